@@ -1,0 +1,50 @@
+import { type Field, type FieldType, type Report, reports } from './catalogue.ts';
+
+/** The partition of both tables: the record's UTC day as `YYYY-MM-DD`. */
+export const PARTITION_COLUMN = 'day';
+
+/** The record's instant, UTC, milliseconds. */
+export const TIME_COLUMN = 'event_time';
+
+export type ColumnType = 'timestamp' | 'bigint' | 'varchar' | 'decimal(18,6)';
+
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly meaning: string;
+}
+
+/** One table of the data contract, as the Parquet files hold it (the partition column is not among `columns`). */
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly Column[];
+}
+
+const COLUMN_TYPE: Record<Exclude<FieldType, 'datetime'>, ColumnType> = {
+  integer: 'bigint',
+  string: 'varchar',
+  float: 'decimal(18,6)',
+};
+
+const columnsOf = (field: Field): Column[] => {
+  if (field.type === 'datetime') return [];
+  const type = COLUMN_TYPE[field.type];
+  const column = { name: field.column, type, meaning: field.meaning };
+  if (field.role === 'dimension' || !field.levels) return [column];
+  const { finer, finerColumn, coarser } = field.levels;
+  return [
+    { name: finerColumn, type, meaning: `${field.meaning}, counted by ${finer}` },
+    { ...column, meaning: `${field.meaning}, counted by ${coarser}` },
+  ];
+};
+
+const tableOf = ({ table, fields }: Report): Table => ({
+  name: table,
+  columns: [
+    { name: TIME_COLUMN, type: 'timestamp', meaning: 'instant of the record, UTC' },
+    ...Object.values(fields).flatMap(columnsOf),
+  ],
+});
+
+/** The tables that hold the records, derived from the field catalogue. */
+export const tables: readonly Table[] = reports.map(tableOf);
