@@ -47,7 +47,12 @@ export interface Report {
   readonly fields: Readonly<Record<string, Field>>;
 }
 
-const hour = (meaning: string): Dimension => ({ role: 'dimension', type: 'datetime', grain: 'hour', meaning });
+const hour = (meaning: string): Dimension => ({
+  role: 'dimension',
+  type: 'datetime',
+  grain: 'hour',
+  meaning,
+});
 const day = (meaning: string): Dimension => ({ role: 'dimension', type: 'datetime', grain: 'day', meaning });
 const id = (column: string, meaning: string): Dimension => ({
   role: 'dimension',
@@ -68,7 +73,12 @@ const count = (column: string, meaning: string, levels?: NonNullable<Metric['lev
   meaning,
   ...(levels && { levels }),
 });
-const money = (column: string, meaning: string): Metric => ({ role: 'metric', type: 'float', column, meaning });
+const money = (column: string, meaning: string): Metric => ({
+  role: 'metric',
+  type: 'float',
+  column,
+  meaning,
+});
 
 export const publisherReport: Report = {
   name: 'publisherperformance',

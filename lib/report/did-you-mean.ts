@@ -1,0 +1,17 @@
+import { distance } from 'fastest-levenshtein';
+
+const SHOWN_CHARACTERS = 100;
+
+/** The caller's own text in a message: in quotes, escaped and of bounded length. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+
+/** A sentence that names the nearest of the known names or, where none is near, all of them. */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((candidate) => ({ candidate, edits: distance(name.trim().toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.edits - b.edits);
+  return nearest && nearest.edits <= Math.max(2, nearest.candidate.length / 3)
+    ? `Did you mean ${quoted(nearest.candidate)}?`
+    : `Known are: ${known.join(', ')}.`;
+}

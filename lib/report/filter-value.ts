@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import type { Dimension } from './catalogue.ts';
+import { quoted } from './did-you-mean.ts';
+import { isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
+
+/** A text, an integer, or an instant in milliseconds since 1970, as the dimension's type has it. */
+export type FilterValue = string | bigint | number;
+
+/** Bounds a parameter's length: Athena takes at most 1,024 characters, and a quote may be doubled. */
+const MAX_TEXT_CHARACTERS = 256;
+
+const text = v.pipe(
+  v.string(),
+  v.check((value) => value !== '', 'The value is empty.'),
+  v.check((value) => [...value].length <= MAX_TEXT_CHARACTERS, `At most ${MAX_TEXT_CHARACTERS} characters.`),
+  v.check((value) => !/\p{Cc}/u.test(value), 'The value contains control characters.'),
+);
+
+const integer = v.pipe(
+  v.string(),
+  v.regex(/^-?\d+$/, ({ input }) => `${quoted(input)} is not an integer in decimal digits.`),
+  v.transform((digits) => BigInt(digits)),
+  v.check((value) => BigInt.asIntN(64, value) === value, 'The integer does not fit into 64 bits.'),
+);
+
+const time = (fits: (time: number) => boolean, expected: string) =>
+  v.pipe(
+    v.string(),
+    v.transform(parseUtcTime),
+    v.check(
+      (value) => value !== undefined && fits(value),
+      `The value must be ${expected}, or no record could match.`,
+    ),
+    v.transform((value) => value ?? 0),
+  );
+
+const hour = time(isWholeHour, 'a whole hour, YYYY-MM-DDThh:00:00Z');
+const day = time(isMidnight, 'a midnight, YYYY-MM-DDT00:00:00Z');
+
+/** The values that a filter on this dimension can take (contract 4.1 rule 6). */
+export const filterValueSchema = (dimension: Dimension): v.GenericSchema<string, FilterValue> => {
+  if (dimension.type === 'datetime') return dimension.grain === 'hour' ? hour : day;
+  return dimension.type === 'integer' ? integer : text;
+};

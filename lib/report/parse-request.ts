@@ -1,0 +1,159 @@
+import Negotiator from 'negotiator';
+import * as v from 'valibot';
+import { type Fault, InvalidRequest } from '../problem.ts';
+import type { Dimension, Report } from './catalogue.ts';
+import { didYouMean, quoted } from './did-you-mean.ts';
+import { type FilterValue, filterValueSchema } from './filter-value.ts';
+import { lengthInDays, parseUtcTime, type Window } from './utc-time.ts';
+
+export const API_VERSIONS = ['1.0'];
+
+/** Contract 4.1 rule 3. */
+export const MAX_WINDOW_DAYS = 32;
+
+/** Rows pass if the dimension has any of the values. */
+export interface Filter {
+  readonly field: string;
+  readonly values: readonly FilterValue[];
+}
+
+/** A request that keeps every rule of contract 4.1; what it leaves open is decided as the documents say. */
+export interface ReportRequest {
+  readonly report: Report;
+  /** Names of the catalogue, in requested order. The requested dimensions are the grouping. */
+  readonly requestedFields: readonly string[];
+  readonly window: Window;
+  /** At most one a field, in the catalogue's order; all must hold. */
+  readonly filters: readonly Filter[];
+}
+
+/** What the caller sent: decoded query parameters with all their values, and the Accept header. */
+export interface ReportQuery {
+  readonly parameters: Readonly<Record<string, readonly string[] | undefined>>;
+  readonly accept: string | undefined;
+}
+
+const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 'groupBy', 'api-version'];
+const FILTER = /^filter\[(.+)\]$/s;
+
+const once = v.pipe(
+  v.optional(v.array(v.string()), []),
+  v.minLength(1, 'Missing: this parameter is required.'),
+  v.maxLength(1, ({ input }) => `Given ${input.length} times: give it once.`),
+  v.transform(([value]) => value ?? ''),
+);
+
+const utcTime = v.pipe(
+  once,
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const time = parseUtcTime(dataset.value);
+    if (time !== undefined) return time;
+    addIssue({
+      message: `${quoted(dataset.value)} is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.`,
+    });
+    return NEVER;
+  }),
+);
+
+const apiVersion = v.pipe(
+  once,
+  v.picklist(
+    API_VERSIONS,
+    ({ input }) => `${quoted(String(input))} is not supported. Supported: ${API_VERSIONS.join(', ')}.`,
+  ),
+);
+
+/** A list of names, each known and there once. */
+const nameList = (known: readonly string[], complain: (unknown: string) => string) =>
+  v.pipe(
+    once,
+    v.transform((list) => list.split(',')),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const seen = new Set<string>();
+      for (const [index, name] of dataset.value.entries()) {
+        if (name === '') addIssue({ message: `Entry ${index + 1} of the list is empty.` });
+        else if (!known.includes(name)) addIssue({ message: complain(name) });
+        else if (seen.has(name)) addIssue({ message: `${quoted(name)} is listed more than once.` });
+        seen.add(name);
+      }
+    }),
+  );
+
+/**
+ * Reads a report request (contract 4.1). Throws InvalidRequest that lists every fault at once.
+ */
+export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
+  const faults: Fault[] = [];
+  const fault = (parameter: string, detail: string) => faults.push({ parameter, detail });
+  const read = <S extends v.GenericSchema>(parameter: string, schema: S, input: unknown) => {
+    const result = v.safeParse(schema, input);
+    if (result.success) return result.output;
+    for (const { message } of result.issues) fault(parameter, message);
+    return undefined;
+  };
+
+  const names = Object.keys(report.fields);
+  const dimensions = names.filter((name) => report.fields[name]?.role === 'dimension');
+  const complain = (name: string) => `Unknown field ${quoted(name)}. ${didYouMean(name, names)}`;
+  const complainOfNoDimension = (name: string) =>
+    names.includes(name)
+      ? `${quoted(name)} is a metric. Only dimensions can stand here: ${dimensions.join(', ')}.`
+      : `Unknown field ${quoted(name)}. ${didYouMean(name, dimensions)}`;
+
+  const requestedFields = read('requestedFields', nameList(names, complain), parameters['requestedFields']);
+  const start = read('startInclusive', utcTime, parameters['startInclusive']);
+  const end = read('endExclusive', utcTime, parameters['endExclusive']);
+  if (start !== undefined && end !== undefined) {
+    if (start >= end) fault('endExclusive', 'Must be later than startInclusive.');
+    else if (lengthInDays({ start, end }) > MAX_WINDOW_DAYS)
+      fault('endExclusive', `The window is longer than ${MAX_WINDOW_DAYS} days.`);
+  }
+
+  if (parameters['groupBy']) {
+    const groupBy = read('groupBy', nameList(dimensions, complainOfNoDimension), parameters['groupBy']);
+    if (groupBy && requestedFields) {
+      for (const name of groupBy)
+        if (!requestedFields.includes(name))
+          fault('groupBy', `${quoted(name)} must also be in requestedFields.`);
+      for (const name of requestedFields)
+        if (dimensions.includes(name) && !groupBy.includes(name))
+          fault(
+            'groupBy',
+            `${quoted(name)} is a requested dimension: add it here or leave it out of requestedFields.`,
+          );
+    }
+  }
+
+  const filters: Filter[] = [];
+  for (const [parameter, values] of Object.entries(parameters)) {
+    const field = FILTER.exec(parameter)?.[1];
+    if (field === undefined) {
+      if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter));
+    } else if (!dimensions.includes(field)) {
+      fault(parameter, complainOfNoDimension(field));
+    } else {
+      const schema = v.array(filterValueSchema(report.fields[field] as Dimension));
+      const parsed = read(parameter, schema, values);
+      if (parsed) filters.push({ field, values: [...new Set(parsed)].sort() });
+    }
+  }
+  filters.sort((a, b) => names.indexOf(a.field) - names.indexOf(b.field));
+
+  read('api-version', apiVersion, parameters['api-version']);
+  if (!acceptsCsv(accept)) fault('Accept', 'The report is text/csv. Send Accept: text/csv, or none.');
+
+  if (faults.length > 0 || !requestedFields || start === undefined || end === undefined)
+    throw new InvalidRequest(faults);
+  return { report, requestedFields, window: { start, end }, filters };
+}
+
+const unknownParameter = (parameter: string) =>
+  parameter.toLowerCase().startsWith('filter')
+    ? 'Unknown parameter. A filter has the form filter[FieldName]=value.'
+    : `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, 'filter[FieldName]'])}`;
+
+/** Absent, `*\/*`, `text/*` and `text/csv` (with any charset) do; there is no other form to choose. */
+const acceptsCsv = (accept: string | undefined) =>
+  accept === undefined ||
+  new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;

@@ -1,0 +1,14 @@
+/** The only place that writes values and names into SQL text, in the dialect that Trino and DuckDB share. */
+
+/** A name as a delimited identifier: `"PlacementId"`. */
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A text as a string literal: `'O''Brien'`. Nothing but the quote is special in it. */
+export const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** An instant (milliseconds since 1970, whole seconds) as a UTC timestamp literal. */
+export const quoteTime = (time: number): string =>
+  `TIMESTAMP '${new Date(time).toISOString().slice(0, 19).replace('T', ' ')}'`;
+
+/** A signed 64-bit integer as a numeric literal. */
+export const quoteInteger = (integer: bigint): string => integer.toString();

@@ -1,0 +1,37 @@
+const FORMAT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const DAY = 24 * HOUR;
+
+/** The contract's date-time, `YYYY-MM-DDThh:mm:ssZ`, as milliseconds since 1970; undefined if it is none. */
+export function parseUtcTime(text: string): number | undefined {
+  if (!FORMAT.test(text)) return undefined;
+  const time = Date.parse(text);
+  // Date.parse rolls 30 February over to March; a date that exists comes back as it went in.
+  return !Number.isNaN(time) && formatUtcTime(time) === text ? time : undefined;
+}
+
+/** `YYYY-MM-DDThh:mm:ssZ` (contract 2.3). */
+export const formatUtcTime = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
+
+/** The UTC day of an instant, `YYYY-MM-DD`: a value of the partition column. */
+export const utcDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+export const isWholeHour = (time: number): boolean => time % HOUR === 0;
+export const isMidnight = (time: number): boolean => time % DAY === 0;
+
+/** A span of time, milliseconds since 1970: from `start` up to, not including, `end`. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The first and the last UTC day that a window touches. */
+export const daysOf = ({ start, end }: Window): { first: string; last: string } => ({
+  first: utcDay(start),
+  last: utcDay(end - SECOND),
+});
+
+/** A window's length in days, with fractions. */
+export const lengthInDays = ({ start, end }: Window): number => (end - start) / DAY;
