@@ -16,12 +16,14 @@ export interface LoggedFacts {
 
 export interface LoggedContext extends Context {
   readonly facts: LoggedFacts;
+  /** When the request came, in milliseconds since 1970. */
+  readonly began: number;
 }
 
 /** Where the lines go: Powertools' logger fits. */
 export interface LineLog {
-  info(message: string, facts: object): void;
-  error(message: string, facts: object): void;
+  info(message: string, facts: Record<string, unknown>): void;
+  error(message: string, facts: Record<string, unknown>): void;
 }
 
 /**
@@ -33,14 +35,13 @@ export function requestLog(
 ): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext> {
   return {
     before: (request) => {
-      Object.assign(request.context, { facts: {} });
-      request.internal['began'] = Date.now();
+      Object.assign(request.context, { facts: {}, began: Date.now() });
     },
-    after: ({ event, context, response, internal }) => {
-      log.info('request', line(event, context, response, internal['began']));
+    after: ({ event, context, response }) => {
+      log.info('request', line(event, context, response));
     },
-    onError: ({ event, context, response, error, internal }) => {
-      const facts = line(event, context, response, internal['began']);
+    onError: ({ event, context, response, error }) => {
+      const facts = line(event, context, response);
       if (error instanceof Problem) log.info('request', { ...facts, problem: error.slug });
       else log.error('request', { ...facts, error });
     },
@@ -49,12 +50,11 @@ export function requestLog(
 
 const line = (
   event: APIGatewayProxyEvent,
-  { facts }: LoggedContext,
+  { facts, began }: LoggedContext,
   response: APIGatewayProxyResult | null | undefined,
-  began: unknown,
 ) => ({
   requestId: event.requestContext.requestId,
   status: response?.statusCode,
-  durationMs: Date.now() - Number(began),
+  durationMs: Date.now() - began,
   ...facts,
 });

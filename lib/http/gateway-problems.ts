@@ -1,0 +1,52 @@
+/**
+ * The problems that the gateway answers before or instead of a function, in the shape of the service's own.
+ * The infrastructure makes API Gateway answer so, and the one-machine gateway answers alike.
+ */
+export interface GatewayProblem {
+  /** API Gateway's name for the case. */
+  readonly responseType: string;
+  readonly status: number;
+  readonly slug: string;
+  readonly title: string;
+  readonly detail: string;
+}
+
+export const gatewayProblems = {
+  notFound: {
+    // API Gateway's answer to a path or method that it doesn't know, whatever the name says.
+    responseType: 'MISSING_AUTHENTICATION_TOKEN',
+    status: 404,
+    slug: 'not-found',
+    title: 'Not found',
+    detail: 'There is no such resource. Check the path and the method.',
+  },
+  tooLarge: {
+    responseType: 'REQUEST_TOO_LARGE',
+    status: 413,
+    slug: 'request-too-large',
+    title: 'Request too large',
+    detail: 'The request is larger than 10 KB. Shorten the query or drop headers.',
+  },
+  throttled: {
+    responseType: 'THROTTLED',
+    status: 429,
+    slug: 'too-many-requests',
+    title: 'Too many requests',
+    detail: 'There are more requests than the service takes. Try again in a few seconds.',
+  },
+  functionFailed: {
+    responseType: 'INTEGRATION_FAILURE',
+    status: 502,
+    slug: 'internal-error',
+    title: 'Internal error',
+    detail: 'The report could not be made. Try again; if it stays so, report the instance of this problem.',
+  },
+  functionTimedOut: {
+    responseType: 'INTEGRATION_TIMEOUT',
+    status: 504,
+    slug: 'internal-error',
+    title: 'Internal error',
+    detail:
+      'The report was not made in time. Try again; if it stays so, report the instance of this problem.',
+  },
+} as const satisfies Record<string, GatewayProblem>;

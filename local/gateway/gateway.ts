@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { type GatewayProblem, gatewayProblems } from '../../lib/http/gateway-problems.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/http/problem-document.ts';
+import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
+import { proxyEvent } from './proxy-event.ts';
+
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly sandbox: Sandbox;
+}
+
+export interface Gateway {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** API Gateway's limit for the request line and the headers together. */
+const MAX_REQUEST_HEAD_BYTES = 10_240;
+
+/**
+ * Hands each request to its route's function as API Gateway's REST proxy integration does, on loopback.
+ * Rejects with the system's error if the port can't be had.
+ *
+ * @param port 0 takes a free one
+ */
+export async function startGateway(routes: readonly Route[], port: number): Promise<Gateway> {
+  const server = createServer({ maxHeaderSize: MAX_REQUEST_HEAD_BYTES }, async (request, response) => {
+    const requestId = randomUUID();
+    response.setHeader('x-amzn-requestid', requestId);
+    request.resume();
+    const url = new URL(`http://127.0.0.1${request.url?.startsWith('/') ? request.url : '/'}`);
+    const route = routes.find(({ method, path }) => method === request.method && path === url.pathname);
+    if (!route) return answer(response, gatewayProblems.notFound, requestId);
+    try {
+      const event = proxyEvent(request, url, { requestId, resource: route.path });
+      send(response, (await route.sandbox.invoke(event)) as APIGatewayProxyResult);
+    } catch (error) {
+      const timedOut = error instanceof FunctionFailed && error.timedOut;
+      process.stderr.write(`${route.path}: ${error instanceof Error ? error.message : error}\n`);
+      answer(response, gatewayProblems[timedOut ? 'functionTimedOut' : 'functionFailed'], requestId);
+    }
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable) return;
+    if (error.code !== 'HPE_HEADER_OVERFLOW') return socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    const body = JSON.stringify(problemDocument(gatewayProblems.tooLarge, randomUUID()));
+    socket.end(
+      `HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: ${PROBLEM_MEDIA_TYPE}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function send(
+  response: ServerResponse,
+  { statusCode, headers, multiValueHeaders, body }: APIGatewayProxyResult,
+) {
+  for (const [name, value] of Object.entries({ ...headers, ...multiValueHeaders }))
+    response.setHeader(name, value as string | string[]);
+  response.writeHead(statusCode).end(body);
+}
+
+function answer(response: ServerResponse, problem: GatewayProblem, requestId: string) {
+  response
+    .writeHead(problem.status, { 'content-type': PROBLEM_MEDIA_TYPE })
+    .end(JSON.stringify(problemDocument(problem, requestId)));
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
+
+export interface Invocation {
+  readonly id: string;
+  readonly event: unknown;
+  /** In milliseconds since 1970. */
+  readonly deadline: number;
+}
+
+export interface Outcome {
+  readonly id: string;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+/** The function threw, died or ran out of time: what API Gateway answers as 502 or 504. */
+export class FunctionFailed extends Error {
+  readonly timedOut: boolean;
+
+  constructor(message: string, timedOut = false) {
+    super(message);
+    this.timedOut = timedOut;
+  }
+}
+
+export interface FunctionSpec {
+  readonly name: string;
+  /** The module that exports `handler`: a source file or a bundle. */
+  readonly entry: URL;
+  /** All that the function sees of the environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+export interface Sandbox {
+  /** Runs the handler on one event. Throws FunctionFailed. */
+  invoke(event: unknown): Promise<unknown>;
+  /** Ends the thread at once, whatever it is doing, as a crash would; the next invocation starts a new one. */
+  kill(): Promise<void>;
+}
+
+/** Starts one function in a thread of its own, which takes invocations concurrently. */
+export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
+  const { name, timeoutMs } = spec;
+  const waiting = new Map<string, (outcome: Outcome | Error) => void>();
+  let thread: Promise<Worker> | undefined;
+
+  const start = () =>
+    new Promise<Worker>((resolve, reject) => {
+      const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
+        workerData: { entry: spec.entry.href, functionName: name },
+        env: { ...spec.env, AWS_LAMBDA_FUNCTION_NAME: name },
+      });
+      worker.on('message', (message: Outcome | 'ready') => {
+        if (message === 'ready') resolve(worker);
+        else waiting.get(message.id)?.(message);
+      });
+      worker.on('error', reject);
+      worker.on('exit', () => {
+        thread = undefined;
+        const ended = new FunctionFailed(`${name} ended`);
+        reject(ended);
+        for (const settle of waiting.values()) settle(ended);
+      });
+    });
+  const running = () => {
+    thread ??= start();
+    return thread;
+  };
+  await running();
+
+  return {
+    async invoke(event) {
+      const worker = await running();
+      const id = randomUUID();
+      const outcome = await new Promise<Outcome | Error>((settle) => {
+        const timer = setTimeout(settle, timeoutMs, new FunctionFailed(`${name} timed out`, true));
+        waiting.set(id, (outcome) => {
+          clearTimeout(timer);
+          settle(outcome);
+        });
+        worker.postMessage({ id, event, deadline: Date.now() + timeoutMs } satisfies Invocation);
+      });
+      waiting.delete(id);
+      if (outcome instanceof Error) throw outcome;
+      if (outcome.error !== undefined) throw new FunctionFailed(outcome.error);
+      return outcome.result;
+    },
+    async kill() {
+      await (await thread)?.terminate();
+    },
+  };
+}

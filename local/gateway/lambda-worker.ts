@@ -1,0 +1,27 @@
+/** The inside of one Lambda execution environment: a thread with its own `process.env` and modules. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Invocation, Outcome } from './lambda-sandbox.ts';
+
+const { handler } = await import(workerData.entry);
+
+parentPort?.on('message', async ({ id, event, deadline }: Invocation) => {
+  const context = {
+    awsRequestId: id,
+    functionName: workerData.functionName,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:local:000000000000:function:${workerData.functionName}`,
+    memoryLimitInMB: '1024',
+    logGroupName: `/aws/lambda/${workerData.functionName}`,
+    logStreamName: 'local',
+    callbackWaitsForEmptyEventLoop: true,
+    getRemainingTimeInMillis: () => deadline - Date.now(),
+  };
+  const outcome: Outcome = await Promise.resolve()
+    .then(() => handler(event, context))
+    .then(
+      (result) => ({ id, result }),
+      (error) => ({ id, error: String(error?.stack ?? error) }),
+    );
+  parentPort?.postMessage(outcome);
+});
+parentPort?.postMessage('ready');

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+
+/** What API Gateway's REST proxy integration hands a function: values decoded, names as the caller wrote them. */
+export function proxyEvent(
+  request: IncomingMessage,
+  url: URL,
+  { requestId, resource }: { requestId: string; resource: string },
+): APIGatewayProxyEvent {
+  const headers = request.headersDistinct as Record<string, string[]>;
+  const names = new Set(url.searchParams.keys());
+  const query = Object.fromEntries([...names].map((name) => [name, url.searchParams.getAll(name)]));
+  const now = Date.now();
+  return {
+    resource,
+    path: url.pathname,
+    httpMethod: request.method ?? 'GET',
+    headers: lastOfEach(headers),
+    multiValueHeaders: headers,
+    queryStringParameters: url.searchParams.size > 0 ? lastOfEach(query) : null,
+    multiValueQueryStringParameters: url.searchParams.size > 0 ? query : null,
+    pathParameters: null,
+    stageVariables: null,
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'local',
+      authorizer: null,
+      protocol: 'HTTP/1.1',
+      httpMethod: request.method ?? 'GET',
+      path: url.pathname,
+      stage: 'local',
+      requestId,
+      requestTimeEpoch: now,
+      requestTime: new Date(now).toISOString(),
+      resourceId: resource,
+      resourcePath: resource,
+      identity: {
+        sourceIp: request.socket.remoteAddress ?? '',
+        userAgent: request.headers['user-agent'] ?? null,
+        accessKey: null,
+        accountId: null,
+        apiKey: null,
+        apiKeyId: null,
+        caller: null,
+        clientCert: null,
+        cognitoAuthenticationProvider: null,
+        cognitoAuthenticationType: null,
+        cognitoIdentityId: null,
+        cognitoIdentityPoolId: null,
+        principalOrgId: null,
+        user: null,
+        userArn: null,
+      },
+    },
+    body: null,
+    isBase64Encoded: false,
+  };
+}
+
+const lastOfEach = (values: Record<string, string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, list]) => [name, list.at(-1) ?? '']));

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
+import { compileQuery } from '../../../lib/report/compile-query.ts';
+import { parseRequest } from '../../../lib/report/parse-request.ts';
+
+const compile = (report: Report, fields: string, rest: Record<string, string[]> = {}) =>
+  compileQuery(
+    parseRequest(report, {
+      parameters: {
+        requestedFields: [fields],
+        startInclusive: ['2026-01-01T00:00:00Z'],
+        endExclusive: ['2026-02-01T00:00:00Z'],
+        'api-version': ['1.0'],
+        ...rest,
+      },
+      accept: undefined,
+    }),
+  );
+
+describe('compileQuery', () => {
+  it('groups by raw values, sums metrics, formats the few rows and orders them', () => {
+    expect(compile(advertiserReport, 'Spend,Day,DateTime,DemandOrigin')).toEqual({
+      sql: [
+        `SELECT "Spend", "Day" || 'T00:00:00Z' AS "Day", replace(substr(CAST("DateTime" AS varchar), 1, 13), ' ', 'T') || ':00:00Z' AS "DateTime", "DemandOrigin"`,
+        `FROM (SELECT coalesce(sum(spend), 0) AS "Spend", day AS "Day", date_trunc('hour', event_time) AS "DateTime", demand_origin AS "DemandOrigin"`,
+        'FROM advertiser_events',
+        "WHERE day BETWEEN '2026-01-01' AND '2026-01-31'",
+        "GROUP BY day, date_trunc('hour', event_time), demand_origin",
+        ') AS report',
+        'ORDER BY "Day" NULLS LAST, "DateTime" NULLS LAST, "DemandOrigin" NULLS LAST',
+      ].join('\n'),
+      parameters: [],
+    });
+  });
+
+  it.each([
+    [
+      'whole days',
+      '2026-01-01T00:00:00Z',
+      '2026-01-03T00:00:00Z',
+      "day BETWEEN '2026-01-01' AND '2026-01-02'",
+    ],
+    [
+      'from within a day',
+      '2026-01-01T10:30:00Z',
+      '2026-01-03T00:00:00Z',
+      "day BETWEEN '2026-01-01' AND '2026-01-02' AND event_time >= TIMESTAMP '2026-01-01 10:30:00'",
+    ],
+    [
+      'up to within a day',
+      '2026-01-01T00:00:00Z',
+      '2026-01-03T00:00:01Z',
+      "day BETWEEN '2026-01-01' AND '2026-01-03' AND event_time < TIMESTAMP '2026-01-03 00:00:01'",
+    ],
+  ])('reads event_time only where the window cuts a day: %s', (_, start, end, where) => {
+    const { sql } = compile(publisherReport, 'Clicks', { startInclusive: [start], endExclusive: [end] });
+    expect(sql).toContain(`WHERE ${where}\n`);
+  });
+
+  it.each([
+    [`O'Brien" OR 1=1 --`, `'O''Brien" OR 1=1 --'`],
+    [`'`, `''''`],
+    [`\\'; DROP TABLE publisher_events; --`, `'\\''; DROP TABLE publisher_events; --'`],
+    ['?', `'?'`],
+    ['50%_', `'50%_'`],
+    ['$1 :x {{y}}', `'$1 :x {{y}}'`],
+    ['ʼ＇’', `'ʼ＇’'`],
+  ])('keeps the text %j out of the SQL and quotes it as one literal', (value, parameter) => {
+    const { sql, parameters } = compile(publisherReport, 'Clicks', { 'filter[DeviceOrProxy]': [value] });
+    expect(sql).toBe(compile(publisherReport, 'Clicks', { 'filter[DeviceOrProxy]': ['phone'] }).sql);
+    expect(parameters).toEqual([parameter]);
+  });
+
+  it('gives the same query for filters and values in another order', () => {
+    const one = compile(publisherReport, 'Clicks', {
+      'filter[ContainerId]': ['2', '1'],
+      'filter[Day]': ['2026-01-05T00:00:00Z'],
+    });
+    const other = compile(publisherReport, 'Clicks', {
+      'filter[Day]': ['2026-01-05T00:00:00Z'],
+      'filter[ContainerId]': ['1', '2', '1'],
+    });
+    expect(one).toEqual(other);
+  });
+
+  it('opens just the partitions that an hour filter names', () => {
+    const { sql } = compile(publisherReport, 'Clicks', {
+      'filter[DateTime]': ['2026-01-05T03:00:00Z', '2026-01-05T04:00:00Z'],
+    });
+    expect(sql).toContain(
+      `AND day IN ('2026-01-05') AND date_trunc('hour', event_time) IN (TIMESTAMP '2026-01-05 03:00:00', TIMESTAMP '2026-01-05 04:00:00')`,
+    );
+  });
+
+  it('has one placeholder for each parameter', () => {
+    const { sql, parameters } = compile(publisherReport, 'Opens,Clicks', {
+      'filter[PlacementId]': ['1', '2'],
+      'filter[DeviceOrProxy]': ['a'],
+    });
+    expect(sql.split('?').length - 1).toBe(parameters.length);
+    expect(parameters).toEqual(['1', '2', '1', '2', "'a'"]);
+  });
+});

@@ -1,0 +1,309 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidRequest } from '../../../lib/problem.ts';
+import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
+import { parseRequest } from '../../../lib/report/parse-request.ts';
+
+const good = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-02-01T00:00:00Z'],
+  'api-version': ['1.0'],
+};
+type Parameters = Record<string, string[] | undefined>;
+
+const parse = (changes: Parameters, accept?: string, report: Report = publisherReport) => {
+  const parameters = Object.fromEntries(
+    Object.entries({ ...good, ...changes }).filter(([, values]) => values !== undefined),
+  );
+  return parseRequest(report, { parameters, accept });
+};
+
+const faultsOf = (changes: Parameters, accept?: string, report?: Report) => {
+  try {
+    parse(changes, accept, report);
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error.faults;
+    throw error;
+  }
+  throw new Error('the request was taken');
+};
+
+describe('parseRequest', () => {
+  it('reads fields in requested order, the window in milliseconds and no filters', () => {
+    expect(parse({ requestedFields: ['Clicks,Day,Opens'] })).toEqual({
+      report: publisherReport,
+      requestedFields: ['Clicks', 'Day', 'Opens'],
+      window: { start: Date.UTC(2026, 0, 1), end: Date.UTC(2026, 1, 1) },
+      filters: [],
+    });
+  });
+
+  it('types filter values by their field, once each, and orders filters as the catalogue does', () => {
+    const { filters } = parse({
+      'filter[DeviceOrProxy]': ['phone', 'desktop', 'phone'],
+      'filter[PlacementId]': ['007', '-9223372036854775808', '7'],
+      'filter[Day]': ['2026-01-02T00:00:00Z'],
+      'filter[DateTime]': ['2026-01-02T03:00:00Z'],
+    });
+    expect(filters).toEqual([
+      { field: 'DateTime', values: [Date.UTC(2026, 0, 2, 3)] },
+      { field: 'Day', values: [Date.UTC(2026, 0, 2)] },
+      { field: 'PlacementId', values: [-9223372036854775808n, 7n] },
+      { field: 'DeviceOrProxy', values: ['desktop', 'phone'] },
+    ]);
+  });
+
+  it.each([
+    [
+      'groupBy that holds every requested dimension, in any order',
+      { requestedFields: ['Day,Clicks,ContainerId'], groupBy: ['ContainerId,Day'] },
+    ],
+    ['metrics alone', { requestedFields: ['Clicks'] }],
+    ['dimensions alone', { requestedFields: ['Day'] }],
+    ['exactly 32 days', { endExclusive: ['2026-02-02T00:00:00Z'] }],
+    ['one second', { endExclusive: ['2026-01-01T00:00:01Z'] }],
+    ['a leap day', { startInclusive: ['2028-02-29T00:00:00Z'], endExclusive: ['2028-02-29T12:00:00Z'] }],
+    ['a filter of 256 characters outside the basic plane', { 'filter[DeviceOrProxy]': ['🦊'.repeat(256)] }],
+  ])('takes %s', (_, changes: Parameters) => {
+    expect(() => parse(changes)).not.toThrow();
+  });
+
+  it.each([
+    undefined,
+    '*/*',
+    'text/*',
+    'text/csv',
+    'TEXT/CSV',
+    'text/csv; charset=utf-8',
+    'application/json, text/csv;q=0.1',
+  ])('takes Accept: %s', (accept) => {
+    expect(() => parse({}, accept)).not.toThrow();
+  });
+
+  it.each(['application/json', 'text/csv;q=0', 'text/plain', 'nonsense'])('refuses Accept: %s', (accept) => {
+    expect(faultsOf({}, accept)).toEqual([
+      { parameter: 'Accept', detail: 'The report is text/csv. Send Accept: text/csv, or none.' },
+    ]);
+  });
+
+  const dimensions =
+    'DateTime, Day, PlacementId, ContainerId, PublisherAccountId, PublisherCompanyId, DeviceOrProxy';
+  it.each<[string, Parameters, string, string]>([
+    [
+      'a missing list',
+      { requestedFields: undefined },
+      'requestedFields',
+      'Missing: this parameter is required.',
+    ],
+    [
+      'a missing start',
+      { startInclusive: undefined },
+      'startInclusive',
+      'Missing: this parameter is required.',
+    ],
+    ['a missing end', { endExclusive: undefined }, 'endExclusive', 'Missing: this parameter is required.'],
+    [
+      'a missing version',
+      { 'api-version': undefined },
+      'api-version',
+      'Missing: this parameter is required.',
+    ],
+    ['another version', { 'api-version': ['1'] }, 'api-version', '"1" is not supported. Supported: 1.0.'],
+    [
+      'a repeated parameter',
+      { 'api-version': ['1.0', '1.0'] },
+      'api-version',
+      'Given 2 times: give it once.',
+    ],
+    ['an empty list', { requestedFields: [''] }, 'requestedFields', 'Entry 1 of the list is empty.'],
+    ['an empty entry', { requestedFields: ['Day,'] }, 'requestedFields', 'Entry 2 of the list is empty.'],
+    [
+      'a field listed twice',
+      { requestedFields: ['Day,Day'] },
+      'requestedFields',
+      '"Day" is listed more than once.',
+    ],
+    [
+      'a near miss',
+      { requestedFields: ['Day,Click'] },
+      'requestedFields',
+      'Unknown field "Click". Did you mean "Clicks"?',
+    ],
+    [
+      'a blank before a name',
+      { requestedFields: ['Day, Clicks'] },
+      'requestedFields',
+      'Unknown field " Clicks". Did you mean "Clicks"?',
+    ],
+    [
+      'a name of every object',
+      { requestedFields: ['__proto__'] },
+      'requestedFields',
+      'Unknown field "__proto__". Known are: DateTime, Day, PlacementId, ContainerId, PublisherAccountId, PublisherCompanyId, DeviceOrProxy, ServedAds, Opens, Clicks, Revenue.',
+    ],
+    [
+      'a metric in groupBy',
+      { groupBy: ['Day,Clicks'] },
+      'groupBy',
+      `"Clicks" is a metric. Only dimensions can stand here: ${dimensions}.`,
+    ],
+    [
+      'groupBy beyond requestedFields',
+      { groupBy: ['Day,ContainerId'] },
+      'groupBy',
+      '"ContainerId" must also be in requestedFields.',
+    ],
+    [
+      'a requested dimension not in groupBy',
+      { requestedFields: ['Day,ContainerId'], groupBy: ['Day'] },
+      'groupBy',
+      '"ContainerId" is a requested dimension: add it here or leave it out of requestedFields.',
+    ],
+    ['an empty groupBy', { groupBy: [''] }, 'groupBy', 'Entry 1 of the list is empty.'],
+    [
+      'a date alone',
+      { startInclusive: ['2026-01-01'] },
+      'startInclusive',
+      '"2026-01-01" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+    ],
+    [
+      'an offset',
+      { startInclusive: ['2026-01-01T00:00:00+01:00'] },
+      'startInclusive',
+      '"2026-01-01T00:00:00+01:00" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+    ],
+    [
+      '30 February',
+      { startInclusive: ['2026-02-30T00:00:00Z'] },
+      'startInclusive',
+      '"2026-02-30T00:00:00Z" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+    ],
+    [
+      'hour 24',
+      { endExclusive: ['2026-01-01T24:00:00Z'] },
+      'endExclusive',
+      '"2026-01-01T24:00:00Z" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+    ],
+    [
+      'an empty window',
+      { endExclusive: ['2026-01-01T00:00:00Z'] },
+      'endExclusive',
+      'Must be later than startInclusive.',
+    ],
+    [
+      '32 days and a second',
+      { endExclusive: ['2026-02-02T00:00:01Z'] },
+      'endExclusive',
+      'The window is longer than 32 days.',
+    ],
+    [
+      'a filter on a metric',
+      { 'filter[Clicks]': ['1'] },
+      'filter[Clicks]',
+      `"Clicks" is a metric. Only dimensions can stand here: ${dimensions}.`,
+    ],
+    [
+      'a filter on an unknown field',
+      { 'filter[Placement]': ['1'] },
+      'filter[Placement]',
+      'Unknown field "Placement". Did you mean "PlacementId"?',
+    ],
+    [
+      'a filter without a field',
+      { 'filter[]': ['1'] },
+      'filter[]',
+      'Unknown parameter. A filter has the form filter[FieldName]=value.',
+    ],
+    [
+      'an integer with a sign',
+      { 'filter[PlacementId]': ['+1'] },
+      'filter[PlacementId]',
+      '"+1" is not an integer in decimal digits.',
+    ],
+    [
+      'an integer with a fraction',
+      { 'filter[PlacementId]': ['1.0'] },
+      'filter[PlacementId]',
+      '"1.0" is not an integer in decimal digits.',
+    ],
+    [
+      'an integer of SQL',
+      { 'filter[PlacementId]': ['1 OR 1=1'] },
+      'filter[PlacementId]',
+      '"1 OR 1=1" is not an integer in decimal digits.',
+    ],
+    [
+      'digits of another script',
+      { 'filter[PlacementId]': ['١'] },
+      'filter[PlacementId]',
+      '"١" is not an integer in decimal digits.',
+    ],
+    [
+      'an integer of 65 bits',
+      { 'filter[PlacementId]': ['9223372036854775808'] },
+      'filter[PlacementId]',
+      'The integer does not fit into 64 bits.',
+    ],
+    ['an empty text', { 'filter[DeviceOrProxy]': [''] }, 'filter[DeviceOrProxy]', 'The value is empty.'],
+    [
+      'a text of 257 characters',
+      { 'filter[DeviceOrProxy]': ['x'.repeat(257)] },
+      'filter[DeviceOrProxy]',
+      'At most 256 characters.',
+    ],
+    [
+      'a newline',
+      { 'filter[DeviceOrProxy]': ['a\nb'] },
+      'filter[DeviceOrProxy]',
+      'The value contains control characters.',
+    ],
+    [
+      'a NUL',
+      { 'filter[DeviceOrProxy]': ['a\u0000'] },
+      'filter[DeviceOrProxy]',
+      'The value contains control characters.',
+    ],
+    [
+      'a day off midnight',
+      { 'filter[Day]': ['2026-01-01T01:00:00Z'] },
+      'filter[Day]',
+      'The value must be a midnight, YYYY-MM-DDT00:00:00Z, or no record could match.',
+    ],
+    [
+      'an hour off the hour',
+      { 'filter[DateTime]': ['2026-01-01T01:30:00Z'] },
+      'filter[DateTime]',
+      'The value must be a whole hour, YYYY-MM-DDThh:00:00Z, or no record could match.',
+    ],
+    ['a misspelt parameter', { groupby: ['Day'] }, 'groupby', 'Unknown parameter. Did you mean "groupBy"?'],
+    [
+      'a parameter of nothing',
+      { limit: ['1'] },
+      'limit',
+      'Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, filter[FieldName].',
+    ],
+  ])('refuses %s', (_, changes, parameter, detail) => {
+    expect(faultsOf(changes)).toEqual([{ parameter, detail }]);
+  });
+
+  it('knows the fields of its own report only', () => {
+    expect(
+      faultsOf({ requestedFields: ['Opens'] }, undefined, advertiserReport).map(({ parameter }) => parameter),
+    ).toEqual(['requestedFields']);
+  });
+
+  it('names every fault at once', () => {
+    expect(
+      faultsOf(
+        {
+          requestedFields: ['Day,Click'],
+          startInclusive: undefined,
+          'filter[PlacementId]': ['x'],
+          'api-version': ['2.0'],
+          order: ['Day'],
+        },
+        'application/json',
+      ).map(({ parameter }) => parameter),
+    ).toEqual(['requestedFields', 'startInclusive', 'filter[PlacementId]', 'order', 'api-version', 'Accept']);
+  });
+});
