@@ -1,17 +1,17 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
-import type { ColumnType, Table } from '../../lib/report/tables.ts';
+import type { Column, ColumnType, Table } from '../../lib/report/tables.ts';
 import { EventsFault } from './events-fault.ts';
 
-/** DuckDB's type for each type of the data contract. */
-const VIEW_TYPE: Record<ColumnType, string> = {
+/** DuckDB's name for each type of the data contract. */
+const DUCKDB_TYPE: Record<ColumnType, string> = {
   timestamp: 'TIMESTAMP',
   bigint: 'BIGINT',
   varchar: 'VARCHAR',
   'decimal(18,6)': 'DECIMAL(18,6)',
 };
 
-/** What else a file may hold, because Athena reads it as the contract's type without loss. */
+/** What else a file may hold, because Athena reads it as the contract's type and loses nothing. */
 const ALSO_READ: Record<ColumnType, RegExp> = {
   timestamp: /^TIMESTAMP(_NS| WITH TIME ZONE)$/,
   bigint: /^(TINYINT|SMALLINT|INTEGER|UTINYINT|USMALLINT|UINTEGER)$/,
@@ -19,17 +19,16 @@ const ALSO_READ: Record<ColumnType, RegExp> = {
   'decimal(18,6)': /^DECIMAL\(([6-9]|1[0-7]),6\)$/,
 };
 
-/** A type in which some of the table's files hold a column: how many of them, and one of them. */
-interface Held {
-  readonly type: string;
-  readonly files: number;
-  readonly example: string;
+/** The columns of one Parquet file, and their types. */
+interface FileSchema {
+  readonly file: string;
+  readonly types: ReadonlyMap<string, string>;
 }
 
 /**
- * Checks that every file of a table holds every column, in a type that fits. Returns the SELECT list that reads
- * them as the contract's types: plain names where the files hold those already, since a cast keeps DuckDB from
- * skipping row groups. Throws an EventsFault at the first column that doesn't fit.
+ * Checks that every file of a table holds every column in a type that fits, the same in all files. Returns the
+ * SELECT list that reads them as the contract's types: plain names where the files hold those already, since a
+ * cast keeps DuckDB from skipping row groups. Throws an EventsFault at the first column that doesn't fit.
  *
  * @param files a glob of the table's Parquet files
  */
@@ -38,48 +37,40 @@ export async function checkColumns(
   table: Table,
   files: string,
 ): Promise<string> {
-  const columns = await heldColumns(connection, files);
-  const held = (name: string): readonly Held[] => columns.get(name) ?? [];
-  const total = Math.max(...[...columns.values()].map((types) => types.reduce((sum, type) => sum + type.files, 0)));
-  const selected = [];
-  for (const { name, type } of table.columns) {
-    const types = held(name);
-    const [first, second] = types;
-    if (!first || types.reduce((sum, { files }) => sum + files, 0) < total)
-      throw new EventsFault(`${await fileWithout(connection, files, name)} has no column ${name} (${type})`);
-    const wrong = types.find((found) => found.type !== VIEW_TYPE[type] && !ALSO_READ[type].test(found.type));
-    if (wrong)
-      throw new EventsFault(`column ${name} is ${wrong.type} in ${wrong.example}; write it as ${type}`);
-    if (second)
+  const schemas = await readSchemas(connection, files);
+  return table.columns
+    .map((column) => {
+      const name = quoteName(column.name);
+      const expected = DUCKDB_TYPE[column.type];
+      // With the session in UTC, the cast from TIMESTAMP WITH TIME ZONE gives the UTC wall time.
+      return commonType(column, schemas) === expected ? name : `CAST(${name} AS ${expected}) AS ${name}`;
+    })
+    .join(', ');
+}
+
+function commonType({ name, type }: Column, schemas: readonly FileSchema[]): string | undefined {
+  let first: { file: string; found: string } | undefined;
+  for (const { file, types } of schemas) {
+    const found = types.get(name);
+    if (!found) throw new EventsFault(`${file} has no column ${name}; the table needs it, as ${type}`);
+    if (found !== DUCKDB_TYPE[type] && !ALSO_READ[type].test(found))
+      throw new EventsFault(`${file} holds ${name} as ${found}; the table needs it as ${type}`);
+    first ??= { file, found };
+    if (found !== first.found)
       throw new EventsFault(
-        `column ${name} is ${first.type} in ${first.example} and ${second.type} in ${second.example}; write it as ${type} everywhere`,
+        `${file} holds ${name} as ${found} and ${first.file} as ${first.found}; write it as ${type} in every file`,
       );
-    selected.push(first.type === VIEW_TYPE[type] ? quoteName(name) : castTo(VIEW_TYPE[type], name));
   }
-  return selected.join(', ');
+  return first?.found;
 }
 
-// With the session in UTC, a cast from TIMESTAMP WITH TIME ZONE gives the UTC wall time.
-const castTo = (type: string, name: string): string =>
-  `CAST(${quoteName(name)} AS ${type}) AS ${quoteName(name)}`;
-
-async function heldColumns(connection: DuckDBConnection, files: string): Promise<Map<string, Held[]>> {
+async function readSchemas(connection: DuckDBConnection, files: string): Promise<FileSchema[]> {
   const reader = await connection.runAndReadAll(
-    `SELECT lower(name), duckdb_type, count(DISTINCT file_name), min(file_name)
-     FROM parquet_schema(${quoteText(files)}) WHERE type IS NOT NULL GROUP BY ALL ORDER BY ALL`,
+    `SELECT file_name, list(lower(name)), list(duckdb_type) FROM parquet_schema(${quoteText(files)})
+     WHERE type IS NOT NULL GROUP BY file_name ORDER BY file_name`,
   );
-  const columns = new Map<string, Held[]>();
-  for (const [name, type, count, example] of reader.getRowsJS()) {
-    const held = { type: String(type), files: Number(count), example: String(example) };
-    columns.set(String(name), [...(columns.get(String(name)) ?? []), held]);
-  }
-  return columns;
-}
-
-async function fileWithout(connection: DuckDBConnection, files: string, column: string): Promise<string> {
-  const reader = await connection.runAndReadAll(
-    `SELECT file_name FROM parquet_schema(${quoteText(files)}) GROUP BY file_name
-     HAVING NOT bool_or(lower(name) = ${quoteText(column)}) ORDER BY file_name LIMIT 1`,
-  );
-  return String(reader.getRowsJS()[0]?.[0]);
+  return (reader.getRowsJS() as [string, string[], string[]][]).map(([file, names, types]) => ({
+    file,
+    types: new Map(names.map((name, index) => [name, types[index] as string])),
+  }));
 }

@@ -43,7 +43,10 @@ declare module '@20minutes/s3rver/lib/controllers/object.js' {
 declare module '@20minutes/s3rver/lib/middleware/response-header-override.js' {
   import type { Context } from '@20minutes/s3rver';
 
-  export default function responseHeaderOverride(): (ctx: Context, next: () => Promise<void>) => Promise<void>;
+  export default function responseHeaderOverride(): (
+    ctx: Context,
+    next: () => Promise<void>,
+  ) => Promise<void>;
 }
 
 declare module '@20minutes/s3rver/lib/models/error.js' {

@@ -1,0 +1,68 @@
+import type { Report } from '../../lib/report/catalogue.ts';
+import { quoteName } from '../../lib/report/quote-sql.ts';
+import { type Column, type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
+import { below, chance, draw } from './draws.ts';
+import { metricsOf } from './measures.ts';
+import type { SampleDay } from './sample-days.ts';
+import { HIERARCHY, identifierOf } from './sample-identifiers.ts';
+import { coarserCountOf, countOf, moneyOf, recordFacts } from './sample-measures.ts';
+import { textOf } from './sample-texts.ts';
+
+/** Keeps the numbers of the two tables' records apart, so that they draw differently. */
+const RECORDS_PER_TABLE = 1_000_000_000;
+
+/** SQL for the records of one day of a table, in an order that is always the same. */
+export function sampleRows(report: Report, table: Table, index: number, day: SampleDay): string {
+  const offset = index * RECORDS_PER_TABLE;
+  const layers = [...HIERARCHY, factsOf(report)];
+  const numbered = `SELECT range AS n FROM range(${offset + day.first}, ${offset + day.end})`;
+  const drawn = layers.reduce((rows, layer) => {
+    const added = Object.entries(layer).map(([name, sql]) => `${sql} AS ${name}`);
+    return `SELECT *, ${added.join(', ')} FROM (${rows})`;
+  }, numbered);
+  const columns = table.columns.map(
+    (column) => `CAST(${valueIn(report, column, day)} AS ${storedType(column)}) AS ${quoteName(column.name)}`,
+  );
+  return `SELECT ${columns.join(', ')} FROM (${drawn})`;
+}
+
+const countsOf = (report: Report): string[] =>
+  metricsOf(report)
+    .filter(({ type }) => type === 'integer')
+    .map(({ column, levels }) => levels?.finerColumn ?? column);
+
+const factsOf = (report: Report): Readonly<Record<string, string>> => ({
+  ...recordFacts(countsOf(report).length),
+  is_coarser: metricsOf(report).some(({ levels }) => levels) ? chance(150, 'coarser') : 'false',
+});
+
+function valueIn(report: Report, { name, type }: Column, day: SampleDay): string {
+  if (name === TIME_COLUMN) return timeOf(day);
+  const metrics = metricsOf(report);
+  if (metrics.some(({ column, levels }) => levels && column === name))
+    return `CASE WHEN is_coarser THEN ${coarserCountOf(name)} ELSE 0 END`;
+  const count = countsOf(report).indexOf(name);
+  if (count >= 0) return `CASE WHEN is_coarser THEN 0 ELSE ${countOf(name, count)} END`;
+  if (type === 'decimal(18,6)') return `CASE WHEN is_coarser THEN 0 ELSE ${moneyOf(name)} END`;
+  const value = type === 'varchar' ? textOf(name) : identifierOf(name);
+  return isFiner(report, name) ? `CASE WHEN is_coarser THEN NULL ELSE ${value} END` : value;
+}
+
+/** Whether a column is the one that records of a coarser level leave empty. */
+const isFiner = (report: Report, name: string): boolean =>
+  metricsOf(report).some(({ levels }) => {
+    const finer = levels && report.fields[levels.finer];
+    return finer && 'column' in finer && finer.column === name;
+  });
+
+/**
+ * Most traffic comes around noon (the sum of two even draws), some at any time, and a little in the first and
+ * the last millisecond of the day, where windows begin and end.
+ */
+const timeOf = ({ start }: SampleDay): string =>
+  `epoch_ms(${start} + CASE ${below(1000, draw('time of day'))} WHEN 0 THEN 0 WHEN 1 THEN 86399999 ELSE
+     CASE WHEN ${chance(250, 'any time')} THEN ${below(86_400_000, draw('early time'))}
+     ELSE ${below(43_200_000, draw('early time'))} + ${below(43_200_000, draw('late time'))} END END)`;
+
+// Milliseconds: Athena reads no finer timestamps from Parquet.
+const storedType = ({ type }: Column): string => (type === 'timestamp' ? 'TIMESTAMP_MS' : type);

@@ -1,0 +1,40 @@
+import { quoteText } from '../../lib/report/quote-sql.ts';
+import { below, chance, draw, skewedBelow } from './draws.ts';
+
+/** By column, the commonest first. NULL stands for records of which it isn't known. */
+const TEXTS: Readonly<Record<string, readonly (string | null)[]>> = {
+  device_or_proxy: [
+    'Mobile',
+    'Desktop',
+    'Apple Mail Privacy',
+    'Gmail Image Proxy',
+    'Tablet',
+    null,
+    'Yahoo Mail Proxy',
+  ],
+  demand_origin: ['Direct', 'Open Exchange', 'Private Marketplace', null, 'House', 'Network'],
+};
+
+/** What a careless CSV writer, SQL builder or reader would trip over. One record in a hundred holds one. */
+const AWKWARD = [
+  `O'Brien" OR 1=1 --`,
+  'Phone, tablet',
+  'two\nlines',
+  '"quoted"',
+  'Zürich',
+  '日本',
+  '📱 app',
+  ' spaces around ',
+  '',
+];
+
+const listOf = (texts: readonly (string | null)[]): string =>
+  `[${texts.map((text) => (text === null ? 'NULL' : quoteText(text))).join(', ')}]`;
+
+/** SQL for a text column's value. A column that is not in the list gets made-up texts. */
+export function textOf(column: string): string {
+  const texts = TEXTS[column] ?? Array.from({ length: 20 }, (_, index) => `${column} ${index + 1}`);
+  return `CASE WHEN ${chance(10, `${column} awkward`)}
+    THEN ${listOf(AWKWARD)}[1 + ${below(AWKWARD.length, draw(column))}]
+    ELSE ${listOf(texts)}[1 + ${skewedBelow(texts.length, draw(column))}] END`;
+}

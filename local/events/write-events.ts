@@ -1,0 +1,63 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
+import { type Column, PARTITION_COLUMN, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
+import { isMeasure } from './measures.ts';
+
+/**
+ * One record by column. `event_time` is a text like `2026-01-31T23:59:59.999Z`, money is a text like `0.25`.
+ * What is left out is 0 in a measure and NULL elsewhere.
+ */
+export type EventRow = { readonly event_time: string } & Readonly<
+  Record<string, string | number | bigint | null>
+>;
+
+/**
+ * Adds records to a table of a directory of events, as the data contract lays them out. Each record lands in
+ * the partition of its UTC day.
+ */
+export async function writeEvents(
+  directory: string,
+  table: string,
+  rows: readonly EventRow[],
+): Promise<void> {
+  const columns = tables.find(({ name }) => name === table)?.columns;
+  if (!columns) throw new TypeError(`there is no table ${table}`);
+  const records = rows.map((row) => recordOf(columns, row));
+  const path = join(directory, table);
+  await mkdir(path, { recursive: true });
+
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  try {
+    await connection.run(copyInto(path, columns), [JSON.stringify(records)]);
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** Every value as text: DuckDB parses it as the column's type, so that no digit is lost on the way. */
+function recordOf(columns: readonly Column[], row: EventRow): Record<string, string | null> {
+  const unknown = Object.keys(row).find((key) => columns.every(({ name }) => name !== key));
+  if (unknown) throw new TypeError(`the table has no column ${unknown}`);
+  return Object.fromEntries(
+    columns.map(({ name }) => {
+      const value = row[name] ?? (isMeasure(name) && row[name] === undefined ? 0 : null);
+      return [name, value === null ? null : String(value)];
+    }),
+  );
+}
+
+function copyInto(path: string, columns: readonly Column[]): string {
+  const shape = JSON.stringify([Object.fromEntries(columns.map(({ name }) => [name, 'VARCHAR']))]);
+  const typed = columns.map(
+    // Milliseconds: Athena reads no finer timestamps from Parquet.
+    ({ name, type }) =>
+      `CAST(record.${quoteName(name)} AS ${type === 'timestamp' ? 'TIMESTAMP_MS' : type}) AS ${quoteName(name)}`,
+  );
+  return `COPY (SELECT ${typed.join(', ')}, record.${TIME_COLUMN}[:10] AS ${PARTITION_COLUMN}
+      FROM (SELECT unnest(from_json($1, ${quoteText(shape)})) AS record))
+    TO ${quoteText(path)} (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND)`;
+}

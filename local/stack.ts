@@ -1,0 +1,131 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { S3Client } from '@aws-sdk/client-s3';
+import { BASE_PATH, ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { reports } from '../lib/report/catalogue.ts';
+import { startAthena } from './athena/athena.ts';
+import { openDuckDb } from './athena/duckdb-engine.ts';
+import { type Gateway, startGateway } from './gateway/gateway.ts';
+import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
+import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
+import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
+
+export interface StackOptions {
+  /** Parquet in the layout of the data contract. */
+  readonly eventsDirectory: string;
+  /** Where the stack keeps what it makes; it is emptied at the start and removed at the end. */
+  readonly directory: string;
+  /** The gateway's; 0 takes a free one. */
+  readonly port: number;
+  /** Where `<report>performance.ts` or the bundles lie. */
+  readonly functionModule?: (functionName: string) => URL;
+  /** Changes to the functions' environment. */
+  readonly functionEnv?: Readonly<Record<string, string>>;
+}
+
+/** Everything that a client needs, and what a test needs beside it. */
+export interface Stack {
+  readonly apiUrl: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string;
+  readonly storageUrl: string;
+  readonly athenaUrl: string;
+  readonly identityProvider: IdentityProvider;
+  close(): Promise<void>;
+}
+
+const API_SCOPE = 'api://performance-reports';
+const BUCKET = 'performance-reports-results';
+const DATABASE = 'performance_reports';
+const WORKGROUP = 'performance-reports';
+const CLIENT = { clientId: 'partner', clientSecret: 'partner-secret' };
+
+/** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
+const FUNCTION_TIMEOUT_MS = 28_000;
+
+const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
+
+/**
+ * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway.
+ * Rejects with one clear message if the events can't be read, or with the system's error if the port is busy;
+ * whatever had started is stopped then.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { directory, eventsDirectory, port, functionModule = sourceOf, functionEnv = {} } = options;
+  await using started = new AsyncDisposableStack();
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  started.defer(() => rm(directory, { recursive: true, force: true }));
+
+  const store: ObjectStore = await startObjectStore({
+    directory: join(directory, 'storage'),
+    buckets: [BUCKET],
+  });
+  started.defer(() => store.close());
+  const s3 = new S3Client({ endpoint: store.url, region: store.region, credentials: store.credentials });
+  started.defer(async () => s3.destroy());
+  const engine = await openDuckDb({
+    eventsDirectory,
+    database: DATABASE,
+    scratchDirectory: join(directory, 'scratch'),
+  });
+  started.defer(() => engine.close());
+  const athena = await startAthena({
+    engine,
+    s3,
+    resultsUri: `s3://${BUCKET}/${RESULTS_PREFIX.athena}`,
+    database: DATABASE,
+    workgroup: WORKGROUP,
+  });
+  started.defer(() => athena.close());
+  const identityProvider = await startIdentityProvider({ clients: [CLIENT] });
+  started.defer(() => identityProvider.close());
+
+  const env = {
+    // The SDK reads where AWS is from here, as it reads the region; the functions know nothing of it.
+    AWS_ENDPOINT_URL_S3: store.url,
+    AWS_ENDPOINT_URL_ATHENA: athena.url,
+    AWS_REGION: store.region,
+    AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
+    AWS_CONFIG_FILE: devNull,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
+    POWERTOOLS_SERVICE_NAME: 'performance-reports',
+    [ENV.tokenIssuer]: identityProvider.issuer,
+    [ENV.tokenJwksUri]: identityProvider.jwksUri,
+    [ENV.apiScope]: API_SCOPE,
+    [ENV.athenaDatabase]: DATABASE,
+    [ENV.athenaWorkgroup]: WORKGROUP,
+    [ENV.resultsBucket]: BUCKET,
+    ...functionEnv,
+  };
+  const routes = await Promise.all(
+    reports.map(async ({ name }) => {
+      const sandbox: Sandbox = await startSandbox({
+        name,
+        entry: functionModule(name),
+        env,
+        timeoutMs: FUNCTION_TIMEOUT_MS,
+      });
+      started.defer(() => sandbox.kill());
+      return { method: 'GET', path: `${BASE_PATH}/${name}`, sandbox };
+    }),
+  );
+  const gateway: Gateway = await startGateway(routes, port);
+  started.defer(() => gateway.close());
+
+  const running = started.move();
+  return {
+    apiUrl: gateway.url,
+    tokenUrl: identityProvider.tokenUrl,
+    ...CLIENT,
+    scope: `${API_SCOPE}/.default`,
+    storageUrl: store.url,
+    athenaUrl: athena.url,
+    identityProvider,
+    close: () => running.disposeAsync(),
+  };
+}

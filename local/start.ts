@@ -1,0 +1,76 @@
+/** `npm start`: the whole service on this machine, on sample events or on EVENTS_DIR. */
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EventsFault } from './events/events-fault.ts';
+import { makeSampleEvents } from './events/sample-events.ts';
+import { exampleCurl } from './example-curl.ts';
+import { type Stack, startStack } from './stack.ts';
+
+const home = join(import.meta.dirname, '..', '.local');
+const stackFile = join(home, 'stack.json');
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+/** A message for the person at the terminal: what is wrong and what to do. */
+class StartFault extends Error {}
+
+function portOf(text = '8080'): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new StartFault(`PORT is "${text}". Set it to a number from 0 to 65535; 0 takes a free port.`);
+}
+
+async function start(): Promise<Stack> {
+  const port = portOf(process.env['PORT']);
+  const eventsDirectory = process.env['EVENTS_DIR'] || (await sampleEvents());
+  const directory = join(home, `run-${process.pid}`);
+  const stack = await startStack({ eventsDirectory, directory, port }).catch((error) => {
+    if (error.code === 'EADDRINUSE')
+      throw new StartFault(`Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.`);
+    if (error.code === 'EACCES' && error.syscall === 'listen')
+      throw new StartFault(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
+    throw error;
+  });
+  const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl } = stack;
+  const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl };
+  await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
+  say(`\nReady at ${apiUrl}; addresses and credentials are in .local/stack.json. Try:\n`);
+  say(`${await exampleCurl(stack, eventsDirectory)}\n\nCtrl-C stops it.\n`);
+  return stack;
+}
+
+async function sampleEvents(): Promise<string> {
+  const bar = process.stdout.isTTY;
+  const directory = join(home, 'events');
+  return makeSampleEvents({
+    directory,
+    onProgress: (done, total) => {
+      const width = 40;
+      const filled = Math.round((done / total) * width);
+      const line = `Making sample events, once: [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done}/${total}`;
+      if (bar) process.stdout.write(`\r${line}${done === total ? '\n' : ''}`);
+      else if (done === 1 || done === total) say(line);
+    },
+  });
+}
+
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    // The first asks, the second insists; before the stack is up there is nothing to close.
+    if (stop.signal.aborted || !ready) process.exit(130);
+    stop.abort();
+  });
+
+let ready = false;
+try {
+  const stack = await start();
+  ready = true;
+  await once(stop.signal, 'abort');
+  await stack.close();
+  await rm(stackFile, { force: true });
+} catch (error) {
+  if (!(error instanceof StartFault || error instanceof EventsFault)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

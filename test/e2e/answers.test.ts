@@ -1,0 +1,337 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENV } from '../../lib/names.ts';
+import { expectedReport } from './expected-report.ts';
+import { knownEvents } from './known-events.ts';
+import { queryOf, type Service, startService } from './service.ts';
+
+const events = knownEvents(42, 200);
+const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const expected = expectedReport('publisherperformance', events.publisher_events, question);
+const query = queryOf(question);
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events, { functionEnv: { [ENV.downloadUrlSeconds]: '1' } });
+});
+afterAll(() => service.close());
+
+const locationOf = async () => {
+  const response = await service.request('publisherperformance', query);
+  return response.headers.get('location') ?? '';
+};
+
+describe('the answer to a good request', () => {
+  it('is 303 with a Location that is not to be stored', async () => {
+    const response = await service.request('publisherperformance', query);
+    expect(response.status).toBe(303);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(new URL(response.headers.get('location') ?? '').origin).toBe(service.stack.storageUrl);
+  });
+
+  it('has no checksum parameters in the Location, which clients would have to heed', async () => {
+    expect(
+      [...new URL(await locationOf()).searchParams.keys()].filter((name) => /checksum/i.test(name)),
+    ).toEqual([]);
+  });
+
+  it('leads to the CSV, as a named attachment, without any header', async () => {
+    const download = await fetch(await locationOf());
+    expect(download.status).toBe(200);
+    expect(download.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(download.headers.get('content-disposition')).toBe(
+      'attachment; filename="publisherperformance_20260101T000000Z_20260201T000000Z.csv"',
+    );
+    expect(download.headers.get('content-length')).toBe(String(Buffer.byteLength(expected)));
+    expect(await download.text()).toBe(expected);
+  });
+
+  it('leads nowhere once tampered with', async () => {
+    const location = new URL(await locationOf());
+    const longer = new URL(location);
+    longer.searchParams.set('X-Amz-Expires', '600');
+    const elsewhere = new URL(location);
+    elsewhere.pathname = elsewhere.pathname.replace('20260101', '20260102');
+    const unsigned = new URL(location.origin + location.pathname);
+    for (const url of [longer, elsewhere, unsigned]) expect((await fetch(url)).status).toBe(403);
+  });
+
+  it('leads nowhere once expired', async () => {
+    const location = await locationOf();
+    await expect
+      .poll(async () => (await fetch(location)).status, { timeout: 5_000, interval: 100 })
+      .toBe(403);
+  });
+
+  it('is refused by the store together with the token, as S3 refuses it', async () => {
+    const download = await fetch(await locationOf(), {
+      headers: { Authorization: `Bearer ${service.token}` },
+    });
+    expect(download.status).toBe(400);
+    expect(await download.text()).toContain('Only one auth mechanism allowed');
+  });
+
+  it('does not depend on how brackets are written, nor on the order of the parameters', async () => {
+    const filtered = { ...question, filters: { ContainerId: ['100', '101'] } };
+    const expectedCsv = expectedReport('publisherperformance', events.publisher_events, filtered);
+    const base = queryOf(question);
+    for (const filter of [
+      'filter[ContainerId]=100&filter[ContainerId]=101',
+      'filter%5BContainerId%5D=101&filter%5bContainerId%5d=100',
+    ]) {
+      const response = await service.request('publisherperformance', `${filter}&${base}`, {
+        redirect: 'follow',
+      });
+      expect(await response.text()).toBe(expectedCsv);
+    }
+  });
+
+  it('is the same for fifty callers at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => service.pull('publisherperformance', question)),
+    );
+    expect(new Set(answers)).toEqual(new Set([expected]));
+  });
+});
+
+describe('the answer to a bad request', () => {
+  it('is one problem document that names all five faults', async () => {
+    const response = await service.request(
+      'publisherperformance',
+      'requestedFields=Day,Click&startInclusive=2026-01-01&groupBy=Day,Clicks&filter[PlacementId]=x&api-version=2.0&endExclusive=2026-02-01T00:00:00Z',
+    );
+    expect(response.status).toBe(400);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(await response.json()).toEqual({
+      type: 'urn:problem-type:performance-reports:invalid-request',
+      title: 'Invalid request',
+      status: 400,
+      detail: 'The request has 5 faults.',
+      instance: expect.stringMatching(new RegExp(`^urn:uuid:${UUID}$`)),
+      errors: [
+        { parameter: 'requestedFields', detail: 'Unknown field "Click". Did you mean "Clicks"?' },
+        {
+          parameter: 'startInclusive',
+          detail: '"2026-01-01" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+        },
+        {
+          parameter: 'groupBy',
+          detail:
+            '"Clicks" is a metric. Only dimensions can stand here: DateTime, Day, PlacementId, ContainerId, PublisherAccountId, PublisherCompanyId, DeviceOrProxy.',
+        },
+        { parameter: 'filter[PlacementId]', detail: '"x" is not an integer in decimal digits.' },
+        { parameter: 'api-version', detail: '"2.0" is not supported. Supported: 1.0.' },
+      ],
+    });
+  });
+
+  it('names every required parameter where there is no query at all', async () => {
+    const { errors } = (await (await service.request('advertiserperformance', '')).json()) as {
+      errors: { parameter: string }[];
+    };
+    expect(errors.map(({ parameter }) => parameter)).toEqual([
+      'requestedFields',
+      'startInclusive',
+      'endExclusive',
+      'api-version',
+    ]);
+  });
+
+  it('quotes what the caller wrote, without making it longer or letting it out of the text', async () => {
+    const response = await service.request(
+      'publisherperformance',
+      `${query}&${encodeURIComponent('<script>"\u0000')}=1`,
+    );
+    expect(await response.json()).toMatchObject({ errors: [{ parameter: '<script>"\u0000' }] });
+    const long = await service.request(
+      'publisherperformance',
+      `${query}&filter[PlacementId]=${'x'.repeat(3_000)}`,
+    );
+    expect(await long.json()).toMatchObject({
+      errors: [
+        {
+          parameter: 'filter[PlacementId]',
+          detail: `"${'x'.repeat(100)}…" is not an integer in decimal digits.`,
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['GET', '/reporting/nothing', 404, 'not-found'],
+    ['GET', '/', 404, 'not-found'],
+    ['POST', '/reporting/publisherperformance', 404, 'not-found'],
+  ])('%s %s is %i', async (method, path, status, slug) => {
+    const response = await fetch(service.stack.apiUrl + path, { method });
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(await response.json()).toMatchObject({
+      type: `urn:problem-type:performance-reports:${slug}`,
+      status,
+    });
+  });
+
+  it('is 413 where the request is larger than API Gateway takes', async () => {
+    const response = await service.request(
+      'publisherperformance',
+      `${query}&filter[DeviceOrProxy]=${'x'.repeat(11_000)}`,
+    );
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ status: 413, title: 'Request too large' });
+  });
+});
+
+describe('the answer to a token', () => {
+  const answerTo = async (authorization: string | undefined, badQuery = '') => {
+    const headers: HeadersInit = authorization === undefined ? {} : { Authorization: authorization };
+    const response = await service.request('publisherperformance', badQuery || query, { headers });
+    return {
+      status: response.status,
+      challenge: response.headers.get('www-authenticate'),
+      detail: response.status === 303 ? undefined : ((await response.json()) as { detail: string }).detail,
+    };
+  };
+  const sign = async (claims: object, options?: object) =>
+    `Bearer ${await service.stack.identityProvider.signToken({ ...claims }, options)}`;
+  const apiScope = () => service.stack.scope.replace('/.default', '');
+
+  const good = { status: 303, challenge: null, detail: undefined };
+  const notForHere = () => ({
+    status: 401,
+    challenge: `Bearer error="insufficient_scope", scope="${service.stack.scope}"`,
+    detail: 'Not authorized to this endpoint.',
+  });
+  const bad = {
+    status: 401,
+    challenge: 'Bearer error="invalid_token"',
+    detail: 'The access token is invalid or has expired. Request a new one.',
+  };
+  const none = {
+    status: 401,
+    challenge: 'Bearer',
+    detail: 'Send the header "Authorization: Bearer <access_token>".',
+  };
+
+  it.each<[string, () => object, object?]>([
+    ['the scope in scope', () => ({ scope: service.stack.scope })],
+    ['the scope among others', () => ({ scope: `openid ${service.stack.scope} other` })],
+    ['the scope in scp', () => ({ scp: service.stack.scope })],
+    ['the scope in a list', () => ({ scp: ['other', service.stack.scope] })],
+    ['the API in aud', () => ({ aud: apiScope() })],
+    ['the API among several aud', () => ({ aud: ['other', apiScope()] })],
+    ['an ES256 signature', () => ({ scope: service.stack.scope }), { algorithm: 'ES256' }],
+    ['an EdDSA signature', () => ({ scope: service.stack.scope }), { algorithm: 'EdDSA' }],
+  ])('is good with %s', async (_, claims, options) => {
+    expect(await answerTo(await sign(claims(), options))).toEqual(good);
+  });
+
+  it('takes the scheme in any case', async () => {
+    expect(await answerTo((await sign({ scope: service.stack.scope })).replace('Bearer', 'bearer'))).toEqual(
+      good,
+    );
+  });
+
+  it.each<[string, () => object]>([
+    ['no scope', () => ({})],
+    ['another scope', () => ({ scope: 'api://other/.default' })],
+    ['a longer scope', () => ({ scope: `${service.stack.scope}.all` })],
+    ['the API without its scope', () => ({ scope: apiScope() })],
+    ['a longer aud', () => ({ aud: `${apiScope()}/` })],
+    ['the scope in another case', () => ({ scope: service.stack.scope.toUpperCase() })],
+    ['a scope of another shape', () => ({ scp: { [service.stack.scope]: true } })],
+  ])('is 401 “Not authorized to this endpoint.” with %s', async (_, claims) => {
+    expect(await answerTo(await sign(claims()))).toEqual(notForHere());
+  });
+
+  const scoped = () => ({ scope: service.stack.scope });
+  const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  it.each<[string, () => string | Promise<string>]>([
+    ['is expired', () => sign(scoped(), { expiresInSeconds: -10 })],
+    ['is not valid yet', () => sign({ ...scoped(), nbf: Math.floor(Date.now() / 1000) + 600 })],
+    ['is of another issuer', () => sign({ ...scoped(), iss: 'https://elsewhere.example' })],
+    ['names no key', () => sign(scoped(), { header: { kid: undefined } })],
+    ['names an unknown key', () => sign(scoped(), { header: { kid: 'unknown' } })],
+    [
+      'is unsigned',
+      () => `Bearer ${base64url({ alg: 'none', typ: 'JWT' })}.${base64url({ ...scoped(), exp: 9e9 })}.`,
+    ],
+    ['has a broken signature', async () => `${(await sign(scoped())).slice(0, -8)}AAAAAAAA`],
+    [
+      'has other claims under a good signature',
+      async () => {
+        const [header, , signature] = (await sign(scoped())).split('.');
+        return `${header}.${base64url({ ...scoped(), iss: service.stack.identityProvider.issuer, exp: 9e9 })}.${signature}`;
+      },
+    ],
+    ['is no JWT', () => 'Bearer abc'],
+    ['is three words of nonsense', () => 'Bearer a.b.c'],
+    [
+      'has claims that are no object',
+      () => `Bearer ${base64url({ alg: 'RS256', kid: 'x' })}.${Buffer.from('[]').toString('base64url')}.AAAA`,
+    ],
+  ])('is 401 where it %s', async (_, authorization) => {
+    expect(await answerTo(await authorization())).toEqual(bad);
+  });
+
+  it('is 401 where the token never expires', async () => {
+    expect(await answerTo(await sign({ ...scoped(), exp: undefined }))).toMatchObject({
+      status: 401,
+      detail: 'The access token has no expiry.',
+    });
+  });
+
+  it.each([
+    ['is missing', undefined],
+    ['is of another scheme', 'Basic cGFydG5lcjpzZWNyZXQ='],
+    ['is empty', 'Bearer '],
+    ['is two', 'Bearer a.b.c, Bearer d.e.f'],
+    ['has no scheme', 'a.b.c'],
+  ])('is 401 where it %s', async (_, authorization) => {
+    expect(await answerTo(authorization)).toEqual(none);
+  });
+
+  it('comes before anything is said of the request', async () => {
+    expect(await answerTo('Bearer abc', 'requestedFields=Nothing')).toEqual(bad);
+    expect(await answerTo(await sign({}), 'requestedFields=Nothing')).toEqual(notForHere());
+  });
+});
+
+describe('the answer while something of ours is broken', () => {
+  const opaque = {
+    type: 'urn:problem-type:performance-reports:internal-error',
+    title: 'Internal error',
+    status: 500,
+    detail: 'The report could not be made. Try again; if it stays so, report the instance of this problem.',
+    instance: expect.stringMatching(new RegExp(`^urn:uuid:${UUID}$`)),
+  };
+
+  it.each([
+    ['the key server can’t be reached', { [ENV.tokenJwksUri]: 'http://127.0.0.1:1/jwks' }],
+    ['the database is gone', { [ENV.athenaDatabase]: 'nowhere' }],
+    ['the workgroup is gone', { [ENV.athenaWorkgroup]: 'nowhere' }],
+    ['the results bucket is gone', { [ENV.resultsBucket]: 'nowhere' }],
+  ])('is an opaque 500 where %s', async (_, functionEnv) => {
+    const broken = await startService(knownEvents(1, 5), { functionEnv });
+    try {
+      const response = await broken.request('publisherperformance', query);
+      expect(response.status).toBe(500);
+      expect(await response.json()).toEqual(opaque);
+    } finally {
+      await broken.close();
+    }
+  });
+
+  it('is 500, never 401, where the key server answers rubbish', async () => {
+    const rubbish = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');
+    const uri = `http://127.0.0.1:${(rubbish.address() as AddressInfo).port}/`;
+    const broken = await startService(knownEvents(1, 5), { functionEnv: { [ENV.tokenJwksUri]: uri } });
+    try {
+      expect((await broken.request('publisherperformance', query)).status).toBe(500);
+    } finally {
+      await broken.close();
+      rubbish.close();
+    }
+  });
+});

@@ -1,0 +1,161 @@
+/**
+ * What a report must say, computed row by row with exact integers from the contract's words alone: it shares
+ * no line, no table of fields and no SQL with the service.
+ */
+
+/** A record as it is written to Parquet: bigint for integers, text for money, ISO text for the time. */
+export type EventRow = Readonly<Record<string, string | bigint | null>>;
+
+export interface Question {
+  readonly fields: readonly string[];
+  readonly start: string;
+  readonly end: string;
+  readonly filters?: Readonly<Record<string, readonly string[]>>;
+}
+
+type Read = (row: EventRow) => string | bigint | null;
+
+const hour: Read = (row) => `${String(row['event_time']).slice(0, 13)}:00:00Z`;
+const day: Read = (row) => `${String(row['event_time']).slice(0, 10)}T00:00:00Z`;
+const column =
+  (name: string): Read =>
+  (row) =>
+    row[name] ?? null;
+
+const PUBLISHER_SIDE = {
+  PlacementId: column('placement_id'),
+  ContainerId: column('container_id'),
+  PublisherAccountId: column('publisher_account_id'),
+  PublisherCompanyId: column('publisher_company_id'),
+  DeviceOrProxy: column('device_or_proxy'),
+};
+
+const DIMENSIONS: Record<string, Record<string, Read>> = {
+  publisherperformance: { DateTime: hour, Day: day, ...PUBLISHER_SIDE },
+  advertiserperformance: {
+    DateTime: hour,
+    Day: day,
+    AdvertiserCompanyId: column('advertiser_company_id'),
+    CampaignId: column('campaign_id'),
+    CampaignLineId: column('campaign_line_id'),
+    CreativeId: column('creative_id'),
+    DemandOrigin: column('demand_origin'),
+    ...PUBLISHER_SIDE,
+  },
+};
+
+const METRICS: Record<string, string> = {
+  ServedAds: 'served_ads',
+  Clicks: 'clicks',
+  Revenue: 'revenue',
+  Impressions: 'impressions',
+  Conversions: 'conversions',
+  ConversionRevenue: 'conversion_revenue',
+  Spend: 'spend',
+};
+const MONEY = ['Revenue', 'ConversionRevenue', 'Spend'];
+
+/** The report's CSV, byte for byte (contract 2.1 to 2.3). */
+export function expectedReport(report: string, rows: readonly EventRow[], question: Question): string {
+  const dimensions = DIMENSIONS[report] ?? {};
+  const filters = Object.entries(question.filters ?? {});
+  const inWindow = rows.filter((row) => {
+    const time = Date.parse(String(row['event_time']));
+    return time >= Date.parse(question.start) && time < Date.parse(question.end);
+  });
+  const passes = (row: EventRow, leftOut?: string) =>
+    filters.every(([field, values]) => {
+      const value = dimensions[field]?.(row);
+      return field === leftOut || (value !== null && values.some((wanted) => wanted === String(value)));
+    });
+
+  const grouped = question.fields.filter((field) => field in dimensions);
+  const wantsOpens = question.fields.includes('Opens');
+  const byPlacement = grouped.includes('PlacementId') && report === 'publisherperformance';
+  const placements = question.filters?.['PlacementId'];
+
+  /** The rows that count in every metric but container-level opens under a filter on placements. */
+  const counted = inWindow.filter((row) => passes(row) && !(byPlacement && row['placement_id'] === null));
+  const opened: EventRow[] = [];
+  if (wantsOpens && placements && !byPlacement) {
+    const containers = new Set(
+      inWindow
+        .filter((row) => placements.includes(String(row['placement_id'])))
+        .map((row) => row['container_id']),
+    );
+    containers.delete(null);
+    opened.push(
+      ...inWindow.filter(
+        (row) =>
+          row['placement_id'] === null &&
+          containers.has(row['container_id'] ?? null) &&
+          passes(row, 'PlacementId'),
+      ),
+    );
+  }
+
+  const groups = new Map<string, { key: (string | bigint | null)[]; sums: Map<string, bigint> }>();
+  const groupOf = (row: EventRow) => {
+    const key = grouped.map((field) => dimensions[field]?.(row) ?? null);
+    const id = JSON.stringify(key.map((value) => (typeof value === 'bigint' ? `${value}n` : value)));
+    const group = groups.get(id) ?? { key, sums: new Map() };
+    groups.set(id, group);
+    return group;
+  };
+  const add = (sums: Map<string, bigint>, metric: string, amount: bigint) =>
+    sums.set(metric, (sums.get(metric) ?? 0n) + amount);
+
+  for (const row of counted) {
+    const { sums } = groupOf(row);
+    for (const [metric, name] of Object.entries(METRICS))
+      add(sums, metric, MONEY.includes(metric) ? micros(row[name]) : whole(row[name]));
+    add(sums, 'Opens', whole(row[byPlacement ? 'placement_opens' : 'container_opens']));
+  }
+  for (const row of opened) add(groupOf(row).sums, 'Opens', whole(row['container_opens']));
+  if (grouped.length === 0 && groups.size === 0) groups.set('', { key: [], sums: new Map() });
+
+  const lines = [...groups.values()]
+    .sort((a, b) => compareKeys(a.key, b.key))
+    .map(({ key, sums }) =>
+      question.fields
+        .map((field) => {
+          const at = grouped.indexOf(field);
+          if (at >= 0) return textOf(key[at] ?? null);
+          const sum = sums.get(field) ?? 0n;
+          return MONEY.includes(field) ? money(sum) : String(sum);
+        })
+        .join(','),
+    );
+  return `${[question.fields.map((field) => `"${field}"`).join(','), ...lines].join('\n')}\n`;
+}
+
+const whole = (value: string | bigint | null | undefined) => BigInt(value ?? 0);
+
+function micros(value: string | bigint | null | undefined): bigint {
+  if (value === null || value === undefined) return 0n;
+  const [, sign, units, fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(String(value)) ?? [];
+  const amount = BigInt(units ?? '') * 1_000_000n + BigInt(fraction.padEnd(6, '0'));
+  return sign ? -amount : amount;
+}
+
+function money(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(7, '0');
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+}
+
+const textOf = (value: string | bigint | null) => {
+  if (value === null) return '';
+  return typeof value === 'bigint' ? String(value) : `"${value.replaceAll('"', '""')}"`;
+};
+
+function compareKeys(a: readonly (string | bigint | null)[], b: readonly (string | bigint | null)[]): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? null;
+    if (left === right) continue;
+    if (left === null) return 1;
+    if (right === null) return -1;
+    if (typeof left === 'bigint') return left < (right as bigint) ? -1 : 1;
+    return Buffer.compare(Buffer.from(left), Buffer.from(right as string));
+  }
+  return 0;
+}

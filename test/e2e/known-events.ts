@@ -1,0 +1,125 @@
+import type { EventRow } from './expected-report.ts';
+
+/** A reproducible stream of numbers in [0, 1): the same seed, the same events (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Values that have broken CSV writers, SQL builders and sorters. */
+export const AWKWARD_TEXT = [
+  'desktop',
+  'phone',
+  `O'Brien" OR 1=1 --`,
+  'comma, Inc.',
+  'line one\nline two',
+  'return\r\n',
+  ' padded ',
+  '',
+  '"',
+  '""',
+  "'",
+  '?',
+  'NULL',
+  'Zürich',
+  '日本語',
+  '🦊',
+  '﷽',
+  'back\\slash',
+  '=1+1',
+  'a'.repeat(256),
+];
+
+/** The two largest and the smallest amounts a `decimal(18,6)` holds, and some that binary floats can't. */
+const AMOUNTS = [
+  '0.1',
+  '0.2',
+  '0.000001',
+  '-0.000001',
+  '-12.5',
+  '1234567.891011',
+  '999999999999.999999',
+  '-999999999999.999999',
+  '0',
+];
+const COUNTS = [0n, 1n, 1n, 1n, 2n, 17n, 9_007_199_254_740_993n];
+
+/** Instants around the hours, days and months of January 2026 where off-by-one errors live. */
+const TIMES = [
+  '00:00:00.000',
+  '00:59:59.999',
+  '01:00:00.000',
+  '10:29:59.999',
+  '10:30:00.000',
+  '10:59:59.999',
+  '23:00:00.000',
+  '23:59:59.999',
+];
+
+export interface KnownEvents {
+  readonly publisher_events: EventRow[];
+  readonly advertiser_events: EventRow[];
+}
+
+/** Records of 2025-12-30 to 2026-01-06 and of 2026-02-01, with every column NULL somewhere. */
+export function knownEvents(seed: number, count: number): KnownEvents {
+  const random = randomNumbers(seed);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const id = (base: bigint, span: number) =>
+    random() < 0.05 ? null : base + BigInt(Math.floor(random() * span));
+  const orNull = <T>(value: T, share = 0.03) => (random() < share ? null : value);
+  const days = [
+    '2025-12-30',
+    '2025-12-31',
+    '2026-01-01',
+    '2026-01-02',
+    '2026-01-03',
+    '2026-01-05',
+    '2026-01-06',
+    '2026-02-01',
+  ];
+  const time = () => `${pick(days)}T${pick(TIMES)}Z`;
+  const huge = pick([9_223_372_036_854_775_807n]);
+
+  const publisherSide = () => ({
+    container_id: id(100n, 4),
+    publisher_account_id: id(-2n, 4),
+    publisher_company_id: random() < 0.02 ? huge : id(1_000n, 3),
+    device_or_proxy: orNull(pick(AWKWARD_TEXT)),
+  });
+  return {
+    publisher_events: Array.from({ length: count }, () => {
+      const atContainer = random() < 0.3;
+      return {
+        event_time: time(),
+        placement_id: atContainer ? null : 10n + BigInt(Math.floor(random() * 6)),
+        ...publisherSide(),
+        served_ads: atContainer ? 0n : orNull(pick(COUNTS)),
+        placement_opens: atContainer ? 0n : orNull(pick(COUNTS)),
+        container_opens: atContainer ? orNull(pick(COUNTS)) : 0n,
+        clicks: orNull(pick(COUNTS)),
+        revenue: orNull(pick(AMOUNTS)),
+      };
+    }),
+    advertiser_events: Array.from({ length: count }, () => ({
+      event_time: time(),
+      advertiser_company_id: id(1n, 4),
+      campaign_id: id(20n, 5),
+      campaign_line_id: id(30n, 6),
+      creative_id: id(40n, 7),
+      demand_origin: orNull(pick(AWKWARD_TEXT)),
+      placement_id: id(10n, 6),
+      ...publisherSide(),
+      impressions: orNull(pick(COUNTS)),
+      clicks: orNull(pick(COUNTS)),
+      conversions: orNull(pick(COUNTS)),
+      conversion_revenue: orNull(pick(AMOUNTS)),
+      spend: orNull(pick(AMOUNTS)),
+    })),
+  };
+}

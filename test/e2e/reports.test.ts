@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectedReport, type Question } from './expected-report.ts';
+import { AWKWARD_TEXT, knownEvents, randomNumbers } from './known-events.ts';
+import { type Service, startService } from './service.ts';
+
+const events = knownEvents(20260101, 1_500);
+const rowsOf = {
+  publisherperformance: events.publisher_events,
+  advertiserperformance: events.advertiser_events,
+};
+type ReportName = keyof typeof rowsOf;
+
+const PUBLISHER_FIELDS =
+  'DateTime,Day,PlacementId,ContainerId,PublisherAccountId,PublisherCompanyId,DeviceOrProxy,ServedAds,Opens,Clicks,Revenue'.split(
+    ',',
+  );
+const ADVERTISER_FIELDS =
+  'DateTime,Day,AdvertiserCompanyId,CampaignId,CampaignLineId,CreativeId,DemandOrigin,PlacementId,ContainerId,PublisherAccountId,PublisherCompanyId,DeviceOrProxy,Impressions,Clicks,Conversions,ConversionRevenue,Spend'.split(
+    ',',
+  );
+
+const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const ask = (fields: string, more: Partial<Question> = {}): Question => ({
+  ...january,
+  fields: fields.split(','),
+  ...more,
+});
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events);
+});
+afterAll(() => service.close());
+
+const agrees = async (report: ReportName, question: Question) => {
+  const csv = await service.pull(report, question);
+  expect(csv).toBe(expectedReport(report, rowsOf[report], question));
+  return csv;
+};
+
+describe('GET /reporting/publisherperformance', () => {
+  it.each<[string, Question]>([
+    ['all dimensions and metrics', ask(PUBLISHER_FIELDS.join(','))],
+    ['placement-level Opens where grouped by PlacementId', ask('PlacementId,Opens,ServedAds')],
+    ['container-level Opens where not', ask('ContainerId,Opens,ServedAds')],
+    [
+      'container-level records left out where grouped by PlacementId, Opens or not',
+      ask('PlacementId,ContainerId,Clicks'),
+    ],
+    ['container-level records counted in where not', ask('ContainerId,Clicks,Revenue')],
+    ['one row of totals', ask('Opens,Clicks,Revenue,ServedAds')],
+    [
+      'one row of zeros where there is no data',
+      ask('ServedAds,Opens,Clicks,Revenue', { start: '2026-01-04T00:00:00Z', end: '2026-01-05T00:00:00Z' }),
+    ],
+    [
+      'the header alone where a grouping finds no data',
+      ask('Day,Clicks', { start: '2026-01-04T00:00:00Z', end: '2026-01-05T00:00:00Z' }),
+    ],
+    ['dimensions alone, each combination once', ask('DeviceOrProxy,PublisherAccountId')],
+    ['metrics before dimensions, in requested order', ask('Revenue,DeviceOrProxy,Opens,Day')],
+    [
+      'a window that starts and ends inside an hour',
+      ask('DateTime,Opens,Clicks,Revenue', { start: '2026-01-01T10:30:00Z', end: '2026-01-03T10:59:59Z' }),
+    ],
+    [
+      'a window within one hour',
+      ask('DateTime,Clicks', { start: '2026-01-02T10:30:00Z', end: '2026-01-02T10:31:00Z' }),
+    ],
+    [
+      'a window over the turn of the year',
+      ask('Day,Clicks', { start: '2025-12-31T23:00:00Z', end: '2026-01-01T01:00:00Z' }),
+    ],
+    ['32 days', ask('Day,Clicks', { start: '2025-12-31T00:00:00Z', end: '2026-02-01T00:00:00Z' })],
+    ['a filter on a day', ask('DateTime,Clicks', { filters: { Day: ['2026-01-02T00:00:00Z'] } })],
+    [
+      'a filter on hours',
+      ask('Day,Opens', { filters: { DateTime: ['2026-01-02T10:00:00Z', '2026-01-05T23:00:00Z'] } }),
+    ],
+    [
+      'a filter on a day out of the window',
+      ask('Day,Clicks', { filters: { Day: ['2026-03-01T00:00:00Z'] } }),
+    ],
+    [
+      'several values and several fields',
+      ask('ContainerId,Revenue', {
+        filters: { PublisherAccountId: ['-2', '1'], ContainerId: ['100', '103'] },
+      }),
+    ],
+    [
+      'a 64-bit id',
+      ask('PublisherCompanyId,Clicks', { filters: { PublisherCompanyId: ['9223372036854775807'] } }),
+    ],
+    ['an unknown id', ask('PublisherCompanyId,Clicks', { filters: { PublisherCompanyId: ['4'] } })],
+    [
+      'filter[PlacementId] with container-level Opens: its containers’',
+      ask('Opens,Clicks,ServedAds,Revenue', { filters: { PlacementId: ['11'] } }),
+    ],
+    [
+      'the same by a dimension',
+      ask('ContainerId,Day,Opens,Clicks', { filters: { PlacementId: ['11', '12'] } }),
+    ],
+    [
+      'the same with other filters, which the look-up does not see',
+      ask('DeviceOrProxy,Opens,Clicks', {
+        filters: { PlacementId: ['13'], DeviceOrProxy: ['phone', 'Zürich'] },
+      }),
+    ],
+    [
+      'the same in a window that cuts hours',
+      ask('Opens,Clicks', {
+        start: '2026-01-02T10:30:00Z',
+        end: '2026-01-02T10:45:00Z',
+        filters: { PlacementId: ['10'] },
+      }),
+    ],
+    [
+      'the same on a day within the window, whose containers are found in the whole window',
+      ask('Opens,Clicks', { filters: { PlacementId: ['14'], Day: ['2026-01-03T00:00:00Z'] } }),
+    ],
+    [
+      'filter[PlacementId] without Opens: no container-level record',
+      ask('ContainerId,Clicks', { filters: { PlacementId: ['11'] } }),
+    ],
+    [
+      'filter[PlacementId] grouped by it: placement-level Opens',
+      ask('PlacementId,Opens', { filters: { PlacementId: ['11'] } }),
+    ],
+    [
+      'filter[PlacementId] on a placement that is not there',
+      ask('Opens,Clicks', { filters: { PlacementId: ['99'] } }),
+    ],
+  ])('agrees byte for byte: %s', async (_, question) => {
+    await agrees('publisherperformance', question);
+  });
+
+  it('leaves filter[PlacementId]’s other metrics alone when Opens is asked for as well', async () => {
+    const filters = { PlacementId: ['11'] };
+    const alone = await service.pull('publisherperformance', ask('Clicks,Revenue', { filters }));
+    const together = await service.pull('publisherperformance', ask('Clicks,Revenue,Opens', { filters }));
+    expect(together.split('\n')[1]).toMatch(new RegExp(`^${alone.split('\n')[1]},\\d+$`));
+  });
+});
+
+describe('GET /reporting/advertiserperformance', () => {
+  it.each<[string, Question]>([
+    ['all dimensions and metrics', ask(ADVERTISER_FIELDS.join(','))],
+    ['one row of totals', ask('Impressions,Clicks,Conversions,ConversionRevenue,Spend')],
+    ['records without a placement where grouped by PlacementId', ask('PlacementId,Impressions')],
+    ['text with everything in it', ask('DemandOrigin,DeviceOrProxy,Spend')],
+    [
+      'a window that starts and ends inside an hour',
+      ask('Day,Spend', { start: '2026-01-01T10:30:00Z', end: '2026-01-03T10:59:59Z' }),
+    ],
+    [
+      'filters on both sides',
+      ask('CampaignId,Spend', { filters: { AdvertiserCompanyId: ['1', '2'], PublisherCompanyId: ['1000'] } }),
+    ],
+    ['a filter on a placement', ask('CreativeId,Clicks', { filters: { PlacementId: ['11'] } })],
+  ])('agrees byte for byte: %s', async (_, question) => {
+    await agrees('advertiserperformance', question);
+  });
+});
+
+describe('both reports', () => {
+  it.each(AWKWARD_TEXT.filter((text) => text !== '' && !/\p{Cc}/u.test(text)))(
+    'filter by the text %j and by nothing else',
+    async (value) => {
+      const csv = await agrees(
+        'publisherperformance',
+        ask('DeviceOrProxy,Clicks', { filters: { DeviceOrProxy: [value] } }),
+      );
+      expect(csv).toContain(`"${value.replaceAll('"', '""')}",`);
+      await agrees(
+        'advertiserperformance',
+        ask('DemandOrigin,Spend', { filters: { DemandOrigin: [value] } }),
+      );
+    },
+  );
+
+  it.each([
+    `' OR ''='`,
+    `phone' --`,
+    `phone') OR (1=1`,
+    `phone'; DROP TABLE publisher_events; --`,
+    `\\' OR 1=1 --`,
+    `phone%`,
+    'ph_ne',
+    '*',
+    `''`,
+    'ʼ OR 1=1',
+  ])('find nothing by the hostile text %j', async (value) => {
+    const filters = { DeviceOrProxy: [value] };
+    expect(await agrees('publisherperformance', ask('DeviceOrProxy,Clicks', { filters }))).toBe(
+      '"DeviceOrProxy","Clicks"\n',
+    );
+    expect(await agrees('advertiserperformance', ask('DeviceOrProxy,Spend', { filters }))).toBe(
+      '"DeviceOrProxy","Spend"\n',
+    );
+  });
+
+  it('agree on random questions', async () => {
+    const random = randomNumbers(7);
+    const some = <T>(values: readonly T[], most: number): T[] =>
+      [...values].sort(() => random() - 0.5).slice(0, 1 + Math.floor(random() * most));
+    const values: Record<string, string[]> = {
+      PlacementId: ['10', '11', '12', '99'],
+      ContainerId: ['100', '101', '102', '103'],
+      DeviceOrProxy: ['phone', 'comma, Inc.', '🦊', '""'],
+      PublisherCompanyId: ['1000', '1001', '9223372036854775807'],
+      Day: ['2026-01-01T00:00:00Z', '2026-01-05T00:00:00Z'],
+      DateTime: ['2026-01-01T10:00:00Z', '2026-01-02T23:00:00Z', '2026-01-06T00:00:00Z'],
+    };
+    const starts = ['2025-12-30T10:30:00Z', '2025-12-31T00:00:00Z', '2026-01-01T00:59:59Z'];
+    const ends = ['2026-01-03T01:00:00Z', '2026-01-06T10:30:00Z', '2026-01-07T00:00:00Z'];
+    for (let round = 0; round < 40; round++)
+      for (const [report, fields] of [
+        ['publisherperformance', PUBLISHER_FIELDS],
+        ['advertiserperformance', ADVERTISER_FIELDS],
+      ] as const) {
+        const filters =
+          random() < 0.6 ? some(Object.entries(values), 2).map(([field, all]) => [field, some(all, 2)]) : [];
+        await agrees(report, {
+          fields: some(fields, 5),
+          start: some(starts, 1)[0] as string,
+          end: some(ends, 1)[0] as string,
+          filters: Object.fromEntries(filters),
+        });
+      }
+  });
+});

@@ -1,0 +1,607 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { Agent, type ClientRequest, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  DeleteObjectsCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+
+const Bucket = 'results';
+const MIB = 2 ** 20;
+
+const clientOf = (store: Pick<ObjectStore, 'url' | 'region' | 'credentials'>) =>
+  new S3Client({
+    endpoint: store.url,
+    region: store.region,
+    credentials: store.credentials,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+
+let directory: string;
+let store: ObjectStore;
+let s3: S3Client;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'object-store-'));
+  store = await startObjectStore({ directory, buckets: [Bucket] });
+  s3 = clientOf(store);
+});
+
+afterAll(async () => {
+  s3.destroy();
+  await store.close();
+  await rm(directory, { recursive: true });
+});
+
+const put = (Key: string, Body: string | Buffer, more: Partial<PutObjectCommandInput> = {}) =>
+  s3.send(new PutObjectCommand({ Bucket, Key, Body, ...more }));
+const presign = (Key: string, expiresIn = 60) =>
+  getSignedUrl(s3, new GetObjectCommand({ Bucket, Key }), { expiresIn });
+const presignPut = (Key: string) => getSignedUrl(s3, new PutObjectCommand({ Bucket, Key }));
+const read = async (Key: string) => (await fetch(await presign(Key))).text();
+const statusOf = async (Key: string) => (await fetch(await presign(Key))).status;
+const keys = async (Prefix: string) =>
+  (await s3.send(new ListObjectsV2Command({ Bucket, Prefix }))).Contents?.map(({ Key }) => Key) ?? [];
+
+/** Status, code and message of an answer that is an error. */
+const refusal = async (response: Response) => {
+  const xml = await response.text();
+  const element = (name: string) => new RegExp(`<${name}>(.*)</${name}>`).exec(xml)?.[1];
+  return { status: response.status, code: element('Code'), message: element('Message') };
+};
+
+/** The bytes of all files under a directory: says how much of an upload has arrived. */
+const bytesUnder = async (path: string): Promise<number> => {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const sizes = entries.map((entry) =>
+    entry.isFile()
+      ? stat(join(entry.parentPath, entry.name)).then(
+          ({ size }) => size,
+          () => 0,
+        )
+      : 0,
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+};
+
+/** Starts a PUT of `body`, and resolves when the first half of it is on the store's disk. */
+const putHalf = async (url: string, body: Buffer, path: string): Promise<ClientRequest> => {
+  const before = await bytesUnder(path);
+  const half = request(url, { method: 'PUT', headers: { 'content-length': body.length } });
+  half.on('error', () => undefined);
+  half.write(body.subarray(0, body.length / 2));
+  await vi.waitFor(async () => expect(await bytesUnder(path)).toBe(before + body.length / 2), {
+    timeout: 5000,
+  });
+  return half;
+};
+
+describe('an object', () => {
+  it('comes back with the bytes and headers it was put with', async () => {
+    await put('headers.csv', '"Day"\n', {
+      ContentType: 'text/csv; charset=utf-8',
+      ContentDisposition: 'attachment; filename="two  spaces.csv"',
+      CacheControl: 'private, max-age=60',
+      Metadata: { report: 'publisher' },
+    });
+
+    const response = await fetch(await presign('headers.csv'));
+
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="two  spaces.csv"',
+      'cache-control': 'private, max-age=60',
+      'x-amz-meta-report': 'publisher',
+      'content-length': '6',
+      'accept-ranges': 'bytes',
+      etag: `"${createHash('md5').update('"Day"\n').digest('hex')}"`,
+      'last-modified': expect.stringMatching(/ GMT$/),
+    });
+    expect(await response.text()).toBe('"Day"\n');
+  });
+
+  it.each(['a/b//c', '../up', '..', 'ünï cödé +&%2F?#', "it's (1)*!", 'trailing/'])(
+    'may be named %j',
+    async (key) => {
+      await put(key, key);
+      expect(await read(key)).toBe(key);
+      expect(await keys(key)).toEqual([key]);
+    },
+  );
+
+  it('may be empty', async () => {
+    await put('empty', '');
+    const response = await fetch(await presign('empty'));
+    expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([
+      200,
+      '0',
+      '',
+    ]);
+  });
+
+  it('takes the headers that a presigned URL asks for', async () => {
+    await put('override.csv', 'x', { ContentDisposition: 'inline' });
+    const disposition = `attachment; filename="a (1)!*.csv"; filename*=UTF-8''a%20(1).csv`;
+    const url = await getSignedUrl(
+      s3,
+      new GetObjectCommand({ Bucket, Key: 'override.csv', ResponseContentDisposition: disposition }),
+    );
+    const response = await fetch(url);
+    expect([response.status, response.headers.get('content-disposition')]).toEqual([200, disposition]);
+  });
+
+  it.each([
+    ['bytes=0-0', 206, 'bytes 0-0/10', '0'],
+    ['bytes=2-4', 206, 'bytes 2-4/10', '234'],
+    ['bytes=7-', 206, 'bytes 7-9/10', '789'],
+    ['bytes=7-99', 206, 'bytes 7-9/10', '789'],
+    ['bytes=-3', 206, 'bytes 7-9/10', '789'],
+    ['bytes=-99', 206, 'bytes 0-9/10', '0123456789'],
+    ['bytes=0-1,4-5', 200, null, '0123456789'],
+    ['lines=1-2', 200, null, '0123456789'],
+  ])('answers the range %s with %i', async (range, status, contentRange, body) => {
+    await put('range', '0123456789');
+    const response = await fetch(await presign('range'), { headers: { range } });
+    expect([response.status, response.headers.get('content-range'), await response.text()]).toEqual([
+      status,
+      contentRange,
+      body,
+    ]);
+    expect(response.headers.get('content-length')).toBe(String(body.length));
+  });
+
+  it.each([
+    ['range', 'bytes=10-'],
+    ['range', 'bytes=-0'],
+    ['nothing', 'bytes=0-'],
+  ])('refuses of %s the range %s', async (key, range) => {
+    await put('range', '0123456789');
+    await put('nothing', '');
+    const response = await fetch(await presign(key), { headers: { range } });
+    expect(await refusal(response)).toMatchObject({ status: 416, code: 'InvalidRange' });
+  });
+
+  it('is not sent again to a client that has it', async () => {
+    const { ETag = '' } = await put('cached', 'x');
+    const url = await presign('cached');
+    expect((await fetch(url, { headers: { 'if-none-match': ETag } })).status).toBe(304);
+    expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
+  it('can be looked at, copied and deleted', async () => {
+    await put('original', 'x', { ContentType: 'text/csv' });
+    await s3.send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/original` }));
+    await s3.send(new DeleteObjectCommand({ Bucket, Key: 'original' }));
+    await s3.send(new DeleteObjectCommand({ Bucket, Key: 'original' }));
+
+    const head = await s3.send(new HeadObjectCommand({ Bucket, Key: 'copy' }));
+    expect(head).toMatchObject({ ContentLength: 1, ContentType: 'text/csv' });
+    await expect(s3.send(new HeadObjectCommand({ Bucket, Key: 'original' }))).rejects.toMatchObject({
+      name: 'NotFound',
+    });
+    await expect(s3.send(new GetObjectCommand({ Bucket, Key: 'original' }))).rejects.toMatchObject({
+      name: 'NoSuchKey',
+    });
+    await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'copy' }, { Key: '1' }] } }));
+    expect(await statusOf('copy')).toBe(404);
+  });
+
+  it('is made by one of many writers who must not replace it', async () => {
+    const attempts = Array.from({ length: 8 }, (_, writer) => put('new', `${writer}`, { IfNoneMatch: '*' }));
+    const outcomes = await Promise.allSettled(attempts);
+    const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
+    const faults = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
+
+    expect(faults.map(({ name, $metadata }) => [name, $metadata.httpStatusCode])).toEqual(
+      Array.from({ length: 7 }, () => ['PreconditionFailed', 412]),
+    );
+    expect(await read('new')).toBe(`${winner}`);
+  });
+
+  it('is not written under a condition that is not understood', async () => {
+    await expect(put('conditional', 'x', { IfMatch: '"other"' })).rejects.toMatchObject({
+      name: 'NotImplemented',
+    });
+    expect(await statusOf('conditional')).toBe(404);
+  });
+});
+
+describe('a listing', () => {
+  beforeAll(async () => {
+    for (const key of ['list/a', 'list/a-b', 'list/a/1', 'list/a/2', 'list/b']) await put(key, key);
+  });
+
+  it('of a bucket names what is there', async () => {
+    await s3.send(new HeadBucketCommand({ Bucket }));
+    const listing = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'list/a/' }));
+    expect(listing).toMatchObject({ KeyCount: 2, IsTruncated: false });
+    expect(listing.Contents).toEqual([
+      expect.objectContaining({ Key: 'list/a/1', Size: 8, LastModified: expect.any(Date) }),
+      expect.objectContaining({ Key: 'list/a/2', Size: 8, ETag: expect.stringMatching(/^"[0-9a-f]{32}"$/) }),
+    ]);
+  });
+
+  it('is empty where nothing is', async () => {
+    const listing = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'list/none' }));
+    expect(listing).toMatchObject({ KeyCount: 0, IsTruncated: false });
+    expect(listing.Contents).toBeUndefined();
+  });
+
+  it.each([
+    [undefined, ['list/a', 'list/a-b', 'list/a/1', 'list/a/2', 'list/b']],
+    ['/', ['list/a', 'list/a-b', 'list/a/', 'list/b']],
+  ])('comes in pages without a gap (delimiter %s)', async (Delimiter, expected) => {
+    const seen: (string | undefined)[] = [];
+    let ContinuationToken: string | undefined;
+    do {
+      const page = await s3.send(
+        new ListObjectsV2Command({ Bucket, Prefix: 'list/', MaxKeys: 1, Delimiter, ContinuationToken }),
+      );
+      seen.push(page.Contents?.[0]?.Key ?? page.CommonPrefixes?.[0]?.Prefix);
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken);
+    expect(seen).toEqual(expected);
+  });
+});
+
+describe('a multipart upload', () => {
+  const parts = [randomBytes(5 * MIB), randomBytes(MIB)];
+  const start = async (Key: string, sent: readonly Buffer[]) => {
+    const { UploadId } = await s3.send(
+      new CreateMultipartUploadCommand({ Bucket, Key, ContentType: 'text/csv' }),
+    );
+    const Parts = [];
+    for (const [index, Body] of sent.entries()) {
+      const PartNumber = index + 1;
+      const { ETag } = await s3.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
+      Parts.push({ PartNumber, ETag });
+    }
+    return { Bucket, Key, UploadId, MultipartUpload: { Parts } };
+  };
+
+  it('becomes one object', async () => {
+    const Body = Buffer.concat(parts);
+    const params = { Bucket, Key: 'multipart', Body, ContentType: 'text/csv; charset=utf-8' };
+    await new Upload({ client: s3, params }).done();
+
+    const response = await fetch(await presign('multipart'));
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('etag')).toMatch(/^"[0-9a-f]{32}-2"$/);
+    expect(Buffer.from(await response.arrayBuffer()).equals(Body)).toBe(true);
+  });
+
+  it('shows nothing before it is completed, and can be completed once', async () => {
+    const upload = await start('late', [Buffer.from('part')]);
+    expect(await statusOf('late')).toBe(404);
+    expect(await keys('late')).toEqual([]);
+
+    await s3.send(new CompleteMultipartUploadCommand(upload));
+    expect(await read('late')).toBe('part');
+    await expect(s3.send(new CompleteMultipartUploadCommand(upload))).rejects.toMatchObject({
+      name: 'NoSuchUpload',
+    });
+  });
+
+  it('that is aborted leaves its key as it was, and is gone', async () => {
+    await put('aborted', 'before');
+    const { MultipartUpload, ...upload } = await start('aborted', [Buffer.alloc(4 * MIB)]);
+    const before = await bytesUnder(directory);
+
+    const { $metadata } = await s3.send(new AbortMultipartUploadCommand(upload));
+
+    expect($metadata.httpStatusCode).toBe(204);
+    expect(await read('aborted')).toBe('before');
+    expect(before - (await bytesUnder(directory))).toBeGreaterThanOrEqual(4 * MIB);
+    for (const command of [
+      new UploadPartCommand({ ...upload, PartNumber: 1, Body: 'x' }),
+      new CompleteMultipartUploadCommand({ ...upload, MultipartUpload }),
+      new AbortMultipartUploadCommand(upload),
+    ])
+      await expect(s3.send(command as AbortMultipartUploadCommand)).rejects.toMatchObject({
+        name: 'NoSuchUpload',
+      });
+  });
+
+  it('cannot be completed with parts that are missing, changed, in disorder or too small', async () => {
+    const upload = await start('bad', [Buffer.from('1'), Buffer.from('2')]);
+    const [first, second] = upload.MultipartUpload.Parts;
+    const complete = (...Parts: unknown[]) =>
+      s3.send(
+        new CompleteMultipartUploadCommand({
+          ...upload,
+          MultipartUpload: { Parts: Parts as [typeof first] },
+        }),
+      );
+
+    await expect(complete({ ...first, PartNumber: 9 })).rejects.toMatchObject({ name: 'InvalidPart' });
+    await expect(complete({ ...first, ETag: second?.ETag })).rejects.toMatchObject({ name: 'InvalidPart' });
+    await expect(complete(first, second)).rejects.toMatchObject({ name: 'EntityTooSmall' });
+    await expect(complete(first, first)).rejects.toMatchObject({ name: 'InvalidPartOrder' });
+    expect(await statusOf('bad')).toBe(404);
+  });
+
+  it('has no id that leads out of it', async () => {
+    await put('kept', 'x');
+    const upload = { Bucket, Key: 'kept', UploadId: '../objects' };
+    await expect(s3.send(new AbortMultipartUploadCommand(upload))).rejects.toMatchObject({
+      name: 'NoSuchUpload',
+    });
+    expect(await read('kept')).toBe('x');
+  });
+});
+
+describe('a write', () => {
+  it('shows nothing of the object before it is whole', async () => {
+    const body = randomBytes(2 * MIB);
+    const half = await putHalf(await presignPut('growing'), body, directory);
+    expect(await statusOf('growing')).toBe(404);
+    expect(await keys('growing')).toEqual([]);
+
+    const answered = once(half, 'response');
+    half.end(body.subarray(MIB));
+    const [answer] = await answered;
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+    expect(await keys('growing')).toEqual(['growing']);
+  });
+
+  it('that breaks off leaves what was there, and no debris', async () => {
+    await put('broken', 'before');
+    const before = await bytesUnder(directory);
+    const half = await putHalf(await presignPut('broken'), randomBytes(2 * MIB), directory);
+    half.destroy();
+    await vi.waitFor(async () => expect(await bytesUnder(directory)).toBe(before), { timeout: 5000 });
+    expect(await read('broken')).toBe('before');
+  });
+
+  it('does not touch what a reader has begun to read', async () => {
+    const old = randomBytes(20 * MIB);
+    await put('overwritten', old);
+    const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: 'overwritten' }));
+    await put('overwritten', 'new');
+    await s3.send(new DeleteObjectCommand({ Bucket, Key: 'overwritten' }));
+    expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(old)).toBe(true);
+  });
+
+  it('never mixes two versions, however many write and read', async () => {
+    await put('contended', 'first');
+    const url = await presign('contended');
+    const writers = Array.from({ length: 40 }, (_, i) => put('contended', randomBytes(1 + i * 5000)));
+    const readers = Array.from({ length: 120 }, async () => {
+      const response = await fetch(url);
+      const body = Buffer.from(await response.arrayBuffer());
+      expect(response.headers.get('etag')).toBe(`"${createHash('md5').update(body).digest('hex')}"`);
+      expect(response.headers.get('content-length')).toBe(String(body.length));
+    });
+    await Promise.all([...writers, ...readers]);
+  });
+
+  it('of a process that was killed is not seen by the next', async () => {
+    const path = await mkdtemp(join(tmpdir(), 'object-store-killed-'));
+    const killed = await spawnStore(path);
+    const doomed = clientOf({ ...store, url: killed.url });
+    await doomed.send(new PutObjectCommand({ Bucket, Key: 'survivor', Body: 'x' }));
+    const url = await getSignedUrl(doomed, new PutObjectCommand({ Bucket, Key: 'victim' }));
+    await putHalf(url, randomBytes(2 * MIB), path);
+    doomed.destroy();
+    killed.process.kill('SIGKILL');
+    await once(killed.process, 'exit');
+
+    const next = await startObjectStore({ directory: path, buckets: [Bucket] });
+    const client = clientOf(next);
+    const { Contents } = await client.send(new ListObjectsV2Command({ Bucket }));
+    expect(Contents?.map(({ Key }) => Key)).toEqual(['survivor']);
+    expect(await bytesUnder(path)).toBeLessThan(1000);
+    client.destroy();
+    await next.close();
+    await rm(path, { recursive: true });
+  });
+});
+
+const spawnStore = async (path: string): Promise<{ url: string; process: ChildProcess }> => {
+  const module = new URL('../../local/object-store.ts', import.meta.url);
+  const program = `
+    import { startObjectStore } from ${JSON.stringify(module.href)};
+    const { url } = await startObjectStore({ directory: ${JSON.stringify(path)}, buckets: ['${Bucket}'] });
+    console.log(url);`;
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  return { url: String(line).trim(), process: child };
+};
+
+describe('a stranger', () => {
+  beforeAll(() => put('secret', 'secret'));
+
+  it.each([
+    ['GET', '/results/secret'],
+    ['GET', '/results/no-such'],
+    ['GET', '/results?list-type=2'],
+    ['GET', '/results/%2e%2e/secret'],
+    ['GET', '/no-such-bucket/x'],
+    ['GET', '/'],
+    ['PUT', '/results/secret'],
+    ['DELETE', '/results/secret'],
+    ['DELETE', '/results/secret?uploadId=x'],
+    ['POST', '/results'],
+    ['OPTIONS', '/results/secret'],
+    ['PATCH', '/results/secret'],
+  ])('is denied %s %s', async (method, path) => {
+    const headers = { origin: 'http://example.com', 'access-control-request-method': 'GET' };
+    const response = await fetch(store.url + path, { method, headers });
+    expect(response.headers.get('content-type')).toBe('application/xml');
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    expect(await refusal(response)).toEqual({ status: 403, code: 'AccessDenied', message: 'Access Denied' });
+    expect(await read('secret')).toBe('secret');
+  });
+
+  it('is denied HEAD', async () => {
+    const response = await fetch(`${store.url}/results/secret`, { method: 'HEAD' });
+    expect([response.status, response.headers.get('etag')]).toEqual([403, null]);
+  });
+
+  it('is denied with a key that is not an account', async () => {
+    const other = clientOf({ ...store, credentials: { accessKeyId: 'OTHER', secretAccessKey: 'S3RVER' } });
+    await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
+      name: 'InvalidAccessKeyId',
+    });
+    other.destroy();
+  });
+
+  it('is denied with a wrong secret', async () => {
+    const other = clientOf({ ...store, credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'guess' } });
+    await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
+      name: 'SignatureDoesNotMatch',
+      $metadata: { httpStatusCode: 403 },
+    });
+    other.destroy();
+  });
+
+  it('is denied with a bearer token alone', async () => {
+    const response = await fetch(`${store.url}/results/secret`, { headers: { authorization: 'Bearer x' } });
+    expect(await refusal(response)).toMatchObject({
+      status: 400,
+      code: 'InvalidArgument',
+      message: 'Unsupported Authorization Type',
+    });
+  });
+});
+
+describe('a presigned URL', () => {
+  beforeAll(async () => {
+    await put('signed', 'x');
+    await put('other', 'x');
+  });
+
+  it.each<[string, (url: URL) => unknown]>([
+    ['another key', (url) => (url.pathname = '/results/other')],
+    ['a later expiry', (url) => url.searchParams.set('X-Amz-Expires', '604800')],
+    ['a second, later expiry', (url) => url.searchParams.append('X-Amz-Expires', '604800')],
+    ['an expiry that is empty', (url) => url.searchParams.append('X-Amz-Expires', '9')],
+    ['another signature', (url) => url.searchParams.set('X-Amz-Signature', '0'.repeat(64))],
+    ['one more parameter', (url) => url.searchParams.set('response-content-type', 'text/html')],
+  ])('is refused with %s', async (_, tamper) => {
+    const url = new URL(await presign('signed'));
+    tamper(url);
+    expect(await refusal(await fetch(url))).toMatchObject({ status: 403, code: 'SignatureDoesNotMatch' });
+  });
+
+  it('is refused for another method', async () => {
+    const url = await presign('signed');
+    expect((await fetch(url, { method: 'DELETE' })).status).toBe(403);
+    expect(await statusOf('signed')).toBe(200);
+  });
+
+  it('is refused once it has expired', async () => {
+    const url = await presign('signed', 1);
+    await vi.waitFor(
+      async () =>
+        expect(await refusal(await fetch(url))).toEqual({
+          status: 403,
+          code: 'AccessDenied',
+          message: 'Request has expired',
+        }),
+      { timeout: 5000, interval: 100 },
+    );
+  });
+
+  it.each(['soon', '-1', '1e3', '', 'Infinity'])(
+    'is refused with the expiry %j, though signed',
+    async (expiry) => {
+      const response = await fetch(await presign('signed', expiry as unknown as number));
+      expect(await refusal(response)).toMatchObject({
+        status: 400,
+        code: 'AuthorizationQueryParametersError',
+      });
+    },
+  );
+
+  it.each(['Bearer token', 'Basic dXNlcjpwYXNz', 'AWS4-HMAC-SHA256 x', 'x'])(
+    'is refused together with the header Authorization: %s',
+    async (authorization) => {
+      const response = await fetch(await presign('signed'), { headers: { authorization } });
+      expect(await refusal(response)).toMatchObject({
+        status: 400,
+        code: 'InvalidArgument',
+        message: expect.stringMatching(/^Only one auth mechanism allowed/),
+      });
+    },
+  );
+});
+
+describe('what the store does not do', () => {
+  it.each([
+    ['DELETE', 'tagging'],
+    ['DELETE', 'versionId'],
+    ['PUT', 'acl'],
+    ['GET', 'partNumber'],
+    ['GET', 'versionId'],
+  ])('is refused and changes nothing: %s ?%s', async (method, subresource) => {
+    await put('untouched', 'x');
+    const commands = { DELETE: DeleteObjectCommand, PUT: PutObjectCommand, GET: GetObjectCommand };
+    const Command = commands[method as 'GET'];
+    const command = new Command({ Bucket, Key: 'untouched' });
+    command.middlewareStack.add(
+      (next) => (args) => {
+        Object.assign((args.request as { query: object }).query, { [subresource]: '1' });
+        return next(args);
+      },
+      { step: 'build' },
+    );
+    await expect(s3.send(command)).rejects.toMatchObject({ name: 'NotImplemented' });
+    expect(await read('untouched')).toBe('x');
+  });
+
+  it('is to have other buckets than it was started with', async () => {
+    const command = new ListObjectsV2Command({ Bucket: 'other' });
+    await expect(s3.send(command)).rejects.toMatchObject({ name: 'NoSuchBucket' });
+  });
+});
+
+describe('close', () => {
+  it('ends idle connections and half-done requests at once', async () => {
+    const path = await mkdtemp(join(tmpdir(), 'object-store-closed-'));
+    const closing = await startObjectStore({ directory: path, buckets: [Bucket] });
+    const client = clientOf(closing);
+    const agent = new Agent({ keepAlive: true });
+    const idle = request(closing.url, { agent }).end();
+    const [answer] = await once(idle, 'response');
+    await text(answer);
+    const url = await getSignedUrl(client, new PutObjectCommand({ Bucket, Key: 'cut' }));
+    await putHalf(url, randomBytes(2 * MIB), path);
+
+    const began = performance.now();
+    await closing.close();
+
+    expect(performance.now() - began).toBeLessThan(1000);
+    await expect(fetch(closing.url)).rejects.toThrow();
+    agent.destroy();
+    client.destroy();
+    await vi.waitFor(async () => expect(await bytesUnder(path)).toBe(0), { timeout: 5000 });
+    await rm(path, { recursive: true });
+  });
+});
