@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ENV } from './names.ts';
+import type { EntitlementRule } from './token/read-entitlement.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const whole = (minimum: number, maximum: number) =>
@@ -12,6 +13,19 @@ const environment = v.object({
   [ENV.tokenJwksUri]: v.pipe(v.string(), v.url()),
   /** Tokens must be requested with `{API_SCOPE}/.default` (contract 5.2). */
   [ENV.apiScope]: text,
+  /**
+   * Whether tokens say which companies' rows a caller may see (`claims`), or every caller sees all (`none`).
+   * There is no default: a deployment that forgot to choose must not start.
+   */
+  [ENV.entitlements]: v.picklist(['claims', 'none']),
+  /** The claim that holds the publisher, or advertiser, companies; without it no token opens that report. */
+  [ENV.publisherCompaniesClaim]: v.optional(text),
+  [ENV.advertiserCompaniesClaim]: v.optional(text),
+  /** Where the claim holds role names: what stands before the company id, `publisher-company:`. */
+  [ENV.publisherCompaniesPrefix]: v.optional(text),
+  [ENV.advertiserCompaniesPrefix]: v.optional(text),
+  /** The value that stands for every company; without it no token sees all. Never a company's own id. */
+  [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/\D/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
@@ -35,12 +49,37 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new Error(`The environment is incomplete.\n${faults.join('\n')}`);
   }
   const values = result.output;
+  if (
+    values[ENV.entitlements] === 'claims' &&
+    !values[ENV.publisherCompaniesClaim] &&
+    !values[ENV.advertiserCompaniesClaim]
+  )
+    throw new Error(
+      `${ENV.entitlements} is "claims": name the claim, ${ENV.publisherCompaniesClaim} or ${ENV.advertiserCompaniesClaim} or both.`,
+    );
+  const everyCompany = values[ENV.everyCompanyValue];
+  const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
+    claim === undefined ? undefined : { claim, prefix, everyCompany };
   return Object.freeze({
     token: Object.freeze({
       issuer: values[ENV.tokenIssuer],
       jwksUri: values[ENV.tokenJwksUri],
       apiScope: values[ENV.apiScope],
     }),
+    /** By the field that governs a report; undefined where every caller sees every row. */
+    entitlements:
+      values[ENV.entitlements] === 'none'
+        ? undefined
+        : Object.freeze({
+            PublisherCompanyId: rule(
+              values[ENV.publisherCompaniesClaim],
+              values[ENV.publisherCompaniesPrefix],
+            ),
+            AdvertiserCompanyId: rule(
+              values[ENV.advertiserCompaniesClaim],
+              values[ENV.advertiserCompaniesPrefix],
+            ),
+          }),
     athenaDatabase: values[ENV.athenaDatabase],
     athenaWorkgroup: values[ENV.athenaWorkgroup],
     resultsBucket: values[ENV.resultsBucket],

@@ -62,13 +62,14 @@ export class Unauthenticated extends Problem {
   }
 }
 
-/** 401: a good token that was not issued for this service (contract 5.3). */
+/** 401: a good token that was not issued for this service (contract 5.3), or opens none of its rows. */
 export class NotAuthorized extends Problem {
   readonly status = 401;
   readonly slug = 'not-authorized';
   readonly title = 'Not authorized';
   readonly #scope: string;
 
+  /** @param scope what the token must be requested with */
   constructor(scope: string) {
     super('Not authorized to this endpoint.');
     this.#scope = scope;

@@ -4,7 +4,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import type { Config } from '../config.ts';
 import { RESULTS_PREFIX } from '../names.ts';
 import { Unavailable } from '../problem.ts';
-import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
+import { type CompiledQuery, compileQuery, type Entitlement } from '../report/compile-query.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 import { presignReport } from './presign-report.ts';
@@ -38,9 +38,10 @@ export async function deliverReport(
   { athena, s3 }: Clients,
   config: Config,
   request: ReportRequest,
+  entitlement: Entitlement,
 ): Promise<Delivery> {
   const began = Date.now();
-  const query = compileQuery(request);
+  const query = compileQuery(request, entitlement);
   const queryExecutionId = await startQuery(
     athena,
     query,

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { type Clients, deliverReport } from '../delivery/deliver-report.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
+import { entitle } from '../token/entitle.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
 import { problemResponse } from './problem-response.ts';
 import { type LineLog, type LoggedContext, requestLog } from './request-log.ts';
@@ -34,11 +35,13 @@ export function reportHandler(report: Report, { config, clients, verifyToken, lo
       facts.report = report.name;
       const claims = await verifyToken(header(event, 'authorization'));
       facts.client = String(claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub']);
+      const entitlement = entitle(claims, report, config);
+      facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
       const request = parseRequest(report, {
         parameters: event.multiValueQueryStringParameters ?? {},
         accept: header(event, 'accept'),
       });
-      const { location, ...delivered } = await deliverReport(clients, config, request);
+      const { location, ...delivered } = await deliverReport(clients, config, request, entitlement);
       Object.assign(facts, delivered);
       return { statusCode: 303, headers: { Location: location, 'Cache-Control': 'no-store' }, body: '' };
     });

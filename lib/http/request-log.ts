@@ -7,6 +7,8 @@ export interface LoggedFacts {
   report?: string;
   /** The token's client id. */
   client?: string;
+  /** How many companies' rows the caller may see. */
+  companies?: number | 'every-company';
   queryExecutionId?: string;
   bytesScanned?: number;
   engineMs?: number;

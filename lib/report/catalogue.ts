@@ -44,6 +44,8 @@ export interface Report {
   readonly name: string;
   readonly title: string;
   readonly table: string;
+  /** The dimension whose values a caller's token names: it sees the rows of those companies and no others. */
+  readonly governedBy: 'PublisherCompanyId' | 'AdvertiserCompanyId';
   readonly fields: Readonly<Record<string, Field>>;
 }
 
@@ -84,6 +86,7 @@ export const publisherReport: Report = {
   name: 'publisherperformance',
   title: 'Publisher performance report',
   table: 'publisher_events',
+  governedBy: 'PublisherCompanyId',
   fields: {
     DateTime: hour('hour of the record, UTC'),
     Day: day('day of the record, UTC'),
@@ -107,6 +110,7 @@ export const advertiserReport: Report = {
   name: 'advertiserperformance',
   title: 'Advertiser performance report',
   table: 'advertiser_events',
+  governedBy: 'AdvertiserCompanyId',
   fields: {
     DateTime: hour('hour of the record, UTC'),
     Day: day('day of the record, UTC'),

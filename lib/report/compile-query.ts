@@ -22,17 +22,20 @@ interface Predicate {
 
 const HOUR_EXPRESSION = `date_trunc('hour', ${TIME_COLUMN})`;
 
+/** The companies whose rows the caller may see. */
+export type Entitlement = 'every-company' | readonly bigint[];
+
 /**
  * Compiles a request into one query whose rows are the report's (contract 2, 4.1). Groups by raw values and
  * formats the few rows that result.
  */
-export function compileQuery(request: ReportRequest): CompiledQuery {
+export function compileQuery(request: ReportRequest, entitlement: Entitlement): CompiledQuery {
   const { report, requestedFields } = request;
   const fields = requestedFields.map((name) => [name, report.fields[name] as Field] as const);
   const dimensions = fields.filter(
     (entry): entry is readonly [string, Dimension] => entry[1].role === 'dimension',
   );
-  const where = predicates(request);
+  const where = predicates(request, entitlement);
 
   const sources = fields.map(([name, field]) => `${aggregated(field, request)} AS ${quoteName(name)}`);
   const lines = [
@@ -87,18 +90,19 @@ function formatted(name: string, field: Field): string {
   return `${text} AS ${value}`;
 }
 
-function predicates(request: ReportRequest): Predicate[] {
-  const { report, requestedFields, window, filters } = request;
+function predicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
+  const { report, requestedFields, filters } = request;
   const finer = Object.values(report.fields).find(isLeveled)?.levels?.finer;
   const leveled = coarserMetric(request);
+  const visible = [...within(request.window), ...entitled(request, entitlement)];
   return [
-    ...within(window),
+    ...visible,
     ...(finer !== undefined && requestedFields.includes(finer)
       ? [plain(`${columnOf(request, finer)} IS NOT NULL`)]
       : []),
     ...filters.flatMap((filter) =>
       leveled?.levels?.finer === filter.field
-        ? [finerOrItsCoarser(filter, leveled.levels, request)]
+        ? [finerOrItsCoarser(filter, leveled.levels, request, visible)]
         : matches(request, filter),
     ),
   ];
@@ -112,6 +116,16 @@ function within(window: Window): Predicate[] {
     ...(isMidnight(window.start) ? [] : [plain(`${TIME_COLUMN} >= ${quoteTime(window.start)}`)]),
     ...(isMidnight(window.end) ? [] : [plain(`${TIME_COLUMN} < ${quoteTime(window.end)}`)]),
   ];
+}
+
+/**
+ * The rows that the caller may see. Not of the request's making, so that no parameter can widen it, and in the
+ * text, so that it is part of what identifies the query.
+ */
+function entitled(request: ReportRequest, entitlement: Entitlement): Predicate[] {
+  if (entitlement === 'every-company') return [];
+  const company = columnOf(request, request.report.governedBy);
+  return [plain(`${company} IN (${entitlement.map(quoteInteger).join(', ')})`)];
 }
 
 function matches(request: ReportRequest, { field, values }: Filter): Predicate[] {
@@ -130,17 +144,18 @@ function matches(request: ReportRequest, { field, values }: Filter): Predicate[]
 
 /**
  * The records that hold one of the finer values, and the coarser level's records of the containers that hold
- * one of them in the window. The look-up sees no other filter.
+ * one of them in the window, as far as the caller may see. The look-up sees no other filter.
  */
 function finerOrItsCoarser(
   { field, values }: Filter,
   levels: NonNullable<Metric['levels']>,
   request: ReportRequest,
+  visible: readonly Predicate[],
 ): Predicate {
   const finer = columnOf(request, field);
   const coarser = columnOf(request, levels.coarser);
   const held = isAnyOf(finer, values);
-  const lookup = [...within(request.window), held];
+  const lookup = [...visible, held];
   return {
     sql:
       `(${held.sql} OR (${finer} IS NULL AND ${coarser} IN ` +

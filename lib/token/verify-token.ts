@@ -32,7 +32,7 @@ export function tokenVerifier({ issuer, jwksUri, apiScope }: TokenRules): TokenV
     { issuer, jwksUri, audience: null },
     { jwksCache: new SimpleJwksCache({ fetcher: { fetch: fetchKeySet } }) },
   );
-  const scope = `${apiScope}/.default`;
+  const scope = scopeOf({ apiScope });
 
   return async (authorization) => {
     const claims: Claims = await verifier.verify(bearerToken(authorization)).catch((error: unknown) => {
@@ -48,6 +48,9 @@ export function tokenVerifier({ issuer, jwksUri, apiScope }: TokenRules): TokenV
     return claims;
   };
 }
+
+/** What a token must be requested with (contract 5.2). */
+export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
 
 function bearerToken(authorization: string | undefined): string {
   const token = /^Bearer +([^\s,]+)$/i.exec(authorization ?? '')?.[1];

@@ -30,30 +30,33 @@ export async function listObjects(ctx: Context, objects: ObjectFiles): Promise<v
     page.filter((entry) => isKey.has(entry)).map((key) => objects.headObject(bucket, key)),
   );
 
+  const name = (key: string) =>
+    xml(query.get('encoding-type') === 'url' ? key.split('/').map(encode).join('/') : key);
   const isTruncated = page.length > 0 && entries.length > page.length;
-  const encoded = (key: string) =>
-    query.get('encoding-type') === 'url' ? key.split('/').map(encode).join('/') : key;
-  ctx.body = {
-    ListBucketResult: {
-      '@': { xmlns: 'http://s3.amazonaws.com/doc/2006-03-01/' },
-      Name: bucket,
-      Prefix: encoded(prefix),
-      Delimiter: delimiter || undefined,
-      EncodingType: query.get('encoding-type') ?? undefined,
-      MaxKeys: maxKeys,
-      KeyCount: page.length,
-      IsTruncated: isTruncated,
-      NextContinuationToken: isTruncated ? Buffer.from(page.at(-1) ?? '').toString('base64url') : undefined,
-      Contents: found
-        .filter((object) => object !== null)
-        .map((object) => ({
-          Key: encoded(object.key),
-          LastModified: object.lastModifiedDate.toISOString(),
-          ETag: object.metadata['etag'],
-          Size: object.size,
-          StorageClass: 'STANDARD',
-        })),
-      CommonPrefixes: page.filter((entry) => !isKey.has(entry)).map((entry) => ({ Prefix: encoded(entry) })),
-    },
-  };
+  ctx.type = 'application/xml';
+  // Written here, as s3rver's way from an object to XML escapes `&` and `'` twice.
+  ctx.body = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',
+    `<Name>${bucket}</Name><Prefix>${name(prefix)}</Prefix><MaxKeys>${maxKeys}</MaxKeys>`,
+    `<KeyCount>${page.length}</KeyCount><IsTruncated>${isTruncated}</IsTruncated>`,
+    isTruncated ? `<NextContinuationToken>${base64url(page.at(-1))}</NextContinuationToken>` : '',
+    ...found
+      .filter((object) => object !== null)
+      .map(
+        (object) =>
+          `<Contents><Key>${name(object.key)}</Key>` +
+          `<LastModified>${object.lastModifiedDate.toISOString()}</LastModified>` +
+          `<ETag>${xml(object.metadata['etag'])}</ETag><Size>${object.size}</Size>` +
+          '<StorageClass>STANDARD</StorageClass></Contents>',
+      ),
+    ...page
+      .filter((entry) => !isKey.has(entry))
+      .map((entry) => `<CommonPrefixes><Prefix>${name(entry)}</Prefix></CommonPrefixes>`),
+    '</ListBucketResult>',
+  ].join('\n');
 }
+
+const xml = (text = ''): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const base64url = (text = ''): string => Buffer.from(text).toString('base64url');

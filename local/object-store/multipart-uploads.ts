@@ -47,6 +47,9 @@ export class MultipartUploads {
   /** Makes the object of its parts, which are read one after the other. */
   async putObjectMultipart(bucket: string, uploadId: string, parts: readonly Part[]): Promise<Written> {
     const upload = this.#find(bucket, uploadId);
+    if (parts.some(({ number }, index) => number <= (parts[index - 1]?.number ?? 0))) {
+      throw new S3Error('InvalidPartOrder', 'The list of parts was not in ascending order.');
+    }
     const { key, metadata } = JSON.parse(await readFile(join(upload, 'object.json'), 'utf8'));
     // S3's entity tag of such an object: no MD5 of its bytes, and not to be taken for one.
     const digest = createHash('md5')
@@ -76,9 +79,6 @@ export class MultipartUploads {
 
 async function* bytesOf(upload: string, parts: readonly Part[]): AsyncGenerator<Buffer> {
   for (const [index, part] of parts.entries()) {
-    if (index > 0 && part.number <= (parts[index - 1]?.number ?? 0)) {
-      throw new S3Error('InvalidPartOrder', 'The list of parts was not in ascending order.');
-    }
     const file = await openStoredFile(join(upload, String(part.number)));
     if (file?.metadata['etag'] !== `"${part.etag}"`) {
       await file?.close();

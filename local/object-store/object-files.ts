@@ -44,10 +44,6 @@ export class ObjectFiles {
     return file ? new S3Object(bucket, key, null, file.metadata) : null;
   }
 
-  async existsObject(bucket: string, key: string): Promise<boolean> {
-    return (await this.headObject(bucket, key)) !== null;
-  }
-
   /** `range` is a `Range` header. A range without content is, to the controller, one that can't be satisfied. */
   async getObject(bucket: string, key: string, range?: string): Promise<S3Object | null> {
     const file = await openStoredFile(this.#path(bucket, key));
@@ -71,14 +67,6 @@ export class ObjectFiles {
         publish: this.#publish,
       },
     );
-  }
-
-  /** Copies; `headers` take the place of the source's metadata where the request wants that. */
-  async copyObject(bucket: string, key: string, toBucket: string, toKey: string, headers: object | null) {
-    const source = await this.getObject(bucket, key);
-    if (!source?.content) throw new S3Error('NoSuchKey', 'The specified key does not exist.', { Key: key });
-    await this.putObject(new S3Object(toBucket, toKey, source.content, headers ?? source.metadata));
-    return (await this.headObject(toBucket, toKey))?.metadata;
   }
 
   async deleteObject(bucket: string, key: string): Promise<void> {

@@ -12,7 +12,7 @@ export type Operation = (ctx: Context) => Promise<void>;
 // Query parameters that do not make another operation of a request. Any other may: `?tagging` on a DELETE must
 // not delete the object.
 const PLAIN_PARAMETER =
-  /^(x-amz-.*|x-id|response-.*|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type)$/i;
+  /^(x-amz-.*|x-id|response-.*|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/i;
 
 /** The key of {@link operations} that a request asks for: `GET object`, `POST object uploads`, … */
 export function operationName(ctx: Context): string {
@@ -55,12 +55,13 @@ export function operations(directory: string): Readonly<Record<string, Operation
       ctx.status = 200;
     },
     'GET bucket list-type': (ctx) => listObjects(ctx, objects),
-    'POST bucket delete': on(objects, controllers.deleteMultipleObjects),
     'HEAD object': getObject,
     'GET object': getObject,
     'PUT object': on(objects, controllers.putObject, newObjects),
-    'PUT object copy': on(objects, controllers.putObjectCopy, newObjects),
-    'DELETE object': on(objects, controllers.deleteObject),
+    'DELETE object': async (ctx) => {
+      await objects.deleteObject(ctx.params.bucket, ctx.params.key);
+      ctx.status = 204;
+    },
     'POST object uploads': on(uploads, controllers.initiateMultipartUpload),
     'PUT object partNumber uploadId': on(uploads, controllers.uploadPart),
     'POST object uploadId': on(uploads, controllers.completeMultipartUpload, newUploads),

@@ -15,6 +15,7 @@ declare module '@20minutes/s3rver' {
     /** The store that the controllers read and write. */
     store: object;
     status: number;
+    type: string;
     body: unknown;
   }
 
@@ -32,9 +33,6 @@ declare module '@20minutes/s3rver/lib/controllers/object.js' {
 
   export function getObject(ctx: Context): Promise<void>;
   export function putObject(ctx: Context): Promise<void>;
-  export function putObjectCopy(ctx: Context): Promise<void>;
-  export function deleteObject(ctx: Context): Promise<void>;
-  export function deleteMultipleObjects(ctx: Context): Promise<void>;
   export function initiateMultipartUpload(ctx: Context): Promise<void>;
   export function uploadPart(ctx: Context): Promise<void>;
   export function completeMultipartUpload(ctx: Context): Promise<void>;

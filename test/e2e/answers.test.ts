@@ -185,7 +185,8 @@ describe('the answer to a bad request', () => {
 
 describe('the answer to a token', () => {
   const answerTo = async (authorization: string | undefined, badQuery = '') => {
-    const headers: HeadersInit = authorization === undefined ? {} : { Authorization: authorization };
+    const headers: Record<string, string> =
+      authorization === undefined ? {} : { Authorization: authorization };
     const response = await service.request('publisherperformance', badQuery || query, { headers });
     return {
       status: response.status,

@@ -8,11 +8,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import {
   AbortMultipartUploadCommand,
+  type CompletedPart,
   CompleteMultipartUploadCommand,
-  CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
-  DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
@@ -127,8 +126,10 @@ describe('an object', () => {
     'may be named %j',
     async (key) => {
       await put(key, key);
-      expect(await read(key)).toBe(key);
-      expect(await keys(key)).toEqual([key]);
+      // Not with a URL: those can't say `..`.
+      const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: key }));
+      expect(await Body?.transformToString()).toBe(key);
+      expect(await keys(key)).toContain(key);
     },
   );
 
@@ -191,22 +192,17 @@ describe('an object', () => {
     expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('can be looked at, copied and deleted', async () => {
-    await put('original', 'x', { ContentType: 'text/csv' });
-    await s3.send(new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/original` }));
-    await s3.send(new DeleteObjectCommand({ Bucket, Key: 'original' }));
-    await s3.send(new DeleteObjectCommand({ Bucket, Key: 'original' }));
-
-    const head = await s3.send(new HeadObjectCommand({ Bucket, Key: 'copy' }));
+  it('can be looked at and deleted', async () => {
+    await put('short-lived', 'x', { ContentType: 'text/csv' });
+    const object = { Bucket, Key: 'short-lived' };
+    const head = await s3.send(new HeadObjectCommand(object));
     expect(head).toMatchObject({ ContentLength: 1, ContentType: 'text/csv' });
-    await expect(s3.send(new HeadObjectCommand({ Bucket, Key: 'original' }))).rejects.toMatchObject({
-      name: 'NotFound',
-    });
-    await expect(s3.send(new GetObjectCommand({ Bucket, Key: 'original' }))).rejects.toMatchObject({
-      name: 'NoSuchKey',
-    });
-    await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'copy' }, { Key: '1' }] } }));
-    expect(await statusOf('copy')).toBe(404);
+
+    await s3.send(new DeleteObjectCommand(object));
+    await s3.send(new DeleteObjectCommand(object));
+
+    await expect(s3.send(new HeadObjectCommand(object))).rejects.toMatchObject({ name: 'NotFound' });
+    await expect(s3.send(new GetObjectCommand(object))).rejects.toMatchObject({ name: 'NoSuchKey' });
   });
 
   it('is made by one of many writers who must not replace it', async () => {
@@ -273,7 +269,7 @@ describe('a multipart upload', () => {
     const { UploadId } = await s3.send(
       new CreateMultipartUploadCommand({ Bucket, Key, ContentType: 'text/csv' }),
     );
-    const Parts = [];
+    const Parts: CompletedPart[] = [];
     for (const [index, Body] of sent.entries()) {
       const PartNumber = index + 1;
       const { ETag } = await s3.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
@@ -327,17 +323,12 @@ describe('a multipart upload', () => {
 
   it('cannot be completed with parts that are missing, changed, in disorder or too small', async () => {
     const upload = await start('bad', [Buffer.from('1'), Buffer.from('2')]);
-    const [first, second] = upload.MultipartUpload.Parts;
-    const complete = (...Parts: unknown[]) =>
-      s3.send(
-        new CompleteMultipartUploadCommand({
-          ...upload,
-          MultipartUpload: { Parts: Parts as [typeof first] },
-        }),
-      );
+    const [first = {}, second = {}] = upload.MultipartUpload.Parts;
+    const complete = (...Parts: CompletedPart[]) =>
+      s3.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } }));
 
     await expect(complete({ ...first, PartNumber: 9 })).rejects.toMatchObject({ name: 'InvalidPart' });
-    await expect(complete({ ...first, ETag: second?.ETag })).rejects.toMatchObject({ name: 'InvalidPart' });
+    await expect(complete({ ...first, ETag: second.ETag })).rejects.toMatchObject({ name: 'InvalidPart' });
     await expect(complete(first, second)).rejects.toMatchObject({ name: 'EntityTooSmall' });
     await expect(complete(first, first)).rejects.toMatchObject({ name: 'InvalidPartOrder' });
     expect(await statusOf('bad')).toBe(404);
@@ -501,7 +492,6 @@ describe('a presigned URL', () => {
     ['another key', (url) => (url.pathname = '/results/other')],
     ['a later expiry', (url) => url.searchParams.set('X-Amz-Expires', '604800')],
     ['a second, later expiry', (url) => url.searchParams.append('X-Amz-Expires', '604800')],
-    ['an expiry that is empty', (url) => url.searchParams.append('X-Amz-Expires', '9')],
     ['another signature', (url) => url.searchParams.set('X-Amz-Signature', '0'.repeat(64))],
     ['one more parameter', (url) => url.searchParams.set('response-content-type', 'text/html')],
   ])('is refused with %s', async (_, tamper) => {
@@ -529,16 +519,13 @@ describe('a presigned URL', () => {
     );
   });
 
-  it.each(['soon', '-1', '1e3', '', 'Infinity'])(
-    'is refused with the expiry %j, though signed',
-    async (expiry) => {
-      const response = await fetch(await presign('signed', expiry as unknown as number));
-      expect(await refusal(response)).toMatchObject({
-        status: 400,
-        code: 'AuthorizationQueryParametersError',
-      });
-    },
-  );
+  it.each(['soon', '-1', '1e3', ''])('is refused with the expiry %j, though signed', async (expiry) => {
+    const response = await fetch(await presign('signed', expiry as unknown as number));
+    expect(await refusal(response)).toMatchObject({
+      status: 400,
+      code: 'AuthorizationQueryParametersError',
+    });
+  });
 
   it.each(['Bearer token', 'Basic dXNlcjpwYXNz', 'AWS4-HMAC-SHA256 x', 'x'])(
     'is refused together with the header Authorization: %s',

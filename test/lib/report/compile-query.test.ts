@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
-import { compileQuery } from '../../../lib/report/compile-query.ts';
+import { compileQuery, type Entitlement } from '../../../lib/report/compile-query.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
-const compile = (report: Report, fields: string, rest: Record<string, string[]> = {}) =>
+const compile = (
+  report: Report,
+  fields: string,
+  rest: Record<string, string[]> = {},
+  entitlement: Entitlement = 'every-company',
+) =>
   compileQuery(
     parseRequest(report, {
       parameters: {
@@ -15,6 +20,7 @@ const compile = (report: Report, fields: string, rest: Record<string, string[]> 
       },
       accept: undefined,
     }),
+    entitlement,
   );
 
 describe('compileQuery', () => {
@@ -99,5 +105,22 @@ describe('compileQuery', () => {
     });
     expect(sql.split('?').length - 1).toBe(parameters.length);
     expect(parameters).toEqual(['1', '2', '1', '2', "'a'"]);
+  });
+
+  it('puts the caller’s companies into the text, in the look-up of containers too', () => {
+    const { sql, parameters } = compile(
+      publisherReport,
+      'Opens',
+      { 'filter[PlacementId]': ['1'], 'filter[PublisherCompanyId]': ['9'] },
+      [-2n, 7n],
+    );
+    expect(sql.match(/ AND publisher_company_id IN \(-2, 7\) AND /g)).toHaveLength(2);
+    expect(parameters).toEqual(['1', '1', '9']);
+  });
+
+  it('restricts the advertiser report by the advertiser’s company alone', () => {
+    const { sql } = compile(advertiserReport, 'Spend', {}, [7n]);
+    expect(sql).toContain("'2026-01-31' AND advertiser_company_id IN (7)\n");
+    expect(sql).not.toContain('publisher_company_id');
   });
 });

@@ -1,0 +1,43 @@
+import type { Entitlement } from '../report/compile-query.ts';
+import type { Claims } from './verify-token.ts';
+
+export interface EntitlementRule {
+  /** The claim that holds company ids: numbers, numeric strings, an array or a space-separated list of them. */
+  readonly claim: string;
+  /** Set where the claim holds role names: roles that don't begin with it say nothing about companies. */
+  readonly prefix: string | undefined;
+  /** The value that stands for every company; undefined where there is none. */
+  readonly everyCompany: string | undefined;
+}
+
+/**
+ * Reads the companies off a token. Undefined where the claim is missing, empty or malformed in any entry: what
+ * can't be understood opens nothing.
+ */
+export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlement | undefined {
+  const prefix = rule.prefix ?? '';
+  const entries = entriesOf(claims[rule.claim])
+    ?.map((entry) => String(entry))
+    .filter((entry) => entry.startsWith(prefix))
+    .map((entry) => entry.slice(prefix.length));
+  if (!entries || entries.length === 0) return undefined;
+  const companies = new Set<bigint>();
+  let everyCompany = false;
+  for (const entry of entries) {
+    if (entry === rule.everyCompany) everyCompany = true;
+    else if (isCompanyId(entry)) companies.add(BigInt(entry));
+    else return undefined;
+  }
+  return everyCompany ? 'every-company' : [...companies].sort((a, b) => (a < b ? -1 : 1));
+}
+
+/** Strings and numbers; undefined where there is anything else, or a number that JSON can't hold exactly. */
+function entriesOf(claim: unknown): (string | number)[] | undefined {
+  const entries = typeof claim === 'string' ? claim.split(' ').filter((word) => word !== '') : [claim].flat();
+  return entries.every((entry) => typeof entry === 'string' || Number.isSafeInteger(entry))
+    ? (entries as (string | number)[])
+    : undefined;
+}
+
+const isCompanyId = (entry: string): boolean =>
+  /^-?\d{1,19}$/.test(entry) && BigInt.asIntN(64, BigInt(entry)) === BigInt(entry);

@@ -1,0 +1,21 @@
+/** An error that a call is answered with, in the shape of AWS's JSON protocol. */
+export class ApiError extends Error {
+  readonly status: number;
+  /** The shape's name, from which an SDK makes its exception. */
+  readonly type: string;
+  /** Athena's finer code, where it has one. */
+  readonly code: string | undefined;
+
+  constructor(status: number, type: string, message: string, code?: string) {
+    super(message);
+    this.status = status;
+    this.type = type;
+    this.code = code;
+  }
+}
+
+export class InvalidRequest extends ApiError {
+  constructor(message: string, code = 'INVALID_INPUT') {
+    super(400, 'InvalidRequestException', message, code);
+  }
+}

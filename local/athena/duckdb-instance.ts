@@ -1,0 +1,54 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { quoteText } from '../../lib/report/quote-sql.ts';
+import { openEvents } from '../events/open-events.ts';
+import { PROFILING_SETTINGS } from './duckdb-profile.ts';
+
+export interface DuckDbOptions {
+  /** Parquet in the layout of the data contract. */
+  readonly eventsDirectory: string;
+  /** The schema that holds the tables. */
+  readonly database: string;
+  /** For results under way and for what doesn't fit into memory; made if it isn't there. */
+  readonly scratchDirectory: string;
+}
+
+/**
+ * Opens DuckDB on a directory of events, behaving like Trino where the two differ in silence, and locks it: what
+ * a query can reach is the events and the scratch directory. Rejects with an EventsFault if the events can't be
+ * served.
+ */
+export async function openInstance(options: DuckDbOptions): Promise<DuckDBInstance> {
+  const scratchDirectory = resolve(options.scratchDirectory);
+  await mkdir(scratchDirectory, { recursive: true });
+  const instance = await DuckDBInstance.create(':memory:', {
+    // Trino divides integers into integers.
+    integer_division: 'true',
+    temp_directory: join(scratchDirectory, 'spilled'),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    // Bytes out of the cache would count as not scanned.
+    enable_external_file_cache: 'false',
+  });
+  const connection = await instance.connect();
+  try {
+    await connection.run("SET GLOBAL TimeZone = 'UTC'");
+    // DuckDB counts the bytes of Parquet data only when it reads them ahead, which it does not do by itself
+    // for local files.
+    await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
+    await openEvents(connection, { directory: options.eventsDirectory, database: options.database });
+    const reachable = [resolve(options.eventsDirectory), scratchDirectory].map(quoteText);
+    await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
+    await connection.run('SET GLOBAL enable_external_access = false');
+    const changeable = [...PROFILING_SETTINGS, 'schema'].map(quoteText);
+    await connection.run(`SET GLOBAL allowed_configs = [${changeable.join(', ')}]`);
+    await connection.run('SET GLOBAL lock_configuration = true');
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  } finally {
+    connection.closeSync();
+  }
+  return instance;
+}

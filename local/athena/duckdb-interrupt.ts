@@ -1,0 +1,23 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+
+const INTERVAL_MS = 20;
+
+/**
+ * Interrupts whatever the connection runs from the signal's abort on, until disposed. Once is not enough: DuckDB
+ * forgets an interrupt that comes between two statements, or before a statement has got a thread.
+ */
+export function interruptOn(signal: AbortSignal, connection: DuckDBConnection): Disposable {
+  let timer: NodeJS.Timeout | undefined;
+  const interrupt = () => {
+    connection.interrupt();
+    timer ??= setInterval(interrupt, INTERVAL_MS);
+  };
+  signal.addEventListener('abort', interrupt);
+  if (signal.aborted) interrupt();
+  return {
+    [Symbol.dispose]() {
+      signal.removeEventListener('abort', interrupt);
+      clearInterval(timer);
+    },
+  };
+}

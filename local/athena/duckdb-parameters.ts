@@ -1,0 +1,35 @@
+import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import { QueryFailure } from './query-failure.ts';
+
+export interface BoundParameters {
+  readonly values: DuckDBValue[];
+  readonly types: DuckDBType[];
+}
+
+/**
+ * Evaluates execution parameters, which are SQL expressions and not values, for a statement that takes `count`
+ * of them. Throws a QueryFailure if there are more or fewer; a statement that takes none ignores them, as Athena
+ * does.
+ */
+export async function evaluateParameters(
+  connection: DuckDBConnection,
+  expressions: readonly string[],
+  count: number,
+): Promise<BoundParameters> {
+  if (count === 0) return { values: [], types: [] };
+  const found = expressions.length;
+  if (found !== count)
+    throw new QueryFailure(
+      'INVALID_PARAMETER_USAGE',
+      `line 1:1: Incorrect number of parameters: expected ${count} but found ${found}`,
+    );
+  // A line break ends a comment at the end of an expression, so that it doesn't swallow the bracket.
+  const reader = await connection.runAndReadAll(
+    `SELECT ${expressions.map((text) => `(${text}\n)`).join(', ')}`,
+  );
+  const [values] = reader.getRows();
+  const types = reader.columnTypes();
+  if (!values || values.length !== count)
+    throw new QueryFailure('INVALID_PARAMETER_USAGE', 'line 1:1: A parameter is more than one expression');
+  return { values, types };
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { InvalidRequest } from './api-error.ts';
+import { QueryFailure } from './query-failure.ts';
+import { QueryCutOff, type RunFigures, type RunQuery } from './run-query.ts';
+import type { StartRequest } from './start-request.ts';
+
+/** How an execution ended. It ends once; what comes later doesn't change it. */
+type Ending =
+  | { readonly state: 'SUCCEEDED' }
+  | { readonly state: 'FAILED'; readonly failure: QueryFailure }
+  | { readonly state: 'CANCELLED'; readonly reason: string };
+
+/** One execution: QUEUED until `startedAt`, then RUNNING until `ended`. Times are milliseconds since 1970. */
+export interface Execution {
+  readonly id: string;
+  readonly request: StartRequest;
+  readonly outputLocation: string;
+  readonly submittedAt: number;
+  startedAt?: number;
+  ended?: Ending & { readonly at: number };
+  figures: RunFigures;
+}
+
+export interface Executions {
+  /** The same token with the same request gives the execution that it gave before, however that ended. */
+  start(request: StartRequest): Execution;
+  find(id: string): Execution;
+  /** Ends an execution as CANCELLED, unless it has ended already. */
+  stop(id: string): void;
+  /** Stops everything; resolves when nothing runs any more. */
+  close(): Promise<void>;
+}
+
+const NO_FIGURES: RunFigures = { bytesScanned: 0, planningMs: 0, engineMs: 0, publishingMs: 0 };
+
+/**
+ * Keeps executions from their start on, and runs the oldest that wait.
+ *
+ * @param resultsUri `s3://bucket/prefix/` for the result files
+ */
+export function createExecutions(run: RunQuery, resultsUri: string, maxRunning: number): Executions {
+  const byId = new Map<string, Execution>();
+  const byToken = new Map<string, Execution>();
+  const waiting = new Set<Execution>();
+  const running = new Map<Execution, { readonly abort: AbortController; readonly done: Promise<void> }>();
+
+  const runWaiting = (): void => {
+    for (const execution of waiting) {
+      if (running.size >= maxRunning) return;
+      waiting.delete(execution);
+      const abort = new AbortController();
+      running.set(execution, { abort, done: runOne(execution, abort.signal) });
+    }
+  };
+
+  const runOne = async (execution: Execution, signal: AbortSignal): Promise<void> => {
+    execution.startedAt = Date.now();
+    try {
+      execution.figures = await run(execution, signal);
+      end(execution, { state: 'SUCCEEDED' });
+    } catch (error) {
+      if (error instanceof QueryCutOff)
+        execution.figures = { ...NO_FIGURES, bytesScanned: error.bytesScanned };
+      end(execution, endingOf(error));
+    }
+    running.delete(execution);
+    runWaiting();
+  };
+
+  const cancel = (execution: Execution): void => {
+    end(execution, { state: 'CANCELLED', reason: 'Query cancelled by user' });
+    waiting.delete(execution);
+    running.get(execution)?.abort.abort();
+  };
+
+  const find = (id: string): Execution => {
+    const execution = byId.get(id);
+    if (!execution)
+      throw new InvalidRequest(`QueryExecution ${id} was not found`, 'QUERY_EXECUTION_NOT_FOUND');
+    return execution;
+  };
+
+  return {
+    find,
+    start(request) {
+      const known = byToken.get(request.token);
+      if (known) {
+        // Athena is said not to compare the parameters. Comparing them too catches a token that leaves them out.
+        if (isDeepStrictEqual(known.request, request)) return known;
+        throw new InvalidRequest('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
+      }
+      const id = randomUUID();
+      const outputLocation = `${resultsUri}${id}.csv`;
+      const execution: Execution = {
+        id,
+        request,
+        outputLocation,
+        submittedAt: Date.now(),
+        figures: NO_FIGURES,
+      };
+      byId.set(id, execution);
+      byToken.set(request.token, execution);
+      waiting.add(execution);
+      runWaiting();
+      return execution;
+    },
+    stop: (id) => cancel(find(id)),
+    async close() {
+      for (const execution of byId.values()) cancel(execution);
+      await Promise.all([...running.values()].map(({ done }) => done));
+    },
+  };
+}
+
+function end(execution: Execution, ending: Ending): void {
+  execution.ended ??= { ...ending, at: Date.now() };
+}
+
+function endingOf(error: unknown): Ending {
+  if (error instanceof QueryCutOff) return { state: 'CANCELLED', reason: error.message };
+  const failure =
+    error instanceof QueryFailure
+      ? error
+      : new QueryFailure('GENERIC_INTERNAL_ERROR', String(error), { cause: error });
+  return { state: 'FAILED', failure };
+}

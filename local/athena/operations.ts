@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+import { InvalidRequest } from './api-error.ts';
+import { executionDocument } from './execution-document.ts';
+import type { Executions } from './executions.ts';
+import type { Operation } from './protocol.ts';
+import { parseStartRequest } from './start-request.ts';
+
+const idInput = v.object({ QueryExecutionId: v.string() });
+
+function idOf(input: unknown): string {
+  const parsed = v.safeParse(idInput, input);
+  if (!parsed.success) throw new InvalidRequest('queryExecutionId is null or empty');
+  return parsed.output.QueryExecutionId;
+}
+
+/** The operations of Athena that the service uses, on the queries of one workgroup. */
+export const athenaOperations = (
+  executions: Executions,
+  workgroup: string,
+): Readonly<Record<string, Operation>> => ({
+  StartQueryExecution: (input) => ({
+    QueryExecutionId: executions.start(parseStartRequest(input, workgroup)).id,
+  }),
+  GetQueryExecution: (input) => ({ QueryExecution: executionDocument(executions.find(idOf(input))) }),
+  StopQueryExecution: (input) => {
+    executions.stop(idOf(input));
+    return {};
+  },
+});

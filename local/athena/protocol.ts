@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { ApiError } from './api-error.ts';
+
+/** Answers one operation: JSON in, JSON out. Throws an ApiError for what the caller is to hear. */
+export type Operation = (input: unknown) => object;
+
+const TARGET_PREFIX = 'AmazonAthena.';
+const CONTENT_TYPE = 'application/x-amz-json-1.1';
+
+/**
+ * A server for AWS's JSON 1.1 protocol: `POST /` with the operation in `X-Amz-Target`. Any signature is good
+ * enough, none is not.
+ */
+export const createProtocolServer = (operations: Readonly<Record<string, Operation>>): Server =>
+  createServer(async (request, response) => {
+    try {
+      send(response, 200, await dispatch(operations, request));
+    } catch (error) {
+      sendError(response, error);
+    }
+  });
+
+async function dispatch(
+  operations: Readonly<Record<string, Operation>>,
+  request: IncomingMessage,
+): Promise<object> {
+  const input = await json(request).catch(() => undefined);
+  if (!request.headers.authorization)
+    throw new ApiError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
+  const target = String(request.headers['x-amz-target'] ?? '');
+  const name = target.startsWith(TARGET_PREFIX) ? target.slice(TARGET_PREFIX.length) : '';
+  const operation = Object.hasOwn(operations, name) && operations[name];
+  if (!operation)
+    throw new ApiError(400, 'UnknownOperationException', `there is no operation ${target} here`);
+  if (typeof input !== 'object' || input === null)
+    throw new ApiError(400, 'SerializationException', 'the body is not a JSON object');
+  return operation(input);
+}
+
+function sendError(response: ServerResponse, error: unknown): void {
+  const { status, type, message, code } =
+    error instanceof ApiError ? error : new ApiError(500, 'InternalServerException', String(error));
+  response.setHeader('x-amzn-errortype', type);
+  // Athena repeats its code under two names.
+  send(response, status, {
+    __type: type,
+    Message: message,
+    ...(code && { AthenaErrorCode: code, ErrorCode: code }),
+  });
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': CONTENT_TYPE, 'x-amzn-requestid': randomUUID() });
+  response.end(JSON.stringify(body));
+}

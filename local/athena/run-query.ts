@@ -1,0 +1,65 @@
+import { rm } from 'node:fs/promises';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { Execution } from './executions.ts';
+import type { QueryEngine } from './query-engine.ts';
+import { QueryFailure } from './query-failure.ts';
+import { putResult } from './result-file.ts';
+
+export interface RunnerOptions {
+  readonly engine: QueryEngine;
+  /** The only database there is. */
+  readonly database: string;
+  readonly s3: S3Client;
+  /** The most bytes that one query may scan, like a workgroup's BytesScannedCutoffPerQuery; no limit if left out. */
+  readonly bytesScannedCutoff?: number | undefined;
+}
+
+/** What a query cost. */
+export interface RunFigures {
+  readonly bytesScanned: number;
+  readonly planningMs: number;
+  readonly engineMs: number;
+  /** Putting the result where callers find it. */
+  readonly publishingMs: number;
+}
+
+/** Runs an execution's query and puts its result to S3. Rejects with a QueryFailure or a QueryCutOff. */
+export type RunQuery = (execution: Execution, signal: AbortSignal) => Promise<RunFigures>;
+
+/** The query scanned more than the workgroup allows. Athena calls that cancelled, not failed. */
+export class QueryCutOff extends Error {
+  readonly bytesScanned: number;
+
+  constructor(bytesScanned: number) {
+    super('Query cancelled! : Bytes scanned limit was exceeded');
+    this.bytesScanned = bytesScanned;
+  }
+}
+
+export const queryRunner =
+  ({ engine, database, s3, bytesScannedCutoff = Number.POSITIVE_INFINITY }: RunnerOptions): RunQuery =>
+  async ({ id, request, outputLocation }, signal) => {
+    checkDatabase(request.database, database);
+    const startedAt = performance.now();
+    const outcome = await engine.run({ id, sql: request.sql, parameters: request.parameters, signal });
+    const { csvPath, bytesScanned, planningMs } = outcome;
+    const publishedFrom = performance.now();
+    try {
+      if (bytesScanned > bytesScannedCutoff) throw new QueryCutOff(bytesScanned);
+      await putResult(s3, { csvPath, outputLocation, id, signal });
+    } finally {
+      await rm(csvPath, { force: true });
+    }
+    return {
+      bytesScanned,
+      planningMs,
+      engineMs: publishedFrom - startedAt,
+      publishingMs: performance.now() - publishedFrom,
+    };
+  };
+
+function checkDatabase(asked: string | undefined, database: string): void {
+  if (asked === undefined)
+    throw new QueryFailure('SCHEMA_NOT_FOUND', 'Schema must be specified when session schema is not set');
+  if (asked !== database) throw new QueryFailure('SCHEMA_NOT_FOUND', `Schema '${asked}' does not exist`);
+}
