@@ -1,4 +1,11 @@
-import { startReportFunction } from '../lib/http/start-report-function.ts';
+import { functionParts } from '../lib/http/function-parts.ts';
+import { reportHandler } from '../lib/http/report-handler.ts';
 import { advertiserReport } from '../lib/report/catalogue.ts';
+import { tokenVerifier } from '../lib/token/verify-token.ts';
 
-export const handler = startReportFunction(advertiserReport);
+const parts = functionParts(process.env);
+
+export const handler = reportHandler(advertiserReport, {
+  ...parts,
+  verifyToken: tokenVerifier(parts.config.token),
+});

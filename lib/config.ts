@@ -31,6 +31,10 @@ const environment = v.object({
   [ENV.resultsBucket]: text,
   /** How long one request waits for its query. API Gateway ends a request at 29 s. */
   [ENV.queryWaitMs]: v.optional(whole(0, 27_000), '25000'),
+  /** A query that takes longer than this is stopped. */
+  [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
+  /** How old a copy of a report may be; 0 makes every request a query. */
+  [ENV.reportMaxAgeSeconds]: v.optional(whole(0, 604_800), '300'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
 });
@@ -84,6 +88,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     athenaWorkgroup: values[ENV.athenaWorkgroup],
     resultsBucket: values[ENV.resultsBucket],
     queryWaitMs: values[ENV.queryWaitMs],
+    longestQueryMs: values[ENV.longestQueryMs],
+    reportMaxAgeMs: values[ENV.reportMaxAgeSeconds] * 1_000,
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
   });
 }

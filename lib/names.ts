@@ -18,16 +18,29 @@ export const ENV = {
   athenaWorkgroup: 'ATHENA_WORKGROUP',
   resultsBucket: 'RESULTS_BUCKET',
   queryWaitMs: 'QUERY_WAIT_MS',
+  longestQueryMs: 'LONGEST_QUERY_MS',
+  reportMaxAgeSeconds: 'REPORT_MAX_AGE_SECONDS',
   downloadUrlSeconds: 'DOWNLOAD_URL_SECONDS',
 } as const;
 
 /** The path under which every route of the service lives (contract 4.3, 4.4). */
 export const BASE_PATH = '/reporting';
 
-/** Where things lie in the results bucket. */
+/** Where a caller waits for a report that takes longer than one request: `/{ticket}/{hop}` follows. */
+export const DOWNLOADS_PATH = `${BASE_PATH}/downloads`;
+
+/** Where things lie in the results bucket, and for how many days at most. */
 export const RESULTS_PREFIX = {
   /** What Athena writes: `athena/<query execution id>.csv`. */
   athena: 'athena/',
   /** What callers download. */
   reports: 'reports/',
+  /** The query execution that was last started for a report: what identical requests join. */
+  queries: 'queries/',
+  /** Claims on reports under way: what a waiting URL stands for. */
+  tickets: 'tickets/',
+  /** Results too large to publish while a caller waits; a new object here starts the publishing function. */
+  orders: 'orders/',
+  /** Written every few seconds by the function that publishes such a result. */
+  heartbeats: 'heartbeats/',
 } as const;

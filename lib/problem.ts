@@ -80,6 +80,17 @@ export class NotAuthorized extends Problem {
   }
 }
 
+/** 404: a waiting URL that was never given out, or has expired. */
+export class NoSuchDownload extends Problem {
+  readonly status = 404;
+  readonly slug = 'no-such-download';
+  readonly title = 'No such download';
+
+  constructor() {
+    super('There is no such download, or it has expired. Request the report again.');
+  }
+}
+
 /** 503: the engine is saturated, or not done in time; the same request will do later. */
 export class Unavailable extends Problem {
   readonly status = 503;

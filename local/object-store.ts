@@ -55,7 +55,6 @@ export async function startObjectStore(options: {
       // A client's idle keep-alive connection would hold the server for seconds.
       server.closeAllConnections();
       await once(server, 'close');
-      s3.logger.close();
     },
   };
 }

@@ -9,7 +9,7 @@ import { openDuckDb } from './athena/duckdb-engine.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
-import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
+import { type ObjectStore, startObjectStore } from './object-store.ts';
 
 export interface StackOptions {
   /** Parquet in the layout of the data contract. */
@@ -65,7 +65,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     buckets: [BUCKET],
   });
   started.defer(() => store.close());
-  const s3 = new S3Client({ endpoint: store.url, region: store.region, credentials: store.credentials });
+  const s3 = new S3Client({
+    endpoint: store.url,
+    region: store.region,
+    credentials: store.credentials,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
   started.defer(async () => s3.destroy());
   const engine = await openDuckDb({
     eventsDirectory,
@@ -97,6 +103,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.tokenIssuer]: identityProvider.issuer,
     [ENV.tokenJwksUri]: identityProvider.jwksUri,
     [ENV.apiScope]: API_SCOPE,
+    [ENV.entitlements]: 'none',
     [ENV.athenaDatabase]: DATABASE,
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,

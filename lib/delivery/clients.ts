@@ -1,11 +1,19 @@
 import { AthenaClient } from '@aws-sdk/client-athena';
 import { S3Client } from '@aws-sdk/client-s3';
-import type { Clients } from './deliver-report.ts';
 
 /** The AWS clients of one function, made once when it starts. Region, credentials and endpoints are the SDK's. */
+export interface Clients {
+  readonly athena: AthenaClient;
+  readonly s3: S3Client;
+}
+
+/** A connection that says nothing for so long is dead; the SDK then tries another, within a request's time. */
+const requestHandler = { connectionTimeout: 3_000, socketTimeout: 10_000 };
+
 export const makeClients = (): Clients => ({
-  athena: new AthenaClient({}),
+  athena: new AthenaClient({ requestHandler }),
   s3: new S3Client({
+    requestHandler,
     // Otherwise presigned URLs carry checksum parameters, and clients must send what they signed.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -1,82 +1,139 @@
-import { createHash, randomUUID } from 'node:crypto';
-import type { AthenaClient } from '@aws-sdk/client-athena';
-import type { S3Client } from '@aws-sdk/client-s3';
 import type { Config } from '../config.ts';
-import { RESULTS_PREFIX } from '../names.ts';
-import { Unavailable } from '../problem.ts';
-import { type CompiledQuery, compileQuery, type Entitlement } from '../report/compile-query.ts';
-import type { ReportRequest } from '../report/parse-request.ts';
-import { formatUtcTime } from '../report/utc-time.ts';
-import { presignReport } from './presign-report.ts';
-import { publishReport } from './publish-report.ts';
-import { startQuery } from './start-query.ts';
+import { ReportTooLarge, Unavailable } from '../problem.ts';
+import { type Claim, claimQuery } from './claim-query.ts';
+import { isFresh } from './copy-freshness.ts';
+import { awaitPublication } from './large-publication.ts';
+import { patiently } from './patiently.ts';
+import { publishReport, queriedAt } from './publish-report.ts';
+import type { Execution, QueryService } from './query-execution.ts';
+import type { ReportOrder } from './report-order.ts';
+import type { ResultsBucket } from './results-bucket.ts';
 import { waitForQuery } from './wait-for-query.ts';
 
-export interface Clients {
-  readonly athena: AthenaClient;
-  readonly s3: S3Client;
+export interface DeliveryParts {
+  readonly config: Config;
+  readonly queries: QueryService;
+  readonly results: ResultsBucket;
 }
 
-/** What the log says of a delivery: milliseconds per step, and what the query cost. */
+/** How the answer relates to earlier ones, in the words of RFC 9211. */
+export type CacheStatus = 'hit' | 'miss' | 'collapsed';
+
+/** A report on its way: what one request leaves to the next. */
+export interface Progress {
+  readonly executionId: string;
+  readonly cacheStatus: CacheStatus;
+  /** A failed query is tried once more, not twice. */
+  readonly retried: boolean;
+}
+
+/** Where a delivery stands when its request must be answered, and what the log says of it. */
 export interface Delivery {
-  /** Presigned; never logged. */
-  readonly location: string;
-  readonly queryExecutionId: string;
-  readonly bytesScanned: number;
-  readonly engineMs: number;
-  readonly queryMs: number;
-  readonly publishMs: number;
+  readonly isPublished: boolean;
+  readonly cacheStatus: CacheStatus;
+  /** Set where there is, or was, a query. */
+  readonly progress?: Progress;
+  readonly execution?: Execution;
 }
 
-const RETRY_AFTER_SECONDS = 30;
+/** The query failed or was cancelled: an opaque 500 for the caller, the engine's reason for the log. */
+export class QueryFailed extends Error {
+  override readonly name = 'QueryFailed';
+}
+
+/** What a report's function re-types while the caller waits: a second's work. */
+const INLINE_BYTES = 16 * 1024 * 1024;
+
+/** Long enough for a 10-minute query to be over when the caller comes back. */
+const RETRY_AFTER_SECONDS = 60;
 
 /**
- * Runs the report's query, publishes its result as CSV and resolves to the URL it is at (contract 4.2).
- * Throws Unavailable if the query takes longer than the configured wait.
+ * Sees to it that the order's report is published, as far as that can be done by the deadline (contract 4.2): from
+ * its copy if that is fresh, else by a query that is joined or started. Throws ReportTooLarge, Unavailable or
+ * QueryFailed.
+ *
+ * @param deadline in milliseconds since 1970
+ * @param progress what an earlier request left, if there was one
  */
 export async function deliverReport(
-  { athena, s3 }: Clients,
-  config: Config,
-  request: ReportRequest,
-  entitlement: Entitlement,
+  parts: DeliveryParts,
+  order: ReportOrder,
+  deadline: number,
+  progress?: Progress,
 ): Promise<Delivery> {
-  const began = Date.now();
-  const query = compileQuery(request, entitlement);
-  const queryExecutionId = await startQuery(
-    athena,
-    query,
-    { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
-    randomUUID(),
-  );
-  const result = await waitForQuery(athena, queryExecutionId, began + config.queryWaitMs);
-  if (!result)
-    throw new Unavailable('The report is not ready yet. Request it again later.', RETRY_AFTER_SECONDS);
-  const queried = Date.now();
+  const { config, queries, results } = parts;
+  const arrivedAt = Date.now();
+  const { reportMaxAgeMs: maxAgeMs } = config;
 
-  const fileName = fileNameOf(request);
-  const key = `${RESULTS_PREFIX.reports}${digest(request, query)}/${fileName}`;
-  const { report, requestedFields } = request;
-  await publishReport(s3, config.resultsBucket, result.location, { report, requestedFields, key, fileName });
-  const published = Date.now();
+  if (!progress && maxAgeMs > 0) {
+    const copied = await queriedAt(results, order);
+    if (copied !== undefined && isFresh(copied, order.windowEnd, maxAgeMs, arrivedAt))
+      return { isPublished: true, cacheStatus: 'hit' };
+  }
 
-  return {
-    location: await presignReport(s3, config.resultsBucket, key, config.downloadUrlSeconds),
-    queryExecutionId,
-    bytesScanned: result.bytesScanned,
-    engineMs: result.engineMs,
-    queryMs: queried - began,
-    publishMs: published - queried,
-  };
+  const claim = (after?: string): Promise<Claim> =>
+    patiently(deadline, () => claimQuery(parts, order, { arrivedAt, maxAgeMs, ...(after && { after }) }));
+  let execution: Execution;
+  let { cacheStatus, retried } = progress ?? { cacheStatus: 'miss', retried: false };
+  if (progress) execution = await patiently(deadline, () => theOneOf(queries, progress));
+  else {
+    const claimed = await claim();
+    execution = claimed.execution;
+    if (claimed.joined) cacheStatus = 'collapsed';
+  }
+
+  for (;;) {
+    const giveUpAt = execution.submittedAt + config.longestQueryMs;
+    execution = await patiently(deadline, () =>
+      waitForQuery(queries, execution, Math.min(deadline, giveUpAt)),
+    );
+    const delivery = (isPublished: boolean): Delivery => ({
+      isPublished,
+      cacheStatus,
+      execution,
+      progress: { executionId: execution.id, cacheStatus, retried },
+    });
+    if (execution.state === 'succeeded')
+      return delivery(
+        await patiently(deadline, () => publish(results, order, execution, cacheStatus, deadline)),
+      );
+    if (execution.state === 'under-way' && Date.now() < giveUpAt) return delivery(false);
+    if (execution.state !== 'failed' && Date.now() >= giveUpAt) {
+      // Of several who wait, the first stops it and the others see it cancelled.
+      if (execution.state === 'under-way') await patiently(deadline, () => queries.stop(execution.id));
+      throw new Unavailable(
+        'The report took too long and was given up. Narrow it, or request it later.',
+        RETRY_AFTER_SECONDS,
+      );
+    }
+    // Athena gives the workgroup's cut-off no code of its own, just this sentence.
+    if (execution.reason.includes('Bytes scanned limit was exceeded')) throw new ReportTooLarge();
+    if (!execution.retryable || retried)
+      throw new QueryFailed(`query ${execution.id} ${execution.state}: ${execution.reason}`);
+    retried = true;
+    execution = (await claim(execution.id)).execution;
+  }
 }
 
-/** Names a report by what decides its bytes: two requests share a key if no byte of their answers could differ. */
-const digest = ({ requestedFields }: ReportRequest, { sql, parameters }: CompiledQuery): string =>
-  createHash('sha256')
-    .update(JSON.stringify([requestedFields, sql, parameters]))
-    .digest('hex');
+async function theOneOf(queries: QueryService, { executionId }: Progress): Promise<Execution> {
+  const execution = await queries.get(executionId);
+  if (!execution) throw new QueryFailed(`query ${executionId} is not known to Athena any more`);
+  return execution;
+}
 
-/** `publisherperformance_20260101T000000Z_20260201T000000Z.csv` */
-function fileNameOf({ report, window }: ReportRequest): string {
-  const [start, end] = [window.start, window.end].map((time) => formatUtcTime(time).replaceAll(/[-:]/g, ''));
-  return `${report.name}_${start}_${end}.csv`;
+/** Publishes a small result here and now, and leaves a large one to the function with the time for it. */
+async function publish(
+  results: ResultsBucket,
+  order: ReportOrder,
+  execution: Execution,
+  cacheStatus: CacheStatus,
+  deadline: number,
+): Promise<boolean> {
+  // Of many who joined a query, most find that another has published its result.
+  if (cacheStatus === 'collapsed' && ((await queriedAt(results, order)) ?? 0) >= execution.submittedAt)
+    return true;
+  return (
+    (await publishReport(results, order, execution, INLINE_BYTES)) ||
+    awaitPublication(results, { order, execution }, deadline)
+  );
 }

@@ -1,50 +1,54 @@
-import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import type { Config } from '../config.ts';
-import { type Clients, deliverReport } from '../delivery/deliver-report.ts';
+import { deliverReport } from '../delivery/deliver-report.ts';
+import { presignReport } from '../delivery/presign-report.ts';
+import { orderReport } from '../delivery/report-order.ts';
+import { issueTicket } from '../delivery/ticket.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
 import { entitle } from '../token/entitle.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
-import { problemResponse } from './problem-response.ts';
-import { type LineLog, type LoggedContext, requestLog } from './request-log.ts';
+import type { FunctionParts } from './function-parts.ts';
+import { problemChain } from './problem-chain.ts';
+import { redirect, waitingPath } from './redirect.ts';
+import { deliveryFacts } from './request-log.ts';
 
-export interface ReportHandlerParts {
-  readonly config: Config;
-  readonly clients: Clients;
-  readonly verifyToken: TokenVerifier;
-  readonly log: LineLog;
-}
+/** A large result may take the publishing function's 15 minutes after its query has ended. */
+const PUBLISHING_MS = 900_000;
 
 /**
  * GET /reporting/{report}?requestedFields=Day,Clicks&startInclusive=…&endExclusive=…&api-version=1.0
  * (contract 4.3, 4.4)
  *
- * - 303 with the download URL in `Location`
- * - 400 that lists every fault of the request
- * - 401 without a good token for this API; checked before anything else
+ * - 303 with the download URL in `Location`, or with a waiting URL if the report takes longer than one request
+ * - 400 that lists every fault of the request; 401 without a good token for this API, checked before anything else
  * - 500 when something of ours fails, 503 when the same request will do later
  */
-export function reportHandler(report: Report, { config, clients, verifyToken, log }: ReportHandlerParts) {
-  return middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
-    .use(requestLog(log))
-    .onError((request) => {
-      request.response = problemResponse(request.error, request.event.requestContext.requestId);
-    })
-    .handler(async (event, { facts }) => {
-      facts.report = report.name;
-      const claims = await verifyToken(header(event, 'authorization'));
-      facts.client = String(claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub']);
-      const entitlement = entitle(claims, report, config);
-      facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
-      const request = parseRequest(report, {
-        parameters: event.multiValueQueryStringParameters ?? {},
-        accept: header(event, 'accept'),
-      });
-      const { location, ...delivered } = await deliverReport(clients, config, request, entitlement);
-      Object.assign(facts, delivered);
-      return { statusCode: 303, headers: { Location: location, 'Cache-Control': 'no-store' }, body: '' };
+export function reportHandler(
+  report: Report,
+  parts: FunctionParts & { readonly verifyToken: TokenVerifier },
+) {
+  const { config, results, verifyToken } = parts;
+  return problemChain(parts.log).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+    facts.report = report.name;
+    const claims = await verifyToken(header(event, 'authorization'));
+    facts.client = String(claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub']);
+    const entitlement = entitle(claims, report, config);
+    facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
+    const request = parseRequest(report, {
+      parameters: event.multiValueQueryStringParameters ?? {},
+      accept: header(event, 'accept'),
     });
+
+    const order = orderReport(request, entitlement);
+    const delivery = await deliverReport(parts, order, began + config.queryWaitMs);
+    Object.assign(facts, deliveryFacts(delivery));
+    const { isPublished, progress, cacheStatus } = delivery;
+    if (isPublished || !progress)
+      return redirect(await presignReport(results, order.key, config.downloadUrlSeconds), cacheStatus);
+    const expiresAt = began + config.longestQueryMs + PUBLISHING_MS;
+    const ticket = await issueTicket(results, { report: report.name, order, progress, expiresAt });
+    return redirect(waitingPath(event, ticket, 1), cacheStatus);
+  });
 }
 
 /** A header's values as one, as HTTP joins them; API Gateway leaves the names as the caller wrote them. */

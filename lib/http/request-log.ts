@@ -1,5 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { CacheStatus, Delivery } from '../delivery/deliver-report.ts';
 import { Problem } from '../problem.ts';
 
 /** What one line of the log may say beside the fixed facts: an allow-list by construction. */
@@ -9,12 +10,25 @@ export interface LoggedFacts {
   client?: string;
   /** How many companies' rows the caller may see. */
   companies?: number | 'every-company';
+  /** Which step in the waiting room this was. */
+  hop?: number;
+  cacheStatus?: CacheStatus;
+  isPublished?: boolean;
   queryExecutionId?: string;
   bytesScanned?: number;
   engineMs?: number;
-  queryMs?: number;
-  publishMs?: number;
 }
+
+/** What the log says of a delivery: not where the report lies. */
+export const deliveryFacts = ({ isPublished, cacheStatus, execution }: Delivery): LoggedFacts => ({
+  isPublished,
+  cacheStatus,
+  ...(execution && {
+    queryExecutionId: execution.id,
+    bytesScanned: execution.bytesScanned,
+    engineMs: execution.engineMs,
+  }),
+});
 
 export interface LoggedContext extends Context {
   readonly facts: LoggedFacts;

@@ -4,6 +4,11 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const LF = 0x0a;
 
+export interface CsvColumn {
+  readonly name: string;
+  readonly type: FieldType;
+}
+
 /**
  * Turns the engine's result file, where every value is quoted, into the report's CSV (contract 2.3): the
  * header line of the requested fields, numbers bare, texts and instants as they are. NULL stays an empty field.
@@ -13,7 +18,7 @@ const LF = 0x0a;
  * @param chunks the engine's file, cut anywhere; one chunk is held at a time
  */
 export async function* retypeCsv(
-  columns: readonly { readonly name: string; readonly type: FieldType }[],
+  columns: readonly CsvColumn[],
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {
   yield Buffer.from(`${columns.map(({ name }) => `"${name}"`).join(',')}\n`);

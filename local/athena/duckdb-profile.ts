@@ -11,9 +11,12 @@ export const PROFILING_SETTINGS = [
 
 /** From now on, every statement of the connection leaves its profile in the file, in place of the one before. */
 export async function profileInto(connection: DuckDBConnection, path: string): Promise<void> {
-  await connection.run(`SET custom_profiling_settings = '{"TOTAL_BYTES_READ": "true"}'`);
-  await connection.run(`SET profiling_output = ${quoteText(path)}`);
-  await connection.run(`SET enable_profiling = 'json'`);
+  // In this order: the file's ending has to fit the format that is set by then.
+  await connection.run(
+    `SET enable_profiling = 'json';
+     SET profiling_output = ${quoteText(path)};
+     SET custom_profiling_settings = '{"TOTAL_BYTES_READ": "true"}'`,
+  );
 }
 
 /** The bytes that the profiled statement read from files. */

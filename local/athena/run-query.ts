@@ -31,7 +31,7 @@ export class QueryCutOff extends Error {
   readonly bytesScanned: number;
 
   constructor(bytesScanned: number) {
-    super('Query cancelled! : Bytes scanned limit was exceeded');
+    super('Bytes scanned limit was exceeded');
     this.bytesScanned = bytesScanned;
   }
 }

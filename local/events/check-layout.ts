@@ -19,15 +19,21 @@ export async function checkLayout(directory: string): Promise<void> {
 }
 
 async function checkDirectory(path: string): Promise<void> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new EventsFault(`${path} does not exist; ${EXPECTED}`);
-    throw error;
-  });
+  const found = await stat(path).catch(unreadable(path));
   if (!found.isDirectory()) throw new EventsFault(`${path} is not a directory; ${EXPECTED}`);
 }
 
+const entriesOf = async (path: string): Promise<string[]> =>
+  // Athena leaves hidden files and the writers' markers (`_SUCCESS`) out of a table.
+  (await readdir(path).catch(unreadable(path))).filter((name) => !/^[._]/.test(name));
+
+const unreadable = (path: string) => (error: NodeJS.ErrnoException) => {
+  const reason = error.code === 'ENOENT' ? 'does not exist' : `can't be read (${error.code})`;
+  throw new EventsFault(`${path} ${reason}; ${EXPECTED}`);
+};
+
 async function checkPartitions(table: string): Promise<void> {
-  const partitions = (await readdir(table)).filter(isVisible);
+  const partitions = await entriesOf(table);
   const stray = partitions.find((name) => !isPartition(name));
   if (stray) {
     throw new EventsFault(
@@ -37,13 +43,10 @@ async function checkPartitions(table: string): Promise<void> {
   let hasFiles = false;
   for (const name of partitions) {
     await checkDirectory(join(table, name));
-    hasFiles ||= (await readdir(join(table, name))).some((file) => file.endsWith('.parquet'));
+    hasFiles ||= (await entriesOf(join(table, name))).some((file) => file.endsWith('.parquet'));
   }
   if (!hasFiles) throw new EventsFault(`${table} holds no Parquet files; ${EXPECTED}`);
 }
-
-/** Athena leaves hidden files and the writers' markers (`_SUCCESS`) out of a table. */
-const isVisible = (name: string): boolean => !/^[._]/.test(name);
 
 const isPartition = (name: string): boolean =>
   name.startsWith(`${PARTITION_COLUMN}=`) && isDay(name.slice(PARTITION_COLUMN.length + 1));

@@ -9,6 +9,7 @@ import { proxyEvent } from './proxy-event.ts';
 
 export interface Route {
   readonly method: string;
+  /** With path parameters in braces: `/reporting/downloads/{ticket}/{hop}`. */
   readonly path: string;
   readonly sandbox: Sandbox;
 }
@@ -33,10 +34,10 @@ export async function startGateway(routes: readonly Route[], port: number): Prom
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
     const url = new URL(`http://127.0.0.1${request.url?.startsWith('/') ? request.url : '/'}`);
-    const route = routes.find(({ method, path }) => method === request.method && path === url.pathname);
+    const [route, pathParameters = null] = routeOf(routes, request.method, url.pathname);
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
     try {
-      const event = proxyEvent(request, url, { requestId, resource: route.path });
+      const event = proxyEvent(request, url, { requestId, resource: route.path, pathParameters });
       send(response, (await route.sandbox.invoke(event)) as APIGatewayProxyResult);
     } catch (error) {
       const timedOut = error instanceof FunctionFailed && error.timedOut;
@@ -65,6 +66,34 @@ export async function startGateway(routes: readonly Route[], port: number): Prom
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** The route that takes the request, and the decoded values of its path parameters. */
+function routeOf(
+  routes: readonly Route[],
+  method: string | undefined,
+  path: string,
+): [Route, Record<string, string> | null] | [] {
+  for (const route of routes) {
+    const pattern = RegExp(`^${route.path.replaceAll(/{(\w+)}/g, '(?<$1>[^/]+)')}$`);
+    const match = method === route.method ? pattern.exec(path) : null;
+    if (match) {
+      const groups = Object.entries(match.groups ?? {});
+      return [
+        route,
+        groups.length > 0 ? Object.fromEntries(groups.map(([name, value]) => [name, decoded(value)])) : null,
+      ];
+    }
+  }
+  return [];
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 function send(

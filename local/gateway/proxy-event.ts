@@ -5,8 +5,9 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 export function proxyEvent(
   request: IncomingMessage,
   url: URL,
-  { requestId, resource }: { requestId: string; resource: string },
+  route: { requestId: string; resource: string; pathParameters: Record<string, string> | null },
 ): APIGatewayProxyEvent {
+  const { requestId, resource, pathParameters } = route;
   const headers = request.headersDistinct as Record<string, string[]>;
   const names = new Set(url.searchParams.keys());
   const query = Object.fromEntries([...names].map((name) => [name, url.searchParams.getAll(name)]));
@@ -19,7 +20,7 @@ export function proxyEvent(
     multiValueHeaders: headers,
     queryStringParameters: url.searchParams.size > 0 ? lastOfEach(query) : null,
     multiValueQueryStringParameters: url.searchParams.size > 0 ? query : null,
-    pathParameters: null,
+    pathParameters,
     stageVariables: null,
     requestContext: {
       accountId: '000000000000',

@@ -25,9 +25,9 @@ export async function listObjects(ctx: Context, objects: ObjectFiles): Promise<v
   const keys = (await objects.listKeys(bucket)).filter((key) => key.startsWith(prefix));
   const entries = [...new Set(keys.map(upToDelimiter))].filter((entry) => entry > (after ?? ''));
   const page = entries.slice(0, maxKeys);
-  const isKey = new Set(keys);
+  const isCommonPrefix = (entry: string) => delimiter !== '' && entry.includes(delimiter, prefix.length);
   const found = await Promise.all(
-    page.filter((entry) => isKey.has(entry)).map((key) => objects.headObject(bucket, key)),
+    page.filter((entry) => !isCommonPrefix(entry)).map((key) => objects.headObject(bucket, key)),
   );
 
   const name = (key: string) =>
@@ -51,7 +51,7 @@ export async function listObjects(ctx: Context, objects: ObjectFiles): Promise<v
           '<StorageClass>STANDARD</StorageClass></Contents>',
       ),
     ...page
-      .filter((entry) => !isKey.has(entry))
+      .filter(isCommonPrefix)
       .map((entry) => `<CommonPrefixes><Prefix>${name(entry)}</Prefix></CommonPrefixes>`),
     '</ListBucketResult>',
   ].join('\n');

@@ -55,18 +55,16 @@ export class MultipartUploads {
     const digest = createHash('md5')
       .update(parts.map(({ etag }) => etag).join(''), 'hex')
       .digest('hex');
-    const etag = `${digest}-${parts.length}`;
-    const { size } = await this.#objects.putObject(
-      new S3Object(bucket, key, bytesOf(upload, parts), metadata),
-      etag,
-    );
+    const object = new S3Object(bucket, key, bytesOf(upload, parts), metadata);
+    const written = await this.#objects.putObject(object, `${digest}-${parts.length}`);
     await rm(upload, { recursive: true, force: true });
-    return { md5: etag, size };
+    return written;
   }
 
   /** Removes the upload and its parts; the object that the key may name stays. */
   async abortUpload(bucket: string, uploadId: string): Promise<void> {
-    await rm(this.#find(bucket, uploadId), { recursive: true, force: true });
+    // Parts that are still arriving may put something into the directory while it is being removed.
+    await rm(this.#find(bucket, uploadId), { recursive: true, force: true, maxRetries: 3 });
   }
 
   #find(bucket: string, uploadId: string): string {

@@ -22,7 +22,6 @@ declare module '@20minutes/s3rver' {
   export default class S3rver {
     constructor(options: { directory: string; silent: boolean; vhostBuckets: boolean });
     readonly middleware: unknown[];
-    readonly logger: { close(): void };
     use(middleware: (ctx: Context) => Promise<void>): this;
     callback(): RequestListener;
   }

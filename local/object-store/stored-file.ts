@@ -15,7 +15,7 @@ export type Metadata = Readonly<Record<string, string>>;
 /** Gives a finished file its place: `rename` takes that of what is there, `link` refuses to. */
 export type Publish = (from: string, to: string) => Promise<void>;
 
-/** What was written; `md5` is hexadecimal. */
+/** What was written, named as s3rver's controllers have it: `md5` becomes the entity tag. */
 export interface Written {
   readonly md5: string;
   readonly size: number;
@@ -23,7 +23,7 @@ export interface Written {
 
 /**
  * Writes a file under a name of its own in `incoming` and publishes it at `path` once it is whole; what fails
- * before leaves nothing behind. The entity tag is the bytes' MD5 unless `etag` is given.
+ * before leaves nothing behind. The entity tag is the bytes' MD5 in hexadecimal unless `etag` is given.
  */
 export async function writeStoredFile(
   incoming: string,
@@ -33,16 +33,18 @@ export async function writeStoredFile(
   const temporary = join(incoming, randomUUID());
   const hash = createHash('md5');
   let size = 0;
-  let md5 = '';
+  let md5 = content.etag ?? '';
   const withTrailer = async function* (chunks: Bytes) {
     for await (const chunk of chunks) {
-      hash.update(chunk);
+      // A gigabyte's MD5 takes seconds.
+      if (!content.etag) hash.update(chunk);
       size += chunk.length;
       yield chunk;
     }
-    md5 = hash.digest('hex');
-    const etag = `"${content.etag ?? md5}"`;
-    const json = Buffer.from(JSON.stringify({ ...content.metadata, etag, 'content-length': size }));
+    md5 ||= hash.digest('hex');
+    const json = Buffer.from(
+      JSON.stringify({ ...content.metadata, etag: `"${md5}"`, 'content-length': size }),
+    );
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32BE(json.length);
     yield Buffer.concat([json, length]);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, stat } from 'node:fs/promises';
 import { Agent, type ClientRequest, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import {
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  type GetObjectCommandInput,
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
@@ -122,7 +123,7 @@ describe('an object', () => {
     expect(await response.text()).toBe('"Day"\n');
   });
 
-  it.each(['a/b//c', '../up', '..', 'ünï cödé +&%2F?#', "it's (1)*!", 'trailing/'])(
+  it.each(['a/b//c', '../up', '..', 'ünï cödé +&%2F?#', "it's (1)*!", '<&amp;>', 'trailing/'])(
     'may be named %j',
     async (key) => {
       await put(key, key);
@@ -134,7 +135,7 @@ describe('an object', () => {
   );
 
   it('may be empty', async () => {
-    await put('empty', '');
+    await put('empty', Buffer.alloc(0));
     const response = await fetch(await presign('empty'));
     expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([
       200,
@@ -180,7 +181,7 @@ describe('an object', () => {
     ['nothing', 'bytes=0-'],
   ])('refuses of %s the range %s', async (key, range) => {
     await put('range', '0123456789');
-    await put('nothing', '');
+    await put('nothing', Buffer.alloc(0));
     const response = await fetch(await presign(key), { headers: { range } });
     expect(await refusal(response)).toMatchObject({ status: 416, code: 'InvalidRange' });
   });
@@ -190,6 +191,21 @@ describe('an object', () => {
     const url = await presign('cached');
     expect((await fetch(url, { headers: { 'if-none-match': ETag } })).status).toBe(304);
     expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
+  it('is closed again when it was not sent', async () => {
+    const { ETag = '' } = await put('closed', 'x');
+    const url = await presign('closed');
+    const openFiles = async () => {
+      const links = await Promise.all(
+        (await readdir('/dev/fd')).map((fd) => readlink(`/dev/fd/${fd}`, 'utf8').catch(() => '')),
+      );
+      return links.filter((path) => path.startsWith(directory));
+    };
+    await Promise.all(Array.from({ length: 5 }, () => fetch(url, { headers: { 'if-none-match': ETag } })));
+    await fetch(url, { headers: { range: 'bytes=9-' } });
+    await s3.send(new HeadObjectCommand({ Bucket, Key: 'closed' }));
+    await vi.waitFor(async () => expect(await openFiles()).toEqual([]));
   });
 
   it('can be looked at and deleted', async () => {
@@ -227,12 +243,15 @@ describe('an object', () => {
 
 describe('a listing', () => {
   beforeAll(async () => {
-    for (const key of ['list/a', 'list/a-b', 'list/a/1', 'list/a/2', 'list/b']) await put(key, key);
+    for (const key of ['list/a', 'list/a-b', 'list/a/', 'list/a/1', 'list/a/2', 'list/b'])
+      await put(key, key);
   });
 
   it('of a bucket names what is there', async () => {
     await s3.send(new HeadBucketCommand({ Bucket }));
-    const listing = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'list/a/' }));
+    const listing = await s3.send(
+      new ListObjectsV2Command({ Bucket, Prefix: 'list/a/', StartAfter: 'list/a/' }),
+    );
     expect(listing).toMatchObject({ KeyCount: 2, IsTruncated: false });
     expect(listing.Contents).toEqual([
       expect.objectContaining({ Key: 'list/a/1', Size: 8, LastModified: expect.any(Date) }),
@@ -246,9 +265,16 @@ describe('a listing', () => {
     expect(listing.Contents).toBeUndefined();
   });
 
+  it('encodes the keys of those who ask for that', async () => {
+    await put('list & encode/ü+1', 'x');
+    const command = new ListObjectsV2Command({ Bucket, Prefix: 'list &', EncodingType: 'url' });
+    const { Contents, Prefix } = await s3.send(command);
+    expect([Contents?.[0]?.Key, Prefix]).toEqual(['list%20%26%20encode/%C3%BC%2B1', 'list%20%26']);
+  });
+
   it.each([
-    [undefined, ['list/a', 'list/a-b', 'list/a/1', 'list/a/2', 'list/b']],
-    ['/', ['list/a', 'list/a-b', 'list/a/', 'list/b']],
+    [undefined, ['list/a', 'list/a-b', 'list/a/', 'list/a/1', 'list/a/2', 'list/b']],
+    ['/', ['list/a', 'list/a-b', 'prefix list/a/', 'list/b']],
   ])('comes in pages without a gap (delimiter %s)', async (Delimiter, expected) => {
     const seen: (string | undefined)[] = [];
     let ContinuationToken: string | undefined;
@@ -256,7 +282,7 @@ describe('a listing', () => {
       const page = await s3.send(
         new ListObjectsV2Command({ Bucket, Prefix: 'list/', MaxKeys: 1, Delimiter, ContinuationToken }),
       );
-      seen.push(page.Contents?.[0]?.Key ?? page.CommonPrefixes?.[0]?.Prefix);
+      seen.push(page.Contents?.[0]?.Key ?? `prefix ${page.CommonPrefixes?.[0]?.Prefix}`);
       ContinuationToken = page.NextContinuationToken;
     } while (ContinuationToken);
     expect(seen).toEqual(expected);
@@ -332,6 +358,12 @@ describe('a multipart upload', () => {
     await expect(complete(first, second)).rejects.toMatchObject({ name: 'EntityTooSmall' });
     await expect(complete(first, first)).rejects.toMatchObject({ name: 'InvalidPartOrder' });
     expect(await statusOf('bad')).toBe(404);
+  });
+
+  it.each([0, 10_001])('has no part %i', async (PartNumber) => {
+    const { MultipartUpload, ...upload } = await start('numbered', []);
+    const command = new UploadPartCommand({ ...upload, PartNumber, Body: 'x' });
+    await expect(s3.send(command)).rejects.toMatchObject({ name: 'InvalidArgument' });
   });
 
   it('has no id that leads out of it', async () => {
@@ -551,7 +583,7 @@ describe('what the store does not do', () => {
     await put('untouched', 'x');
     const commands = { DELETE: DeleteObjectCommand, PUT: PutObjectCommand, GET: GetObjectCommand };
     const Command = commands[method as 'GET'];
-    const command = new Command({ Bucket, Key: 'untouched' });
+    const command = new Command({ Bucket, Key: 'untouched', Body: 'y' } as GetObjectCommandInput);
     command.middlewareStack.add(
       (next) => (args) => {
         Object.assign((args.request as { query: object }).query, { [subresource]: '1' });

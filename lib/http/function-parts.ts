@@ -1,0 +1,25 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import { type Config, readConfig } from '../config.ts';
+import { makeClients } from '../delivery/clients.ts';
+import type { DeliveryParts } from '../delivery/deliver-report.ts';
+import { queryService } from '../delivery/query-execution.ts';
+import { resultsBucket } from '../delivery/results-bucket.ts';
+import type { LineLog } from './request-log.ts';
+
+/** What every function is made of. */
+export interface FunctionParts extends DeliveryParts {
+  readonly config: Config;
+  readonly log: LineLog;
+}
+
+/** Reads the configuration and makes the clients: once, when a function starts. */
+export function functionParts(env: Readonly<Record<string, string | undefined>>): FunctionParts {
+  const config = readConfig(env);
+  const { athena, s3 } = makeClients();
+  return {
+    config,
+    queries: queryService(athena, { database: config.athenaDatabase, workgroup: config.athenaWorkgroup }),
+    results: resultsBucket(s3, config.resultsBucket),
+    log: new Logger(),
+  };
+}

@@ -1,0 +1,590 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AthenaClient,
+  GetQueryExecutionCommand,
+  ListWorkGroupsCommand,
+  type QueryExecution,
+  StartQueryExecutionCommand,
+  type StartQueryExecutionCommandInput,
+  StopQueryExecutionCommand,
+} from '@aws-sdk/client-athena';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
+import { type DuckDbEngine, openDuckDb } from '../../local/athena/duckdb-engine.ts';
+import type { Query, QueryEngine } from '../../local/athena/query-engine.ts';
+import { writeEvents } from '../../local/events/write-events.ts';
+import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+
+const Bucket = 'results';
+const database = 'reports';
+const workgroup = 'reports-workgroup';
+const resultsUri = `s3://${Bucket}/athena/`;
+
+/** Minutes of work, so that nobody has to wait for a query to be running. */
+const LONG_QUERY = 'SELECT sum(a.range * b.range) AS s FROM range(4000000) AS a, range(4000000) AS b';
+
+let home: string;
+let store: ObjectStore;
+let s3: S3Client;
+let engine: DuckDbEngine;
+let athena: Athena;
+let client: AthenaClient;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'athena-'));
+  const eventsDirectory = join(home, 'events');
+  // Amounts that don't compress, on two days, so that what is scanned can be told from what is not.
+  const rows = Array.from({ length: 20_000 }, (_, index) => ({
+    event_time: index % 2 ? '2026-01-31T10:30:00.007Z' : '2026-02-01T10:30:00.007Z',
+    container_id: index % 3,
+    device_or_proxy: `O'Brien" OR 1=1 --`,
+    revenue: `${(index * 7_919) % 999_983}.${String((index * 104_729) % 1_000_000).padStart(6, '0')}`,
+  }));
+  await writeEvents(eventsDirectory, 'publisher_events', rows);
+  await writeEvents(eventsDirectory, 'advertiser_events', [{ event_time: '2026-01-31T12:00:00.000Z' }]);
+  store = await startObjectStore({ directory: join(home, 'storage'), buckets: [Bucket] });
+  s3 = new S3Client({
+    endpoint: store.url,
+    region: store.region,
+    credentials: store.credentials,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+  });
+  engine = await openDuckDb({ eventsDirectory, database, scratchDirectory: join(home, 'scratch') });
+  ({ athena, client } = await start());
+});
+
+afterAll(async () => {
+  client.destroy();
+  await athena.close();
+  engine.close();
+  s3.destroy();
+  await store.close();
+  await rm(home, { recursive: true });
+});
+
+const start = async (options: Partial<AthenaOptions> = {}) => {
+  const started = await startAthena({ engine, s3, resultsUri, database, workgroup, ...options });
+  const { region, credentials } = store;
+  return { athena: started, client: new AthenaClient({ endpoint: started.url, region, credentials }) };
+};
+
+/** Athena for one test, with other options. */
+const startOther = async (options: Partial<AthenaOptions>) => {
+  const other = await start(options);
+  onTestFinished(async () => {
+    other.client.destroy();
+    await other.athena.close();
+  });
+  return other.client;
+};
+
+type Start = Partial<StartQueryExecutionCommandInput>;
+
+const startQuery = async (QueryString: string, more: Start = {}, at = client): Promise<string> => {
+  const QueryExecutionContext = { Database: database };
+  const input = { QueryString, QueryExecutionContext, WorkGroup: workgroup, ...more };
+  return (await at.send(new StartQueryExecutionCommand(input))).QueryExecutionId as string;
+};
+
+const executionOf = async (QueryExecutionId: string, at = client): Promise<QueryExecution> =>
+  (await at.send(new GetQueryExecutionCommand({ QueryExecutionId }))).QueryExecution as QueryExecution;
+
+const stopQuery = (QueryExecutionId: string, at = client) =>
+  at.send(new StopQueryExecutionCommand({ QueryExecutionId }));
+
+const ended = async (id: string, at = client): Promise<QueryExecution> => {
+  for (;;) {
+    const execution = await executionOf(id, at);
+    if (!['QUEUED', 'RUNNING'].includes(String(execution.Status?.State))) return execution;
+  }
+};
+
+const run = async (sql: string, ...parameters: string[]): Promise<QueryExecution> =>
+  ended(await startQuery(sql, parameters.length > 0 ? { ExecutionParameters: parameters } : {}));
+
+const objectAt = async (location: string): Promise<Buffer> => {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: new URL(location).pathname.slice(1) }));
+  return Buffer.from((await Body?.transformToByteArray()) ?? []);
+};
+
+/** The result file of a query, which has to end well. */
+const csvOf = async (sql: string, ...parameters: string[]): Promise<string> => {
+  const { Status, ResultConfiguration } = await run(sql, ...parameters);
+  expect(Status).toMatchObject({ State: 'SUCCEEDED' });
+  return (await objectAt(String(ResultConfiguration?.OutputLocation))).toString();
+};
+
+/** An engine that runs until the test says what becomes of each query. */
+const engineByHand = () => {
+  const queries: { query: Query; fail(error: Error): void }[] = [];
+  const byHand: QueryEngine = {
+    maxRunning: 2,
+    run: (query) =>
+      new Promise((_, reject) => {
+        queries.push({ query, fail: reject });
+        query.signal.addEventListener('abort', () => reject(query.signal.reason));
+      }),
+  };
+  return { byHand, queries };
+};
+
+describe('a query', () => {
+  it('ends SUCCEEDED, described as Athena describes it', async () => {
+    const sql = 'SELECT count(*) AS n FROM publisher_events WHERE day = ?';
+    const execution = await run(sql, "'2026-01-31'");
+
+    expect(execution).toEqual({
+      QueryExecutionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      Query: sql,
+      ExecutionParameters: ["'2026-01-31'"],
+      StatementType: 'DML',
+      SubstatementType: 'SELECT',
+      QueryExecutionContext: { Database: database },
+      WorkGroup: workgroup,
+      EngineVersion: {
+        SelectedEngineVersion: 'AUTO',
+        EffectiveEngineVersion: 'Athena engine version 3',
+      },
+      ResultConfiguration: { OutputLocation: `${resultsUri}${execution.QueryExecutionId}.csv` },
+      ResultReuseConfiguration: { ResultReuseByAgeConfiguration: { Enabled: false } },
+      Status: {
+        State: 'SUCCEEDED',
+        SubmissionDateTime: expect.any(Date),
+        CompletionDateTime: expect.any(Date),
+      },
+      Statistics: {
+        DataScannedInBytes: expect.any(Number),
+        EngineExecutionTimeInMillis: expect.any(Number),
+        QueryPlanningTimeInMillis: expect.any(Number),
+        QueryQueueTimeInMillis: expect.any(Number),
+        ServiceProcessingTimeInMillis: expect.any(Number),
+        TotalExecutionTimeInMillis: expect.any(Number),
+        ResultReuseInformation: { ReusedPreviousResult: false },
+      },
+    });
+    const { SubmissionDateTime, CompletionDateTime } = execution.Status ?? {};
+    expect(Math.abs(Date.now() - Number(SubmissionDateTime))).toBeLessThan(10_000);
+    expect(Number(CompletionDateTime)).toBeGreaterThanOrEqual(Number(SubmissionDateTime));
+  });
+
+  it('leaves its result and the metadata in S3, and nothing on the disk', async () => {
+    const { ResultConfiguration, QueryExecutionId } = await run('SELECT 1 AS one');
+    const location = String(ResultConfiguration?.OutputLocation);
+
+    expect((await objectAt(location)).toString()).toBe('"one"\n"1"\n');
+    expect((await objectAt(`${location}.metadata`)).toString()).toContain(QueryExecutionId);
+    expect(await readdir(join(home, 'scratch'))).toEqual([]);
+  });
+
+  it("writes Athena's CSV: all quoted but NULL, quotes doubled, line breaks kept, LF", async () => {
+    const csv = await csvOf(
+      `SELECT 1 AS "Number", CAST(1.5 AS decimal(38, 6)) AS "say ""hi""", NULL AS nothing, '' AS empty,
+       'a"b, c' AS quoted, 'two\r\nlines' AS lines, 'Zürich 日本 📱' AS text, event_time, day,
+       date_trunc('hour', event_time) AS hour FROM publisher_events LIMIT 1`,
+    );
+    expect(csv).toBe(
+      '"Number","say ""hi""","nothing","empty","quoted","lines","text","event_time","day","hour"\n' +
+        '"1","1.500000",,"","a""b, c","two\r\nlines","Zürich 日本 📱",' +
+        '"2026-01-31 10:30:00.007","2026-01-31","2026-01-31 10:00:00.000"\n',
+    );
+  });
+
+  it('writes the header alone when there are no rows', async () => {
+    expect(await csvOf('SELECT day, clicks FROM publisher_events WHERE false')).toBe('"day","clicks"\n');
+  });
+
+  it('may end in a semicolon or a comment', async () => {
+    expect(await csvOf('SELECT 1 AS a; ')).toBe('"a"\n"1"\n');
+    expect(await csvOf('SELECT 1 AS a -- one')).toBe('"a"\n"1"\n');
+  });
+
+  it('divides integers as Trino does', async () => {
+    expect(await csvOf('SELECT 7 / 2 AS half')).toBe('"half"\n"3"\n');
+  });
+});
+
+describe('ExecutionParameters', () => {
+  it.each([
+    ['a text', ["'2026-01-31'"], '2026-01-31'],
+    ['quotes and what looks like SQL', [`'O''Brien" OR 1=1 --'`], `O'Brien"" OR 1=1 --`],
+    ['an empty text', ["''"], ''],
+    ['line breaks and other scripts', ["'two\nlines 日本 📱'"], 'two\nlines 日本 📱'],
+    ['the largest integer', ['9223372036854775807'], '9223372036854775807'],
+    ['the smallest integer', ['-9223372036854775808'], '-9223372036854775808'],
+    ['an exact decimal', ['0.1'], '0.1'],
+    ['a timestamp', ["TIMESTAMP '2026-01-31 10:00:00'"], '2026-01-31 10:00:00.000'],
+    ['an expression', ["lower('A') || 'b'"], 'ab'],
+    ['an expression with a comment', ['1 -- one'], '1'],
+  ])('take %s', async (_, parameters, value) => {
+    expect(await csvOf('SELECT ? AS v', ...parameters)).toBe(`"v"\n"${value}"\n`);
+  });
+
+  it('keep partitions and values apart that are not asked for', async () => {
+    const sql =
+      'SELECT count(*) AS n FROM publisher_events WHERE day = ? AND device_or_proxy = ? AND container_id IN (?, ?)';
+    expect(await csvOf(sql, "'2026-01-31'", `'O''Brien" OR 1=1 --'`, '0', '2')).toBe('"n"\n"6667"\n');
+    expect(await csvOf(sql, "'2026-01-31'", `'O''Brien'`, '0', '2')).toBe('"n"\n"0"\n');
+  });
+
+  it('are ignored by a query that takes none', async () => {
+    expect(await csvOf('SELECT 1 AS a', '5')).toBe('"a"\n"1"\n');
+  });
+
+  it.each([
+    [
+      'too few',
+      'SELECT ? AS a, ? AS b',
+      ['1'],
+      'INVALID_PARAMETER_USAGE: line 1:1: Incorrect number of parameters: expected 2 but found 1',
+    ],
+    [
+      'too many',
+      'SELECT ? AS a',
+      ['1', '2'],
+      'INVALID_PARAMETER_USAGE: line 1:1: Incorrect number of parameters: expected 1 but found 2',
+    ],
+    ['bare text', 'SELECT ? AS a', ['desktop'], expect.stringMatching(/^SYNTAX_ERROR: /)],
+    ['unbalanced quotes', 'SELECT ? AS a', [`'O'Brien'`], expect.stringMatching(/^SYNTAX_ERROR: /)],
+    ['several in one', 'SELECT ? AS a', ['1), (2'], expect.stringMatching(/^INVALID_PARAMETER_USAGE: /)],
+  ])('fail the query when they are %s', async (_, sql, parameters, reason) => {
+    const { Status } = await run(sql, ...parameters);
+    expect(Status).toMatchObject({
+      State: 'FAILED',
+      StateChangeReason: reason,
+      AthenaError: { ErrorCategory: 2 },
+    });
+  });
+});
+
+describe('a query that fails', () => {
+  it.each([
+    ['bad syntax', 'SELEC 1', 'SYNTAX_ERROR', 1006],
+    ['an unknown column', 'SELECT nope FROM publisher_events', 'SYNTAX_ERROR', 1006],
+    ['types that do not fit', 'SELECT sum(day) FROM publisher_events', 'SYNTAX_ERROR', 1006],
+    ['an unknown table', 'SELECT * FROM nope', 'TABLE_NOT_FOUND', 1301],
+    ['an unknown function', 'SELECT nope(1)', 'FUNCTION_NOT_FOUND', 1303],
+    [
+      'a bad cast',
+      'SELECT CAST(device_or_proxy AS bigint) FROM publisher_events',
+      'INVALID_CAST_ARGUMENT',
+      1100,
+    ],
+    ['a number too large', 'SELECT CAST(300 AS tinyint)', 'INVALID_CAST_ARGUMENT', 1100],
+    ['two statements', 'SELECT 1; SELECT 2', 'INVALID_FUNCTION_ARGUMENT', 1106],
+    ['brackets that close the wrong thing', "SELECT 1) TO '/tmp/stolen.csv'; --", 'SYNTAX_ERROR', 1006],
+    ['a write', 'DROP VIEW publisher_events', 'SYNTAX_ERROR', 1006],
+    ['a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],
+    ['a file elsewhere', "SELECT * FROM read_text('/etc/hostname')", 'PERMISSION_DENIED', 1000],
+    ['a look around', "SELECT * FROM glob('/*')", 'PERMISSION_DENIED', 1000],
+  ])('for %s is FAILED by the user, for good', async (_, sql, name, ErrorType) => {
+    const { Status } = await run(sql);
+    expect(Status).toEqual({
+      State: 'FAILED',
+      StateChangeReason: expect.stringMatching(`^${name}: .`),
+      SubmissionDateTime: expect.any(Date),
+      CompletionDateTime: expect.any(Date),
+      AthenaError: { ErrorCategory: 2, ErrorType, Retryable: false, ErrorMessage: Status?.StateChangeReason },
+    });
+    expect(Status?.StateChangeReason).not.toContain('\n');
+  });
+
+  it('for want of the database is FAILED by the user', async () => {
+    const elsewhere = await ended(
+      await startQuery('SELECT 1', { QueryExecutionContext: { Database: 'nope' } }),
+    );
+    expect(elsewhere.Status).toMatchObject({
+      State: 'FAILED',
+      StateChangeReason: "SCHEMA_NOT_FOUND: Schema 'nope' does not exist",
+      AthenaError: { ErrorCategory: 2, ErrorType: 1301 },
+    });
+    const nowhere = await ended(await startQuery('SELECT 1', { QueryExecutionContext: {} }));
+    expect(nowhere.Status?.StateChangeReason).toMatch(/^SCHEMA_NOT_FOUND: Schema must be specified/);
+  });
+
+  it('for want of somewhere to put the result is FAILED by the system, and worth another try', async () => {
+    const other = await startOther({ resultsUri: 's3://no-such-bucket/athena/' });
+    const { Status } = await ended(await startQuery('SELECT 1', {}, other), other);
+    expect(Status).toMatchObject({
+      State: 'FAILED',
+      AthenaError: { ErrorCategory: 1, ErrorType: 401, Retryable: true },
+    });
+    expect(await readdir(join(home, 'scratch'))).toEqual([]);
+  });
+
+  it('for a fault of the engine is FAILED by the system', async () => {
+    const { byHand, queries } = engineByHand();
+    const other = await startOther({ engine: byHand });
+    const id = await startQuery('SELECT 1', {}, other);
+    queries[0]?.fail(new Error('the engine has burnt down'));
+    expect((await ended(id, other)).Status).toMatchObject({
+      State: 'FAILED',
+      StateChangeReason: 'GENERIC_INTERNAL_ERROR: Error: the engine has burnt down',
+      AthenaError: { ErrorCategory: 1, ErrorType: 200, Retryable: false },
+    });
+  });
+});
+
+describe('DataScannedInBytes', () => {
+  const scannedBy = async (sql: string) => Number((await run(sql)).Statistics?.DataScannedInBytes);
+  const oneDay = "SELECT sum(revenue) AS s FROM publisher_events WHERE day = '2026-01-31'";
+
+  /** The bytes of a column's data in the files of a day. */
+  const sizeOf = async (column: string): Promise<number> => {
+    const instance = await DuckDBInstance.create();
+    const connection = await instance.connect();
+    const reader = await connection.runAndReadAll(
+      `SELECT sum(total_compressed_size) FROM parquet_metadata('${home}/events/publisher_events/day=2026-01-31/*')
+       WHERE path_in_schema = '${column}'`,
+    );
+    instance.closeSync();
+    return Number(reader.getRowsJS()[0]?.[0]);
+  };
+
+  it('counts the data of the columns and days that are read, and of no others', async () => {
+    const revenue = await sizeOf('revenue');
+    expect(revenue).toBeGreaterThan(40_000);
+    const scanned = await scannedBy(oneDay);
+
+    expect(scanned).toBeGreaterThanOrEqual(revenue);
+    expect(scanned).toBeLessThan(1.5 * revenue);
+    expect(await scannedBy('SELECT sum(revenue) AS s FROM publisher_events')).toBeGreaterThanOrEqual(
+      2 * revenue,
+    );
+    expect(await scannedBy(oneDay.replace('revenue', 'clicks'))).toBeLessThan(revenue);
+  });
+
+  it('is the same the second time', async () => {
+    expect(await scannedBy(oneDay)).toBe(await scannedBy(oneDay));
+  });
+
+  it('above the workgroup’s limit cancels the query, with what it cost', async () => {
+    const other = await startOther({ bytesScannedCutoff: 30_000 });
+    const { Status, Statistics, ResultConfiguration } = await ended(
+      await startQuery(oneDay, {}, other),
+      other,
+    );
+    expect(Status).toEqual({
+      State: 'CANCELLED',
+      StateChangeReason: 'Query cancelled! : Bytes scanned limit was exceeded',
+      SubmissionDateTime: expect.any(Date),
+      CompletionDateTime: expect.any(Date),
+    });
+    expect(Statistics?.DataScannedInBytes).toBeGreaterThan(30_000);
+    await expect(objectAt(String(ResultConfiguration?.OutputLocation))).rejects.toThrow(/not exist/);
+    const small = await ended(await startQuery('SELECT 1', {}, other), other);
+    expect(small.Status?.State).toBe('SUCCEEDED');
+  });
+});
+
+describe('ClientRequestToken', () => {
+  it.each([
+    ['SUCCEEDED', 'SELECT 1 AS a'],
+    ['FAILED', 'SELECT nope'],
+  ])('gives the execution that it gave before, though that is %s', async (state, sql) => {
+    const ClientRequestToken = randomUUID();
+    const first = await startQuery(sql, { ClientRequestToken });
+    expect((await ended(first)).Status?.State).toBe(state);
+    expect(await startQuery(sql, { ClientRequestToken })).toBe(first);
+  });
+
+  it.each<[string, string, Start]>([
+    ['query', 'SELECT 2', {}],
+    ['parameters', 'SELECT 1', { ExecutionParameters: ['1'] }],
+    ['catalog', 'SELECT 1', { QueryExecutionContext: { Database: database, Catalog: 'AwsDataCatalog' } }],
+  ])('is refused with another %s', async (_, sql, more) => {
+    const ClientRequestToken = randomUUID();
+    await startQuery('SELECT 1', { ClientRequestToken });
+    await expect(startQuery(sql, { ...more, ClientRequestToken })).rejects.toMatchObject({
+      name: 'InvalidRequestException',
+      message: 'Idempotent parameters do not match',
+      AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
+    });
+  });
+});
+
+describe('a call', () => {
+  const length = (member: string, rule: string) =>
+    `1 validation error detected: Value at '${member}' failed to satisfy constraint: Member must have length ${rule}`;
+
+  it.each<[string, string, Start, string]>([
+    [
+      'a token of 31 characters',
+      'SELECT 1',
+      { ClientRequestToken: 'a'.repeat(31) },
+      length('clientRequestToken', 'greater than or equal to 32'),
+    ],
+    [
+      'a token of 129 characters',
+      'SELECT 1',
+      { ClientRequestToken: 'a'.repeat(129) },
+      length('clientRequestToken', 'less than or equal to 128'),
+    ],
+    ['no query', '', {}, length('queryString', 'greater than or equal to 1')],
+    [
+      'a query of 262145 characters',
+      `SELECT 1${' '.repeat(262_137)}`,
+      {},
+      length('queryString', 'less than or equal to 262144'),
+    ],
+    [
+      'an empty parameter',
+      'SELECT ?',
+      { ExecutionParameters: [''] },
+      length('executionParameters', 'greater than or equal to 1'),
+    ],
+    [
+      'a parameter of 1025 characters',
+      'SELECT ?',
+      { ExecutionParameters: [`'${'a'.repeat(1023)}'`] },
+      length('executionParameters', 'less than or equal to 1024'),
+    ],
+    [
+      'an empty list of parameters',
+      'SELECT 1',
+      { ExecutionParameters: [] },
+      length('executionParameters', 'greater than or equal to 1'),
+    ],
+    ['an unknown workgroup', 'SELECT 1', { WorkGroup: 'nope' }, 'WorkGroup is not found.'],
+    ['no workgroup, which means primary', 'SELECT 1', { WorkGroup: undefined }, 'WorkGroup is not found.'],
+  ])('to start a query with %s is refused', async (_, sql, more, message) => {
+    await expect(startQuery(sql, more)).rejects.toMatchObject({
+      name: 'InvalidRequestException',
+      message,
+      AthenaErrorCode: 'INVALID_INPUT',
+      $metadata: { httpStatusCode: 400 },
+    });
+  });
+
+  it('to start a query at the limits is accepted', async () => {
+    const parameter = `'${'a'.repeat(1022)}'`;
+    const sql = `SELECT ? AS a${' '.repeat(262_144 - 13)}`;
+    const id = await startQuery(sql, {
+      ClientRequestToken: 'a'.repeat(128),
+      ExecutionParameters: [parameter],
+    });
+    expect((await ended(id)).Status?.State).toBe('SUCCEEDED');
+  });
+
+  it.each([
+    ['read', executionOf],
+    ['stop', stopQuery],
+  ])('to %s an execution that is not there is refused', async (_, call) => {
+    await expect(call('00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
+      name: 'InvalidRequestException',
+      message: 'QueryExecution 00000000-0000-0000-0000-000000000000 was not found',
+      $metadata: { httpStatusCode: 400 },
+    });
+  });
+
+  it('to another operation is refused', async () => {
+    await expect(client.send(new ListWorkGroupsCommand({}))).rejects.toMatchObject({
+      name: 'UnknownOperationException',
+      $metadata: { httpStatusCode: 400 },
+    });
+  });
+
+  it.each<[string, Record<string, string>, string, number, string]>([
+    ['without a signature', { authorization: '' }, '{}', 403, 'MissingAuthenticationTokenException'],
+    ['without a target', { 'x-amz-target': '' }, '{}', 400, 'UnknownOperationException'],
+    [
+      'to what every object has',
+      { 'x-amz-target': 'AmazonAthena.constructor' },
+      '{}',
+      400,
+      'UnknownOperationException',
+    ],
+    ['without JSON', {}, 'SELECT 1', 400, 'SerializationException'],
+    ['without a token', {}, '{"QueryString":"SELECT 1"}', 400, 'InvalidRequestException'],
+  ])('%s is refused, with the error in header and body', async (_, changed, body, status, type) => {
+    const headers = {
+      authorization: 'AWS4-HMAC-SHA256 …'.slice(0, 16),
+      'x-amz-target': 'AmazonAthena.StartQueryExecution',
+      ...changed,
+    };
+    const response = await fetch(athena.url, { method: 'POST', headers, body });
+    expect([response.status, response.headers.get('x-amzn-errortype')]).toEqual([status, type]);
+    expect(response.headers.get('content-type')).toBe('application/x-amz-json-1.1');
+    expect(await response.json()).toMatchObject({ __type: type, Message: expect.any(String) });
+  });
+});
+
+describe('StopQueryExecution', () => {
+  it('cancels a query that runs, and the engine is free for the next', async () => {
+    const other = await startOther({ maxRunning: 1 });
+    const long = await startQuery(LONG_QUERY, {}, other);
+    const next = await startQuery('SELECT 1', {}, other);
+    expect((await executionOf(long, other)).Status?.State).toBe('RUNNING');
+    await stopQuery(long, other);
+
+    expect((await executionOf(long, other)).Status).toEqual({
+      State: 'CANCELLED',
+      StateChangeReason: 'Query cancelled by user',
+      SubmissionDateTime: expect.any(Date),
+      CompletionDateTime: expect.any(Date),
+    });
+    expect((await ended(next, other)).Status?.State).toBe('SUCCEEDED');
+    expect(await readdir(join(home, 'scratch'))).toEqual([]);
+  });
+
+  it('cancels a query that waits, which then never runs', async () => {
+    const { byHand, queries } = engineByHand();
+    const other = await startOther({ engine: byHand, maxRunning: 1 });
+    const first = await startQuery('SELECT 1', {}, other);
+    const second = await startQuery('SELECT 2', {}, other);
+    const third = await startQuery('SELECT 3', {}, other);
+    await stopQuery(second, other);
+    await stopQuery(first, other);
+
+    expect((await executionOf(second, other)).Status?.State).toBe('CANCELLED');
+    expect((await executionOf(third, other)).Status?.State).toBe('RUNNING');
+    expect(queries.map(({ query }) => query.sql)).toEqual(['SELECT 1', 'SELECT 3']);
+  });
+
+  it.each([
+    ['SUCCEEDED', 'SELECT 1 AS a'],
+    ['FAILED', 'SELECT nope'],
+  ])('leaves a query that is %s as it is', async (state, sql) => {
+    const before = await run(sql);
+    await stopQuery(String(before.QueryExecutionId));
+    expect(before.Status?.State).toBe(state);
+    expect(await executionOf(String(before.QueryExecutionId))).toEqual(before);
+  });
+});
+
+describe('the queue', () => {
+  it('runs as many queries as the engine carries; the others are QUEUED, the oldest is next', async () => {
+    const { byHand, queries } = engineByHand();
+    const other = await startOther({ engine: byHand });
+    const ids = [];
+    for (const sql of ['SELECT 1', 'SELECT 2', 'SELECT 3', 'SELECT 4'])
+      ids.push(await startQuery(sql, {}, other));
+    const states = async () => {
+      const executions = await Promise.all(ids.map((id) => executionOf(id, other)));
+      return executions.map(({ Status }) => Status?.State);
+    };
+
+    expect(await states()).toEqual(['RUNNING', 'RUNNING', 'QUEUED', 'QUEUED']);
+    queries[1]?.fail(new Error('over'));
+    await ended(ids[1] as string, other);
+    expect(await states()).toEqual(['RUNNING', 'FAILED', 'RUNNING', 'QUEUED']);
+  });
+});
+
+describe('close', () => {
+  it('stops what runs and what waits', async () => {
+    const { byHand, queries } = engineByHand();
+    const other = await start({ engine: byHand, maxRunning: 1 });
+    await startQuery('SELECT 1', {}, other.client);
+    await startQuery('SELECT 2', {}, other.client);
+    other.client.destroy();
+    await other.athena.close();
+
+    expect(queries.map(({ query }) => query.signal.aborted)).toEqual([true]);
+    await expect(fetch(other.athena.url)).rejects.toThrow('fetch failed');
+  });
+});

@@ -1,0 +1,409 @@
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { tables } from '../../lib/report/tables.ts';
+import { EventsFault } from '../../local/events/events-fault.ts';
+import { openEvents } from '../../local/events/open-events.ts';
+import { makeSampleEvents } from '../../local/events/sample-events.ts';
+import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
+
+const database = 'reports';
+const NOON = { event_time: '2026-01-31T12:00:00.000Z' };
+
+let directory: string;
+let instance: DuckDBInstance;
+let connection: DuckDBConnection;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'events-'));
+  instance = await DuckDBInstance.create();
+  connection = await instance.connect();
+  await connection.run("SET TimeZone = 'UTC'");
+});
+
+afterEach(async () => {
+  connection.closeSync();
+  instance.closeSync();
+  await rm(directory, { recursive: true });
+});
+
+const rowsOf = async (sql: string): Promise<DuckDBValue[][]> =>
+  (await connection.runAndReadAll(sql)).getRowsJson() as DuckDBValue[][];
+
+const writeBoth = async (rows: readonly EventRow[] = [NOON]) => {
+  for (const { name } of tables) await writeEvents(directory, name, rows);
+};
+
+/** Writes a Parquet file of any shape, as other writers might. */
+const writeParquet = async (path: string, select: string) => {
+  await mkdir(dirname(join(directory, path)), { recursive: true });
+  await connection.run(`COPY (${select}) TO '${join(directory, path)}' (FORMAT parquet)`);
+};
+
+/** A SELECT of one publisher record that fits the contract, but for what is replaced or left out. */
+const publisherRecord = (changed: Readonly<Record<string, string | undefined>> = {}): string => {
+  const literal = { timestamp: "TIMESTAMP '2026-01-31 12:00:00'", bigint: '1::BIGINT', varchar: "'x'" };
+  const columns = tables[0]?.columns.map(({ name, type }) => {
+    const value =
+      name in changed ? changed[name] : type in literal ? literal[type as 'bigint'] : `1::${type}`;
+    return value && `${value} AS ${name}`;
+  });
+  return `SELECT ${columns?.filter(Boolean).join(', ')}`;
+};
+
+describe('openEvents', () => {
+  it('shows every table of the contract with the types of the contract and the day as text', async () => {
+    await writeBoth();
+    await openEvents(connection, { directory, database });
+
+    const shown = await rowsOf(
+      `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = '${database}'
+       ORDER BY table_name DESC, column_index`,
+    );
+    const expected = tables.flatMap(({ name, columns }) => [
+      ...columns.map((column) => [name, column.name, column.type.toUpperCase()]),
+      [name, 'day', 'VARCHAR'],
+    ]);
+    expect(shown).toEqual(expected);
+  });
+
+  it('shows files and days that are added later', async () => {
+    await writeBoth();
+    await openEvents(connection, { directory, database });
+    await writeEvents(directory, 'publisher_events', [NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
+
+    expect(
+      await rowsOf('SELECT day, count(*) FROM reports.publisher_events GROUP BY day ORDER BY day'),
+    ).toEqual([
+      ['2026-01-31', '2'],
+      ['2026-02-01', '1'],
+    ]);
+  });
+
+  it.each([
+    ['a timestamp with a time zone', { event_time: "TIMESTAMPTZ '2026-01-31 13:00:00+01'" }],
+    ['nanoseconds', { event_time: "TIMESTAMP_NS '2026-01-31 12:00:00'" }],
+    ['seconds', { event_time: "TIMESTAMP_S '2026-01-31 12:00:00'" }],
+    ['narrower integers', { clicks: '1::SMALLINT', placement_id: '1::UINTEGER' }],
+    ['a narrower decimal', { revenue: '1::DECIMAL(9,6)' }],
+    ['one column more', { clicks: '7 AS added, 1::BIGINT' }],
+  ])('reads %s as the contract says', async (_, changed) => {
+    await writeBoth();
+    await rm(join(directory, 'publisher_events'), { recursive: true });
+    await writeParquet('publisher_events/day=2026-01-31/a.parquet', publisherRecord(changed));
+    await openEvents(connection, { directory, database });
+
+    expect(
+      await rowsOf(
+        `SELECT typeof(event_time), CAST(event_time AS VARCHAR), placement_id, typeof(placement_id), typeof(clicks),
+         revenue, typeof(revenue) FROM reports.publisher_events`,
+      ),
+    ).toEqual([['TIMESTAMP', '2026-01-31 12:00:00', '1', 'BIGINT', 'BIGINT', '1.000000', 'DECIMAL(18,6)']]);
+  });
+
+  it("leaves out what a writer hides: its markers, and files that it hasn't finished", async () => {
+    await writeBoth();
+    await writeFile(join(directory, 'publisher_events', '_SUCCESS'), '');
+    await writeFile(join(directory, 'publisher_events', 'day=2026-01-31', '_half.parquet'), 'half');
+    await openEvents(connection, { directory, database });
+
+    expect(await rowsOf('SELECT count(*) FROM reports.publisher_events')).toEqual([['1']]);
+  });
+
+  describe.each<[fault: string, make: () => Promise<unknown>, message: RegExp]>([
+    [
+      'a directory without a table',
+      () => rm(join(directory, 'publisher_events'), { recursive: true }),
+      /publisher_events does not exist; expected publisher_events\/day=YYYY-MM-DD\/\*\.parquet and /,
+    ],
+    [
+      'a file in place of a table',
+      async () => {
+        await rm(join(directory, 'advertiser_events'), { recursive: true });
+        await writeFile(join(directory, 'advertiser_events'), '');
+      },
+      /advertiser_events is not a directory; expected /,
+    ],
+    [
+      'a table without files',
+      async () => {
+        await rm(join(directory, 'advertiser_events', 'day=2026-01-31'), { recursive: true });
+      },
+      /advertiser_events holds no Parquet files; expected /,
+    ],
+    [
+      'only files of another kind',
+      async () => {
+        await rm(join(directory, 'advertiser_events', 'day=2026-01-31'), { recursive: true });
+        await mkdir(join(directory, 'advertiser_events', 'day=2026-01-31'));
+        await writeFile(join(directory, 'advertiser_events', 'day=2026-01-31', 'events.csv'), 'a,b');
+      },
+      /advertiser_events holds no Parquet files; expected /,
+    ],
+    [
+      'a partition of another name',
+      () => renamePartition('dt=2026-01-31'),
+      /dt=2026-01-31 is no partition; .*day=YYYY-MM-DD$/,
+    ],
+    [
+      'a partition of an impossible day',
+      () => renamePartition('day=2026-02-31'),
+      /day=2026-02-31 is no partition; /,
+    ],
+    [
+      'a day that is written another way',
+      () => renamePartition('day=2026-1-31'),
+      /day=2026-1-31 is no partition; /,
+    ],
+    [
+      'a Parquet file outside the partitions',
+      () => writeParquet('publisher_events/a.parquet', publisherRecord()),
+      /publisher_events\/a\.parquet is no partition; /,
+    ],
+    [
+      'a file that is not Parquet',
+      () => writeFile(join(directory, 'publisher_events', 'day=2026-01-31', 'z.parquet'), 'id,clicks\n1,2\n'),
+      /day=2026-01-31\/z\.parquet is not a Parquet file \(.+\); replace or remove it$/,
+    ],
+    [
+      'an empty file',
+      () => writeFile(join(directory, 'publisher_events', 'day=2026-01-31', 'z.parquet'), ''),
+      /z\.parquet is not a Parquet file \(.+\); replace or remove it$/,
+    ],
+    [
+      'a file without a column',
+      () => addFile({ clicks: undefined }),
+      /z\.parquet has no column clicks; the table needs it, as bigint$/,
+    ],
+    [
+      'text in place of a number',
+      () => addFile({ clicks: "'1'" }),
+      /z\.parquet holds clicks as VARCHAR; the table needs it as bigint$/,
+    ],
+    [
+      'money as a float',
+      () => addFile({ revenue: '1.5::DOUBLE' }),
+      /z\.parquet holds revenue as DOUBLE; the table needs it as decimal\(18,6\)$/,
+    ],
+    [
+      'money with other decimals',
+      () => addFile({ revenue: '1.5::DECIMAL(18,4)' }),
+      /z\.parquet holds revenue as DECIMAL\(18,4\); /,
+    ],
+    [
+      'money with more digits',
+      () => addFile({ revenue: '1.5::DECIMAL(20,6)' }),
+      /z\.parquet holds revenue as DECIMAL\(20,6\); /,
+    ],
+    ['integers too wide', () => addFile({ clicks: '1::UBIGINT' }), /z\.parquet holds clicks as UBIGINT; /],
+    [
+      'a date in place of an instant',
+      () => addFile({ event_time: "DATE '2026-01-31'" }),
+      /z\.parquet holds event_time as DATE; the table needs it as timestamp$/,
+    ],
+    [
+      'two fitting types of one column',
+      () => addFile({ clicks: '1::INTEGER' }),
+      /z\.parquet holds clicks as INTEGER and .+ as BIGINT; write it as bigint in every file$/,
+    ],
+  ])('refuses %s', (_, make, message) => {
+    it('in one line that names the fault and the cure', async () => {
+      await writeBoth();
+      await make();
+
+      const fault = await openEvents(connection, { directory, database }).catch((error: Error) => error);
+      expect(fault).toBeInstanceOf(EventsFault);
+      expect((fault as Error).message).toMatch(message);
+      expect((fault as Error).message).not.toContain('\n');
+    });
+  });
+
+  it.each([
+    ['does not exist', 'nowhere'],
+    ['is not a directory', 'file'],
+    ["can't be read", 'file/below'],
+    ['would be read as a pattern', 'events[1]'],
+  ])('refuses a directory that %s', async (fault, path) => {
+    await writeFile(join(directory, 'file'), '');
+    await expect(openEvents(connection, { directory: join(directory, path), database })).rejects.toThrow(
+      fault,
+    );
+  });
+
+  const renamePartition = (name: string) =>
+    rename(join(directory, 'publisher_events', 'day=2026-01-31'), join(directory, 'publisher_events', name));
+  const addFile = (changed: Readonly<Record<string, string | undefined>>) =>
+    writeParquet('publisher_events/day=2026-01-31/z.parquet', publisherRecord(changed));
+});
+
+describe('writeEvents', () => {
+  it('puts each record into the partition of its UTC day, to the last millisecond', async () => {
+    await writeBoth([
+      { event_time: '2026-01-31T23:59:59.999Z', container_id: 1 },
+      { event_time: '2026-02-01T00:00:00.000Z', container_id: 2 },
+    ]);
+    await openEvents(connection, { directory, database });
+
+    expect(
+      await rowsOf(
+        'SELECT day, CAST(event_time AS VARCHAR), container_id FROM reports.publisher_events ORDER BY day',
+      ),
+    ).toEqual([
+      ['2026-01-31', '2026-01-31 23:59:59.999', '1'],
+      ['2026-02-01', '2026-02-01 00:00:00', '2'],
+    ]);
+  });
+
+  it('keeps every digit and character; what is left out is 0 in a measure and NULL elsewhere', async () => {
+    const text = `O'Brien" OR 1=1 --\r\n\t日本 📱 `;
+    await writeBoth();
+    await writeEvents(directory, 'publisher_events', [
+      {
+        ...NOON,
+        container_id: 9_223_372_036_854_775_807n,
+        device_or_proxy: text,
+        revenue: '-999999999999.999999',
+      },
+    ]);
+    await openEvents(connection, { directory, database });
+
+    expect(
+      await rowsOf(
+        `SELECT placement_id, container_id, device_or_proxy, clicks, revenue FROM reports.publisher_events
+         WHERE container_id IS NOT NULL`,
+      ),
+    ).toEqual([[null, '9223372036854775807', text, '0', '-999999999999.999999']]);
+  });
+
+  it('refuses a column that the table lacks', async () => {
+    const row = { ...NOON, clikcs: 1 };
+    await expect(writeEvents(directory, 'publisher_events', [row])).rejects.toThrow(/no column clikcs/);
+  });
+});
+
+describe('makeSampleEvents', () => {
+  const records = { publisherRecords: 20_000, advertiserRecords: 20_000 };
+  let home: string;
+  let sample: string;
+  let progress: string[];
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'sample-'));
+    progress = [];
+    const onProgress = (done: number, total: number) => progress.push(`${done}/${total}`);
+    sample = await makeSampleEvents({ directory: home, ...records, onProgress });
+  });
+
+  afterAll(() => rm(home, { recursive: true }));
+
+  beforeEach(() => openEvents(connection, { directory: sample, database }));
+
+  it('makes the records asked for, on every day of January and February 2026', async () => {
+    for (const { name } of tables)
+      expect(
+        await rowsOf(
+          `SELECT count(*), count(DISTINCT day), min(day), max(day),
+           count(*) FILTER (strftime(event_time, '%Y-%m-%d') <> day) FROM reports.${name}`,
+        ),
+      ).toEqual([['20000', '59', '2026-01-01', '2026-02-28', '0']]);
+  });
+
+  it('makes the same records in the same order on every machine', async () => {
+    const digestOf = (table: string, money: string) =>
+      rowsOf(
+        `SELECT md5(string_agg(concat_ws('|', event_time, container_id, publisher_company_id, device_or_proxy,
+                                         ${money}), ';' ORDER BY filename, file_row_number))
+         FROM read_parquet('${sample}/${table}/*/*.parquet', filename = true, file_row_number = true)`,
+      );
+    // Columns that stay what they are when the catalogue grows. A change of the generator changes these.
+    expect(await digestOf('publisher_events', 'revenue')).toEqual([['0c17da221651dcc012c01fcc099d0f1c']]);
+    expect(await digestOf('advertiser_events', 'spend')).toEqual([['acc40158848219c69afa3f1cd0053dde']]);
+  });
+
+  it('reports progress from file to file', () => {
+    expect(progress).toHaveLength(118);
+    expect(progress.slice(-1)).toEqual(['118/118']);
+  });
+
+  it('keeps what it has made', async () => {
+    const onProgress = () => expect.unreachable('it was made again');
+    expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
+  });
+
+  it('leaves nothing behind that could be taken for whole when it fails half-way', async () => {
+    const half = join(home, 'half');
+    const onProgress = (done: number) => {
+      if (done === 3) throw new Error('the disk is full');
+    };
+    const made = makeSampleEvents({
+      directory: half,
+      publisherRecords: 59,
+      advertiserRecords: 59,
+      onProgress,
+    });
+    await expect(made).rejects.toThrow('the disk is full');
+    expect(await readdir(half)).toEqual([]);
+  });
+
+  it('counts container-level records at the container, all others below it', async () => {
+    const [levels] = await rowsOf(
+      `SELECT count(*) FILTER (placement_id IS NULL) BETWEEN 2800 AND 3200,
+       count(*) FILTER (placement_id IS NULL AND NOT (container_opens > 0 AND placement_opens = 0)),
+       count(*) FILTER (placement_id IS NOT NULL AND container_opens <> 0) FROM reports.publisher_events`,
+    );
+    expect(levels).toEqual([true, '0', '0']);
+  });
+
+  it('holds mostly raw events, some pre-aggregated records, and money with fractions, zeros and corrections', async () => {
+    const [kinds] = await rowsOf(
+      `SELECT avg(CAST(impressions + clicks + conversions = 1 AS INTEGER)) > 0.9,
+       count(*) FILTER (impressions > 1 AND clicks > 1 AND conversions > 1) > 400,
+       count(*) FILTER (spend = 0) > 5000, count(*) FILTER (spend < 0) > 10,
+       count(*) FILTER (spend <> round(spend, 4)) > 5000 FROM reports.advertiser_events`,
+    );
+    expect(kinds).toEqual([true, true, true, true, true]);
+  });
+
+  it('keeps every placement in one container, account and company, in both tables', async () => {
+    const [placements] = await rowsOf(
+      `SELECT count(*) > 3000, max(parents) FROM (
+         SELECT placement_id, count(DISTINCT (container_id, publisher_account_id, publisher_company_id)) AS parents
+         FROM (SELECT placement_id, container_id, publisher_account_id, publisher_company_id FROM reports.publisher_events
+               UNION ALL
+               SELECT placement_id, container_id, publisher_account_id, publisher_company_id FROM reports.advertiser_events)
+         WHERE placement_id IS NOT NULL GROUP BY placement_id)`,
+    );
+    expect(placements).toEqual([true, '1']);
+  });
+
+  it('is skewed: the largest of many companies has a tenth of the traffic, noon twice as much as morning', async () => {
+    const [skew] = await rowsOf(
+      `SELECT count(*) > 30, max(records) > 2000, min(records) < 100
+       FROM (SELECT publisher_company_id, count(*) AS records FROM reports.publisher_events GROUP BY 1)`,
+    );
+    expect(skew).toEqual([true, true, true]);
+    const [rhythm] = await rowsOf(
+      `SELECT count(*) FILTER (hour(event_time) = 12) > 2 * count(*) FILTER (hour(event_time) = 3),
+       count(*) FILTER (dayname(CAST(day AS DATE)) = 'Tuesday') > 1.5 * count(*) FILTER (dayname(CAST(day AS DATE)) = 'Sunday')
+       FROM reports.publisher_events`,
+    );
+    expect(rhythm).toEqual([true, true]);
+  });
+
+  it('holds awkward texts, NULLs, and events in the first and last millisecond of days', async () => {
+    const [texts] = await rowsOf(
+      `SELECT list(DISTINCT demand_origin ORDER BY demand_origin)
+       FROM reports.advertiser_events WHERE demand_origin IS NOT NULL`,
+    );
+    const awkward = [`O'Brien" OR 1=1 --`, 'two\nlines', 'Zürich', '日本', '📱 app', ' spaces around ', ''];
+    expect(texts?.[0]).toEqual(expect.arrayContaining(awkward));
+    const [edges] = await rowsOf(
+      `SELECT count(*) FILTER (demand_origin IS NULL) > 0, count(*) FILTER (campaign_line_id IS NULL) > 0,
+       count(*) FILTER (CAST(event_time AS TIME) = TIME '00:00:00') > 0,
+       count(*) FILTER (CAST(event_time AS TIME) = TIME '23:59:59.999') > 0 FROM reports.advertiser_events`,
+    );
+    expect(edges).toEqual([true, true, true, true]);
+  });
+});

@@ -1,0 +1,243 @@
+import { createPublicKey, type JsonWebKey, verify } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
+
+const manyClients = Array.from({ length: 50 }, (_, i) => ({
+  clientId: `client-${i}`,
+  clientSecret: `secret-${i}`,
+  claims: { company: i },
+}));
+const partner = { clientId: 'partner', clientSecret: 'secret' };
+const colon = { clientId: 'colon', clientSecret: 'a:b' };
+const odd = { clientId: 'a:b c%', clientSecret: 'p+q:r/ü&=' };
+
+let provider: IdentityProvider;
+
+beforeAll(async () => {
+  provider = await startIdentityProvider({ clients: [partner, colon, odd, ...manyClients] });
+});
+
+afterAll(() => provider.close());
+
+const formEncoded = (value: string) => new URLSearchParams({ value }).toString().slice('value='.length);
+const basic = (id: string, secret: string) =>
+  `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
+
+/** Asks for a token; answers with the status, the headers and the JSON. */
+const ask = async (form: Record<string, string>, authorization?: string) => {
+  const response = await fetch(provider.tokenUrl, {
+    method: 'POST',
+    headers: authorization ? { authorization } : {},
+    body: new URLSearchParams({ grant_type: 'client_credentials', ...form }),
+  });
+  const body = (await response.json()) as Record<string, string>;
+  return { status: response.status, headers: response.headers, body, token: body['access_token'] ?? '' };
+};
+
+const inBody = ({ clientId, clientSecret }: typeof partner) => ({
+  client_id: clientId,
+  client_secret: clientSecret,
+});
+
+const decode = (token: string) => {
+  const [header, claims] = token
+    .split('.', 2)
+    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+  return { header, claims };
+};
+
+/** Whether the token is signed by the key of the key set that its header names. */
+const isSigned = async (token: string): Promise<boolean> => {
+  const { keys } = (await (await fetch(provider.jwksUri)).json()) as {
+    keys: (JsonWebKey & { kid: string })[];
+  };
+  const { kid, alg } = decode(token).header;
+  const key = createPublicKey({ key: keys.find((jwk) => jwk.kid === kid) ?? {}, format: 'jwk' });
+  const [signed = '', signature = ''] = token.split(/\.(?=[^.]*$)/);
+  return verify(
+    alg === 'EdDSA' ? null : 'sha256',
+    Buffer.from(signed),
+    { key, dsaEncoding: 'ieee-p1363' },
+    Buffer.from(signature, 'base64url'),
+  );
+};
+
+describe('the token endpoint', () => {
+  it.each([
+    ['in the body', partner, { ...inBody(partner) }, undefined],
+    ['in the header', partner, {}, basic(partner.clientId, partner.clientSecret)],
+    ['in the header, as curl writes it', colon, {}, `Basic ${Buffer.from('colon:a:b').toString('base64')}`],
+    ['in the header, form-encoded', odd, {}, basic(odd.clientId, odd.clientSecret)],
+  ])('gives a token to a client with its credentials %s', async (_, client, form, authorization) => {
+    const began = Math.floor(Date.now() / 1000);
+    const { status, headers, body, token } = await ask(
+      { ...form, scope: 'api://reports/.default' },
+      authorization,
+    );
+
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: 'api://reports/.default',
+    });
+    const { header, claims } = decode(token);
+    expect(header).toEqual({ alg: 'RS256', typ: 'JWT', kid: expect.any(String) });
+    expect(claims).toEqual({
+      iss: provider.issuer,
+      sub: client.clientId,
+      client_id: client.clientId,
+      scope: 'api://reports/.default',
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      iat: expect.any(Number),
+      nbf: expect.any(Number),
+      exp: claims.iat + 3600,
+    });
+    expect(claims.iat - began).toBeLessThanOrEqual(1);
+    expect(await isSigned(token)).toBe(true);
+  });
+
+  it('gives no scope where none is asked for', async () => {
+    for (const form of [inBody(partner), { ...inBody(partner), scope: '' }]) {
+      const { status, body, token } = await ask(form);
+      expect([status, Object.keys(body)]).toEqual([200, ['access_token', 'token_type', 'expires_in']]);
+      expect(decode(token).claims).not.toHaveProperty('scope');
+    }
+  });
+
+  it('gives each of fifty clients that ask at once its own claims', async () => {
+    const answers = await Promise.all(
+      manyClients.map((client) => ask({ ...inBody(client), scope: `scope-${client.clientId}` })),
+    );
+    const claims = answers.map(({ token }) => decode(token).claims);
+    expect(claims.map(({ client_id, sub, company, scope }) => ({ client_id, sub, company, scope }))).toEqual(
+      manyClients.map(({ clientId, claims: { company } }) => ({
+        client_id: clientId,
+        sub: clientId,
+        company,
+        scope: `scope-${clientId}`,
+      })),
+    );
+    expect(new Set(claims.map(({ jti }) => jti)).size).toBe(50);
+  });
+
+  it.each([
+    ['no credentials', {}, undefined],
+    ['an unknown client', { client_id: 'other', client_secret: 'secret' }, undefined],
+    ['a wrong secret', { client_id: 'partner', client_secret: 'Secret' }, undefined],
+    ['no secret', { client_id: 'partner' }, undefined],
+    ["another client's secret", { client_id: 'partner', client_secret: 'secret-1' }, undefined],
+    ['a wrong secret in the header', {}, basic('partner', 'wrong')],
+    ['a wrong header and a right body', inBody(partner), basic('partner', 'wrong')],
+    ['a header without a colon', {}, `Basic ${Buffer.from('partner').toString('base64')}`],
+    ['a header that is not Base64', {}, 'Basic ~~~'],
+    [
+      'credentials that are not form-encoded',
+      {},
+      `Basic ${Buffer.from('a:b c%:p+q:r/ü&=').toString('base64')}`,
+    ],
+    ['a bearer token', {}, 'Bearer secret'],
+  ])('refuses %s', async (_, form: Record<string, string>, authorization) => {
+    const { status, headers, body } = await ask({ ...form, scope: 'api://reports/.default' }, authorization);
+    expect([status, body]).toEqual([401, { error: 'invalid_client' }]);
+    expect(headers.get('www-authenticate')).toBe(authorization ? 'Basic realm="token"' : null);
+  });
+
+  it.each([
+    'password',
+    'authorization_code',
+    'refresh_token',
+    'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    'CLIENT_CREDENTIALS',
+    '',
+  ])('refuses the grant %j', async (grant) => {
+    const { status, body } = await ask({ ...inBody(partner), grant_type: grant, username: 'x', code: 'x' });
+    expect([status, body]).toEqual([400, { error: 'unsupported_grant_type' }]);
+  });
+});
+
+describe('the key set', () => {
+  it('holds one public key for each algorithm', async () => {
+    const { keys } = (await (await fetch(provider.jwksUri)).json()) as { keys: Record<string, string>[] };
+    expect(keys.map(({ alg, kty, use }) => [alg, kty, use]).sort()).toEqual([
+      ['ES256', 'EC', 'sig'],
+      ['EdDSA', 'OKP', 'sig'],
+      ['RS256', 'RSA', 'sig'],
+    ]);
+    for (const secret of ['d', 'p', 'q', 'dp', 'dq', 'qi'])
+      for (const key of keys) expect(key).not.toHaveProperty(secret);
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(3);
+  });
+
+  it('is found by the metadata', async () => {
+    const response = await fetch(`${provider.issuer}/.well-known/openid-configuration`);
+    expect(await response.json()).toMatchObject({
+      issuer: provider.issuer,
+      token_endpoint: provider.tokenUrl,
+      jwks_uri: provider.jwksUri,
+    });
+    expect(provider.issuer).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+});
+
+describe('signToken', () => {
+  it.each(['RS256', 'ES256', 'EdDSA'] as const)('signs with the key for %s', async (algorithm) => {
+    const token = await provider.signToken({ sub: 'x' }, { algorithm });
+    expect(decode(token).header.alg).toBe(algorithm);
+    expect(await isSigned(token)).toBe(true);
+  });
+
+  it('puts the given claims and header over its own', async () => {
+    const token = await provider.signToken(
+      { iss: 'https://other', exp: 1, nbf: undefined, scope: ['a'] },
+      { header: { kid: 'unknown', typ: undefined, jku: 'https://other/keys' } },
+    );
+    expect(decode(token)).toEqual({
+      header: { alg: 'RS256', kid: 'unknown', jku: 'https://other/keys' },
+      claims: { iss: 'https://other', exp: 1, iat: expect.any(Number), scope: ['a'] },
+    });
+  });
+
+  it('makes tokens that expire when they are told to', async () => {
+    const { claims } = decode(await provider.signToken({}, { expiresInSeconds: -60 }));
+    expect(claims).toMatchObject({ iss: provider.issuer, exp: claims.iat - 60 });
+  });
+});
+
+describe('the provider', () => {
+  it.each([
+    ['GET', '/token'],
+    ['GET', '/authorize?response_type=code&redirect_uri=http://x'],
+    ['GET', '/userinfo'],
+    ['POST', '/introspect'],
+    ['POST', '/revoke'],
+  ])('has no %s %s', async (method, path) => {
+    const response = await fetch(provider.issuer + path, { method, redirect: 'manual' });
+    expect([response.status, await response.json()]).toEqual([404, { error: 'not_found' }]);
+  });
+
+  it('closes at once, whatever connections are open', async () => {
+    const closing = await startIdentityProvider({ clients: [] });
+    const agent = new Agent({ keepAlive: true });
+    const [answer] = await once(request(closing.jwksUri, { agent }).end(), 'response');
+    await text(answer);
+    const hanging = request(closing.tokenUrl, { method: 'POST', headers: { 'content-length': 9 } });
+    const ended = once(hanging, 'error');
+    hanging.write('grant');
+    await once(hanging, 'socket').then(([socket]) => socket.connecting && once(socket, 'connect'));
+
+    const began = performance.now();
+    await closing.close();
+
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(await ended).toHaveLength(1);
+    await expect(fetch(closing.jwksUri)).rejects.toThrow();
+    agent.destroy();
+  });
+});
