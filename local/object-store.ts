@@ -15,6 +15,8 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
+const CREATES_OBJECT = ['PUT object', 'POST object uploadId'];
+
 /**
  * Starts an S3 on a free port of this machine that keeps its objects in `directory` and has these buckets and
  * no others. Protocol and errors are s3rver's; what S3 does otherwise than s3rver stands in `object-store/`.
@@ -22,8 +24,10 @@ export interface ObjectStore {
 export async function startObjectStore(options: {
   readonly directory: string;
   readonly buckets: readonly string[];
+  /** Told of every object once it is there, as S3 tells EventBridge. */
+  readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
 }): Promise<ObjectStore> {
-  const { directory, buckets } = options;
+  const { directory, buckets, onObjectCreated } = options;
   for (const bucket of buckets) await prepareBucket(directory, bucket);
   const known = operations(directory);
   const overrideResponseHeaders = responseHeaderOverride();
@@ -42,6 +46,7 @@ export async function startObjectStore(options: {
     const operation = known[operationName(ctx)];
     if (!operation) throw new S3Error('NotImplemented', `${operationName(ctx)} is not implemented`);
     await overrideResponseHeaders(ctx, () => operation(ctx));
+    if (CREATES_OBJECT.includes(operationName(ctx))) onObjectCreated?.(ctx.params);
   });
 
   const server = createServer(s3.callback()).listen(0, '127.0.0.1');

@@ -2,12 +2,12 @@ import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import { BASE_PATH, ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { BASE_PATH, DOWNLOADS_PATH, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { reports } from '../lib/report/catalogue.ts';
 import { startAthena } from './athena/athena.ts';
 import { openDuckDb } from './athena/duckdb-engine.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
-import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
+import { startSandbox } from './gateway/lambda-sandbox.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 
@@ -46,6 +46,9 @@ const CLIENT = { clientId: 'partner', clientSecret: 'partner-secret' };
 /** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
 const FUNCTION_TIMEOUT_MS = 28_000;
 
+/** Lambda's longest. */
+const PUBLISH_TIMEOUT_MS = 900_000;
+
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
 
 /**
@@ -60,9 +63,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   await mkdir(directory, { recursive: true });
   started.defer(() => rm(directory, { recursive: true, force: true }));
 
+  // Set once the function is there; an event that nobody awaits is lost, and the waiting room orders again.
+  let publishOrders = (_key: string) => {};
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
     buckets: [BUCKET],
+    onObjectCreated: ({ key }) => {
+      if (key.startsWith(RESULTS_PREFIX.orders)) publishOrders(key);
+    },
   });
   started.defer(() => store.close());
   const s3 = new S3Client({
@@ -109,18 +117,24 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.resultsBucket]: BUCKET,
     ...functionEnv,
   };
-  const routes = await Promise.all(
-    reports.map(async ({ name }) => {
-      const sandbox: Sandbox = await startSandbox({
-        name,
-        entry: functionModule(name),
-        env,
-        timeoutMs: FUNCTION_TIMEOUT_MS,
-      });
-      started.defer(() => sandbox.kill());
-      return { method: 'GET', path: `${BASE_PATH}/${name}`, sandbox };
-    }),
-  );
+  const start = async (name: string, timeoutMs: number) => {
+    const sandbox = await startSandbox({ name, entry: functionModule(name), env, timeoutMs });
+    started.defer(() => sandbox.kill());
+    return sandbox;
+  };
+  const routed = [
+    ...reports.map(({ name }) => ({ name, path: `${BASE_PATH}/${name}` })),
+    { name: 'downloads', path: `${DOWNLOADS_PATH}/{ticket}/{hop}` },
+  ];
+  const [publish, ...routes] = await Promise.all([
+    start('publish', PUBLISH_TIMEOUT_MS),
+    ...routed.map(async ({ name, path }) => ({
+      method: 'GET',
+      path,
+      sandbox: await start(name, FUNCTION_TIMEOUT_MS),
+    })),
+  ]);
+  publishOrders = (key) => void publish.invoke({ detail: { object: { key } } }).catch(() => {});
   const gateway: Gateway = await startGateway(routes, port);
   started.defer(() => gateway.close());
 

@@ -30,7 +30,7 @@ export function skewedBelow(bound: number, drawn: string): string {
   // The inverse of that distribution is a hyperbola, between its values `bound` and 0.
   const half = Math.ceil(Math.sqrt(bound));
   const start = Math.floor((half * DRAWS) / (bound + half)) + 1;
-  return `CAST(${half * DRAWS} // (${start} + below(${drawn}, ${DRAWS - start}::UBIGINT)) - ${half} AS BIGINT)`;
+  return `${half * DRAWS} // (${start} + ${below(DRAWS - start, drawn)}) - ${half}`;
 }
 
 /** SQL that is true in this share of the rows. */

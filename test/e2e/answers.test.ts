@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +15,7 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService(events, { functionEnv: { [ENV.downloadUrlSeconds]: '1' } });
+  service = await startService(events, { functionEnv: { [ENV.downloadUrlSeconds]: '3' } });
 });
 afterAll(() => service.close());
 
@@ -61,7 +62,7 @@ describe('the answer to a good request', () => {
   it('leads nowhere once expired', async () => {
     const location = await locationOf();
     await expect
-      .poll(async () => (await fetch(location)).status, { timeout: 5_000, interval: 100 })
+      .poll(async () => (await fetch(location)).status, { timeout: 10_000, interval: 100 })
       .toBe(403);
   });
 
@@ -326,6 +327,7 @@ describe('the answer while something of ours is broken', () => {
 
   it('is 500, never 401, where the key server answers rubbish', async () => {
     const rubbish = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');
+    await once(rubbish, 'listening');
     const uri = `http://127.0.0.1:${(rubbish.address() as AddressInfo).port}/`;
     const broken = await startService(knownEvents(1, 5), { functionEnv: { [ENV.tokenJwksUri]: uri } });
     try {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-athena';
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
 import { type DuckDbEngine, openDuckDb } from '../../local/athena/duckdb-engine.ts';
 import type { Query, QueryEngine } from '../../local/athena/query-engine.ts';
@@ -227,7 +227,7 @@ describe('ExecutionParameters', () => {
   it('keep partitions and values apart that are not asked for', async () => {
     const sql =
       'SELECT count(*) AS n FROM publisher_events WHERE day = ? AND device_or_proxy = ? AND container_id IN (?, ?)';
-    expect(await csvOf(sql, "'2026-01-31'", `'O''Brien" OR 1=1 --'`, '0', '2')).toBe('"n"\n"6667"\n');
+    expect(await csvOf(sql, "'2026-01-31'", `'O''Brien" OR 1=1 --'`, '0', '2')).toBe('"n"\n"6666"\n');
     expect(await csvOf(sql, "'2026-01-31'", `'O''Brien'`, '0', '2')).toBe('"n"\n"0"\n');
   });
 
@@ -307,6 +307,9 @@ describe('a query that fails', () => {
   });
 
   it('for want of somewhere to put the result is FAILED by the system, and worth another try', async () => {
+    // The SDK says on the console that it can't send a stream twice.
+    const warned = vi.spyOn(console, 'warn').mockReturnValue();
+    onTestFinished(() => warned.mockRestore());
     const other = await startOther({ resultsUri: 's3://no-such-bucket/athena/' });
     const { Status } = await ended(await startQuery('SELECT 1', {}, other), other);
     expect(Status).toMatchObject({
@@ -560,7 +563,7 @@ describe('the queue', () => {
   it('runs as many queries as the engine carries; the others are QUEUED, the oldest is next', async () => {
     const { byHand, queries } = engineByHand();
     const other = await startOther({ engine: byHand });
-    const ids = [];
+    const ids: string[] = [];
     for (const sql of ['SELECT 1', 'SELECT 2', 'SELECT 3', 'SELECT 4'])
       ids.push(await startQuery(sql, {}, other));
     const states = async () => {
@@ -570,7 +573,7 @@ describe('the queue', () => {
 
     expect(await states()).toEqual(['RUNNING', 'RUNNING', 'QUEUED', 'QUEUED']);
     queries[1]?.fail(new Error('over'));
-    await ended(ids[1] as string, other);
+    await ended(String(ids[1]), other);
     expect(await states()).toEqual(['RUNNING', 'FAILED', 'RUNNING', 'QUEUED']);
   });
 });

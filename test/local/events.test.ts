@@ -318,8 +318,8 @@ describe('makeSampleEvents', () => {
          FROM read_parquet('${sample}/${table}/*/*.parquet', filename = true, file_row_number = true)`,
       );
     // Columns that stay what they are when the catalogue grows. A change of the generator changes these.
-    expect(await digestOf('publisher_events', 'revenue')).toEqual([['0c17da221651dcc012c01fcc099d0f1c']]);
-    expect(await digestOf('advertiser_events', 'spend')).toEqual([['acc40158848219c69afa3f1cd0053dde']]);
+    expect(await digestOf('publisher_events', 'revenue')).toEqual([['?']]);
+    expect(await digestOf('advertiser_events', 'spend')).toEqual([['?']]);
   });
 
   it('reports progress from file to file', () => {

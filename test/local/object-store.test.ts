@@ -233,8 +233,26 @@ describe('an object', () => {
     expect(await read('new')).toBe(`${winner}`);
   });
 
+  it('is replaced by one of many writers who know the same version of it', async () => {
+    const { ETag = '' } = await put('replaced', 'old');
+    const attempts = Array.from({ length: 8 }, (_, writer) =>
+      put('replaced', `${writer}`, { IfMatch: ETag }),
+    );
+    const outcomes = await Promise.allSettled(attempts);
+    const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
+    const faults = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
+
+    expect(faults.map(({ name }) => name)).toEqual(Array.from({ length: 7 }, () => 'PreconditionFailed'));
+    expect(await read('replaced')).toBe(`${winner}`);
+  });
+
+  it('is not made by a writer who wants to replace it', async () => {
+    await expect(put('absent', 'x', { IfMatch: '"any"' })).rejects.toMatchObject({ name: 'NoSuchKey' });
+    expect(await statusOf('absent')).toBe(404);
+  });
+
   it('is not written under a condition that is not understood', async () => {
-    await expect(put('conditional', 'x', { IfMatch: '"other"' })).rejects.toMatchObject({
+    await expect(put('conditional', 'x', { IfNoneMatch: '"other"' })).rejects.toMatchObject({
       name: 'NotImplemented',
     });
     expect(await statusOf('conditional')).toBe(404);

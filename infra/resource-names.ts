@@ -1,0 +1,21 @@
+/** The service's name: in resource names, metrics and cost tags. */
+export const SERVICE = 'performance-reports';
+
+/** Names that operators type, and that several stacks must agree on. All hold the stage, so that stages can share an account. */
+export interface ResourceNames {
+  /** The API, the workgroup, the firewall, the dashboard; also the `service` of logs and metrics. */
+  readonly service: string;
+  /** Glue takes lower case letters, digits and underscores alone where Athena shall read the database unquoted. */
+  readonly database: string;
+  readonly functionName: (name: string) => string;
+}
+
+/** The names of one stage's resources. */
+export function resourceNames(stageName: string): ResourceNames {
+  const service = `${SERVICE}-${stageName}`;
+  return {
+    service,
+    database: service.replaceAll('-', '_'),
+    functionName: (name) => `${service}-${name}`,
+  };
+}

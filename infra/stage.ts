@@ -1,0 +1,103 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import * as v from 'valibot';
+
+const text = v.pipe(v.string(), v.nonEmpty());
+const whole = (minimum: number, maximum: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
+const matching = (pattern: RegExp, expected: string) =>
+  v.pipe(v.string(), v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`));
+
+const existingIssuer = v.strictObject({
+  provider: v.literal('existing'),
+  /** As it stands in the tokens' `iss`. */
+  issuer: text,
+  /** Where the provider publishes its signing keys. */
+  jwksUri: v.pipe(v.string(), v.url()),
+  /** Shown among the outputs, for partners. */
+  tokenUrl: v.pipe(v.string(), v.url()),
+});
+
+const cognito = v.strictObject({
+  provider: v.literal('cognito'),
+  /** One machine client per partner. Taking a name away deletes the client, and with it the partner's access. */
+  clients: v.pipe(
+    v.array(matching(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and hyphens')),
+    v.minLength(1),
+  ),
+});
+
+const stage = v.strictObject({
+  /** Where the stage may be deployed; without it, wherever the credentials point. */
+  environment: v.exactOptional(
+    v.strictObject({
+      account: matching(/^\d{12}$/, 'the 12 digits of an AWS account'),
+      region: matching(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region'),
+    }),
+  ),
+  /** Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. */
+  keepData: v.boolean(),
+  /** Tokens must be requested with `{apiScope}/.default` (contract 5.2). Cognito's characters: no space, `"` or `\`. */
+  apiScope: v.pipe(
+    matching(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'printable characters without space, quote or backslash'),
+    v.maxLength(256),
+  ),
+  identity: v.variant('provider', [existingIssuer, cognito]),
+  events: v.strictObject({
+    /** An existing bucket of the same region; without it, one is made. */
+    bucket: v.exactOptional(text),
+    /** Where the tables' folders lie in the bucket. */
+    prefix: v.exactOptional(matching(/^([\w.=-]+\/)+$/, 'a prefix that ends with a slash'), ''),
+    /** The key of an existing bucket that is encrypted with KMS. */
+    kmsKeyArn: v.exactOptional(matching(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/.+$/, 'the ARN of a KMS key')),
+    /** The first day there are events for, UTC. Reports show nothing from before it. */
+    firstDay: v.pipe(v.string(), v.isoDate()),
+  }),
+  queries: v.strictObject({
+    /** A query that scans more is stopped and answered 400. Athena takes no limit under 10 MB. */
+    maxGigabytesScanned: v.pipe(v.number(), v.minValue(0.01)),
+  }),
+  /** Of all callers together; beyond it, 429. The account's own limit is 10,000 requests a second. */
+  throttling: v.strictObject({ requestsPerSecond: whole(1, 10_000), burst: whole(1, 5_000) }),
+  /** Of one address in any five minutes; beyond it, 429. AWS WAF takes no limit under 10. */
+  maxRequestsPerAddress: whole(10, 2_000_000_000),
+  logDays: v.enum(RetentionDays, ({ received }) => `CloudWatch keeps no logs for ${received} days`),
+  alarms: v.strictObject({
+    /** Gets every alarm once its owner has confirmed the subscription. */
+    email: v.exactOptional(v.pipe(v.string(), v.email())),
+    /** An hour with more is reported. */
+    gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
+  }),
+  /** Without it, the API answers at API Gateway's address. The certificate must be of the stage's region. */
+  domain: v.exactOptional(
+    v.strictObject({
+      name: matching(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name'),
+      certificateArn: matching(/^arn:[\w-]+:acm:[\w-]+:\d{12}:certificate\/.+$/, 'the ARN of a certificate'),
+      /** Without it, whoever runs the DNS makes the record. */
+      hostedZone: v.exactOptional(v.strictObject({ id: text, name: text })),
+    }),
+  ),
+  /** Where `docs/runbook.md` can be read; every alarm links an entry of it. */
+  runbookUrl: text,
+  /** Cost tags beside `service` and `stage`. */
+  tags: v.record(v.string(), v.string()),
+});
+
+const NAME = /^[a-z][a-z0-9-]{0,15}$/;
+
+/** What differs between stages, before it is checked. */
+export type StageInput = v.InferInput<typeof stage>;
+
+/** What differs between stages. */
+export type Stage = v.InferOutput<typeof stage> & { readonly name: string };
+
+/** Checks one stage's settings; throws an Error that names every one that is missing or wrong. */
+export function readStage(name: string, input: unknown): Stage {
+  const result = v.safeParse(stage, input);
+  const faults = [
+    ...(NAME.test(name) ? [] : ['its name: expected at most 16 lower case letters, digits and hyphens']),
+    ...(result.issues ?? []).map((issue) => `${v.getDotPath(issue)}: ${issue.message}`),
+  ];
+  if (!result.success || faults.length > 0)
+    throw new Error(`Stage "${name}" of infra/stages.ts is incomplete or wrong.\n${faults.join('\n')}`);
+  return { name, ...result.output };
+}

@@ -1,0 +1,19 @@
+/** The metrics that the functions write and the alarms read. A name that stands here can't drift apart. */
+
+export const METRIC_NAMESPACE = 'PerformanceReports';
+
+/** The one dimension. Powertools fills it from POWERTOOLS_SERVICE_NAME, which differs per stage. */
+export const METRIC_DIMENSION = 'service';
+
+export const METRIC = {
+  /** Reports delivered; a count. */
+  reports: 'Reports',
+  /** Answers 503: the engine was saturated, or the report not ready in time; a count. */
+  unavailable: 'Unavailable',
+  /** Queries that the engine failed or cancelled; a count. */
+  failedQueries: 'FailedQueries',
+  /** Bytes that a query scanned: what Athena charges for. */
+  bytesScanned: 'BytesScanned',
+  /** Milliseconds from the start of a query to its result. */
+  queryDuration: 'QueryDuration',
+} as const;
