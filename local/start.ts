@@ -1,13 +1,13 @@
 /** `npm start`: the whole service on this machine, on sample events or on EVENTS_DIR. */
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
 import { type Stack, startStack } from './stack.ts';
 
-const home = join(import.meta.dirname, '..', '.local');
+const home = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
 const stackFile = join(home, 'stack.json');
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -34,7 +34,7 @@ async function start(): Promise<Stack> {
   const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl } = stack;
   const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
-  say(`\nReady at ${apiUrl}; addresses and credentials are in .local/stack.json. Try:\n`);
+  say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
   say(`${await exampleCurl(stack, eventsDirectory)}\n\nCtrl-C stops it.\n`);
   return stack;
 }
@@ -71,6 +71,6 @@ try {
   await rm(stackFile, { force: true });
 } catch (error) {
   if (!(error instanceof StartFault || error instanceof EventsFault)) throw error;
-  process.stderr.write(`${error.message}\n`);
+  process.stderr.write(`${error instanceof EventsFault ? 'EVENTS_DIR: ' : ''}${error.message}\n`);
   process.exitCode = 1;
 }

@@ -373,7 +373,7 @@ describe('DataScannedInBytes', () => {
     );
     expect(Status).toEqual({
       State: 'CANCELLED',
-      StateChangeReason: 'Query cancelled! : Bytes scanned limit was exceeded',
+      StateChangeReason: 'Bytes scanned limit was exceeded',
       SubmissionDateTime: expect.any(Date),
       CompletionDateTime: expect.any(Date),
     });

@@ -24,7 +24,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
 
 const Bucket = 'results';
@@ -441,7 +441,7 @@ describe('a write', () => {
   });
 
   it('of a process that was killed is not seen by the next', async () => {
-    const path = await mkdtemp(join(tmpdir(), 'object-store-killed-'));
+    const path = await temporaryDirectory();
     const killed = await spawnStore(path);
     const doomed = clientOf({ ...store, url: killed.url });
     await doomed.send(new PutObjectCommand({ Bucket, Key: 'survivor', Body: 'x' }));
@@ -458,9 +458,14 @@ describe('a write', () => {
     expect(await bytesUnder(path)).toBeLessThan(1000);
     client.destroy();
     await next.close();
-    await rm(path, { recursive: true });
   });
 });
+
+const temporaryDirectory = async (): Promise<string> => {
+  const path = await mkdtemp(join(tmpdir(), 'object-store-'));
+  onTestFinished(() => rm(path, { recursive: true }));
+  return path;
+};
 
 const spawnStore = async (path: string): Promise<{ url: string; process: ChildProcess }> => {
   const module = new URL('../../local/object-store.ts', import.meta.url);
@@ -471,6 +476,7 @@ const spawnStore = async (path: string): Promise<{ url: string; process: ChildPr
   const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const [line] = await once(child.stdout, 'data');
   return { url: String(line).trim(), process: child };
 };
@@ -621,7 +627,7 @@ describe('what the store does not do', () => {
 
 describe('close', () => {
   it('ends idle connections and half-done requests at once', async () => {
-    const path = await mkdtemp(join(tmpdir(), 'object-store-closed-'));
+    const path = await temporaryDirectory();
     const closing = await startObjectStore({ directory: path, buckets: [Bucket] });
     const client = clientOf(closing);
     const agent = new Agent({ keepAlive: true });
@@ -639,6 +645,5 @@ describe('close', () => {
     agent.destroy();
     client.destroy();
     await vi.waitFor(async () => expect(await bytesUnder(path)).toBe(0), { timeout: 5000 });
-    await rm(path, { recursive: true });
   });
 });

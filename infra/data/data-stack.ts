@@ -1,0 +1,50 @@
+import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import type { ResourceNames } from '../resource-names.ts';
+import type { Stage } from '../stage.ts';
+import { EventsTables } from './events-tables.ts';
+import { PrivateBucket } from './private-bucket.ts';
+import { ResultsBucket } from './results-bucket.ts';
+import { Workgroup } from './workgroup.ts';
+
+export interface DataStackProps extends StackProps {
+  readonly stage: Pick<Stage, 'keepData' | 'events' | 'queries'>;
+  readonly names: ResourceNames;
+}
+
+/** How long an overwritten or deleted events file can be brought back. */
+const UNDO_DAYS = 30;
+
+/** What holds data: the events, their tables, the results, and where queries run. */
+export class DataStack extends Stack {
+  readonly eventsBucket: IBucket;
+  readonly resultsBucket: IBucket;
+
+  constructor(scope: Construct, id: string, { stage, names, ...props }: DataStackProps) {
+    super(scope, id, props);
+    const { keepData, events, queries } = stage;
+    this.eventsBucket = events.bucket
+      ? Bucket.fromBucketName(this, 'Events', events.bucket)
+      : new PrivateBucket(this, 'Events', {
+          keepData,
+          versioned: true,
+          lifecycleRules: [{ id: 'undo', noncurrentVersionExpiration: Duration.days(UNDO_DAYS) }],
+        });
+    this.resultsBucket = new ResultsBucket(this, 'Results', { keepData });
+    new EventsTables(this, 'Tables', {
+      databaseName: names.database,
+      bucket: this.eventsBucket,
+      prefix: events.prefix,
+      firstDay: events.firstDay,
+    });
+    new Workgroup(this, 'Workgroup', {
+      name: names.service,
+      resultsBucket: this.resultsBucket,
+      maxGigabytesScanned: queries.maxGigabytesScanned,
+    });
+
+    new CfnOutput(this, 'EventsBucket', { value: this.eventsBucket.bucketName });
+    new CfnOutput(this, 'ResultsBucket', { value: this.resultsBucket.bucketName });
+  }
+}

@@ -1,0 +1,68 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import {
+  Database,
+  DataFormat,
+  DateIntervalUnit,
+  PartitionProjectionConfiguration,
+  S3Table,
+  S3TableStorage,
+  Schema,
+  type Type,
+} from 'aws-cdk-lib/aws-glue';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { type ColumnType, PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
+
+/** The catalog names types as Hive does. */
+const GLUE_TYPE: Readonly<Record<ColumnType, Type>> = {
+  timestamp: Schema.TIMESTAMP,
+  bigint: Schema.BIG_INT,
+  varchar: Schema.STRING,
+  'decimal(18,6)': Schema.decimal(18, 6),
+};
+
+export interface EventsTablesProps {
+  readonly databaseName: string;
+  readonly bucket: IBucket;
+  /** Where the tables' folders lie in the bucket: empty, or with a slash at its end. */
+  readonly prefix: string;
+  /** The first projected day, `YYYY-MM-DD`, UTC. */
+  readonly firstDay: string;
+}
+
+/** The database and the tables of the data contract, as Athena reads them. */
+export class EventsTables extends Construct {
+  constructor(scope: Construct, id: string, { databaseName, bucket, prefix, firstDay }: EventsTablesProps) {
+    super(scope, id);
+    // The definitions come from the code: there is nothing in them to keep.
+    const database = new Database(this, 'Database', { databaseName, removalPolicy: RemovalPolicy.DESTROY });
+    for (const { name, columns } of tables) {
+      const folder = `${prefix}${name}/`;
+      new S3Table(this, name, {
+        database,
+        tableName: name,
+        description: 'Records of the performance reports, one row each',
+        storage: S3TableStorage.fromBucket(bucket),
+        s3Prefix: folder,
+        dataFormat: DataFormat.PARQUET,
+        // Says that clients encrypted the files, which the bucket's encryption is not.
+        hasEncryptedData: false,
+        columns: columns.map(({ name, type, meaning }) => ({ name, type: GLUE_TYPE[type], comment: meaning })),
+        partitionKeys: [{ name: PARTITION_COLUMN, type: Schema.STRING, comment: 'day of the record, UTC' }],
+        // Athena works out which days a query needs: no crawler, no MSCK REPAIR. NOW is the present in UTC,
+        // as the partitions are, so that today's folder is read from its first second on.
+        partitionProjection: {
+          [PARTITION_COLUMN]: PartitionProjectionConfiguration.date({
+            min: firstDay,
+            max: 'NOW',
+            format: 'yyyy-MM-dd',
+            step: { interval: 1, intervalUnit: DateIntervalUnit.DAYS },
+          }),
+        },
+        parameters: {
+          'storage.location.template': `s3://${bucket.bucketName}/${folder}${PARTITION_COLUMN}=\${${PARTITION_COLUMN}}/`,
+        },
+      });
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
+
+export interface WorkgroupProps {
+  readonly name: string;
+  readonly resultsBucket: IBucket;
+  readonly maxGigabytesScanned: number;
+}
+
+/** Where the reports' queries run. Its settings bind every query, whatever the query asks for. */
+export class Workgroup extends Construct {
+  constructor(scope: Construct, id: string, { name, resultsBucket, maxGigabytesScanned }: WorkgroupProps) {
+    super(scope, id);
+    new CfnWorkGroup(this, 'Resource', {
+      name,
+      description: 'Queries of the performance reports',
+      state: 'ENABLED',
+      // Named queries and the history go with it: the results are in the bucket, the cost is on the bill.
+      recursiveDeleteOption: true,
+      workGroupConfiguration: {
+        enforceWorkGroupConfiguration: true,
+        engineVersion: { selectedEngineVersion: 'Athena engine version 3' },
+        publishCloudWatchMetricsEnabled: true,
+        bytesScannedCutoffPerQuery: maxGigabytesScanned * 1_000_000_000,
+        requesterPaysEnabled: false,
+        resultConfiguration: {
+          outputLocation: resultsBucket.s3UrlForObject(RESULTS_PREFIX.athena),
+          encryptionConfiguration: { encryptionOption: 'SSE_S3' },
+        },
+      },
+    });
+  }
+}

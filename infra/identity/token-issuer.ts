@@ -1,0 +1,6 @@
+/** Who issues the tokens that the API takes. */
+export interface TokenIssuer {
+  /** As it stands in the tokens' `iss`. */
+  readonly issuer: string;
+  readonly jwksUri: string;
+}

@@ -1,0 +1,134 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
+import { expectedReport } from './expected-report.ts';
+import { knownEvents } from './known-events.ts';
+
+const events = knownEvents(3, 100);
+let home: string;
+let eventsDirectory: string;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'performance-reports-start-'));
+  eventsDirectory = join(home, 'events');
+  for (const [table, rows] of Object.entries(events))
+    await writeEvents(eventsDirectory, table, rows as unknown as EventRow[]);
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly exitCode: Promise<number | null>;
+}
+
+/** Starts it as `npm start` does, on a state directory of the test's own. */
+function run(env: Record<string, string>): Run {
+  const child = spawn(process.execPath, ['local/start.ts'], {
+    env: { ...process.env, LOCAL_DIR: join(home, 'state'), PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (text) => (output += text));
+  child.stderr.on('data', (text) => (output += text));
+  return { child, output: () => output, exitCode: once(child, 'close').then(([code]) => code) };
+}
+
+const failure = async (env: Record<string, string>) => {
+  const { exitCode, output } = run(env);
+  return { code: await exitCode, output: output() };
+};
+
+describe('npm start', () => {
+  it('serves the caller’s events, prints a curl that works, says where it is, and leaves nothing behind', async () => {
+    const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory });
+    await expect.poll(output, { timeout: 20_000 }).toContain('Ctrl-C');
+    const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
+    const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
+    expect(stdout).toBe(
+      expectedReport('publisherperformance', events.publisher_events, {
+        fields: ['Day', 'ServedAds', 'Opens', 'Clicks', 'Revenue'],
+        start: '2026-01-26T00:00:00Z',
+        end: '2026-02-02T00:00:00Z',
+      }),
+    );
+
+    const stackFile = join(home, 'state', 'stack.json');
+    const stack = JSON.parse(await readFile(stackFile, 'utf8'));
+    expect(Object.keys(stack)).toEqual([
+      'apiUrl',
+      'tokenUrl',
+      'clientId',
+      'clientSecret',
+      'scope',
+      'storageUrl',
+      'athenaUrl',
+    ]);
+    for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl])
+      expect(new URL(url).hostname).toBe('127.0.0.1');
+
+    child.kill('SIGINT');
+    expect(await exitCode).toBe(0);
+    await expect(stat(stackFile)).rejects.toThrow('ENOENT');
+    await expect(stat(join(home, 'state', `run-${child.pid}`))).rejects.toThrow('ENOENT');
+  });
+
+  it.each(['http', '-1', '65536', '80.5'])('refuses PORT=%s in one line', async (port) => {
+    expect(await failure({ PORT: port, EVENTS_DIR: eventsDirectory })).toEqual({
+      code: 1,
+      output: `PORT is "${port}". Set it to a number from 0 to 65535; 0 takes a free port.\n`,
+    });
+  });
+
+  it('refuses a busy port in one line', async () => {
+    const busy = createServer().listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+    const { port } = busy.address() as AddressInfo;
+    expect(await failure({ PORT: String(port), EVENTS_DIR: eventsDirectory })).toEqual({
+      code: 1,
+      output: `Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.\n`,
+    });
+    busy.close();
+  });
+
+  it.each<[string, () => Promise<string>, RegExp]>([
+    [
+      'is not there',
+      async () => join(home, 'nowhere'),
+      /^EVENTS_DIR: .*nowhere does not exist; expected .*\n$/,
+    ],
+    [
+      'lacks a table',
+      async () => {
+        const directory = join(home, 'lacking');
+        await mkdir(directory, { recursive: true });
+        return directory;
+      },
+      /^EVENTS_DIR: .*publisher_events does not exist; expected .*\n$/,
+    ],
+    [
+      'holds something else than Parquet',
+      async () => {
+        const directory = join(home, 'malformed');
+        for (const table of Object.keys(events)) {
+          await mkdir(join(directory, table, 'day=2026-01-01'), { recursive: true });
+          await writeFile(join(directory, table, 'day=2026-01-01', 'a.parquet'), 'not Parquet');
+        }
+        return directory;
+      },
+      /^EVENTS_DIR: .*a\.parquet is not a Parquet file .*\n$/,
+    ],
+  ])('refuses an EVENTS_DIR that %s in one line', async (_, make, expected) => {
+    const { code, output } = await failure({ EVENTS_DIR: await make() });
+    expect(output).toMatch(expected);
+    expect(output.trimEnd().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
+  });
+});
