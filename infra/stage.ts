@@ -26,6 +26,28 @@ const cognito = v.strictObject({
   ),
 });
 
+const companies = v.strictObject({
+  claim: text,
+  /** Where the claim holds role names: what stands before the company's id. */
+  prefix: v.exactOptional(text),
+});
+
+const everyRow = v.strictObject({ by: v.literal('none') });
+
+const byClaims = v.pipe(
+  v.strictObject({
+    by: v.literal('claims'),
+    publisherCompanies: v.exactOptional(companies),
+    advertiserCompanies: v.exactOptional(companies),
+    /** The value that stands for every company. */
+    everyCompanyValue: v.exactOptional(v.pipe(text, v.regex(/\D/, 'must not be a number'))),
+  }),
+  v.check(
+    ({ publisherCompanies, advertiserCompanies }) => Boolean(publisherCompanies ?? advertiserCompanies),
+    'expected publisherCompanies or advertiserCompanies or both',
+  ),
+);
+
 const stage = v.strictObject({
   /** Where the stage may be deployed; without it, wherever the credentials point. */
   environment: v.exactOptional(
@@ -42,6 +64,8 @@ const stage = v.strictObject({
     v.maxLength(256),
   ),
   identity: v.variant('provider', [existingIssuer, cognito]),
+  /** Which rows a caller sees: those of the companies that the token's claims name, or, by `none`, every row. */
+  entitlements: v.variant('by', [everyRow, byClaims]),
   events: v.strictObject({
     /** An existing bucket of the same region; without it, one is made. */
     bucket: v.exactOptional(text),
@@ -55,6 +79,14 @@ const stage = v.strictObject({
   queries: v.strictObject({
     /** A query that scans more is stopped and answered 400. Athena takes no limit under 10 MB. */
     maxGigabytesScanned: v.pipe(v.number(), v.minValue(0.01)),
+  }),
+  reports: v.strictObject({
+    /** How old an answer may be that is given again; 0 makes every request a query. */
+    maxAgeSeconds: whole(0, 604_800),
+    /** A query that takes longer is stopped. Athena's own limit is 30 minutes. */
+    longestQuerySeconds: whole(1, 1_800),
+    /** How long a download URL is good for. It never outlives its function's credentials, whatever stands here. */
+    downloadUrlSeconds: whole(1, 43_200),
   }),
   /** Of all callers together; beyond it, 429. The account's own limit is 10,000 requests a second. */
   throttling: v.strictObject({ requestsPerSecond: whole(1, 10_000), burst: whole(1, 5_000) }),

@@ -2,6 +2,7 @@ import type { StageInput } from './stage.ts';
 
 const apiScope = 'api://performance-reports';
 const runbookUrl = 'docs/runbook.md';
+const reports = { maxAgeSeconds: 300, longestQuerySeconds: 600, downloadUrlSeconds: 300 };
 
 /** Everything that differs between stages. What each setting means is said in `stage.ts`. */
 export const stages: Readonly<Record<string, StageInput>> = {
@@ -9,7 +10,9 @@ export const stages: Readonly<Record<string, StageInput>> = {
     keepData: false,
     apiScope,
     identity: { provider: 'cognito', clients: ['first-partner'] },
+    entitlements: { by: 'none' },
     events: { firstDay: '2025-01-01' },
+    reports,
     queries: { maxGigabytesScanned: 10 },
     throttling: { requestsPerSecond: 5, burst: 10 },
     maxRequestsPerAddress: 500,
@@ -22,7 +25,9 @@ export const stages: Readonly<Record<string, StageInput>> = {
     keepData: true,
     apiScope,
     identity: { provider: 'cognito', clients: ['first-partner'] },
+    entitlements: { by: 'none' },
     events: { firstDay: '2025-01-01' },
+    reports,
     queries: { maxGigabytesScanned: 100 },
     // Athena starts 20 queries a second for an account (burst 80): more requests than that would only wait.
     throttling: { requestsPerSecond: 20, burst: 40 },

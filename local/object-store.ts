@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import S3rver from '@20minutes/s3rver';
 import responseHeaderOverride from '@20minutes/s3rver/lib/middleware/response-header-override.js';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
+import type { Faults } from './faults/faults.ts';
 import { prepareBucket } from './object-store/object-files.ts';
 import { operationName, operations } from './object-store/operations.ts';
 import { credentials, verifySignature } from './object-store/verify-signature.ts';
@@ -26,8 +27,9 @@ export async function startObjectStore(options: {
   readonly buckets: readonly string[];
   /** Told of every object once it is there, as S3 tells EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
+  readonly faults?: Faults;
 }): Promise<ObjectStore> {
-  const { directory, buckets, onObjectCreated } = options;
+  const { directory, buckets, onObjectCreated, faults } = options;
   for (const bucket of buckets) await prepareBucket(directory, bucket);
   const known = operations(directory);
   const overrideResponseHeaders = responseHeaderOverride();
@@ -43,6 +45,9 @@ export async function startObjectStore(options: {
     if (!buckets.includes(bucket)) {
       throw new S3Error('NoSuchBucket', 'The specified bucket does not exist', { BucketName: bucket });
     }
+    const struck = (await faults?.strike('s3', `${ctx.method} ${ctx.params.key}`)) ?? [];
+    if (struck.some(({ throttle }) => throttle))
+      throw new S3Error('SlowDown', 'Please reduce your request rate.');
     const operation = known[operationName(ctx)];
     if (!operation) throw new S3Error('NotImplemented', `${operationName(ctx)} is not implemented`);
     await overrideResponseHeaders(ctx, () => operation(ctx));

@@ -6,8 +6,10 @@ import { BASE_PATH, DOWNLOADS_PATH, ENV, RESULTS_PREFIX } from '../lib/names.ts'
 import { reports } from '../lib/report/catalogue.ts';
 import { startAthena } from './athena/athena.ts';
 import { openDuckDb } from './athena/duckdb-engine.ts';
+import { startFaultControl } from './faults/fault-control.ts';
+import { createFaults, type Faults } from './faults/faults.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
-import { startSandbox } from './gateway/lambda-sandbox.ts';
+import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 
@@ -33,6 +35,11 @@ export interface Stack {
   readonly scope: string;
   readonly storageUrl: string;
   readonly athenaUrl: string;
+  /** Where things can be made to go wrong by hand. */
+  readonly faultsUrl: string;
+  readonly faults: Faults;
+  /** By name; a test may kill one. */
+  readonly sandboxes: ReadonlyMap<string, Sandbox>;
   readonly identityProvider: IdentityProvider;
   close(): Promise<void>;
 }
@@ -63,11 +70,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   await mkdir(directory, { recursive: true });
   started.defer(() => rm(directory, { recursive: true, force: true }));
 
+  const faults = createFaults();
   // Set once the function is there; an event that nobody awaits is lost, and the waiting room orders again.
   let publishOrders = (_key: string) => {};
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
     buckets: [BUCKET],
+    faults,
     onObjectCreated: ({ key }) => {
       if (key.startsWith(RESULTS_PREFIX.orders)) publishOrders(key);
     },
@@ -93,8 +102,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     resultsUri: `s3://${BUCKET}/${RESULTS_PREFIX.athena}`,
     database: DATABASE,
     workgroup: WORKGROUP,
+    faults,
   });
   started.defer(() => athena.close());
+  const faultControl = await startFaultControl(faults);
+  started.defer(() => faultControl.close());
   const identityProvider = await startIdentityProvider({ clients: [CLIENT] });
   started.defer(() => identityProvider.close());
 
@@ -117,8 +129,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.resultsBucket]: BUCKET,
     ...functionEnv,
   };
+  const sandboxes = new Map<string, Sandbox>();
   const start = async (name: string, timeoutMs: number) => {
     const sandbox = await startSandbox({ name, entry: functionModule(name), env, timeoutMs });
+    sandboxes.set(name, sandbox);
     started.defer(() => sandbox.kill());
     return sandbox;
   };
@@ -146,6 +160,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     scope: `${API_SCOPE}/.default`,
     storageUrl: store.url,
     athenaUrl: athena.url,
+    faultsUrl: faultControl.url,
+    faults,
+    sandboxes,
     identityProvider,
     close: () => running.disposeAsync(),
   };

@@ -31,8 +31,8 @@ async function start(): Promise<Stack> {
       throw new StartFault(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
     throw error;
   });
-  const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl } = stack;
-  const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl };
+  const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl } = stack;
+  const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
   say(`${await exampleCurl(stack, eventsDirectory)}\n\nCtrl-C stops it.\n`);

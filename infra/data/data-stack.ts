@@ -4,8 +4,8 @@ import type { Construct } from 'constructs';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { EventsTables } from './events-tables.ts';
-import { PrivateBucket } from './private-bucket.ts';
-import { ResultsBucket } from './results-bucket.ts';
+import { makePrivateBucket } from './private-bucket.ts';
+import { makeResultsBucket } from './results-bucket.ts';
 import { Workgroup } from './workgroup.ts';
 
 export interface DataStackProps extends StackProps {
@@ -26,12 +26,12 @@ export class DataStack extends Stack {
     const { keepData, events, queries } = stage;
     this.eventsBucket = events.bucket
       ? Bucket.fromBucketName(this, 'Events', events.bucket)
-      : new PrivateBucket(this, 'Events', {
+      : makePrivateBucket(this, 'Events', {
           keepData,
           versioned: true,
           lifecycleRules: [{ id: 'undo', noncurrentVersionExpiration: Duration.days(UNDO_DAYS) }],
         });
-    this.resultsBucket = new ResultsBucket(this, 'Results', { keepData });
+    this.resultsBucket = makeResultsBucket(this, 'Results', keepData);
     new EventsTables(this, 'Tables', {
       databaseName: names.database,
       bucket: this.eventsBucket,

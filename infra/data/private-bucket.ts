@@ -3,38 +3,52 @@ import {
   BlockPublicAccess,
   Bucket,
   BucketEncryption,
+  type CfnBucket,
+  type IBucket,
   type LifecycleRule,
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 
 export interface PrivateBucketProps {
-  /** Whether the bucket outlives its stack. A bucket that does not must still be emptied by hand first. */
+  /** Whether the bucket outlives its stack. One that doesn't must be emptied by hand before the stack can go. */
   readonly keepData: boolean;
   readonly versioned?: boolean;
+  /** Whether EventBridge hears of every new object. */
+  readonly tellsEventBridge?: boolean;
   readonly lifecycleRules: readonly LifecycleRule[];
 }
 
-/** A bucket that nobody outside the account can reach, over TLS alone, encrypted with S3's own keys. */
-export class PrivateBucket extends Bucket {
-  constructor(scope: Construct, id: string, { keepData, versioned = false, lifecycleRules }: PrivateBucketProps) {
-    super(scope, id, {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      encryption: BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      minimumTLSVersion: 1.2,
-      versioned,
-      lifecycleRules: [
-        ...lifecycleRules,
-        { id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
-      ],
-      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-    });
-    Validations.of(this).acknowledge({
-      id: 'AwsSolutions-S1',
-      reason:
-        'Server access logs hold request URIs, and so the signatures of presigned URLs. CloudTrail data events say who read what without them; whether to pay for those is for the operator to decide.',
-    });
+/** Makes a bucket that nobody outside the account can reach, over TLS alone, encrypted with S3's own keys. */
+export function makePrivateBucket(
+  scope: Construct,
+  id: string,
+  { keepData, versioned = false, tellsEventBridge = false, lifecycleRules }: PrivateBucketProps,
+): IBucket {
+  const bucket = new Bucket(scope, id, {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    encryption: BucketEncryption.S3_MANAGED,
+    enforceSSL: true,
+    minimumTLSVersion: 1.2,
+    versioned,
+    lifecycleRules: [
+      ...lifecycleRules,
+      { id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
+    ],
+    removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
+  if (tellsEventBridge) {
+    // CDK's own switch brings a function, with a role of its own, to set what CloudFormation can set.
+    (bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
+      eventBridgeConfiguration: { eventBridgeEnabled: true },
+    };
   }
+  Validations.of(bucket).acknowledge({
+    id: 'AwsSolutions-S1',
+    reason:
+      "Server access logs hold whole request URIs, and so presigned URLs' signatures. CloudTrail's data events say who read what without them; whether to pay for those is the operator's choice.",
+  });
+  // The class does not fit its own interface where an optional property may not be undefined.
+  return bucket as IBucket;
 }

@@ -1,21 +1,20 @@
 import { Duration } from 'aws-cdk-lib';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
-import { PrivateBucket } from './private-bucket.ts';
+import { makePrivateBucket } from './private-bucket.ts';
 
-/** All in the bucket can be made again from the events. A presigned URL lasts hours, never as long as this. */
+/** All that is in the bucket can be made again from the events, and nothing in it is asked for after so long. */
 const KEPT_DAYS = 7;
 
-/** The bucket of query results and reports. Everything in it expires, prefix by prefix. */
-export class ResultsBucket extends PrivateBucket {
-  constructor(scope: Construct, id: string, { keepData }: { readonly keepData: boolean }) {
-    super(scope, id, {
-      keepData,
-      lifecycleRules: Object.entries(RESULTS_PREFIX).map(([name, prefix]) => ({
-        id: `expire-${name}`,
-        prefix,
-        expiration: Duration.days(KEPT_DAYS),
-      })),
-    });
-  }
-}
+/** Makes the bucket of query results and reports. All that it holds expires, prefix by prefix. */
+export const makeResultsBucket = (scope: Construct, id: string, keepData: boolean): IBucket =>
+  makePrivateBucket(scope, id, {
+    keepData,
+    tellsEventBridge: true,
+    lifecycleRules: Object.entries(RESULTS_PREFIX).map(([name, prefix]) => ({
+      id: `expire-${name}`,
+      prefix,
+      expiration: Duration.days(KEPT_DAYS),
+    })),
+  });

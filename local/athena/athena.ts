@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { createFaults, type Faults } from '../faults/faults.ts';
+import { faultyQueries, queryText } from '../faults/faulty-queries.ts';
 import { createExecutions } from './executions.ts';
 import { athenaOperations } from './operations.ts';
 import { createProtocolServer } from './protocol.ts';
@@ -12,6 +14,7 @@ export interface AthenaOptions extends RunnerOptions {
   readonly workgroup: string;
   /** How many queries may run at a time, if it is to be fewer than the engine carries. The others stay QUEUED. */
   readonly maxRunning?: number;
+  readonly faults?: Faults;
 }
 
 export interface Athena {
@@ -25,9 +28,14 @@ export interface Athena {
  * StopQueryExecution, on the engine that is passed in. Results lie in S3 before a query is SUCCEEDED.
  */
 export async function startAthena(options: AthenaOptions): Promise<Athena> {
-  const { engine, resultsUri, workgroup, maxRunning = engine.maxRunning } = options;
-  const executions = createExecutions(queryRunner(options), resultsUri, maxRunning);
-  const server = createProtocolServer(athenaOperations(executions, workgroup));
+  const { resultsUri, workgroup, faults = createFaults() } = options;
+  const engine = faultyQueries(options.engine, faults);
+  const executions = createExecutions(queryRunner({ ...options, engine }), {
+    resultsUri,
+    maxRunning: options.maxRunning ?? engine.maxRunning,
+    queuedMs: ({ sql, parameters }) => faults.queuedMs(queryText(sql, parameters)),
+  });
+  const server = createProtocolServer(athenaOperations(executions, workgroup), faults);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -34,12 +34,19 @@ export interface Executions {
 
 const NO_FIGURES: RunFigures = { bytesScanned: 0, planningMs: 0, engineMs: 0, publishingMs: 0 };
 
-/**
- * Keeps executions from their start on, and runs the oldest that wait.
- *
- * @param resultsUri `s3://bucket/prefix/` for the result files
- */
-export function createExecutions(run: RunQuery, resultsUri: string, maxRunning: number): Executions {
+export interface Queue {
+  /** `s3://bucket/prefix/` for the result files. */
+  readonly resultsUri: string;
+  readonly maxRunning: number;
+  /** How long a query stays QUEUED at the least. */
+  readonly queuedMs?: (request: StartRequest) => number;
+}
+
+/** Keeps executions from their start on, and runs the oldest that wait. */
+export function createExecutions(
+  run: RunQuery,
+  { resultsUri, maxRunning, queuedMs = () => 0 }: Queue,
+): Executions {
   const byId = new Map<string, Execution>();
   const byToken = new Map<string, Execution>();
   const waiting = new Set<Execution>();
@@ -101,8 +108,13 @@ export function createExecutions(run: RunQuery, resultsUri: string, maxRunning: 
       };
       byId.set(id, execution);
       byToken.set(request.token, execution);
-      waiting.add(execution);
-      runWaiting();
+      const enqueue = () => {
+        if (!execution.ended) waiting.add(execution);
+        runWaiting();
+      };
+      const held = queuedMs(request);
+      if (held > 0) setTimeout(enqueue, held).unref();
+      else enqueue();
       return execution;
     },
     stop: (id) => cancel(find(id)),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import type { Faults } from '../faults/faults.ts';
 import { ApiError } from './api-error.ts';
 
 /** Answers one operation: JSON in, JSON out. Throws an ApiError for what the caller is to hear. */
@@ -13,10 +14,13 @@ const CONTENT_TYPE = 'application/x-amz-json-1.1';
  * A server for AWS's JSON 1.1 protocol: `POST /` with the operation in `X-Amz-Target`. Any signature is good
  * enough, none is not.
  */
-export const createProtocolServer = (operations: Readonly<Record<string, Operation>>): Server =>
+export const createProtocolServer = (
+  operations: Readonly<Record<string, Operation>>,
+  faults: Faults,
+): Server =>
   createServer(async (request, response) => {
     try {
-      send(response, 200, await dispatch(operations, request));
+      send(response, 200, await dispatch(operations, request, faults));
     } catch (error) {
       sendError(response, error);
     }
@@ -25,6 +29,7 @@ export const createProtocolServer = (operations: Readonly<Record<string, Operati
 async function dispatch(
   operations: Readonly<Record<string, Operation>>,
   request: IncomingMessage,
+  faults: Faults,
 ): Promise<object> {
   const input = await json(request).catch(() => undefined);
   if (!request.headers.authorization)
@@ -36,6 +41,9 @@ async function dispatch(
     throw new ApiError(400, 'UnknownOperationException', `there is no operation ${target} here`);
   if (typeof input !== 'object' || input === null)
     throw new ApiError(400, 'SerializationException', 'the body is not a JSON object');
+  const struck = await faults.strike('athena', name);
+  if (struck.some(({ throttle }) => throttle))
+    throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
   return operation(input);
 }
 

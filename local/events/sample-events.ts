@@ -60,8 +60,8 @@ export async function makeSampleEvents({
     await rename(partial, target);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
-    // Another process may have made the same events in the meantime.
-    if (!existsSync(target)) throw error;
+    // Taken: another process has made the same events in the meantime.
+    if (!['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
   return target;
 }

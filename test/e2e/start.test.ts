@@ -70,8 +70,9 @@ describe('npm start', () => {
       'scope',
       'storageUrl',
       'athenaUrl',
+      'faultsUrl',
     ]);
-    for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl])
+    for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
       expect(new URL(url).hostname).toBe('127.0.0.1');
 
     child.kill('SIGINT');

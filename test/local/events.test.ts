@@ -151,8 +151,8 @@ describe('openEvents', () => {
     ],
     [
       'a partition of another name',
-      () => renamePartition('dt=2026-01-31'),
-      /dt=2026-01-31 is no partition; .*day=YYYY-MM-DD$/,
+      () => renamePartition('ymd=2026-01-31'),
+      /ymd=2026-01-31 is no partition; .*day=YYYY-MM-DD$/,
     ],
     [
       'a partition of an impossible day',

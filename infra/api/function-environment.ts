@@ -1,0 +1,52 @@
+import { ENV } from '../../lib/names.ts';
+import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
+import type { TokenIssuer } from '../identity/token-issuer.ts';
+import type { ResourceNames } from '../resource-names.ts';
+import type { Stage } from '../stage.ts';
+import { QUERY_WAIT_MS } from './timeouts.ts';
+
+/** Every variable that `lib/config.ts` knows must be here; undefined leaves one to its default there. */
+type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;
+
+export interface EnvironmentParts {
+  readonly stage: Pick<Stage, 'apiScope' | 'entitlements' | 'reports'>;
+  readonly names: ResourceNames;
+  readonly tokenIssuer: TokenIssuer;
+  readonly resultsBucketName: string;
+}
+
+/** The environment of the functions: the same for all. */
+export function functionEnvironment({
+  stage: { apiScope, entitlements, reports },
+  names,
+  tokenIssuer,
+  resultsBucketName,
+}: EnvironmentParts): Record<string, string> {
+  const claims = entitlements.by === 'claims' ? entitlements : undefined;
+  const variables: Variables = {
+    [ENV.tokenIssuer]: tokenIssuer.issuer,
+    [ENV.tokenJwksUri]: tokenIssuer.jwksUri,
+    [ENV.apiScope]: apiScope,
+    [ENV.entitlements]: entitlements.by,
+    [ENV.publisherCompaniesClaim]: claims?.publisherCompanies?.claim,
+    [ENV.publisherCompaniesPrefix]: claims?.publisherCompanies?.prefix,
+    [ENV.advertiserCompaniesClaim]: claims?.advertiserCompanies?.claim,
+    [ENV.advertiserCompaniesPrefix]: claims?.advertiserCompanies?.prefix,
+    [ENV.everyCompanyValue]: claims?.everyCompanyValue,
+    [ENV.athenaDatabase]: names.database,
+    [ENV.athenaWorkgroup]: names.service,
+    [ENV.resultsBucket]: resultsBucketName,
+    [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
+    [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
+    [ENV.reportMaxAgeSeconds]: String(reports.maxAgeSeconds),
+    [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
+  };
+  const given = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return {
+    ...Object.fromEntries(given),
+    POWERTOOLS_SERVICE_NAME: names.service,
+    POWERTOOLS_METRICS_NAMESPACE: METRIC_NAMESPACE,
+    // The bundles are minified: without their maps, a stack trace in the log says nothing.
+    NODE_OPTIONS: '--enable-source-maps',
+  };
+}

@@ -1,0 +1,125 @@
+import { Stack } from 'aws-cdk-lib';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
+import type { Report } from '../../lib/report/catalogue.ts';
+import type { ResourceNames } from '../resource-names.ts';
+
+/** One statement of a role. Every one is listed, with its reason, in `docs/security.md`. */
+export interface Permission {
+  readonly sid: string;
+  readonly actions: readonly string[];
+  readonly resources: readonly string[];
+  readonly conditions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Why the resources hold a wildcard, where they do. */
+  readonly wildcard?: string;
+}
+
+/** What the functions work on. */
+export interface ServicePlace {
+  readonly stack: Stack;
+  readonly names: ResourceNames;
+  readonly eventsBucket: IBucket;
+  readonly eventsPrefix: string;
+  readonly eventsKeyArn?: string;
+  readonly resultsBucket: IBucket;
+}
+
+const OBJECT_NAMES = 'Objects are named by what they hold; the prefix alone is known beforehand.';
+
+/** Runs queries over the records of these reports. Athena works with the rights of its caller: hence S3 and Glue. */
+export function queryPermissions(place: ServicePlace, reports: readonly Report[]): Permission[] {
+  const { stack, names, eventsBucket, eventsPrefix, eventsKeyArn, resultsBucket } = place;
+  const glue = (resource: string, resourceName?: string) =>
+    stack.formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
+  const folders = reports.map(({ table }) => `${eventsPrefix}${table}/*`);
+  return [
+    {
+      sid: 'RunQueries',
+      actions: ['athena:StartQueryExecution', 'athena:GetQueryExecution', 'athena:StopQueryExecution'],
+      resources: [
+        stack.formatArn({ service: 'athena', resource: 'workgroup', resourceName: names.service }),
+      ],
+    },
+    {
+      sid: 'ReadTableDefinitions',
+      actions: ['glue:GetDatabase', 'glue:GetTable', 'glue:GetPartition', 'glue:GetPartitions'],
+      resources: [
+        glue('catalog'),
+        glue('database', names.database),
+        ...reports.map(({ table }) => glue('table', `${names.database}/${table}`)),
+      ],
+    },
+    {
+      sid: 'SeeDefaultDatabase',
+      actions: ['glue:GetDatabase'],
+      resources: [glue('database', 'default')],
+    },
+    {
+      sid: 'LocateBuckets',
+      actions: ['s3:GetBucketLocation'],
+      resources: [eventsBucket.bucketArn, resultsBucket.bucketArn],
+    },
+    {
+      sid: 'ListEvents',
+      actions: ['s3:ListBucket'],
+      resources: [eventsBucket.bucketArn],
+      conditions: { StringLike: { 's3:prefix': folders } },
+    },
+    {
+      sid: 'ReadEvents',
+      actions: ['s3:GetObject'],
+      resources: folders.map((folder) => eventsBucket.arnForObjects(folder)),
+      wildcard: OBJECT_NAMES,
+    },
+    ...(eventsKeyArn ? [{ sid: 'DecryptEvents', actions: ['kms:Decrypt'], resources: [eventsKeyArn] }] : []),
+    {
+      sid: 'WriteQueryResults',
+      actions: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts'],
+      resources: [resultsBucket.arnForObjects(`${RESULTS_PREFIX.athena}*`)],
+      wildcard: OBJECT_NAMES,
+    },
+    {
+      sid: 'ListQueryResultUploads',
+      actions: ['s3:ListBucketMultipartUploads'],
+      resources: [resultsBucket.bucketArn],
+    },
+  ];
+}
+
+type ResultsFolder = keyof typeof RESULTS_PREFIX;
+
+/** Works with these folders of the results bucket. */
+export function resultsPermissions(
+  { resultsBucket }: ServicePlace,
+  { reads, writes }: { readonly reads: readonly ResultsFolder[]; readonly writes: readonly ResultsFolder[] },
+): Permission[] {
+  const objects = (folders: readonly ResultsFolder[]) =>
+    folders.map((folder) => resultsBucket.arnForObjects(`${RESULTS_PREFIX[folder]}*`));
+  return [
+    {
+      // Without it S3 says 403 of an object that isn't there, which can't be told from a fault of ours. Without a
+      // condition on the prefix, because reading an object names none.
+      sid: 'TellMissingFromForbidden',
+      actions: ['s3:ListBucket'],
+      resources: [resultsBucket.bucketArn],
+    },
+    { sid: 'ReadResults', actions: ['s3:GetObject'], resources: objects(reads), wildcard: OBJECT_NAMES },
+    {
+      sid: 'WriteResults',
+      actions: ['s3:PutObject', 's3:AbortMultipartUpload'],
+      resources: objects(writes),
+      wildcard: OBJECT_NAMES,
+    },
+  ];
+}
+
+/** What every function does beside its work. */
+export const runtimePermissions = (logGroupArn: string): Permission[] => [
+  { sid: 'WriteLog', actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] },
+  {
+    sid: 'SendTraces',
+    actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
+    resources: ['*'],
+    wildcard: 'X-Ray knows no resources: it takes these two actions for all or not at all.',
+  },
+];

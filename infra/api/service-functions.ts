@@ -1,0 +1,59 @@
+import { BASE_PATH, DOWNLOADS_PATH } from '../../lib/names.ts';
+import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { type Permission, queryPermissions, resultsPermissions, type ServicePlace } from './permissions.ts';
+import { FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
+
+/** One Lambda function. A new one is a file in `functions/` and an entry here. */
+export interface ServiceFunction {
+  /** Of its file in `functions/` and its folder in `dist/`. */
+  readonly name: string;
+  readonly description: string;
+  /** Where GET requests reach it; absent where none do. */
+  readonly route?: string;
+  readonly timeoutSeconds: number;
+  readonly permissions: (place: ServicePlace) => readonly Permission[];
+}
+
+const reportFunction = (report: Report): ServiceFunction => ({
+  name: report.name,
+  description: report.title,
+  route: `${BASE_PATH}/${report.name}`,
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  permissions: (place) => [
+    ...queryPermissions(place, [report]),
+    ...resultsPermissions(place, {
+      reads: ['athena', 'reports', 'queries', 'orders', 'heartbeats'],
+      writes: ['reports', 'queries', 'tickets', 'orders'],
+    }),
+  ],
+});
+
+/** The waiting room carries on what any report's function began, down to a failed query's second try. */
+const downloads: ServiceFunction = {
+  name: 'downloads',
+  description: 'Waiting room of reports under way',
+  route: `${DOWNLOADS_PATH}/{ticket}/{hop}`,
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  permissions: (place) => [
+    ...queryPermissions(place, reports),
+    ...resultsPermissions(place, {
+      reads: ['athena', 'reports', 'queries', 'tickets', 'orders', 'heartbeats'],
+      writes: ['reports', 'queries', 'tickets', 'orders'],
+    }),
+  ],
+};
+
+/** Started by an order's arrival in the results bucket. */
+export const publish: ServiceFunction = {
+  name: 'publish',
+  description: 'Publishes results too large to publish while a caller waits',
+  timeoutSeconds: PUBLISH_TIMEOUT_SECONDS,
+  permissions: (place) =>
+    resultsPermissions(place, { reads: ['athena', 'reports', 'orders'], writes: ['reports', 'heartbeats'] }),
+};
+
+export const serviceFunctions: readonly ServiceFunction[] = [
+  ...reports.map(reportFunction),
+  downloads,
+  publish,
+];

@@ -1,0 +1,13 @@
+/** The order matters: a function must have time to answer after its query wait, and the gateway after the function. */
+
+/** How long a request waits for its query before it sends the caller to the waiting room. */
+export const QUERY_WAIT_MS = 25_000;
+
+/** Leaves three seconds for the token's keys, the last poll and the answer. */
+export const FUNCTION_TIMEOUT_SECONDS = 28;
+
+/** API Gateway's own limit. */
+export const GATEWAY_TIMEOUT_SECONDS = 29;
+
+/** Lambda's own limit: a result of many gigabytes takes minutes to publish. */
+export const PUBLISH_TIMEOUT_SECONDS = 900;

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
+
+const milliseconds = v.pipe(v.number(), v.integer(), v.minValue(0));
+const count = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+const faultSchema = v.strictObject({
+  /** What goes wrong: queries of the engine, calls of Athena, or calls of S3. */
+  on: v.picklist(['query', 'athena', 's3']),
+  /** Text in the query and its parameters, in the call's name, or in `PUT reports/…`; left out, any. */
+  match: v.optional(v.string()),
+  /** Of those that match, each nth. */
+  every: v.optional(count, 1),
+  /** How often at the most. */
+  times: v.optional(count, Number.MAX_SAFE_INTEGER),
+  /** Takes so much longer. */
+  delayMs: v.optional(milliseconds, 0),
+  /** A query is QUEUED for so long. */
+  queuedMs: v.optional(milliseconds, 0),
+  /** A call is answered as by a service at its limit. */
+  throttle: v.optional(v.boolean(), false),
+  /** A query ends so. */
+  fail: v.optional(v.picklist(['retryable', 'final', 'cut-off'])),
+  /** A query's rows are repeated until the result file is at least so large. */
+  resultBytes: v.optional(count),
+});
+
+export type FaultInput = v.InferInput<typeof faultSchema>;
+export type Fault = v.InferOutput<typeof faultSchema>;
+
+/** What is made to go wrong at the moment, for tests and by hand. */
+export interface Faults {
+  /** Replaces all faults by these. Throws a ValiError where they are malformed. */
+  set(faults: readonly FaultInput[]): void;
+  current(): readonly Fault[];
+  /** The faults that strike this query or call, each counted; resolves when their delays are over. */
+  strike(on: Fault['on'], what: string, signal?: AbortSignal): Promise<readonly Fault[]>;
+  /** How long a query stays QUEUED before it can be struck, in milliseconds. */
+  queuedMs(query: string): number;
+}
+
+export function createFaults(): Faults {
+  let armed: { readonly fault: Fault; matched: number; struck: number }[] = [];
+  const matching = (on: Fault['on'], what: string) =>
+    armed.filter(({ fault }) => fault.on === on && what.includes(fault.match ?? ''));
+  return {
+    set(faults) {
+      armed = v.parse(v.array(faultSchema), faults).map((fault) => ({ fault, matched: 0, struck: 0 }));
+    },
+    current: () => armed.map(({ fault }) => fault),
+    queuedMs: (query) => Math.max(0, ...matching('query', query).map(({ fault }) => fault.queuedMs)),
+    async strike(on, what, signal) {
+      const striking = matching(on, what).filter((entry) => {
+        entry.matched += 1;
+        if (entry.matched % entry.fault.every !== 0 || entry.struck >= entry.fault.times) return false;
+        entry.struck += 1;
+        return true;
+      });
+      const delayMs = Math.max(0, ...striking.map(({ fault }) => fault.delayMs));
+      if (delayMs > 0) await delay(delayMs, undefined, signal ? { signal } : {});
+      return striking.map(({ fault }) => fault);
+    },
+  };
+}
