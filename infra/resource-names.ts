@@ -8,14 +8,19 @@ export interface ResourceNames {
   /** Glue takes lower case letters, digits and underscores alone where Athena shall read the database unquoted. */
   readonly database: string;
   readonly functionName: (name: string) => string;
+  readonly functionLog: (name: string) => string;
+  readonly accessLog: string;
 }
 
 /** The names of one stage's resources. */
 export function resourceNames(stageName: string): ResourceNames {
   const service = `${SERVICE}-${stageName}`;
+  const functionName = (name: string) => `${service}-${name}`;
   return {
     service,
     database: service.replaceAll('-', '_'),
-    functionName: (name) => `${service}-${name}`,
+    functionName,
+    functionLog: (name) => `/aws/lambda/${functionName(name)}`,
+    accessLog: `/aws/apigateway/${service}`,
   };
 }

@@ -5,7 +5,10 @@ const text = v.pipe(v.string(), v.nonEmpty());
 const whole = (minimum: number, maximum: number) =>
   v.pipe(v.number(), v.integer(), v.minValue(minimum), v.maxValue(maximum));
 const matching = (pattern: RegExp, expected: string) =>
-  v.pipe(v.string(), v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`));
+  v.pipe(
+    v.string(),
+    v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`),
+  );
 
 const existingIssuer = v.strictObject({
   provider: v.literal('existing'),
@@ -70,7 +73,7 @@ const stage = v.strictObject({
     /** An existing bucket of the same region; without it, one is made. */
     bucket: v.exactOptional(text),
     /** Where the tables' folders lie in the bucket. */
-    prefix: v.exactOptional(matching(/^([\w.=-]+\/)+$/, 'a prefix that ends with a slash'), ''),
+    prefix: v.exactOptional(matching(/^([\w.=-]+\/)*$/, 'a prefix that ends with a slash'), ''),
     /** The key of an existing bucket that is encrypted with KMS. */
     kmsKeyArn: v.exactOptional(matching(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/.+$/, 'the ARN of a KMS key')),
     /** The first day there are events for, UTC. Reports show nothing from before it. */

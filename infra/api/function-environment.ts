@@ -1,5 +1,5 @@
-import { ENV } from '../../lib/names.ts';
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
+import { ENV } from '../../lib/names.ts';
 import type { TokenIssuer } from '../identity/token-issuer.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
@@ -41,7 +41,9 @@ export function functionEnvironment({
     [ENV.reportMaxAgeSeconds]: String(reports.maxAgeSeconds),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
   };
-  const given = Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const given = Object.entries(variables).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
   return {
     ...Object.fromEntries(given),
     POWERTOOLS_SERVICE_NAME: names.service,

@@ -1,4 +1,4 @@
-import { Stack } from 'aws-cdk-lib';
+import type { Stack } from 'aws-cdk-lib';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
@@ -36,9 +36,7 @@ export function queryPermissions(place: ServicePlace, reports: readonly Report[]
     {
       sid: 'RunQueries',
       actions: ['athena:StartQueryExecution', 'athena:GetQueryExecution', 'athena:StopQueryExecution'],
-      resources: [
-        stack.formatArn({ service: 'athena', resource: 'workgroup', resourceName: names.service }),
-      ],
+      resources: [stack.formatArn({ service: 'athena', resource: 'workgroup', resourceName: names.service })],
     },
     {
       sid: 'ReadTableDefinitions',
@@ -104,10 +102,12 @@ export function resultsPermissions(
       resources: [resultsBucket.bucketArn],
     },
     { sid: 'ReadResults', actions: ['s3:GetObject'], resources: objects(reads), wildcard: OBJECT_NAMES },
+    { sid: 'WriteResults', actions: ['s3:PutObject'], resources: objects(writes), wildcard: OBJECT_NAMES },
     {
-      sid: 'WriteResults',
-      actions: ['s3:PutObject', 's3:AbortMultipartUpload'],
-      resources: objects(writes),
+      // Reports alone are large enough to be uploaded in parts.
+      sid: 'AbortUploads',
+      actions: ['s3:AbortMultipartUpload'],
+      resources: objects(['reports']),
       wildcard: OBJECT_NAMES,
     },
   ];

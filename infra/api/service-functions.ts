@@ -10,6 +10,8 @@ export interface ServiceFunction {
   readonly description: string;
   /** Where GET requests reach it; absent where none do. */
   readonly route?: string;
+  /** Set where objects start it that arrive in the results bucket. */
+  readonly startedBy?: 'orders';
   readonly timeoutSeconds: number;
   readonly permissions: (place: ServicePlace) => readonly Permission[];
 }
@@ -43,10 +45,10 @@ const downloads: ServiceFunction = {
   ],
 };
 
-/** Started by an order's arrival in the results bucket. */
-export const publish: ServiceFunction = {
+const publish: ServiceFunction = {
   name: 'publish',
   description: 'Publishes results too large to publish while a caller waits',
+  startedBy: 'orders',
   timeoutSeconds: PUBLISH_TIMEOUT_SECONDS,
   permissions: (place) =>
     resultsPermissions(place, { reads: ['athena', 'reports', 'orders'], writes: ['reports', 'heartbeats'] }),

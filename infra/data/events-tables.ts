@@ -47,7 +47,11 @@ export class EventsTables extends Construct {
         dataFormat: DataFormat.PARQUET,
         // Says that clients encrypted the files, which the bucket's encryption is not.
         hasEncryptedData: false,
-        columns: columns.map(({ name, type, meaning }) => ({ name, type: GLUE_TYPE[type], comment: meaning })),
+        columns: columns.map(({ name, type, meaning }) => ({
+          name,
+          type: GLUE_TYPE[type],
+          comment: meaning,
+        })),
         partitionKeys: [{ name: PARTITION_COLUMN, type: Schema.STRING, comment: 'day of the record, UTC' }],
         // Athena works out which days a query needs: no crawler, no MSCK REPAIR. NOW is the present in UTC,
         // as the partitions are, so that today's folder is read from its first second on.

@@ -1,4 +1,13 @@
-import { Aws, CfnOutput, Duration, Fn, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
+import {
+  Aws,
+  CfnOutput,
+  Duration,
+  Fn,
+  RemovalPolicy,
+  Stack,
+  type StackProps,
+  Validations,
+} from 'aws-cdk-lib';
 import { OAuthScope, ResourceServerScope, UserPool } from 'aws-cdk-lib/aws-cognito';
 import type { Construct } from 'constructs';
 import type { ResourceNames } from '../resource-names.ts';
@@ -42,7 +51,10 @@ export class IdentityStack extends Stack {
     );
 
     // Cognito joins a resource server's identifier and a scope's name with a slash. It takes a leading dot.
-    const api = new ResourceServerScope({ scopeName: '.default', scopeDescription: 'Read performance reports' });
+    const api = new ResourceServerScope({
+      scopeName: '.default',
+      scopeDescription: 'Read performance reports',
+    });
     const server = pool.addResourceServer('Api', {
       identifier: apiScope,
       userPoolResourceServerName: names.service,
@@ -50,7 +62,9 @@ export class IdentityStack extends Stack {
     });
     // A domain's prefix is taken once in a region, by whoever comes first. The stack's own id makes it unique.
     const unique = Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Aws.STACK_ID))));
-    const domain = pool.addDomain('Domain', { cognitoDomain: { domainPrefix: `${names.service}-${unique}` } });
+    const domain = pool.addDomain('Domain', {
+      cognitoDomain: { domainPrefix: `${names.service}-${unique}` },
+    });
     for (const name of clients) {
       const client = pool.addClient(name, {
         userPoolClientName: name,

@@ -11,10 +11,10 @@ interface Publication {
   readonly execution: Execution;
 }
 
-const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_MS = 2_000;
 
-/** No sign of life for this long: the publishing function died. S3 tells times to the second. */
-const DEAD_AFTER_MS = 15_000;
+/** No sign of life for this long: the publishing function died. Its start takes a few seconds of it. */
+const DEAD_AFTER_MS = 8_000;
 
 const FIRST_INTERVAL_MS = 200;
 const LONGEST_INTERVAL_MS = 2_000;

@@ -1,6 +1,6 @@
 import type { LineLog } from '../http/request-log.ts';
-import { fulfilOrder } from './large-publication.ts';
 import type { DeliveryParts } from './deliver-report.ts';
+import { fulfilOrder } from './large-publication.ts';
 
 /** EventBridge's notice that an object has been made, as far as it is read here. */
 export interface ObjectCreated {
@@ -14,7 +14,11 @@ export function publicationHandler({ results, log }: DeliveryParts & { readonly 
     const facts = () => ({ orderKey: detail.object.key, durationMs: Date.now() - began });
     try {
       const published = await fulfilOrder(results, detail.object.key);
-      log.info('publication', { ...facts(), queryExecutionId: published?.execution.id, isPublished: !!published });
+      log.info('publication', {
+        ...facts(),
+        queryExecutionId: published?.execution.id,
+        isPublished: !!published,
+      });
     } catch (error) {
       log.error('publication', { ...facts(), error });
       throw error;

@@ -26,6 +26,8 @@ export interface Executions {
   /** The same token with the same request gives the execution that it gave before, however that ended. */
   start(request: StartRequest): Execution;
   find(id: string): Execution;
+  /** The last ones started, the newest first. */
+  latest(most: number): readonly Execution[];
   /** Ends an execution as CANCELLED, unless it has ended already. */
   stop(id: string): void;
   /** Stops everything; resolves when nothing runs any more. */
@@ -90,6 +92,7 @@ export function createExecutions(
 
   return {
     find,
+    latest: (most) => [...byId.values()].reverse().slice(0, most),
     start(request) {
       const known = byToken.get(request.token);
       if (known) {

@@ -5,6 +5,9 @@ import type { Executions } from './executions.ts';
 import type { Operation } from './protocol.ts';
 import { parseStartRequest } from './start-request.ts';
 
+/** Athena's page; there is no next one here. */
+const MOST_LISTED = 50;
+
 const idInput = v.object({ QueryExecutionId: v.string() });
 
 function idOf(input: unknown): string {
@@ -22,6 +25,7 @@ export const athenaOperations = (
     QueryExecutionId: executions.start(parseStartRequest(input, workgroup)).id,
   }),
   GetQueryExecution: (input) => ({ QueryExecution: executionDocument(executions.find(idOf(input))) }),
+  ListQueryExecutions: () => ({ QueryExecutionIds: executions.latest(MOST_LISTED).map(({ id }) => id) }),
   StopQueryExecution: (input) => {
     executions.stop(idOf(input));
     return {};

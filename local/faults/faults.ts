@@ -28,11 +28,14 @@ const faultSchema = v.strictObject({
 export type FaultInput = v.InferInput<typeof faultSchema>;
 export type Fault = v.InferOutput<typeof faultSchema>;
 
+/** A fault, and how many queries or calls it has met and struck since it was set. */
+export type ArmedFault = Fault & { readonly matched: number; readonly struck: number };
+
 /** What is made to go wrong at the moment, for tests and by hand. */
 export interface Faults {
   /** Replaces all faults by these. Throws a ValiError where they are malformed. */
   set(faults: readonly FaultInput[]): void;
-  current(): readonly Fault[];
+  current(): readonly ArmedFault[];
   /** The faults that strike this query or call, each counted; resolves when their delays are over. */
   strike(on: Fault['on'], what: string, signal?: AbortSignal): Promise<readonly Fault[]>;
   /** How long a query stays QUEUED before it can be struck, in milliseconds. */
@@ -47,7 +50,7 @@ export function createFaults(): Faults {
     set(faults) {
       armed = v.parse(v.array(faultSchema), faults).map((fault) => ({ fault, matched: 0, struck: 0 }));
     },
-    current: () => armed.map(({ fault }) => fault),
+    current: () => armed.map(({ fault, ...counts }) => ({ ...fault, ...counts })),
     queuedMs: (query) => Math.max(0, ...matching('query', query).map(({ fault }) => fault.queuedMs)),
     async strike(on, what, signal) {
       const striking = matching(on, what).filter((entry) => {

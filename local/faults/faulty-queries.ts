@@ -1,8 +1,9 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { readFile, rename, stat } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { QueryEngine } from '../athena/query-engine.ts';
 import { QueryFailure } from '../athena/query-failure.ts';
+import { QueryCutOff } from '../athena/run-query.ts';
 import type { Faults } from './faults.ts';
 
 /** What a fault's `match` is looked for in. */
@@ -16,24 +17,32 @@ export const faultyQueries = <E extends QueryEngine>(engine: E, faults: Faults):
     const struck = await faults.strike('query', queryText(query.sql, query.parameters), query.signal);
     for (const { fail } of struck) {
       if (fail === 'retryable') throw new QueryFailure('EXCEEDED_LOCAL_MEMORY_LIMIT', 'made to fail');
+      if (fail === 'cut-off') throw new QueryCutOff(0);
       if (fail === 'final') throw new QueryFailure('NOT_SUPPORTED', 'made to fail');
     }
     const outcome = await engine.run(query);
-    for (const { resultBytes } of struck) if (resultBytes) await enlarge(outcome.csvPath, resultBytes);
-    const isCutOff = struck.some(({ fail }) => fail === 'cut-off');
-    return isCutOff ? { ...outcome, bytesScanned: Number.MAX_SAFE_INTEGER } : outcome;
+    for (const { resultBytes } of struck)
+      if (resultBytes) await enlarge(outcome.csvPath, resultBytes, query.signal);
+    return outcome;
   },
 });
 
-/** Repeats all rows until the file has at least so many bytes. */
-async function enlarge(csvPath: string, bytes: number): Promise<void> {
-  const { size } = await stat(csvPath);
-  const headerBytes = (await readFile(csvPath)).indexOf('\n') + 1;
-  const rounds = Math.ceil((bytes - headerBytes) / Math.max(1, size - headerBytes));
-  const enlarged = `${csvPath}.enlarged`;
-  await pipeline(async function* () {
-    for (let round = 0; round < rounds; round++)
-      yield* createReadStream(csvPath, { start: round === 0 ? 0 : headerBytes });
-  }, createWriteStream(enlarged));
-  await rename(enlarged, csvPath);
+const BLOCK_BYTES = 1_000_000;
+
+/** Repeats all rows, the same number of times each, until the file has at least so many bytes. */
+async function enlarge(csvPath: string, bytes: number, signal: AbortSignal): Promise<void> {
+  const file = await readFile(csvPath);
+  const headerBytes = file.indexOf('\n') + 1;
+  const rows = file.subarray(headerBytes);
+  if (rows.length === 0) return;
+  const block = Buffer.alloc(Math.ceil(BLOCK_BYTES / rows.length) * rows.length, rows);
+  const blocks = Math.ceil((bytes - headerBytes) / block.length);
+  await pipeline(
+    function* () {
+      yield file.subarray(0, headerBytes);
+      for (let written = 0; written < blocks; written++) yield block;
+    },
+    createWriteStream(csvPath),
+    { signal },
+  );
 }

@@ -1,0 +1,53 @@
+import { type App, Tags } from 'aws-cdk-lib';
+import { ApiStack } from './api/api-stack.ts';
+import type { FunctionCode } from './api/function-code.ts';
+import { DataStack } from './data/data-stack.ts';
+import { IdentityStack } from './identity/identity-stack.ts';
+import { OperationsStack } from './operations/operations-stack.ts';
+import { resourceNames, SERVICE } from './resource-names.ts';
+import type { Stage } from './stage.ts';
+
+/** The stacks of one stage. */
+export interface StageStacks {
+  readonly data: DataStack;
+  /** Absent where an existing issuer is used. */
+  readonly identity?: IdentityStack;
+  readonly api: ApiStack;
+  readonly operations: OperationsStack;
+}
+
+/** Adds a stage to the app: its stacks, in the order of their deployment. */
+export function addStage(app: App, stage: Stage, functionCode: FunctionCode): StageStacks {
+  const names = resourceNames(stage.name);
+  const common = {
+    ...(stage.environment && { env: stage.environment }),
+    terminationProtection: stage.keepData,
+    names,
+  };
+  const id = (part: string) => `${names.service}-${part}`;
+
+  const data = new DataStack(app, id('data'), { ...common, stage });
+  const { apiScope, keepData, identity: provider } = stage;
+  const identity =
+    provider.provider === 'cognito'
+      ? new IdentityStack(app, id('identity'), { ...common, apiScope, keepData, clients: provider.clients })
+      : undefined;
+  const tokenIssuer = provider.provider === 'existing' ? provider : (identity as IdentityStack).tokenIssuer;
+  const api = new ApiStack(app, id('api'), {
+    ...common,
+    stage,
+    eventsBucket: data.eventsBucket,
+    resultsBucket: data.resultsBucket,
+    tokenIssuer,
+    functionCode,
+  });
+  const operations = new OperationsStack(app, id('operations'), { ...common, stage });
+  // Its metric filter reads the access log, which it knows by name.
+  operations.addDependency(api);
+
+  const stacks = { data, ...(identity && { identity }), api, operations };
+  for (const stack of Object.values(stacks))
+    for (const [key, value] of Object.entries({ ...stage.tags, service: SERVICE, stage: stage.name }))
+      Tags.of(stack).add(key, value);
+  return stacks;
+}

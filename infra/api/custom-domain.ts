@@ -1,0 +1,38 @@
+import { CfnOutput } from 'aws-cdk-lib';
+import { DomainName, EndpointType, type RestApi, SecurityPolicy } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { ARecord, HostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
+import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
+import { Construct } from 'constructs';
+import type { Stage } from '../stage.ts';
+
+export interface CustomDomainProps {
+  readonly api: RestApi;
+  readonly domain: NonNullable<Stage['domain']>;
+}
+
+/** A host name of the operator's own for the API, with its DNS record where the zone is given. */
+export class CustomDomain extends Construct {
+  constructor(scope: Construct, id: string, { api, domain }: CustomDomainProps) {
+    super(scope, id);
+    const domainName = new DomainName(this, 'Name', {
+      domainName: domain.name,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+      endpointType: EndpointType.REGIONAL,
+      securityPolicy: SecurityPolicy.TLS_1_2,
+    });
+    domainName.addBasePathMapping(api, { stage: api.deploymentStage });
+    if (domain.hostedZone) {
+      new ARecord(this, 'Record', {
+        zone: HostedZone.fromHostedZoneAttributes(this, 'Zone', {
+          hostedZoneId: domain.hostedZone.id,
+          zoneName: domain.hostedZone.name,
+        }),
+        recordName: `${domain.name}.`,
+        target: RecordTarget.fromAlias(new ApiGatewayDomain(domainName)),
+      });
+    } else {
+      new CfnOutput(this, 'RecordTarget', { value: domainName.domainNameAliasDomainName });
+    }
+  }
+}

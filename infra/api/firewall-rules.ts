@@ -1,0 +1,97 @@
+import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
+import { gatewayProblems } from '../../lib/http/gateway-problems.ts';
+import { problemDocument } from '../../lib/http/problem-document.ts';
+
+/**
+ * The core rules that honest reports can trip, and why they count here instead of blocking. A filter's value may
+ * be any text of 256 characters: the name of a device, or the origin of demand, which is often a domain or a URL.
+ * It reaches the engine as a bound parameter, and comes back inside JSON or CSV alone.
+ */
+export const COUNTED_CORE_RULES: Readonly<Record<string, string>> = {
+  NoUserAgent_HEADER:
+    "Not every HTTP client sends a User-Agent: Python's http.client and Go's bare connections don't. The token says who calls.",
+  SizeRestrictions_QUERYSTRING:
+    'It blocks above 2,048 bytes. A report of all fields with some dozen filter values is longer; API Gateway ends at 10,240 bytes, the function at its own limits.',
+  CrossSiteScripting_QUERYARGUMENTS:
+    'A value may hold <, > or a word with =. No answer of this API is HTML, and each one says its type.',
+  GenericLFI_QUERYARGUMENTS: 'A value may hold ../. No value is ever a path.',
+  GenericRFI_QUERYARGUMENTS: 'A value may be a URL with an IPv4 host. No value is ever fetched.',
+  RestrictedExtensions_QUERYARGUMENTS:
+    'A value may end like a file name: .log, .ini. No value is ever opened.',
+};
+
+/** AWS WAF counts an address's requests over this time. */
+const RATE_WINDOW_SECONDS = 300;
+
+/**
+ * What a caller over its limit is told. AWS WAF sends no content type but three of its own, and knows no request
+ * id: so this one problem document is plain JSON and has no `instance`.
+ */
+const { instance: _, ...tooManyRequests } = problemDocument(
+  {
+    ...gatewayProblems.throttled,
+    detail: 'There were too many requests from this address. Try again in five minutes.',
+  },
+  '',
+);
+
+export const RATE_LIMITED_BODY = 'too-many-requests';
+
+export const responseBodies: Readonly<Record<string, CfnWebACL.CustomResponseBodyProperty>> = {
+  [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: JSON.stringify(tooManyRequests) },
+};
+
+/** The firewall's rules, in the order in which they are asked. */
+export const firewallRules = (maxRequestsPerAddress: number): CfnWebACL.RuleProperty[] => [
+  {
+    name: 'requests-per-address',
+    priority: 0,
+    statement: {
+      rateBasedStatement: {
+        aggregateKeyType: 'IP',
+        limit: maxRequestsPerAddress,
+        evaluationWindowSec: RATE_WINDOW_SECONDS,
+      },
+    },
+    action: {
+      block: {
+        customResponse: {
+          responseCode: gatewayProblems.throttled.status,
+          customResponseBodyKey: RATE_LIMITED_BODY,
+          responseHeaders: [{ name: 'Retry-After', value: String(RATE_WINDOW_SECONDS) }],
+        },
+      },
+    },
+    visibilityConfig: visibility('requests-per-address'),
+  },
+  {
+    name: 'core',
+    priority: 1,
+    statement: {
+      managedRuleGroupStatement: {
+        vendorName: 'AWS',
+        name: 'AWSManagedRulesCommonRuleSet',
+        ruleActionOverrides: Object.keys(COUNTED_CORE_RULES).map((name) => ({
+          name,
+          actionToUse: { count: {} },
+        })),
+      },
+    },
+    overrideAction: { none: {} },
+    visibilityConfig: visibility('core'),
+  },
+  {
+    name: 'known-bad-inputs',
+    priority: 2,
+    statement: {
+      managedRuleGroupStatement: { vendorName: 'AWS', name: 'AWSManagedRulesKnownBadInputsRuleSet' },
+    },
+    overrideAction: { none: {} },
+    visibilityConfig: visibility('known-bad-inputs'),
+  },
+];
+
+/** Samples help to tell an honest request from another; what they may show is said in `firewall.ts`. */
+export function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
+  return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true };
+}

@@ -1,0 +1,49 @@
+import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { type GatewayProblem, gatewayProblems } from '../../lib/http/gateway-problems.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/http/problem-document.ts';
+
+const { notFound, functionFailed } = gatewayProblems;
+
+/** What only the real gateway answers. Its other cases can't happen: no authorizers, API keys or validators. */
+const furtherProblems: readonly GatewayProblem[] = [
+  // No method takes AWS signatures, so that the gateway looks for one only where it knows no such route, and then
+  // takes a bearer token for a bad one.
+  { ...notFound, responseType: 'INVALID_SIGNATURE' },
+  { ...notFound, responseType: 'EXPIRED_TOKEN' },
+  {
+    // The per-address limit has an answer of its own, in `firewall-rules.ts`.
+    responseType: 'WAF_FILTERED',
+    status: 403,
+    slug: 'forbidden',
+    title: 'Forbidden',
+    detail: 'The firewall refused the request. If it is an honest one, report the instance of this problem.',
+  },
+  {
+    responseType: 'DEFAULT_4XX',
+    status: 400,
+    slug: 'invalid-request',
+    title: 'Invalid request',
+    detail:
+      'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
+  },
+  { ...functionFailed, responseType: 'DEFAULT_5XX', status: 500 },
+];
+
+/** Every answer that the gateway gives by itself. */
+export const gatewayAnswers: readonly GatewayProblem[] = [
+  ...Object.values(gatewayProblems),
+  ...furtherProblems,
+];
+
+/** Makes the gateway answer in the shape of the service's own problem documents. */
+export function addGatewayAnswers(api: RestApi): void {
+  for (const problem of gatewayAnswers) {
+    api.addGatewayResponse(problem.responseType, {
+      type: ResponseType.of(problem.responseType),
+      statusCode: String(problem.status),
+      responseHeaders: { 'Content-Type': `'${PROBLEM_MEDIA_TYPE}'`, 'Cache-Control': "'no-store'" },
+      // The key is what the gateway falls back to, whatever the request accepts; the header is what it sends.
+      templates: { 'application/json': JSON.stringify(problemDocument(problem, '$context.requestId')) },
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import {
+  ApplicationLogLevel,
+  Architecture,
+  type Code,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { makeFunctionRole } from './function-role.ts';
+import { runtimePermissions, type ServicePlace } from './permissions.ts';
+import type { ServiceFunction } from './service-functions.ts';
+
+export interface LambdaFunctionProps {
+  readonly code: Code;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly place: ServicePlace;
+  readonly logDays: RetentionDays;
+}
+
+/** Where Lambda gives one whole vCPU. Re-typing a report is one thread's work, so that more would not be used. */
+const MEMORY_MB = 1_769;
+
+/** Makes a function of the table, with a role and a log of its own. */
+export function makeLambdaFunction(
+  scope: Construct,
+  { name, description, timeoutSeconds, permissions }: ServiceFunction,
+  { code, environment, place, logDays }: LambdaFunctionProps,
+): LambdaFunction {
+  const logGroup = new LogGroup(scope, `${name}-log`, {
+    logGroupName: place.names.functionLog(name),
+    retention: logDays,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  return new LambdaFunction(scope, name, {
+    functionName: place.names.functionName(name),
+    description,
+    runtime: Runtime.NODEJS_24_X,
+    architecture: Architecture.ARM_64,
+    code,
+    handler: 'index.handler',
+    environment: { ...environment },
+    timeout: Duration.seconds(timeoutSeconds),
+    memorySize: MEMORY_MB,
+    role: makeFunctionRole(scope, `${name}-role`, [
+      ...permissions(place),
+      ...runtimePermissions(logGroup.logGroupArn),
+    ]),
+    tracing: Tracing.ACTIVE,
+    logGroup,
+    loggingFormat: LoggingFormat.JSON,
+    applicationLogLevelV2: ApplicationLogLevel.INFO,
+    systemLogLevelV2: SystemLogLevel.WARN,
+  });
+}

@@ -1,0 +1,100 @@
+import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import {
+  EndpointType,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  MethodLoggingLevel,
+  RestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { ResourceNames } from '../resource-names.ts';
+import { accessLogFormat } from './access-log.ts';
+import { addGatewayAnswers } from './gateway-answers.ts';
+import { GATEWAY_TIMEOUT_SECONDS } from './timeouts.ts';
+
+export interface ReportsApiProps {
+  readonly names: ResourceNames;
+  readonly stageName: string;
+  readonly throttling: { readonly requestsPerSecond: number; readonly burst: number };
+  readonly logDays: RetentionDays;
+  readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
+}
+
+/** The HTTP API: each route to its own function, which sees the request as it came. */
+export class ReportsApi extends Construct {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly api: RestApi;
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { names, stageName, throttling, logDays, routes }: ReportsApiProps,
+  ) {
+    super(scope, id);
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      logGroupName: names.accessLog,
+      retention: logDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    this.api = new RestApi(this, 'Api', {
+      restApiName: names.service,
+      description: 'Performance reports',
+      endpointTypes: [EndpointType.REGIONAL],
+      // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and
+      // stages, so that it stays when this stack goes.
+      cloudWatchRole: true,
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
+      deployOptions: {
+        stageName,
+        tracingEnabled: true,
+        throttlingRateLimit: throttling.requestsPerSecond,
+        throttlingBurstLimit: throttling.burst,
+        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogFormat,
+        loggingLevel: MethodLoggingLevel.OFF,
+        dataTraceEnabled: false,
+      },
+    });
+    // CDK's own output of the URL; the stack has one of its own.
+    this.api.node.tryRemoveChild('Endpoint');
+    for (const { path, handler } of routes) {
+      const integration = new LambdaIntegration(handler, {
+        timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
+        allowTestInvoke: false,
+      });
+      const method = this.api.root.resourceForPath(path).addMethod('GET', integration);
+      const byFunction =
+        'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (contract 5). The waiting room takes the ticket in its path instead.';
+      Validations.of(method).acknowledge(
+        { id: 'AwsSolutions-APIG4', reason: byFunction },
+        { id: 'AwsSolutions-COG4', reason: byFunction },
+      );
+    }
+    addGatewayAnswers(this.api);
+    this.url = `https://${this.api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${stageName}`;
+    this.#acknowledge();
+  }
+
+  #acknowledge(): void {
+    Validations.of(this.api).acknowledge(
+      {
+        id: 'AwsSolutions-APIG2',
+        reason:
+          'The functions check every parameter and answer all faults in one document. API Gateway can declare no parameter with brackets in its name.',
+      },
+      {
+        id: 'AwsSolutions-APIG6',
+        reason:
+          'Execution logs hold what the access log leaves out: headers and query values. The access log and the functions’ lines say what happened without them.',
+      },
+      {
+        id: 'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+        reason:
+          'The role is the account’s, for all of its APIs, and API Gateway checks that it may do what this policy of AWS’s says.',
+      },
+    );
+  }
+}

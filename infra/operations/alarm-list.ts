@@ -1,0 +1,109 @@
+import { Duration } from 'aws-cdk-lib';
+import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { serviceFunctions } from '../api/service-functions.ts';
+import type { StageMetrics } from './metrics.ts';
+
+/** One alarm. It rings where its metric is at the threshold or above in so many of the last periods. */
+export interface AlarmEntry {
+  readonly name: string;
+  /** What the partner suffers, in the words of the one who is woken by it. */
+  readonly suffering: string;
+  /** Of its entry in `docs/runbook.md`. */
+  readonly anchor: string;
+  readonly metric: IMetric;
+  readonly threshold: number;
+  readonly periods: number;
+  readonly periodsToAlarm: number;
+}
+
+const QUARTER = { period: Duration.minutes(15) };
+
+/** A wait of 25 s ends most slow requests: at 20 s, one report in twenty is about to need the waiting room. */
+const SLOW_MS = 20_000;
+
+/** What the operator is told of. */
+export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmEntry[] {
+  const throttles = serviceFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
+  return [
+    {
+      name: 'reports-fail',
+      suffering: 'At least one request in twenty is answered 5xx: partners do not get their reports.',
+      anchor: 'reports-fail',
+      metric: metrics.gateway('5XXError', { statistic: 'Average' }),
+      threshold: 0.05,
+      periods: 3,
+      periodsToAlarm: 2,
+    },
+    {
+      name: 'reports-are-slow',
+      suffering:
+        'One request in twenty takes 20 seconds or more: partners wait, and their clients may give up.',
+      anchor: 'reports-are-slow',
+      metric: metrics.gateway('Latency', { statistic: 'p95' }),
+      threshold: SLOW_MS,
+      periods: 3,
+      periodsToAlarm: 3,
+    },
+    {
+      name: 'queries-fail',
+      suffering: 'Athena fails or cancels queries: each is a report that a partner does not get.',
+      anchor: 'queries-fail',
+      metric: metrics.own('failedQueries', QUARTER),
+      threshold: 3,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+    {
+      name: 'engine-is-saturated',
+      suffering:
+        'Partners are answered 503: Athena throttles the service, or takes too long over its queries.',
+      anchor: 'engine-is-saturated',
+      metric: metrics.own('unavailable', QUARTER),
+      threshold: 3,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+    {
+      name: 'functions-are-throttled',
+      suffering: 'The account runs as many functions as it may: partners are answered 500 without a try.',
+      anchor: 'functions-are-throttled',
+      metric: new MathExpression({
+        expression: throttles.map((_, index) => `m${index}`).join(' + '),
+        usingMetrics: Object.fromEntries(throttles.map((metric, index) => [`m${index}`, metric])),
+        label: 'throttled invocations',
+        period: Duration.minutes(5),
+      }),
+      threshold: 1,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+    {
+      name: 'requests-are-throttled',
+      suffering: 'Partners are answered 429: they ask for more than the stage allows them.',
+      anchor: 'requests-are-throttled',
+      metric: metrics.throttledRequests(),
+      threshold: 20,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+    {
+      name: 'large-reports-fail',
+      suffering:
+        'A report too large to publish at once was not published: its partner goes on waiting for it.',
+      anchor: 'large-reports-fail',
+      metric: metrics.lambda('publish', 'Errors', QUARTER),
+      threshold: 1,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+    {
+      name: 'much-is-scanned',
+      suffering: 'Queries read more than is usual in an hour: nobody suffers but the one who pays.',
+      anchor: 'much-is-scanned',
+      metric: metrics.own('bytesScanned', { period: Duration.hours(1) }),
+      threshold: gigabytesScannedPerHour * 1_000_000_000,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+  ];
+}

@@ -1,0 +1,82 @@
+import { Duration, type Stack } from 'aws-cdk-lib';
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  LogQueryWidget,
+  TextWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { serviceFunctions } from '../api/service-functions.ts';
+import type { ResourceNames } from '../resource-names.ts';
+import type { StageMetrics } from './metrics.ts';
+
+export interface DashboardParts {
+  readonly names: ResourceNames;
+  readonly metrics: StageMetrics;
+  readonly alarms: readonly Alarm[];
+  readonly runbookUrl: string;
+}
+
+const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
+
+/** Makes the dashboard: what partners see, what the queries cost, how the functions and the firewall fare. */
+export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardParts): void {
+  const { own, gateway, lambda, firewall, scannedByState, throttledRequests } = metrics;
+  const ofEach = (name: 'Duration' | 'Errors' | 'Throttles', statistic: string) =>
+    serviceFunctions.map((entry) => lambda(entry.name, name, { statistic }));
+  new Dashboard(stack, 'Dashboard', {
+    dashboardName: names.service,
+    defaultInterval: Duration.days(1),
+    widgets: [
+      [
+        new TextWidget({ markdown: `# ${names.service}\nWhat to do: ${runbookUrl}`, width: 8, height: 3 }),
+        new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: 16, height: 3 }),
+      ],
+      [
+        graph('Requests and their faults', [
+          gateway('Count', { statistic: 'SampleCount', label: 'requests' }),
+          gateway('4XXError', { label: '4xx' }),
+          gateway('5XXError', { label: '5xx' }),
+          throttledRequests(),
+        ]),
+        graph(
+          'Latency, ms',
+          ['p50', 'p95', 'p99'].map((statistic) => gateway('Latency', { statistic, label: statistic })),
+        ),
+        graph('Reports', [own('reports'), own('unavailable')]),
+      ],
+      [
+        graph(
+          'Queries, ms',
+          ['p50', 'p95', 'p99'].map((statistic) => own('queryDuration', { statistic, label: statistic })),
+        ),
+        graph('Queries that failed', [own('failedQueries')]),
+        graph('Bytes scanned in an hour, by end of the query', [scannedByState()]),
+      ],
+      [
+        graph('Functions, p95 ms', ofEach('Duration', 'p95')),
+        graph('Functions: errors', ofEach('Errors', 'Sum')),
+        graph('Firewall', [
+          firewall('AllowedRequests', stack.region),
+          firewall('BlockedRequests', stack.region),
+        ]),
+      ],
+      [
+        new LogQueryWidget({
+          title: 'The last requests that failed for a fault of ours',
+          logGroupNames: serviceFunctions.map(({ name }) => names.functionLog(name)),
+          queryLines: [
+            'fields @timestamp, requestId, report, status, error.message',
+            'filter level = "ERROR"',
+            'sort @timestamp desc',
+            'limit 20',
+          ],
+          width: 24,
+          height: 6,
+        }),
+      ],
+    ],
+  });
+}

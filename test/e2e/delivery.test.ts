@@ -1,0 +1,300 @@
+import { execFile } from 'node:child_process';
+import { request as httpRequest } from 'node:http';
+import { promisify } from 'node:util';
+import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ENV } from '../../lib/names.ts';
+import { expectedReport, type Question } from './expected-report.ts';
+import { knownEvents } from './known-events.ts';
+import { queryOf, type Service, startService } from './service.ts';
+
+const WAIT_MS = 400;
+/** What a step may take beyond its wait: calls, publishing, a busy machine. */
+const SLACK_MS = 3_000;
+
+const events = knownEvents(11, 200);
+const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+let asked = 0;
+/** A question that was not asked before, and so has no copy and no query. */
+const freshQuestion = (): Question => ({
+  fields: ['Day', 'Clicks'],
+  start: window.start,
+  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
+});
+const expected = (question: Question) =>
+  expectedReport('publisherperformance', events.publisher_events, question);
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events, {
+    functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '4000' },
+  });
+});
+beforeEach(() => service.stack.faults.set([]));
+afterAll(() => service.close());
+
+const ask = (question: Question) => service.request('publisherperformance', queryOf(question));
+const pull = (question: Question) => service.pull('publisherperformance', question);
+const urlOf = (question: Question) =>
+  `${service.stack.apiUrl}/reporting/publisherperformance?${queryOf(question)}`;
+const callsOf = () =>
+  Object.fromEntries(service.stack.faults.current().map(({ on, match, matched }) => [match ?? on, matched]));
+const athena = () =>
+  new AthenaClient({
+    endpoint: service.stack.athenaUrl,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
+  });
+
+/** Follows redirects as a client does, and keeps what it saw on the way. */
+async function follow(question: Question) {
+  const steps: { url: string; ms: number; response: Response }[] = [];
+  let response = await ask(question);
+  let url = urlOf(question);
+  for (let from = Date.now(); response.status === 303; from = Date.now()) {
+    url = new URL(response.headers.get('location') ?? '', url).href;
+    response = await fetch(url, { redirect: 'manual' });
+    steps.push({ url, ms: Date.now() - from, response });
+  }
+  return { steps, body: await response.text() };
+}
+
+describe('a query that outlives the wait', () => {
+  it('is delivered through a waiting room of URLs that differ, each within the limit', async () => {
+    service.stack.faults.set([{ on: 'query', delayMs: 2_000 }]);
+    const question = freshQuestion();
+    const { steps, body } = await follow(question);
+    expect(body).toBe(expected(question));
+    const waiting = steps.filter(({ url }) => url.startsWith(`${service.stack.apiUrl}/reporting/downloads/`));
+    expect(waiting.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(steps.map(({ url }) => url)).size).toBe(steps.length);
+    for (const { ms } of waiting) expect(ms).toBeLessThan(WAIT_MS + SLACK_MS);
+    expect(waiting.at(-1)?.response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('is delivered to curl -L and to fetch by the plain GET', async () => {
+    service.stack.faults.set([{ on: 'query', delayMs: 1_200 }]);
+    const [one, other] = [freshQuestion(), freshQuestion()];
+    const curl = promisify(execFile)('curl', [
+      '-sSL',
+      '-H',
+      `Authorization: Bearer ${service.token}`,
+      urlOf(one),
+    ]);
+    expect(await pull(other)).toBe(expected(other));
+    expect((await curl).stdout).toBe(expected(one));
+  });
+
+  it('takes a client that keeps Authorization as far as the store, which refuses it as S3 does', async () => {
+    service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
+    const headers = { Authorization: `Bearer ${service.token}` };
+    const get = (url: string) =>
+      new Promise<{ status: number; location: string | undefined; body: string }>((resolve, reject) => {
+        httpRequest(url, { headers }, async (response) => {
+          const body = (await response.toArray()).join('');
+          resolve({ status: response.statusCode ?? 0, location: response.headers.location, body });
+        })
+          .on('error', reject)
+          .end();
+      });
+    let url = urlOf(freshQuestion());
+    let answer = await get(url);
+    for (; answer.location; answer = await get(url)) url = new URL(answer.location, url).href;
+    expect(url.startsWith(service.stack.storageUrl)).toBe(true);
+    expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('Only one auth mechanism') });
+    // What such a client is told to do: fetch the Location without the header.
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  it.each([
+    '/reporting/downloads/unknown/1',
+    `/reporting/downloads/${'A'.repeat(43)}/1`,
+    `/reporting/downloads/${'A'.repeat(43)}/x`,
+    '/reporting/downloads/..%2Freports/1',
+  ])('is not to be had at %s', async (path) => {
+    const response = await fetch(service.stack.apiUrl + path);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      type: 'urn:problem-type:performance-reports:no-such-download',
+      detail: 'There is no such download, or it has expired. Request the report again.',
+    });
+  });
+
+  it('is stopped in Athena when it takes too long, and answered 503', async () => {
+    service.stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
+    const { steps, body } = await follow(freshQuestion());
+    expect(steps.at(-1)?.response.status).toBe(503);
+    expect(steps.at(-1)?.response.headers.get('retry-after')).toBe('60');
+    expect(JSON.parse(body)).toMatchObject({ type: 'urn:problem-type:performance-reports:unavailable' });
+    const { QueryExecutionIds: [id] = [] } = await athena().send(new ListQueryExecutionsCommand({}));
+    const { QueryExecution } = await athena().send(new GetQueryExecutionCommand({ QueryExecutionId: id }));
+    expect(QueryExecution?.Status?.State).toBe('CANCELLED');
+  });
+
+  it('is delivered when it was queued and not run', async () => {
+    service.stack.faults.set([{ on: 'query', queuedMs: 1_200 }]);
+    const question = freshQuestion();
+    expect(await pull(question)).toBe(expected(question));
+  });
+});
+
+describe('identical requests', () => {
+  it('share one query while it is under way, and say so', async () => {
+    service.stack.faults.set([
+      { on: 'query', delayMs: 300 },
+      { on: 'athena', match: 'StartQueryExecution' },
+      { on: 'query', match: 'SELECT' },
+    ]);
+    const question = freshQuestion();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => follow(question)));
+    expect(new Set(answers.map(({ body }) => body))).toEqual(new Set([expected(question)]));
+    expect(callsOf()['SELECT']).toBe(1);
+
+    service.stack.faults.set([{ on: 'query', delayMs: 300 }]);
+    const another = freshQuestion();
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, async () => (await ask(another)).headers.get('cache-status')),
+    );
+    expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss')).toHaveLength(1);
+    expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);
+  });
+
+  it('are answered from the copy, by one HEAD and no call of Athena', async () => {
+    const question = freshQuestion();
+    const first = await ask(question);
+    service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
+    const second = await ask(question);
+    expect([first, second].map(({ headers }) => headers.get('cache-status'))).toEqual([
+      'PerformanceReports; fwd=miss',
+      'PerformanceReports; hit',
+    ]);
+    expect(callsOf()).toEqual({ s3: 1, athena: 0 });
+    expect(await pull(question)).toBe(expected(question));
+  });
+
+  it('are each queried where copies are switched off', async () => {
+    const uncached = await startService(events, { functionEnv: { [ENV.reportMaxAgeSeconds]: '0' } });
+    try {
+      uncached.stack.faults.set([{ on: 'query', match: 'SELECT' }]);
+      const question = freshQuestion();
+      for (let times = 1; times <= 3; times++)
+        expect(await uncached.pull('publisherperformance', question)).toBe(expected(question));
+      expect(uncached.stack.faults.current()[0]?.matched).toBe(3);
+    } finally {
+      await uncached.close();
+    }
+  });
+});
+
+describe('an engine that fails', () => {
+  const problem = async (question: Question) => {
+    const response = await ask(question);
+    return {
+      status: response.status,
+      slug: ((await response.json()) as { type: string }).type.split(':').at(-1),
+    };
+  };
+
+  it('once, in a way that may pass, is asked once more', async () => {
+    service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 1 }]);
+    const question = freshQuestion();
+    expect(await pull(question)).toBe(expected(question));
+  });
+
+  it('twice is a 500, and asked anew by the next request', async () => {
+    service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 2 }]);
+    const question = freshQuestion();
+    expect(await problem(question)).toEqual({ status: 500, slug: 'internal-error' });
+    expect(await pull(question)).toBe(expected(question));
+  });
+
+  it('for good is a 500 at once, and asked anew by the next request', async () => {
+    service.stack.faults.set([{ on: 'query', fail: 'final', times: 1 }]);
+    const question = freshQuestion();
+    expect(await problem(question)).toEqual({ status: 500, slug: 'internal-error' });
+    expect(await pull(question)).toBe(expected(question));
+  });
+
+  it('at the limit of bytes scanned is a 400 that says what to do', async () => {
+    service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
+    expect(await problem(freshQuestion())).toEqual({ status: 400, slug: 'report-too-large' });
+  });
+
+  it('while a caller is in the waiting room is the same problem there', async () => {
+    service.stack.faults.set([{ on: 'query', delayMs: 1_000, fail: 'final' }]);
+    const { steps } = await follow(freshQuestion());
+    expect(steps.at(-1)?.response.status).toBe(500);
+  });
+});
+
+describe('throttling', () => {
+  it('by Athena of one call in three leaves 200 different reports delivered or 503, none wrong', async () => {
+    const patient = await startService(events);
+    try {
+      patient.stack.faults.set([{ on: 'athena', every: 3, throttle: true }]);
+      const questions = Array.from({ length: 200 }, freshQuestion);
+      const answers = await Promise.all(
+        questions.map(async (question) => {
+          const response = await patient.request('publisherperformance', queryOf(question), {
+            redirect: 'follow',
+          });
+          const body = await response.text();
+          return response.status === 200 ? body === expected(question) : response.status === 503;
+        }),
+      );
+      expect(answers.filter((right) => !right)).toEqual([]);
+    } finally {
+      await patient.close();
+    }
+  });
+
+  it('by S3 of some calls delays the report and nothing else', async () => {
+    service.stack.faults.set([
+      { on: 's3', match: 'PUT reports/', every: 2, throttle: true },
+      { on: 's3', match: 'PUT queries/', every: 2, throttle: true },
+      { on: 's3', match: 'HEAD', every: 2, throttle: true },
+      { on: 's3', match: 'GET athena/', every: 2, throttle: true },
+    ]);
+    const question = freshQuestion();
+    expect(await pull(question)).toBe(expected(question));
+  });
+
+  it('without end is a 503 with Retry-After, within the limit', async () => {
+    service.stack.faults.set([{ on: 'athena', throttle: true }]);
+    const from = Date.now();
+    const response = await ask(freshQuestion());
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('30');
+    expect(Date.now() - from).toBeLessThan(WAIT_MS + SLACK_MS);
+  });
+});
+
+describe('a result too large to publish while the caller waits', () => {
+  const MB = 1_000_000;
+  const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
+
+  it('is published whole by the function with the time for it', async () => {
+    service.stack.faults.set([{ on: 'query', resultBytes: 40 * MB }]);
+    const question = freshQuestion();
+    const { body } = await follow(question);
+    const csv = expected(question);
+    const rounds = rowsOf(body).length / rowsOf(csv).length;
+    expect(rounds).toBeGreaterThan(1_000);
+    expect(body).toBe(csv.slice(0, csv.indexOf('\n') + 1) + rowsOf(csv).repeat(rounds));
+  });
+
+  it('is delivered all the same when the process that publishes it is killed', async () => {
+    service.stack.faults.set([
+      { on: 'query', resultBytes: 40 * MB },
+      { on: 's3', match: 'PUT reports/', delayMs: 300 },
+    ]);
+    const question = freshQuestion();
+    const following = follow(question);
+    const uploading = () => service.stack.faults.current()[1]?.matched ?? 0;
+    await expect.poll(uploading, { timeout: 10_000 }).toBeGreaterThan(0);
+    await service.stack.sandboxes.get('publish')?.kill();
+    const { body } = await following;
+    expect(rowsOf(body).length % rowsOf(expected(question)).length).toBe(0);
+    expect(body.length).toBeGreaterThan(20 * MB);
+  });
+});
