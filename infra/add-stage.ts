@@ -43,7 +43,7 @@ export function addStage(app: App, stage: Stage, functionCode: FunctionCode): St
   });
   const operations = new OperationsStack(app, id('operations'), { ...common, stage });
   // Its metric filter reads the access log, which it knows by name.
-  operations.addDependency(api);
+  operations.addStackDependency(api);
 
   const stacks = { data, ...(identity && { identity }), api, operations };
   for (const stack of Object.values(stacks))

@@ -6,6 +6,7 @@ import { BASE_PATH, DOWNLOADS_PATH, ENV, RESULTS_PREFIX } from '../lib/names.ts'
 import { reports } from '../lib/report/catalogue.ts';
 import { startAthena } from './athena/athena.ts';
 import { openDuckDb } from './athena/duckdb-engine.ts';
+import { CLAIMS, CLIENTS, HOUSE } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
@@ -48,7 +49,6 @@ const API_SCOPE = 'api://performance-reports';
 const BUCKET = 'performance-reports-results';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
-const CLIENT = { clientId: 'partner', clientSecret: 'partner-secret' };
 
 /** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
 const FUNCTION_TIMEOUT_MS = 28_000;
@@ -107,7 +107,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => athena.close());
   const faultControl = await startFaultControl(faults);
   started.defer(() => faultControl.close());
-  const identityProvider = await startIdentityProvider({ clients: [CLIENT] });
+  const identityProvider = await startIdentityProvider({ clients: CLIENTS });
   started.defer(() => identityProvider.close());
 
   const env = {
@@ -123,7 +123,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.tokenIssuer]: identityProvider.issuer,
     [ENV.tokenJwksUri]: identityProvider.jwksUri,
     [ENV.apiScope]: API_SCOPE,
-    [ENV.entitlements]: 'none',
+    [ENV.entitlements]: 'claims',
+    [ENV.publisherCompaniesClaim]: CLAIMS.publisher,
+    [ENV.advertiserCompaniesClaim]: CLAIMS.advertiser,
+    [ENV.everyCompanyValue]: CLAIMS.every,
     [ENV.athenaDatabase]: DATABASE,
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
@@ -156,7 +159,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return {
     apiUrl: gateway.url,
     tokenUrl: identityProvider.tokenUrl,
-    ...CLIENT,
+    clientId: HOUSE.clientId,
+    clientSecret: HOUSE.clientSecret,
     scope: `${API_SCOPE}/.default`,
     storageUrl: store.url,
     athenaUrl: athena.url,

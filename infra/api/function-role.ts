@@ -46,5 +46,5 @@ function flat(value: unknown): string {
   }
   if (name === 'Ref') return `<${argument}>`;
   if (name === 'Fn::GetAtt') return `<${(argument as string[]).join('.')}>`;
-  return flat(argument);
+  return JSON.stringify(value);
 }

@@ -11,6 +11,7 @@ const events = knownEvents(42, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const expected = expectedReport('publisherperformance', events.publisher_events, question);
 const query = queryOf(question);
+const EVERY_COMPANY = { publisher_companies: '*', advertiser_companies: '*' };
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 let service: Service;
@@ -196,7 +197,7 @@ describe('the answer to a token', () => {
     };
   };
   const sign = async (claims: object, options?: object) =>
-    `Bearer ${await service.stack.identityProvider.signToken({ ...claims }, options)}`;
+    `Bearer ${await service.stack.identityProvider.signToken({ ...EVERY_COMPANY, ...claims }, options)}`;
   const apiScope = () => service.stack.scope.replace('/.default', '');
 
   const good = { status: 303, challenge: null, detail: undefined };

@@ -1,0 +1,23 @@
+/**
+ * `node infra/run-cdk.ts deploy dev …` runs CDK's command on all stacks of that stage, and on no other's. What
+ * follows the stage is handed on.
+ */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { chooseStages } from './choose-stages.ts';
+import { stages } from './stages.ts';
+
+const [command = 'deploy', stage = '', ...rest] = process.argv.slice(2);
+try {
+  chooseStages(stages, stage);
+  const cdk = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
+  const { status } = spawnSync(
+    process.execPath,
+    [cdk, command, '--all', '--context', `stage=${stage}`, ...rest],
+    { stdio: 'inherit' },
+  );
+  process.exitCode = status ?? 1;
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\nUsage: npm run ${command} -- <stage>\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type EventRow, expectedReport, type Question } from './expected-report.ts';
+import { knownEvents, randomNumbers } from './known-events.ts';
+import { accessToken, queryOf, type Service, startService } from './service.ts';
+
+const events = knownEvents(5, 300);
+const rowsOf = {
+  publisherperformance: events.publisher_events,
+  advertiserperformance: events.advertiser_events,
+};
+const GOVERNING = {
+  publisherperformance: 'publisher_company_id',
+  advertiserperformance: 'advertiser_company_id',
+};
+type ReportName = keyof typeof rowsOf;
+
+const CASES = 2_000;
+const AT_ONCE = 8;
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events);
+});
+afterAll(() => service.close());
+
+const tokenOf = (claims: object) =>
+  service.stack.identityProvider.signToken({ scope: service.stack.scope, ...claims }, { algorithm: 'EdDSA' });
+
+const get = async (report: string, question: Question, token: string) => {
+  const response = await service.request(report, queryOf(question), {
+    redirect: 'follow',
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  return { status: response.status, body: await response.text() };
+};
+
+const visibleTo = (report: ReportName, companies: readonly bigint[]): EventRow[] =>
+  rowsOf[report].filter((row) => companies.includes(row[GOVERNING[report]] as bigint));
+
+const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const revenue: Question = { ...january, fields: ['PublisherCompanyId', 'Opens', 'Revenue'] };
+const notAuthorized = {
+  status: 401,
+  body: expect.stringContaining('"detail":"Not authorized to this endpoint."'),
+};
+
+describe('a caller', () => {
+  it('sees its own companies’ rows, and another its own, by the same URL at the same time', async () => {
+    const [one, other] = await Promise.all([
+      tokenOf({ publisher_companies: 1000 }),
+      tokenOf({ publisher_companies: '1001' }),
+    ]);
+    const answers = await Promise.all([
+      get('publisherperformance', revenue, one),
+      get('publisherperformance', revenue, other),
+      get('publisherperformance', revenue, one),
+    ]);
+    const expectedFor = (company: bigint) => ({
+      status: 200,
+      body: expectedReport('publisherperformance', visibleTo('publisherperformance', [company]), revenue),
+    });
+    expect(answers).toEqual([expectedFor(1000n), expectedFor(1001n), expectedFor(1000n)]);
+    expect(answers[0]).not.toEqual(answers[1]);
+  });
+
+  it('can’t tell a company that it may not see from one that does not exist', async () => {
+    const token = await tokenOf({ publisher_companies: [1000] });
+    const filtered = (id: string) =>
+      get('publisherperformance', { ...revenue, filters: { PublisherCompanyId: [id] } }, token);
+    expect(await filtered('1001')).toEqual(await filtered('424242'));
+    expect(await filtered('1001')).toEqual({ status: 200, body: '"PublisherCompanyId","Opens","Revenue"\n' });
+  });
+
+  it('opens the advertiser report by no publisher’s claim, nor the other way round', async () => {
+    const spend: Question = { ...january, fields: ['Spend'] };
+    expect(await get('advertiserperformance', spend, await tokenOf({ publisher_companies: '*' }))).toEqual(
+      notAuthorized,
+    );
+    expect(await get('publisherperformance', revenue, await tokenOf({ advertiser_companies: '*' }))).toEqual(
+      notAuthorized,
+    );
+  });
+
+  it.each([
+    ['no claim', {}],
+    ['an empty claim', { publisher_companies: '' }],
+    ['a malformed claim', { publisher_companies: ['1000', 'all'] }],
+    ['a claim of another kind', { publisher_companies: true }],
+  ])('with %s is 401, whatever it asks for', async (_, claims) => {
+    const token = await tokenOf(claims);
+    expect(await get('publisherperformance', revenue, token)).toEqual(notAuthorized);
+    expect(await get('publisherperformance', { ...revenue, fields: ['Nothing'] }, token)).toEqual(
+      notAuthorized,
+    );
+  });
+
+  it('waits in a room of its own', async () => {
+    const token = await tokenOf({ publisher_companies: 1002 });
+    const slow = await startService(events, { functionEnv: { QUERY_WAIT_MS: '200' } });
+    try {
+      slow.stack.faults.set([{ on: 'query', delayMs: 800 }]);
+      const claims = { scope: slow.stack.scope, publisher_companies: 1002 };
+      const own = await slow.stack.identityProvider.signToken(claims, {});
+      const response = await slow.request('publisherperformance', queryOf(revenue), {
+        redirect: 'follow',
+        headers: { Authorization: `Bearer ${own}` },
+      });
+      expect(await response.text()).toBe((await get('publisherperformance', revenue, token)).body);
+    } finally {
+      await slow.close();
+    }
+  });
+
+  it('of the local identity provider has the rights that the guide promises', async () => {
+    const clients = ['house', 'publisher-one', 'publisher-two', 'advertiser', 'nobody'];
+    const statuses = await Promise.all(
+      clients.map(async (clientId) => {
+        const token = await accessToken({ ...service.stack, clientId, clientSecret: `${clientId}-secret` });
+        const answers = [
+          await get('publisherperformance', revenue, token),
+          await get('advertiserperformance', { ...january, fields: ['Spend'] }, token),
+        ];
+        return [clientId, ...answers.map(({ status }) => status)];
+      }),
+    );
+    expect(statuses).toEqual([
+      ['house', 200, 200],
+      ['publisher-one', 200, 401],
+      ['publisher-two', 200, 401],
+      ['advertiser', 401, 200],
+      ['nobody', 401, 401],
+    ]);
+  });
+});
+
+describe('the unrestricted caller', () => {
+  it('gets totals that are the sums over all companies and what belongs to none', async () => {
+    const everything = await tokenOf({ publisher_companies: '*' });
+    const totals: Question = { ...january, fields: ['ServedAds', 'Opens', 'Clicks'] };
+    const numbersOf = async (token: string) =>
+      (await get('publisherperformance', totals, token)).body.split('\n')[1]?.split(',').map(BigInt) ?? [];
+    const companies = [...new Set(events.publisher_events.map((row) => row['publisher_company_id']))];
+    const parts = await Promise.all(
+      companies
+        .filter((company) => company !== null)
+        .map(async (company) => numbersOf(await tokenOf({ publisher_companies: String(company) }))),
+    );
+    const ownerless = events.publisher_events.filter((row) => row['publisher_company_id'] === null);
+    parts.push(
+      expectedReport('publisherperformance', ownerless, totals).split('\n')[1]?.split(',').map(BigInt) ?? [],
+    );
+    const sums = parts.reduce((sum, part) => sum.map((value, index) => value + (part[index] ?? 0n)));
+    expect(await numbersOf(everything)).toEqual(sums);
+  });
+});
+
+describe('no row of a foreign company counts', () => {
+  it(`in ${CASES} random questions by random tokens`, async () => {
+    const random = randomNumbers(99);
+    const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+    const some = <T>(values: readonly T[], most: number): T[] =>
+      [...values].sort(() => random() - 0.5).slice(0, 1 + Math.floor(random() * most));
+    const publisherSide = [
+      'PlacementId',
+      'ContainerId',
+      'PublisherAccountId',
+      'PublisherCompanyId',
+      'DeviceOrProxy',
+    ];
+    const fields = {
+      publisherperformance: ['DateTime', 'Day', ...publisherSide, 'ServedAds', 'Opens', 'Clicks', 'Revenue'],
+      advertiserperformance: [
+        'DateTime',
+        'Day',
+        'AdvertiserCompanyId',
+        'CampaignId',
+        'DemandOrigin',
+        ...publisherSide,
+        'Impressions',
+        'Clicks',
+        'Conversions',
+        'Spend',
+      ],
+    };
+    const companies = {
+      publisherperformance: [1000n, 1001n, 1002n, 9223372036854775807n, 77n],
+      advertiserperformance: [1n, 2n, 3n, 4n, 77n],
+    };
+    const filterValues: Record<string, string[]> = {
+      PlacementId: ['10', '11', '12', '13'],
+      ContainerId: ['100', '101', '102', '103'],
+      PublisherCompanyId: ['1000', '1001', '1002', '9223372036854775807'],
+      DeviceOrProxy: ['phone', "'", '🦊'],
+    };
+    const claimForms = [
+      (ids: bigint[]) => ids.map(String),
+      (ids: bigint[]) => ids.join(' '),
+      (ids: bigint[]) => (ids.every((id) => id < 2n ** 53n) ? ids.map(Number) : ids.map(String)),
+    ];
+
+    const cases = Array.from({ length: CASES }, () => {
+      const report: ReportName = random() < 0.7 ? 'publisherperformance' : 'advertiserperformance';
+      const mine = some(companies[report], 3);
+      const filters =
+        random() < 0.6
+          ? some(Object.entries(filterValues), 2).map(([field, all]) => [field, some(all, 3)])
+          : [];
+      if (report === 'advertiserperformance' && random() < 0.3)
+        filters.push(['AdvertiserCompanyId', some(['1', '2', '3', '4'], 3)]);
+      const question: Question = {
+        fields: some(fields[report], 4),
+        start: pick(['2025-12-30T00:00:00Z', '2026-01-01T10:30:00Z']),
+        end: pick(['2026-01-03T00:00:00Z', '2026-01-06T11:00:00Z']),
+        filters: Object.fromEntries(filters),
+      };
+      const claim = report === 'publisherperformance' ? 'publisher_companies' : 'advertiser_companies';
+      return { report, mine, question, claims: { [claim]: pick(claimForms)(mine) } };
+    });
+
+    const wrong: unknown[] = [];
+    const queue = cases.values();
+    const work = async () => {
+      for (const { report, mine, question, claims } of queue) {
+        const { body } = await get(report, question, await tokenOf(claims));
+        if (body !== expectedReport(report, visibleTo(report, mine), question))
+          wrong.push({ claims, question, body });
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    expect(wrong).toEqual([]);
+  }, 120_000);
+});

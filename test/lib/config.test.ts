@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../lib/config.ts';
+
+const env = {
+  TOKEN_ISSUER: 'https://issuer.example',
+  TOKEN_JWKS_URI: 'https://issuer.example/keys',
+  API_SCOPE: 'api://reports',
+  ENTITLEMENTS: 'none',
+  ATHENA_DATABASE: 'reports',
+  ATHENA_WORKGROUP: 'reports',
+  RESULTS_BUCKET: 'results',
+};
+
+describe('readConfig', () => {
+  it('fills in what may be left out', () => {
+    expect(readConfig(env)).toEqual({
+      token: {
+        issuer: 'https://issuer.example',
+        jwksUri: 'https://issuer.example/keys',
+        apiScope: 'api://reports',
+      },
+      entitlements: undefined,
+      athenaDatabase: 'reports',
+      athenaWorkgroup: 'reports',
+      resultsBucket: 'results',
+      queryWaitMs: 25_000,
+      longestQueryMs: 600_000,
+      reportMaxAgeMs: 300_000,
+      downloadUrlSeconds: 300,
+    });
+  });
+
+  it('reads which claim governs which report', () => {
+    const { entitlements } = readConfig({
+      ...env,
+      ENTITLEMENTS: 'claims',
+      PUBLISHER_COMPANIES_CLAIM: 'roles',
+      PUBLISHER_COMPANIES_PREFIX: 'publisher-company:',
+      EVERY_COMPANY_VALUE: 'all',
+    });
+    expect(entitlements).toEqual({
+      PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
+      AdvertiserCompanyId: undefined,
+    });
+  });
+
+  it('names every variable that is missing', () => {
+    expect(() => readConfig({})).toThrow(
+      /TOKEN_ISSUER: .*\nTOKEN_JWKS_URI: .*\nAPI_SCOPE: .*\nENTITLEMENTS: .*\nATHENA_DATABASE: .*\nATHENA_WORKGROUP: .*\nRESULTS_BUCKET: /,
+    );
+  });
+
+  it.each([
+    ['ENTITLEMENTS', ''],
+    ['ENTITLEMENTS', 'all'],
+    ['QUERY_WAIT_MS', '28000'],
+    ['QUERY_WAIT_MS', '2e3'],
+    ['DOWNLOAD_URL_SECONDS', '0'],
+    ['TOKEN_JWKS_URI', 'keys'],
+    ['EVERY_COMPANY_VALUE', '1'],
+  ])('refuses %s=%s by its name', (name, value) => {
+    expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
+  });
+
+  it('refuses claims without the name of one', () => {
+    expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims' })).toThrow('PUBLISHER_COMPANIES_CLAIM');
+  });
+});
