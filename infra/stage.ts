@@ -1,5 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
+import { parseUtcTime } from '../lib/report/utc-time.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const whole = (minimum: number, maximum: number) =>
@@ -77,7 +78,10 @@ const stage = v.strictObject({
     /** The key of an existing bucket that is encrypted with KMS. */
     kmsKeyArn: v.exactOptional(matching(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/.+$/, 'the ARN of a KMS key')),
     /** The first day there are events for, UTC. Reports show nothing from before it. */
-    firstDay: v.pipe(v.string(), v.isoDate()),
+    firstDay: v.pipe(
+      v.string(),
+      v.check((day) => parseUtcTime(`${day}T00:00:00Z`) !== undefined, 'expected a date, YYYY-MM-DD'),
+    ),
   }),
   queries: v.strictObject({
     /** A query that scans more is stopped and answered 400. Athena takes no limit under 10 MB. */

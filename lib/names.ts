@@ -29,6 +29,9 @@ export const BASE_PATH = '/reporting';
 /** Where a caller waits for a report that takes longer than one request: `/{ticket}/{hop}` follows. */
 export const DOWNLOADS_PATH = `${BASE_PATH}/downloads`;
 
+/** Where the OpenAPI document is served. */
+export const OPENAPI_PATH = '/openapi.json';
+
 /** Where things lie in the results bucket, and for how many days at most. */
 export const RESULTS_PREFIX = {
   /** What Athena writes: `athena/<query execution id>.csv`. */

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import { BASE_PATH, DOWNLOADS_PATH, ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { BASE_PATH, DOWNLOADS_PATH, ENV, OPENAPI_PATH, RESULTS_PREFIX } from '../lib/names.ts';
 import { reports } from '../lib/report/catalogue.ts';
 import { startAthena } from './athena/athena.ts';
 import { openDuckDb } from './athena/duckdb-engine.ts';
@@ -142,11 +142,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const routed = [
     ...reports.map(({ name }) => ({ name, path: `${BASE_PATH}/${name}` })),
     { name: 'downloads', path: `${DOWNLOADS_PATH}/{ticket}/{hop}` },
+    { name: 'openapi', path: OPENAPI_PATH },
   ];
   const [publish, ...routes] = await Promise.all([
     start('publish', PUBLISH_TIMEOUT_MS),
     ...routed.map(async ({ name, path }) => ({
-      method: 'GET',
+      methods: ['GET', 'HEAD'],
       path,
       sandbox: await start(name, FUNCTION_TIMEOUT_MS),
     })),

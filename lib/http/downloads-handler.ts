@@ -5,7 +5,7 @@ import { readTicket, updateTicket } from '../delivery/ticket.ts';
 import { NoSuchDownload } from '../problem.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { problemChain } from './problem-chain.ts';
-import { redirect, waitingPath } from './redirect.ts';
+import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { deliveryFacts } from './request-log.ts';
 
 /**
@@ -31,8 +31,11 @@ export function downloadsHandler(parts: FunctionParts) {
     Object.assign(facts, deliveryFacts(delivery));
     const { isPublished, progress, cacheStatus } = delivery;
     if (isPublished || !progress)
-      return redirect(await presignReport(results, order.key, config.downloadUrlSeconds), cacheStatus);
+      return redirectToDownload(
+        await presignReport(results, order.key, config.downloadUrlSeconds),
+        cacheStatus,
+      );
     await updateTicket(results, id, { ...ticket, progress });
-    return redirect(waitingPath(event, id, Number(hop) + 1), cacheStatus);
+    return redirectToWaitingRoom(event, { ticket: id, hop: Number(hop) + 1 }, cacheStatus);
   });
 }

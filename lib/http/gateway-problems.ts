@@ -50,3 +50,12 @@ export const gatewayProblems = {
       'The report was not made in time. Try again; if it stays so, report the instance of this problem.',
   },
 } as const satisfies Record<string, GatewayProblem>;
+
+/** What the deployed service's firewall refuses; there is none on one machine. */
+export const refusedByFirewall = {
+  responseType: 'WAF_FILTERED',
+  status: 403,
+  slug: 'forbidden',
+  title: 'Forbidden',
+  detail: 'The firewall refused the request. If it is an honest one, report the instance of this problem.',
+} as const satisfies GatewayProblem;

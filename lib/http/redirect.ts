@@ -3,28 +3,50 @@ import type { CacheStatus } from '../delivery/deliver-report.ts';
 import { BASE_PATH, DOWNLOADS_PATH } from '../names.ts';
 
 /** RFC 9211: whether the answer came from a copy, from a query, or from a query that others had started. */
-const CACHE_STATUS: Record<CacheStatus, string> = {
+export const CACHE_STATUS: Record<CacheStatus, string> = {
   hit: 'PerformanceReports; hit',
   miss: 'PerformanceReports; fwd=miss',
   collapsed: 'PerformanceReports; fwd=miss; collapsed',
 };
 
-/** 303 (contract 4.2). The location is a secret of the caller's, so nothing may store the answer. */
-export const redirect = (location: string, cacheStatus: CacheStatus): APIGatewayProxyResult => ({
+/**
+ * What a person reads who sees the answer itself. RFC 9110 (15.4.4) would have the link here too, but bodies are
+ * logged where headers are not, and whoever holds the link has the report.
+ */
+export const NOTE = {
+  download:
+    'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
+    'Keep it to yourself: until it expires, whoever has it can download the report.\n',
+  waitingRoom:
+    'The report is being made. GET the URL in the Location header: it answers when the report is ready, ' +
+    'or says where to wait on.\n',
+};
+
+/** 303 to the report itself (contract 4.2). */
+export const redirectToDownload = (url: string, cacheStatus: CacheStatus): APIGatewayProxyResult =>
+  seeOther(url, cacheStatus, NOTE.download);
+
+/**
+ * 303 to the waiting room, by a URL that differs on every hop because some clients refuse one that they have
+ * seen. What stands before the service's own path, a stage or a custom domain's base path, is kept.
+ */
+export function redirectToWaitingRoom(
+  { requestContext: { path } }: APIGatewayProxyEvent,
+  { ticket, hop }: { readonly ticket: string; readonly hop: number },
+  cacheStatus: CacheStatus,
+): APIGatewayProxyResult {
+  const base = path.slice(0, path.indexOf(`${BASE_PATH}/`));
+  return seeOther(`${base}${DOWNLOADS_PATH}/${ticket}/${hop}`, cacheStatus, NOTE.waitingRoom);
+}
+
+/** The location is a secret of the caller's, so nothing may store the answer. */
+const seeOther = (location: string, cacheStatus: CacheStatus, note: string): APIGatewayProxyResult => ({
   statusCode: 303,
   headers: {
     Location: location,
+    'Content-Type': 'text/plain; charset=utf-8',
     'Cache-Control': 'no-store',
     'Cache-Status': CACHE_STATUS[cacheStatus],
   },
-  body: '',
+  body: note,
 });
-
-/**
- * The waiting URL's path, different on every hop because some clients refuse a URL that they have seen. What
- * stands before the service's own path, a stage or a custom domain's base path, is kept.
- */
-export function waitingPath({ requestContext }: APIGatewayProxyEvent, ticket: string, hop: number): string {
-  const { path } = requestContext;
-  return `${path.slice(0, path.indexOf(`${BASE_PATH}/`))}${DOWNLOADS_PATH}/${ticket}/${hop}`;
-}

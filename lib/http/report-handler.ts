@@ -1,4 +1,4 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyResult } from 'aws-lambda';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import { presignReport } from '../delivery/presign-report.ts';
 import { orderReport } from '../delivery/report-order.ts';
@@ -9,7 +9,8 @@ import { entitle } from '../token/entitle.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { problemChain } from './problem-chain.ts';
-import { redirect, waitingPath } from './redirect.ts';
+import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
+import { requestHeader } from './request-header.ts';
 import { deliveryFacts } from './request-log.ts';
 
 /** A large result may take the publishing function's 15 minutes after its query has ended. */
@@ -22,6 +23,8 @@ const PUBLISHING_MS = 900_000;
  * - 303 with the download URL in `Location`, or with a waiting URL if the report takes longer than one request
  * - 400 that lists every fault of the request; 401 without a good token for this API, checked before anything else
  * - 500 when something of ours fails, 503 when the same request will do later
+ *
+ * HEAD does all of that, the query too, so that its status and headers are GET's; the gateway drops the body.
  */
 export function reportHandler(
   report: Report,
@@ -30,13 +33,13 @@ export function reportHandler(
   const { config, results, verifyToken } = parts;
   return problemChain(parts.log).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
-    const claims = await verifyToken(header(event, 'authorization'));
+    const claims = await verifyToken(requestHeader(event, 'authorization'));
     facts.client = String(claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub']);
     const entitlement = entitle(claims, report, config);
     facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
     const request = parseRequest(report, {
       parameters: event.multiValueQueryStringParameters ?? {},
-      accept: header(event, 'accept'),
+      accept: requestHeader(event, 'accept'),
     });
 
     const order = orderReport(request, entitlement);
@@ -44,17 +47,12 @@ export function reportHandler(
     Object.assign(facts, deliveryFacts(delivery));
     const { isPublished, progress, cacheStatus } = delivery;
     if (isPublished || !progress)
-      return redirect(await presignReport(results, order.key, config.downloadUrlSeconds), cacheStatus);
+      return redirectToDownload(
+        await presignReport(results, order.key, config.downloadUrlSeconds),
+        cacheStatus,
+      );
     const expiresAt = began + config.longestQueryMs + PUBLISHING_MS;
     const ticket = await issueTicket(results, { report: report.name, order, progress, expiresAt });
-    return redirect(waitingPath(event, ticket, 1), cacheStatus);
+    return redirectToWaitingRoom(event, { ticket, hop: 1 }, cacheStatus);
   });
-}
-
-/** A header's values as one, as HTTP joins them; API Gateway leaves the names as the caller wrote them. */
-function header({ multiValueHeaders }: APIGatewayProxyEvent, name: string): string | undefined {
-  const values = Object.entries(multiValueHeaders ?? {}).flatMap(([key, values]) =>
-    key.toLowerCase() === name ? (values ?? []) : [],
-  );
-  return values.length > 0 ? values.join(', ') : undefined;
 }

@@ -7,7 +7,10 @@ import { isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
 export type FilterValue = string | bigint | number;
 
 /** Bounds a parameter's length: Athena takes at most 1,024 characters, and a quote may be doubled. */
-const MAX_TEXT_CHARACTERS = 256;
+export const MAX_TEXT_CHARACTERS = 256;
+
+/** How a time that can match is written, by the grain of the dimension. */
+export const TIME_FILTER_FORM = { hour: 'YYYY-MM-DDThh:00:00Z', day: 'YYYY-MM-DDT00:00:00Z' };
 
 const text = v.pipe(
   v.string(),
@@ -34,8 +37,8 @@ const time = (fits: (time: number) => boolean, expected: string) =>
     v.transform((value) => value ?? 0),
   );
 
-const hour = time(isWholeHour, 'a whole hour, YYYY-MM-DDThh:00:00Z');
-const day = time(isMidnight, 'a midnight, YYYY-MM-DDT00:00:00Z');
+const hour = time(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);
+const day = time(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
 
 /** The values that a filter on this dimension can take (contract 4.1 rule 6). */
 export const filterValueSchema = (dimension: Dimension): v.GenericSchema<string, FilterValue> => {

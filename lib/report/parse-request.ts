@@ -4,7 +4,7 @@ import { type Fault, InvalidRequest } from '../problem.ts';
 import type { Dimension, Report } from './catalogue.ts';
 import { didYouMean, quoted } from './did-you-mean.ts';
 import { type FilterValue, filterValueSchema } from './filter-value.ts';
-import { lengthInDays, parseUtcTime, type Window } from './utc-time.ts';
+import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 export const API_VERSIONS = ['1.0'];
 
@@ -49,7 +49,7 @@ const utcTime = v.pipe(
     const time = parseUtcTime(dataset.value);
     if (time !== undefined) return time;
     addIssue({
-      message: `${quoted(dataset.value)} is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.`,
+      message: `${quoted(dataset.value)} is not a date and time of the form ${UTC_TIME_FORM}.`,
     });
     return NEVER;
   }),

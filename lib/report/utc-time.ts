@@ -1,4 +1,10 @@
-const FORMAT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
+/** The contract's date-time (2.3, 4.1), in words. */
+export const UTC_TIME_FORM = 'YYYY-MM-DDThh:mm:ssZ';
+
+/** A form in words as a regular expression: each letter but T and Z stands for a digit. */
+export const patternOf = (form: string): string => `^${form.replaceAll(/[YMDhms]/g, '\\d')}$`;
+
+const FORMAT = RegExp(patternOf(UTC_TIME_FORM));
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

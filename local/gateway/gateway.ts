@@ -8,7 +8,7 @@ import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
 import { proxyEvent } from './proxy-event.ts';
 
 export interface Route {
-  readonly method: string;
+  readonly methods: readonly string[];
   /** With path parameters in braces: `/reporting/downloads/{ticket}/{hop}`. */
   readonly path: string;
   readonly sandbox: Sandbox;
@@ -51,7 +51,7 @@ export async function startGateway(routes: readonly Route[], port: number): Prom
     const body = JSON.stringify(problemDocument(gatewayProblems.tooLarge, randomUUID()));
     socket.end(
       `HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: ${PROBLEM_MEDIA_TYPE}\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+        `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
   });
 
@@ -75,8 +75,8 @@ function routeOf(
   path: string,
 ): [Route, Record<string, string> | null] | [] {
   for (const route of routes) {
-    const pattern = RegExp(`^${route.path.replaceAll(/{(\w+)}/g, '(?<$1>[^/]+)')}$`);
-    const match = method === route.method ? pattern.exec(path) : null;
+    const pattern = RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/{(\w+)}/g, '(?<$1>[^/]+)')}$`);
+    const match = route.methods.includes(method ?? '') ? pattern.exec(path) : null;
     if (match) {
       const groups = Object.entries(match.groups ?? {});
       return [
@@ -102,11 +102,12 @@ function send(
 ) {
   for (const [name, value] of Object.entries({ ...headers, ...multiValueHeaders }))
     response.setHeader(name, value as string | string[]);
+  response.setHeader('content-length', Buffer.byteLength(body));
   response.writeHead(statusCode).end(body);
 }
 
 function answer(response: ServerResponse, problem: GatewayProblem, requestId: string) {
   response
-    .writeHead(problem.status, { 'content-type': PROBLEM_MEDIA_TYPE })
+    .writeHead(problem.status, { 'content-type': PROBLEM_MEDIA_TYPE, 'cache-control': 'no-store' })
     .end(JSON.stringify(problemDocument(problem, requestId)));
 }

@@ -8,7 +8,12 @@ export function proxyEvent(
   route: { requestId: string; resource: string; pathParameters: Record<string, string> | null },
 ): APIGatewayProxyEvent {
   const { requestId, resource, pathParameters } = route;
-  const headers = request.headersDistinct as Record<string, string[]>;
+  const headers: Record<string, string[]> = {
+    ...(request.headersDistinct as Record<string, string[]>),
+    // The gateway's own words, whatever the caller wrote.
+    'x-forwarded-proto': ['http'],
+    'x-forwarded-port': [String(request.socket.localPort)],
+  };
   const names = new Set(url.searchParams.keys());
   const query = Object.fromEntries([...names].map((name) => [name, url.searchParams.getAll(name)]));
   const now = Date.now();
@@ -26,6 +31,7 @@ export function proxyEvent(
       accountId: '000000000000',
       apiId: 'local',
       authorizer: null,
+      domainName: request.socket.localAddress ?? '',
       protocol: 'HTTP/1.1',
       httpMethod: request.method ?? 'GET',
       path: url.pathname,

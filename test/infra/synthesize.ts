@@ -61,13 +61,25 @@ export const grownAccount: StageInput = {
 /** Builds the stacks of a stage as `cdk synth` does, but for the code of the functions. */
 export function buildStacks(input: StageInput): StageStacks & { readonly app: App } {
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
-  const app = new App({ context, analyticsReporting: false });
+  const app = new App({
+    // CDK's own rules are asked by `cdk synth`; their engine takes a second to start.
+    context: { ...context, '@aws-cdk/core:validateAgainstDefaultRules': false },
+    analyticsReporting: false,
+  });
   return { app, ...addStage(app, readStage('test', input), () => Code.fromInline('// bundled')) };
 }
 
 /** The resources of a stack by their logical ids. */
 export const resourcesOf = (stack: Stack): Readonly<Record<string, Resource>> =>
   Template.fromStack(stack).toJSON()['Resources'];
+
+/** The one resource whose logical id begins so. */
+export function named(resources: Readonly<Record<string, Resource>>, start: string): [string, Resource] {
+  const [found, ...more] = Object.entries(resources).filter(([id]) => id.startsWith(start));
+  if (!found || more.length > 0)
+    throw new Error(`${more.length + (found ? 1 : 0)} resources begin with ${start}`);
+  return found;
+}
 
 export const ofType = (resources: Readonly<Record<string, Resource>>, type: string): Resource[] =>
   Object.values(resources).filter(({ Type }) => Type === type);
@@ -78,7 +90,8 @@ export function resolved(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);
   const [name, argument] = entries[0] ?? [];
-  if (name === 'Fn::Join') return (argument[1] as unknown[]).map((part) => String(resolved(part))).join(argument[0]);
+  if (name === 'Fn::Join')
+    return (argument[1] as unknown[]).map((part) => String(resolved(part))).join(argument[0]);
   if (name === 'Ref') return `<${argument}>`;
   if (name === 'Fn::GetAtt') return `<${argument.join('.')}>`;
   if (name === 'Fn::GetStackOutput') return `https://${argument.OutputName}.example`;

@@ -521,6 +521,8 @@ describe('StopQueryExecution', () => {
     const other = await startOther({ maxRunning: 1 });
     const long = await startQuery(LONG_QUERY, {}, other);
     const next = await startQuery('SELECT 1', {}, other);
+    const isUnderWay = async () => (await readdir(join(home, 'scratch'))).includes(`${long}.csv`);
+    await vi.waitUntil(isUnderWay, { interval: 5, timeout: 5_000 });
     expect((await executionOf(long, other)).Status?.State).toBe('RUNNING');
     await stopQuery(long, other);
 

@@ -1,0 +1,29 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { Config } from '../config.ts';
+import { OPENAPI_PATH } from '../names.ts';
+import { OPENAPI_MEDIA_TYPE, openApiDocument } from '../openapi/document.ts';
+import { scopeOf } from '../token/verify-token.ts';
+import { problemChain } from './problem-chain.ts';
+import type { LineLog } from './request-log.ts';
+import { serviceUrl } from './service-url.ts';
+
+/**
+ * GET /openapi.json: the service described in OpenAPI 3.1, with the address at which the caller has found it.
+ * Needs no token.
+ */
+export function openApiHandler({ config, log }: { readonly config: Config; readonly log: LineLog }) {
+  return problemChain(log).handler(
+    async (event): Promise<APIGatewayProxyResult> => ({
+      statusCode: 200,
+      headers: {
+        'Content-Type': OPENAPI_MEDIA_TYPE,
+        // Not for shared caches: the address in it is as this caller's request has it.
+        'Cache-Control': 'private, max-age=300',
+      },
+      body: JSON.stringify(
+        // The root of the host that serves the document, where the gateway doesn't say which that is.
+        openApiDocument({ url: serviceUrl(event, OPENAPI_PATH) ?? '/', scope: scopeOf(config.token) }),
+      ),
+    }),
+  );
+}

@@ -1,0 +1,53 @@
+import type { Field, FieldType, Report } from '../report/catalogue.ts';
+import { formatUtcTime } from '../report/utc-time.ts';
+import { fieldNames } from './field-schemas.ts';
+
+/** A request that a reader can send as it stands; the tests do. */
+export interface ExampleRequest {
+  readonly summary: string;
+  readonly requestedFields: readonly string[];
+  readonly groupBy?: readonly string[];
+  readonly filter?: Readonly<Record<string, unknown>>;
+}
+
+/** The month that the examples ask for. */
+export const EXAMPLE_WINDOW = {
+  startInclusive: formatUtcTime(Date.UTC(2026, 0, 1)),
+  endExclusive: formatUtcTime(Date.UTC(2026, 1, 1)),
+};
+
+/** Examples for a report, by name; the same name stands at each parameter of one request. */
+export function exampleRequests(report: Report): Readonly<Record<string, ExampleRequest>> {
+  const { fields } = report;
+  const dimensions = fieldNames(report, 'dimension');
+  const metrics = fieldNames(report, 'metric');
+  const first = (fits: (field: Field) => boolean): string =>
+    dimensions.find((name) => fits(fields[name] as Field)) as string;
+  const day = first((field) => 'grain' in field && field.grain === 'day');
+  const identifier = first(({ type }) => type === 'integer');
+  const text = first(({ type }) => type === 'string');
+  return {
+    daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] },
+    filtered: {
+      summary: `Every metric by ${identifier}, for two of them and one ${text}`,
+      requestedFields: [identifier, ...metrics],
+      groupBy: [identifier],
+      filter: { [identifier]: [11, 12], [text]: EXAMPLE_VALUE.string },
+    },
+    totals: { summary: 'One row of totals', requestedFields: metrics },
+  };
+}
+
+const EXAMPLE_VALUE = { integer: 11, float: '1.250000', string: 'phone' };
+
+/** A file that could answer the example: the header line and one row (contract 2.3). */
+export function exampleCsv({ fields }: Report, { requestedFields }: ExampleRequest): string {
+  const value = (type: FieldType) =>
+    type === 'datetime'
+      ? `"${EXAMPLE_WINDOW.startInclusive}"`
+      : type === 'string'
+        ? `"${EXAMPLE_VALUE.string}"`
+        : EXAMPLE_VALUE[type];
+  const header = requestedFields.map((name) => `"${name}"`).join(',');
+  return `${header}\n${requestedFields.map((name) => value((fields[name] as Field).type)).join(',')}\n`;
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { tables } from '../../lib/report/tables.ts';
+import { buildStacks, grownAccount, named, newAccount, ofType, resolved, resourcesOf } from './synthesize.ts';
+
+const made = resourcesOf(buildStacks(newAccount).data);
+const kept = resourcesOf(buildStacks(grownAccount).data);
+
+const HIVE_TYPE: Record<string, string> = { varchar: 'string' };
+
+/** The Glue table of that name, with references put into words. */
+const tableInput = (resources: typeof made, name: string) =>
+  ofType(resources, 'AWS::Glue::Table')
+    .map(({ Properties }) => resolved(Properties['TableInput']) as Record<string, unknown>)
+    .find(({ Name }) => Name === name);
+
+describe('the tables', () => {
+  it.each(tables)('$name has the columns of the data contract, in its order', ({ name, columns }) => {
+    expect(tableInput(made, name)).toMatchObject({
+      TableType: 'EXTERNAL_TABLE',
+      PartitionKeys: [{ Name: 'day', Type: 'string' }],
+      StorageDescriptor: {
+        Columns: columns.map(({ name, type, meaning }) => ({
+          Name: name,
+          Type: HIVE_TYPE[type] ?? type,
+          Comment: meaning,
+        })),
+        InputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
+        OutputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
+        SerdeInfo: { SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe' },
+      },
+    });
+  });
+
+  it('finds its days by projection, from the first day up to the present', () => {
+    const [bucket] = named(made, 'EventsD');
+    expect(tableInput(made, 'publisher_events')).toMatchObject({
+      Parameters: {
+        classification: 'parquet',
+        'projection.enabled': 'true',
+        'projection.day.type': 'date',
+        'projection.day.format': 'yyyy-MM-dd',
+        'projection.day.range': '2025-01-01,NOW',
+        'projection.day.interval': '1',
+        'projection.day.interval.unit': 'DAYS',
+        'storage.location.template': `s3://<${bucket}>/publisher_events/day=\${day}/`,
+      },
+      StorageDescriptor: { Location: `s3://<${bucket}>/publisher_events/` },
+    });
+  });
+
+  it('reads an existing bucket, below its prefix', () => {
+    expect(ofType(kept, 'AWS::S3::Bucket')).toHaveLength(1);
+    expect(tableInput(kept, 'advertiser_events')).toMatchObject({
+      Parameters: {
+        'projection.day.range': '2020-02-29,NOW',
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: Athena's own placeholder
+        'storage.location.template': 's3://example-events/warehouse/advertiser_events/day=${day}/',
+      },
+      StorageDescriptor: { Location: 's3://example-events/warehouse/advertiser_events/' },
+    });
+  });
+});
+
+describe('the buckets', () => {
+  const buckets = [...ofType(made, 'AWS::S3::Bucket'), ...ofType(kept, 'AWS::S3::Bucket')];
+
+  it('are encrypted, and drop unfinished uploads after a day', () => {
+    expect(buckets).toHaveLength(3);
+    for (const { Properties } of buckets)
+      expect(Properties).toMatchObject({
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+        },
+        LifecycleConfiguration: {
+          Rules: expect.arrayContaining([
+            {
+              Id: 'unfinished-uploads',
+              Status: 'Enabled',
+              AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+            },
+          ]),
+        },
+      });
+  });
+
+  it('keep no result longer than a week, whatever it is', () => {
+    const [, { Properties }] = named(made, 'Results2');
+    const { Rules } = Properties['LifecycleConfiguration'] as { Rules: Record<string, unknown>[] };
+    expect(
+      Rules.filter(({ Prefix }) => Prefix).map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]),
+    ).toEqual(Object.values(RESULTS_PREFIX).map((prefix) => [prefix, 7]));
+  });
+
+  it('go with their stack, unless the stage keeps its data', () => {
+    expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
+      'Delete',
+      'Delete',
+    ]);
+    expect(ofType(kept, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(['Retain']);
+  });
+});
+
+describe('the workgroup', () => {
+  it('binds every query to engine 3, the result location, encryption, metrics and the limit of bytes', () => {
+    const [bucket] = named(made, 'Results2');
+    expect(resolved(ofType(made, 'AWS::Athena::WorkGroup')[0]?.Properties)).toMatchObject({
+      Name: 'performance-reports-test',
+      WorkGroupConfiguration: {
+        EnforceWorkGroupConfiguration: true,
+        EngineVersion: { SelectedEngineVersion: 'Athena engine version 3' },
+        PublishCloudWatchMetricsEnabled: true,
+        BytesScannedCutoffPerQuery: 10_000_000_000,
+        ResultConfiguration: {
+          OutputLocation: `s3://<${bucket}>/athena/`,
+          EncryptionConfiguration: { EncryptionOption: 'SSE_S3' },
+        },
+      },
+    });
+  });
+});

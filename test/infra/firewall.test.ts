@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { COUNTED_CORE_RULES, firewallRules, responseBodies } from '../../infra/api/firewall-rules.ts';
+import { publisherReport } from '../../lib/report/catalogue.ts';
+
+const rules = firewallRules(500);
+
+const fields = Object.keys(publisherReport.fields).join(',');
+const window = 'startInclusive=2026-01-01T00:00:00Z&endExclusive=2026-02-01T00:00:00Z&api-version=1.0';
+const manyPlacements = Array.from({ length: 120 }, (_, index) => `filter[PlacementId]=${9_000_000 + index}`);
+
+/** What an honest caller may ask, decoded, as AWS WAF's rules see it after their transformations. */
+const honest: readonly (readonly [string, string])[] = [
+  ['brackets, commas and colons', `requestedFields=${fields}&${window}&filter[PlacementId]=7`],
+  ['an apostrophe', `requestedFields=${fields}&${window}&filter[DeviceOrProxy]=O'Brien`],
+  ['quotes and a semicolon', `requestedFields=${fields}&${window}&filter[DeviceOrProxy]="TV"; 4K`],
+  ['words of SQL', `requestedFields=${fields}&${window}&filter[DemandOrigin]=select -- or union`],
+  ['angle brackets', `requestedFields=${fields}&${window}&filter[DeviceOrProxy]=<unknown device>`],
+  ['an equals sign after on…', `requestedFields=${fields}&${window}&filter[DemandOrigin]=onair=1`],
+  ['a URL', `requestedFields=${fields}&${window}&filter[DemandOrigin]=https://ads.example/x?y=1`],
+  ['a URL of an address', `requestedFields=${fields}&${window}&filter[DemandOrigin]=http://203.0.113.9/bid`],
+  ['a file name', `requestedFields=${fields}&${window}&filter[DemandOrigin]=exchange.log`],
+  ['a relative path', `requestedFields=${fields}&${window}&filter[DemandOrigin]=app/../bundle`],
+  ['a long list', `requestedFields=${fields}&${window}&${manyPlacements.join('&')}`],
+];
+
+/** What AWS documents of the core rules that look at a query, read as widely as its words allow. */
+const DOCUMENTED_PATTERNS: Readonly<Record<string, (query: string) => boolean>> = {
+  SizeRestrictions_QUERYSTRING: (query) => query.length > 2_048,
+  EC2MetaDataSSRF_QUERYARGUMENTS: (query) => /169\.254\.169\.254|metadata\.google/.test(query),
+  GenericLFI_QUERYARGUMENTS: (query) => /\.\.[/\\]/.test(query),
+  RestrictedExtensions_QUERYARGUMENTS: (query) => /\.(log|ini|bak|conf|config|sys|sql|backup)\b/.test(query),
+  GenericRFI_QUERYARGUMENTS: (query) => /(https?|ftps?|file):\/\/\d+\.\d+\.\d+\.\d+/.test(query),
+  CrossSiteScripting_QUERYARGUMENTS: (query) => /[<>]|\bon\w+=|javascript:/.test(query),
+};
+
+describe('the firewall', () => {
+  it('limits an address, then asks the core rules, then looks for known bad inputs', () => {
+    expect(rules.map(({ name, priority }) => [name, priority])).toEqual([
+      ['requests-per-address', 0],
+      ['core', 1],
+      ['known-bad-inputs', 2],
+    ]);
+    expect(rules[0]).toMatchObject({
+      statement: { rateBasedStatement: { aggregateKeyType: 'IP', limit: 500, evaluationWindowSec: 300 } },
+      action: {
+        block: { customResponse: { responseCode: 429, customResponseBodyKey: 'too-many-requests' } },
+      },
+    });
+    for (const [index, name] of [
+      [1, 'AWSManagedRulesCommonRuleSet'],
+      [2, 'AWSManagedRulesKnownBadInputsRuleSet'],
+    ] as const)
+      expect(rules[index]).toMatchObject({
+        statement: { managedRuleGroupStatement: { vendorName: 'AWS', name } },
+        overrideAction: { none: {} },
+      });
+  });
+
+  it('tells a caller over its limit what the gateway would', () => {
+    expect(JSON.parse(responseBodies['too-many-requests']?.content ?? '')).toEqual({
+      type: 'urn:problem-type:performance-reports:too-many-requests',
+      title: 'Too many requests',
+      status: 429,
+      detail: 'There were too many requests from this address. Try again in five minutes.',
+    });
+  });
+
+  it('counts what it does not block, each with its reason in docs/security.md', () => {
+    const security = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
+    expect(rules[1]).toMatchObject({
+      statement: {
+        managedRuleGroupStatement: {
+          ruleActionOverrides: [
+            'NoUserAgent_HEADER',
+            'SizeRestrictions_QUERYSTRING',
+            'CrossSiteScripting_QUERYARGUMENTS',
+            'GenericLFI_QUERYARGUMENTS',
+            'GenericRFI_QUERYARGUMENTS',
+            'RestrictedExtensions_QUERYARGUMENTS',
+          ].map((name) => ({ name, actionToUse: { count: {} } })),
+        },
+      },
+    });
+    for (const name of Object.keys(COUNTED_CORE_RULES)) expect(security).toContain(`\`${name}\``);
+  });
+
+  it.each(honest)('lets through %s', (_, query) => {
+    const tripped = Object.entries(DOCUMENTED_PATTERNS).flatMap(([rule, trips]) =>
+      trips(query) ? [rule] : [],
+    );
+    expect(tripped.filter((rule) => !(rule in COUNTED_CORE_RULES))).toEqual([]);
+  });
+
+  it('counts no rule that no honest request trips', () => {
+    const tripped = Object.entries(DOCUMENTED_PATTERNS).flatMap(([rule, trips]) =>
+      honest.some(([, query]) => trips(query)) ? [rule] : [],
+    );
+    expect([...tripped, 'NoUserAgent_HEADER'].sort()).toEqual(Object.keys(COUNTED_CORE_RULES).sort());
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { buildStacks, grownAccount, newAccount, ofType, resolved, resourcesOf } from './synthesize.ts';
+
+describe('without an issuer of its own, a stage', () => {
+  const { identity, api } = buildStacks(newAccount);
+  const resources = identity ? resourcesOf(identity) : {};
+
+  it('has a user pool with the scope that tokens must be requested with', () => {
+    expect(ofType(resources, 'AWS::Cognito::UserPoolResourceServer')[0]?.Properties).toMatchObject({
+      Identifier: 'api://performance-reports',
+      Scopes: [{ ScopeName: '.default' }],
+    });
+  });
+
+  it('has a machine client with a secret for each partner, and no other way to a token', () => {
+    const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) =>
+      resolved(Properties),
+    );
+    expect(clients).toHaveLength(2);
+    for (const client of clients)
+      expect(client).toMatchObject({
+        GenerateSecret: true,
+        AllowedOAuthFlows: ['client_credentials'],
+        AllowedOAuthFlowsUserPoolClient: true,
+        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
+      });
+    expect(clients.map((client) => (client as Record<string, unknown>)['ClientName'])).toEqual([
+      'first-partner',
+      'second-partner',
+    ]);
+    expect(ofType(resources, 'AWS::Cognito::UserPool')[0]?.Properties).toMatchObject({
+      AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
+    });
+  });
+
+  it('trusts that pool', () => {
+    for (const { Properties } of ofType(resourcesOf(api), 'AWS::Lambda::Function'))
+      expect(resolved(Properties['Environment'])).toMatchObject({
+        Variables: {
+          TOKEN_ISSUER: expect.stringContaining('ProviderURL'),
+          TOKEN_JWKS_URI: expect.stringMatching(/ProviderURL.*\/\.well-known\/jwks\.json$/),
+        },
+      });
+  });
+});
+
+describe('with an existing issuer, a stage', () => {
+  const { identity, api } = buildStacks(grownAccount);
+
+  it('has no user pool', () => {
+    expect(identity).toBeUndefined();
+  });
+
+  it('trusts that issuer and its keys', () => {
+    for (const { Properties } of ofType(resourcesOf(api), 'AWS::Lambda::Function'))
+      expect(Properties['Environment']).toMatchObject({
+        Variables: {
+          TOKEN_ISSUER: 'https://login.example/tenant/v2.0',
+          TOKEN_JWKS_URI: 'https://login.example/tenant/keys',
+        },
+      });
+  });
+});

@@ -1,0 +1,208 @@
+import { readFileSync } from 'node:fs';
+import type { Stack } from 'aws-cdk-lib';
+import { describe, expect, it } from 'vitest';
+import { buildStacks, grownAccount, newAccount, ofType, resolved, resourcesOf } from './synthesize.ts';
+
+interface Statement {
+  readonly Sid?: string;
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource?: string | string[];
+  readonly Principal?: unknown;
+  readonly Condition?: Record<string, Record<string, unknown>>;
+}
+
+const stages = { newAccount: buildStacks(newAccount), grownAccount: buildStacks(grownAccount) };
+const stacksOf = ({ data, identity, api, operations }: (typeof stages)['newAccount']): Stack[] =>
+  [data, identity, api, operations].filter((stack) => stack !== undefined);
+const all = Object.values(stages).flatMap(stacksOf).map(resourcesOf);
+
+const list = <T>(value: T | T[] | undefined): T[] => (value === undefined ? [] : ([value].flat() as T[]));
+
+/** Every statement of every policy in a value, wherever it stands. */
+function statementsIn(value: unknown): Statement[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === 'Statement' ? list(inner as Statement[]) : statementsIn(inner),
+  );
+}
+
+const allowing = all.flatMap((resources) =>
+  statementsIn(resolved(resources)).filter(({ Effect }) => Effect === 'Allow'),
+);
+
+/** The roles of the functions by the functions' names. */
+const roles = Object.fromEntries(
+  ofType(resourcesOf(stages.newAccount.api), 'AWS::Lambda::Function').map(({ Properties }) => {
+    const role = resourcesOf(stages.newAccount.api)[
+      (Properties['Role'] as { 'Fn::GetAtt': [string] })['Fn::GetAtt'][0]
+    ];
+    const name = String(Properties['FunctionName']).replace('performance-reports-test-', '');
+    return [name, statementsIn(resolved(role))] as const;
+  }),
+);
+
+/** Every wildcard that is granted, and why nothing narrower would do. */
+const ALLOWED_WILDCARDS = [
+  // Objects are named by what they hold: days and files, queries, reports, tickets.
+  /^https:\/\/PublishOutput\w+\.example\/(publisher_events|advertiser_events|athena|reports|queries|tickets|orders|heartbeats)\/\*$/,
+  /^arn:(aws|<AWS::Partition>):s3:::example-events\/warehouse\/(publisher_events|advertiser_events)\/\*$/,
+  // X-Ray's two actions take no resource.
+  /^\*$/,
+];
+
+describe('public access', () => {
+  it('is blocked at every bucket', () => {
+    const buckets = all.flatMap((resources) => ofType(resources, 'AWS::S3::Bucket'));
+    expect(buckets).toHaveLength(3);
+    for (const { Properties } of buckets)
+      expect(Properties).toMatchObject({
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+      });
+  });
+
+  it('is granted to nobody: everyone is named to be refused alone', () => {
+    const principals = allowing.flatMap(({ Principal }) => (Principal === undefined ? [] : [Principal]));
+    expect(new Set(principals.map((principal) => JSON.stringify(principal)))).toEqual(
+      new Set(
+        ['lambda', 'apigateway', 'cloudwatch'].map((service) =>
+          JSON.stringify({ Service: `${service}.amazonaws.com` }),
+        ),
+      ),
+    );
+  });
+
+  it('goes over TLS 1.2 or not at all', () => {
+    const policies = all.flatMap((resources) => ofType(resources, 'AWS::S3::BucketPolicy'));
+    expect(policies).toHaveLength(3);
+    for (const policy of policies)
+      expect(statementsIn(policy)).toMatchObject([
+        {
+          Effect: 'Deny',
+          Action: 's3:*',
+          Principal: { AWS: '*' },
+          Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        },
+        { Effect: 'Deny', Action: 's3:*', Condition: { NumericLessThan: { 's3:TlsVersion': 1.2 } } },
+      ]);
+  });
+
+  it('cannot start a function: only the API and the order rule can', () => {
+    const permissions = all.flatMap((resources) => ofType(resources, 'AWS::Lambda::Permission'));
+    expect(permissions).toHaveLength(8);
+    for (const { Properties } of permissions) {
+      expect(['apigateway.amazonaws.com', 'events.amazonaws.com']).toContain(Properties['Principal']);
+      expect(Properties['SourceArn']).toBeDefined();
+    }
+    expect(all.flatMap((resources) => ofType(resources, 'AWS::Lambda::Url'))).toEqual([]);
+  });
+});
+
+describe('grants', () => {
+  it('name every action', () => {
+    expect(allowing.length).toBeGreaterThan(40);
+    for (const { Action } of allowing)
+      for (const action of list(Action)) expect(action).toMatch(/^[a-z0-9-]+:[A-Za-z]+$/);
+  });
+
+  it('hold no wildcard but those that a service demands', () => {
+    const wildcards = allowing
+      .flatMap(({ Action, Resource }) => list(Resource).map((resource) => ({ Action, resource })))
+      .filter(({ resource }) => resource.includes('*'));
+    expect(wildcards.length).toBeGreaterThan(20);
+    for (const { Action, resource } of wildcards) {
+      expect(
+        ALLOWED_WILDCARDS.some((pattern) => pattern.test(resource)),
+        resource,
+      ).toBe(true);
+      if (resource === '*') expect(Action).toEqual(['xray:PutTelemetryRecords', 'xray:PutTraceSegments']);
+    }
+  });
+
+  it('come from inline policies alone, but for the log role of API Gateway', () => {
+    for (const resources of all)
+      expect(
+        ofType(resources, 'AWS::IAM::Policy').concat(ofType(resources, 'AWS::IAM::ManagedPolicy')),
+      ).toEqual([]);
+    const managed = all
+      .flatMap((resources) => ofType(resources, 'AWS::IAM::Role'))
+      .flatMap(({ Properties }) => list(resolved(Properties['ManagedPolicyArns'])));
+    expect(managed).toEqual([
+      expect.stringMatching(/AmazonAPIGatewayPushToCloudWatchLogs$/),
+      expect.stringMatching(/AmazonAPIGatewayPushToCloudWatchLogs$/),
+    ]);
+  });
+});
+
+describe('a function', () => {
+  const resources = (name: string, action: string): string[] =>
+    (roles[name] ?? [])
+      .filter(({ Action }) => list(Action).includes(action))
+      .flatMap(({ Resource }) => list(Resource))
+      .map((resource) => resource.replace(/^https:\/\/PublishOutput\w*?(Events|Results)\w*\.example/, '$1'))
+      .sort();
+
+  it.each([
+    ['publisherperformance', ['publisher_events']],
+    ['advertiserperformance', ['advertiser_events']],
+    ['downloads', ['advertiser_events', 'publisher_events']],
+    ['publish', []],
+  ])('%s reads the records of %j and no others', (name, readable) => {
+    const events = resources(name, 's3:GetObject').filter((resource) => resource.startsWith('Events'));
+    expect(events).toEqual(readable.map((table) => `Events/${table}/*`));
+    const described = resources(name, 'glue:GetTable').filter((resource) => resource.includes(':table/'));
+    expect(described.map((resource) => resource.split('/').at(-1))).toEqual(readable);
+    const listed = (roles[name] ?? []).find(({ Sid }) => Sid === 'ListEvents')?.Condition?.['StringLike'];
+    expect(list(listed?.['s3:prefix']).sort()).toEqual(readable.map((table) => `${table}/*`));
+  });
+
+  it.each([
+    [
+      'publisherperformance',
+      ['athena', 'heartbeats', 'orders', 'queries', 'reports'],
+      ['athena', 'orders', 'queries', 'reports', 'tickets'],
+    ],
+    [
+      'advertiserperformance',
+      ['athena', 'heartbeats', 'orders', 'queries', 'reports'],
+      ['athena', 'orders', 'queries', 'reports', 'tickets'],
+    ],
+    [
+      'downloads',
+      ['athena', 'heartbeats', 'orders', 'queries', 'reports', 'tickets'],
+      ['athena', 'orders', 'queries', 'reports', 'tickets'],
+    ],
+    ['publish', ['athena', 'orders', 'reports'], ['heartbeats', 'reports']],
+  ])('%s reads %j of the results and writes %j', (name, reads, writes) => {
+    const results = (action: string) =>
+      resources(name, action).filter((resource) => resource.startsWith('Results'));
+    expect(results('s3:GetObject')).toEqual(reads.map((prefix) => `Results/${prefix}/*`));
+    expect(results('s3:PutObject')).toEqual(writes.map((prefix) => `Results/${prefix}/*`));
+  });
+
+  it('runs queries in the workgroup of its stage alone', () => {
+    for (const name of ['publisherperformance', 'advertiserperformance', 'downloads'])
+      expect(resources(name, 'athena:StartQueryExecution')).toEqual([
+        'arn:<AWS::Partition>:athena:<AWS::Region>:<AWS::AccountId>:workgroup/performance-reports-test',
+      ]);
+    expect(resources('publish', 'athena:StartQueryExecution')).toEqual([]);
+  });
+
+  it('may decrypt the events where they are encrypted with a key', () => {
+    expect(allowing.filter(({ Sid }) => Sid === 'DecryptEvents')).toHaveLength(3);
+  });
+
+  it('has each of its statements listed in docs/security.md', () => {
+    const security = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
+    const sids = new Set(Object.values(roles).flatMap((statements) => statements.map(({ Sid }) => Sid)));
+    sids.delete(undefined);
+    expect(sids.size).toBe(14);
+    for (const sid of sids) expect(security).toContain(`\`${sid}\``);
+  });
+});
