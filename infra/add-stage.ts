@@ -36,11 +36,12 @@ export function addStage(app: App, stage: Stage, functionCode: FunctionCode): St
   const api = new ApiStack(app, id('api'), {
     ...common,
     stage,
-    eventsBucket: data.eventsBucket,
-    resultsBucket: data.resultsBucket,
+    bucketNames: data.bucketNames,
     tokenIssuer,
     functionCode,
   });
+  api.addStackDependency(data);
+  if (identity) api.addStackDependency(identity);
   const operations = new OperationsStack(app, id('operations'), { ...common, stage });
   // Its metric filter reads the access log, which it knows by name.
   operations.addStackDependency(api);

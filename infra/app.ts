@@ -6,8 +6,12 @@ import { App } from 'aws-cdk-lib';
 import { addStage } from './add-stage.ts';
 import { bundledCode } from './api/function-code.ts';
 import { chooseStages } from './choose-stages.ts';
+import { reportingFaults } from './setup-fault.ts';
 import { stages } from './stages.ts';
 
-const app = new App();
-for (const stage of chooseStages(stages, app.node.tryGetContext('stage'))) addStage(app, stage, bundledCode);
-app.synth();
+reportingFaults(() => {
+  const app = new App();
+  for (const stage of chooseStages(stages, app.node.tryGetContext('stage')))
+    addStage(app, stage, bundledCode);
+  app.synth();
+});

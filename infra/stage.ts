@@ -1,6 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import { parseUtcTime } from '../lib/report/utc-time.ts';
+import { SetupFault } from './setup-fault.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const whole = (minimum: number, maximum: number) =>
@@ -129,7 +130,7 @@ export type StageInput = v.InferInput<typeof stage>;
 /** What differs between stages. */
 export type Stage = v.InferOutput<typeof stage> & { readonly name: string };
 
-/** Checks one stage's settings; throws an Error that names every one that is missing or wrong. */
+/** Checks one stage's settings; throws a SetupFault that names every one that is missing or wrong. */
 export function readStage(name: string, input: unknown): Stage {
   const result = v.safeParse(stage, input);
   const faults = [
@@ -137,6 +138,6 @@ export function readStage(name: string, input: unknown): Stage {
     ...(result.issues ?? []).map((issue) => `${v.getDotPath(issue)}: ${issue.message}`),
   ];
   if (!result.success || faults.length > 0)
-    throw new Error(`Stage "${name}" of infra/stages.ts is incomplete or wrong.\n${faults.join('\n')}`);
+    throw new SetupFault(`Stage "${name}" of infra/stages.ts is incomplete or wrong.\n${faults.join('\n')}`);
   return { name, ...result.output };
 }

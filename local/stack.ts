@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { BASE_PATH, DOWNLOADS_PATH, ENV, OPENAPI_PATH, RESULTS_PREFIX } from '../lib/names.ts';
 import { reports } from '../lib/report/catalogue.ts';
+import { scopeOf } from '../lib/token/verify-token.ts';
 import { startAthena } from './athena/athena.ts';
 import { openDuckDb } from './athena/duckdb-engine.ts';
 import { CLAIMS, CLIENTS, HOUSE } from './clients.ts';
@@ -46,6 +47,10 @@ export interface Stack {
 }
 
 const API_SCOPE = 'api://performance-reports';
+
+/** What tokens for this stack must be requested with. */
+export const SCOPE = scopeOf({ apiScope: API_SCOPE });
+
 const BUCKET = 'performance-reports-results';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
@@ -162,7 +167,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     tokenUrl: identityProvider.tokenUrl,
     clientId: HOUSE.clientId,
     clientSecret: HOUSE.clientSecret,
-    scope: `${API_SCOPE}/.default`,
+    scope: SCOPE,
     storageUrl: store.url,
     athenaUrl: athena.url,
     faultsUrl: faultControl.url,

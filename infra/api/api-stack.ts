@@ -1,6 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import type { TokenIssuer } from '../identity/token-issuer.ts';
 import type { ResourceNames } from '../resource-names.ts';
@@ -17,8 +17,7 @@ import { type ServiceFunction, serviceFunctions } from './service-functions.ts';
 export interface ApiStackProps extends StackProps {
   readonly stage: Stage;
   readonly names: ResourceNames;
-  readonly eventsBucket: IBucket;
-  readonly resultsBucket: IBucket;
+  readonly bucketNames: { readonly events: string; readonly results: string };
   readonly tokenIssuer: TokenIssuer;
   readonly functionCode: FunctionCode;
 }
@@ -26,9 +25,11 @@ export interface ApiStackProps extends StackProps {
 /** What answers requests. It holds no data: it can go and come again, though an address of API Gateway's changes. */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    const { stage, names, eventsBucket, resultsBucket, tokenIssuer, functionCode, ...stackProps } = props;
+    const { stage, names, bucketNames, tokenIssuer, functionCode, ...stackProps } = props;
     super(scope, id, stackProps);
     const { prefix, kmsKeyArn } = stage.events;
+    const eventsBucket = Bucket.fromBucketName(this, 'Events', bucketNames.events);
+    const resultsBucket = Bucket.fromBucketName(this, 'Results', bucketNames.results);
     const place = {
       stack: this,
       names,
@@ -41,7 +42,7 @@ export class ApiStack extends Stack {
       stage,
       names,
       tokenIssuer,
-      resultsBucketName: resultsBucket.bucketName,
+      resultsBucketName: bucketNames.results,
     });
     const make = (entry: ServiceFunction) =>
       makeLambdaFunction(this, entry, {

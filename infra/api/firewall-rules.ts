@@ -35,7 +35,7 @@ const { instance: _, ...tooManyRequests } = problemDocument(
   '',
 );
 
-export const RATE_LIMITED_BODY = 'too-many-requests';
+const RATE_LIMITED_BODY = 'too-many-requests';
 
 export const responseBodies: Readonly<Record<string, CfnWebACL.CustomResponseBodyProperty>> = {
   [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: JSON.stringify(tooManyRequests) },

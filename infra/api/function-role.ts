@@ -45,6 +45,5 @@ function flat(value: unknown): string {
     return parts.map(flat).join(separator);
   }
   if (name === 'Ref') return `<${argument}>`;
-  if (name === 'Fn::GetAtt') return `<${(argument as string[]).join('.')}>`;
   return JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { type GatewayProblem, gatewayProblems } from '../../lib/http/gateway-problems.ts';
+import { type GatewayProblem, gatewayProblems, refusedByFirewall } from '../../lib/http/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/http/problem-document.ts';
 
 const { notFound, functionFailed } = gatewayProblems;
@@ -10,14 +10,8 @@ const furtherProblems: readonly GatewayProblem[] = [
   // takes a bearer token for a bad one.
   { ...notFound, responseType: 'INVALID_SIGNATURE' },
   { ...notFound, responseType: 'EXPIRED_TOKEN' },
-  {
-    // The per-address limit has an answer of its own, in `firewall-rules.ts`.
-    responseType: 'WAF_FILTERED',
-    status: 403,
-    slug: 'forbidden',
-    title: 'Forbidden',
-    detail: 'The firewall refused the request. If it is an honest one, report the instance of this problem.',
-  },
+  // The limit per address has an answer of its own, in `firewall-rules.ts`.
+  refusedByFirewall,
   {
     responseType: 'DEFAULT_4XX',
     status: 400,
@@ -30,10 +24,7 @@ const furtherProblems: readonly GatewayProblem[] = [
 ];
 
 /** Every answer that the gateway gives by itself. */
-export const gatewayAnswers: readonly GatewayProblem[] = [
-  ...Object.values(gatewayProblems),
-  ...furtherProblems,
-];
+const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProblems), ...furtherProblems];
 
 /** Makes the gateway answer in the shape of the service's own problem documents. */
 export function addGatewayAnswers(api: RestApi): void {

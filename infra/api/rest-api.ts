@@ -22,6 +22,11 @@ export interface ReportsApiProps {
   readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
 }
 
+const METHODS = ['GET', 'HEAD'];
+
+const BY_FUNCTION =
+  'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (contract 5). The waiting room takes the ticket in its path instead; the description of the API is public.';
+
 /** The HTTP API: each route to its own function, which sees the request as it came. */
 export class ReportsApi extends Construct {
   /** Without a slash at its end. */
@@ -65,13 +70,12 @@ export class ReportsApi extends Construct {
         timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
         allowTestInvoke: false,
       });
-      const method = this.api.root.resourceForPath(path).addMethod('GET', integration);
-      const byFunction =
-        'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (contract 5). The waiting room takes the ticket in its path instead.';
-      Validations.of(method).acknowledge(
-        { id: 'AwsSolutions-APIG4', reason: byFunction },
-        { id: 'AwsSolutions-COG4', reason: byFunction },
-      );
+      const resource = this.api.root.resourceForPath(path);
+      for (const method of METHODS)
+        Validations.of(resource.addMethod(method, integration)).acknowledge(
+          { id: 'AwsSolutions-APIG4', reason: BY_FUNCTION },
+          { id: 'AwsSolutions-COG4', reason: BY_FUNCTION },
+        );
     }
     addGatewayAnswers(this.api);
     this.url = `https://${this.api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${stageName}`;

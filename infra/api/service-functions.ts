@@ -1,4 +1,4 @@
-import { BASE_PATH, DOWNLOADS_PATH } from '../../lib/names.ts';
+import { BASE_PATH, DOWNLOADS_PATH, OPENAPI_PATH } from '../../lib/names.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { type Permission, queryPermissions, resultsPermissions, type ServicePlace } from './permissions.ts';
 import { FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
@@ -8,7 +8,7 @@ export interface ServiceFunction {
   /** Of its file in `functions/` and its folder in `dist/`. */
   readonly name: string;
   readonly description: string;
-  /** Where GET requests reach it; absent where none do. */
+  /** Where GET and HEAD requests reach it; absent where none do. */
   readonly route?: string;
   /** Set where objects start it that arrive in the results bucket. */
   readonly startedBy?: 'orders';
@@ -54,8 +54,17 @@ const publish: ServiceFunction = {
     resultsPermissions(place, { reads: ['athena', 'reports', 'orders'], writes: ['reports', 'heartbeats'] }),
 };
 
+const openapi: ServiceFunction = {
+  name: 'openapi',
+  description: 'Describes the API',
+  route: OPENAPI_PATH,
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  permissions: () => [],
+};
+
 export const serviceFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
   downloads,
+  openapi,
   publish,
 ];

@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, Stack, type StackProps } from 'aws-cdk-lib';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import type { ResourceNames } from '../resource-names.ts';
@@ -18,33 +18,37 @@ const UNDO_DAYS = 30;
 
 /** What holds data: the events, their tables, the results, and where queries run. */
 export class DataStack extends Stack {
-  readonly eventsBucket: IBucket;
-  readonly resultsBucket: IBucket;
+  /** For other stacks, which read them off this one's outputs when they are deployed. */
+  readonly bucketNames: { readonly events: string; readonly results: string };
 
   constructor(scope: Construct, id: string, { stage, names, ...props }: DataStackProps) {
     super(scope, id, props);
     const { keepData, events, queries } = stage;
-    this.eventsBucket = events.bucket
+    const eventsBucket: IBucket = events.bucket
       ? Bucket.fromBucketName(this, 'Events', events.bucket)
       : makePrivateBucket(this, 'Events', {
           keepData,
           versioned: true,
           lifecycleRules: [{ id: 'undo', noncurrentVersionExpiration: Duration.days(UNDO_DAYS) }],
         });
-    this.resultsBucket = makeResultsBucket(this, 'Results', keepData);
+    const resultsBucket = makeResultsBucket(this, 'Results', keepData);
     new EventsTables(this, 'Tables', {
       databaseName: names.database,
-      bucket: this.eventsBucket,
+      bucket: eventsBucket,
       prefix: events.prefix,
       firstDay: events.firstDay,
     });
     new Workgroup(this, 'Workgroup', {
       name: names.service,
-      resultsBucket: this.resultsBucket,
+      resultsBucket,
       maxGigabytesScanned: queries.maxGigabytesScanned,
     });
 
-    new CfnOutput(this, 'EventsBucket', { value: this.eventsBucket.bucketName });
-    new CfnOutput(this, 'ResultsBucket', { value: this.resultsBucket.bucketName });
+    new CfnOutput(this, 'EventsBucket', { value: eventsBucket.bucketName });
+    new CfnOutput(this, 'ResultsBucket', { value: resultsBucket.bucketName });
+    this.bucketNames = {
+      events: events.bucket ?? Fn.getStackOutput(this.stackName, 'EventsBucket'),
+      results: Fn.getStackOutput(this.stackName, 'ResultsBucket'),
+    };
   }
 }

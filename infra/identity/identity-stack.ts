@@ -23,6 +23,7 @@ export interface IdentityStackProps extends StackProps {
 
 /** The service's own identity provider: machine clients that request tokens with `{apiScope}/.default` (contract 5.2). */
 export class IdentityStack extends Stack {
+  /** For other stacks, which read it off this one's outputs when they are deployed. */
   readonly tokenIssuer: TokenIssuer;
 
   constructor(
@@ -79,9 +80,8 @@ export class IdentityStack extends Stack {
 
     new CfnOutput(this, 'TokenUrl', { value: `${domain.baseUrl()}/oauth2/token` });
     new CfnOutput(this, 'UserPoolId', { value: pool.userPoolId });
-    this.tokenIssuer = {
-      issuer: pool.userPoolProviderUrl,
-      jwksUri: `${pool.userPoolProviderUrl}/.well-known/jwks.json`,
-    };
+    new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl });
+    const issuer = Fn.getStackOutput(this.stackName, 'Issuer');
+    this.tokenIssuer = { issuer, jwksUri: `${issuer}/.well-known/jwks.json` };
   }
 }

@@ -3,7 +3,7 @@ import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { METRIC, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import type { ResourceNames } from '../resource-names.ts';
 
-export interface MetricOptions {
+interface MetricOptions {
   readonly statistic?: string;
   readonly period?: Duration;
   readonly label?: string;

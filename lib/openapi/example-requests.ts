@@ -21,24 +21,24 @@ export function exampleRequests(report: Report): Readonly<Record<string, Example
   const { fields } = report;
   const dimensions = fieldNames(report, 'dimension');
   const metrics = fieldNames(report, 'metric');
-  const first = (fits: (field: Field) => boolean): string =>
-    dimensions.find((name) => fits(fields[name] as Field)) as string;
-  const day = first((field) => 'grain' in field && field.grain === 'day');
-  const identifier = first(({ type }) => type === 'integer');
-  const text = first(({ type }) => type === 'string');
+  const last = (fits: (field: Field) => boolean): string =>
+    dimensions.findLast((name) => fits(fields[name] as Field)) as string;
+  const day = last((field) => 'grain' in field && field.grain === 'day');
+  const identifier = last(({ type }) => type === 'integer');
+  const text = last(({ type }) => type === 'string');
   return {
     daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] },
     filtered: {
-      summary: `Every metric by ${identifier}, for two of them and one ${text}`,
+      summary: `Every metric by ${identifier}, for one ${day} and two values of ${text}`,
       requestedFields: [identifier, ...metrics],
       groupBy: [identifier],
-      filter: { [identifier]: [11, 12], [text]: EXAMPLE_VALUE.string },
+      filter: { [day]: '2026-01-05T00:00:00Z', [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
     },
     totals: { summary: 'One row of totals', requestedFields: metrics },
   };
 }
 
-const EXAMPLE_VALUE = { integer: 11, float: '1.250000', string: 'phone' };
+const EXAMPLE_VALUE = { integer: 1042, float: '12.500000', string: 'Mobile' };
 
 /** A file that could answer the example: the header line and one row (contract 2.3). */
 export function exampleCsv({ fields }: Report, { requestedFields }: ExampleRequest): string {

@@ -33,6 +33,15 @@ describe('the answer to a good request', () => {
     expect(new URL(response.headers.get('location') ?? '').origin).toBe(service.stack.storageUrl);
   });
 
+  it('says in words what to do, without the URL, which logs must not hold', async () => {
+    const response = await service.request('publisherperformance', query);
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(await response.text()).toBe(
+      'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
+        'Keep it to yourself: until it expires, whoever has it can download the report.\n',
+    );
+  });
+
   it('has no checksum parameters in the Location, which clients would have to heed', async () => {
     expect(
       [...new URL(await locationOf()).searchParams.keys()].filter((name) => /checksum/i.test(name)),
@@ -96,6 +105,59 @@ describe('the answer to a good request', () => {
     );
     expect(new Set(answers)).toEqual(new Set([expected]));
   });
+});
+
+describe('the answer to HEAD', () => {
+  const head = (path: string, headers: Record<string, string> = {}) =>
+    answerTo('HEAD', path, { Authorization: `Bearer ${service.token}`, ...headers });
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    answerTo('GET', path, { Authorization: `Bearer ${service.token}`, ...headers });
+  const answerTo = async (method: string, path: string, headers: Record<string, string>) => {
+    const response = await fetch(service.stack.apiUrl + path, { method, headers, redirect: 'manual' });
+    // What belongs to the request or the connection, not to the answer.
+    const {
+      date: _date,
+      connection: _connection,
+      'keep-alive': _keepAlive,
+      'transfer-encoding': _encoding,
+      'x-amzn-requestid': _id,
+      ...fields
+    } = Object.fromEntries(response.headers);
+    // The signature differs from second to second.
+    if (fields['location']) fields['location'] = fields['location'].split('?')[0] ?? '';
+    return { status: response.status, fields, body: await response.text() };
+  };
+
+  it.each<[string, string, Record<string, string>?]>([
+    ['a report', `/reporting/publisherperformance?${query}`],
+    ['a bad request', '/reporting/publisherperformance?groupBy=Day'],
+    ['no token', `/reporting/publisherperformance?${query}`, { Authorization: '' }],
+    ['a download that is not there', `/reporting/downloads/${'A'.repeat(43)}/1`],
+    ['the OpenAPI document', '/openapi.json'],
+    ['nothing', '/reporting/nothing'],
+  ])('has the status and the headers of GET, and no body: %s', async (_, path, headers) => {
+    await get(path, headers);
+    const expected = await get(path, headers);
+    expect(await head(path, headers)).toEqual({ ...expected, body: '' });
+  });
+
+  it('makes the report, so that the next GET finds it', async () => {
+    const path = `/reporting/publisherperformance?${queryOf({ ...question, fields: ['Clicks'] })}`;
+    const cacheStatuses = [await head(path), await get(path)].map(({ fields }) => fields['cache-status']);
+    expect(cacheStatuses).toEqual(['PerformanceReports; fwd=miss', 'PerformanceReports; hit']);
+  });
+
+  it('leads to a URL that is signed for GET alone', async () => {
+    const response = await service.request('publisherperformance', query, {
+      method: 'HEAD',
+      headers: auth(),
+    });
+    const url = response.headers.get('location') ?? '';
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(403);
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  const auth = () => ({ Authorization: `Bearer ${service.token}` });
 });
 
 describe('the answer to a bad request', () => {
@@ -323,6 +385,21 @@ describe('the answer while something of ours is broken', () => {
       expect(await response.json()).toEqual(opaque);
     } finally {
       await broken.close();
+    }
+  });
+
+  it('is 502 where the function dies under the request', async () => {
+    const dying = await startService(knownEvents(1, 5));
+    try {
+      dying.stack.faults.set([{ on: 'query', delayMs: 5_000 }]);
+      const response = dying.request('publisherperformance', query);
+      const queries = () => dying.stack.faults.current()[0]?.matched;
+      await expect.poll(queries, { timeout: 10_000 }).toBe(1);
+      await dying.stack.sandboxes.get('publisherperformance')?.kill();
+      expect((await response).status).toBe(502);
+      expect(await (await response).json()).toEqual({ ...opaque, status: 502 });
+    } finally {
+      await dying.close();
     }
   });
 

@@ -3,12 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
+import { faultsOfResponse } from '../openapi/response-validator.ts';
 import type { Question } from './expected-report.ts';
 import type { KnownEvents } from './known-events.ts';
+import { startValidatingProxy } from './validating-proxy.ts';
 
-/** The one-machine stack on events that a test made, and a caller with a good token. */
+/**
+ * The one-machine stack on events that a test made, and a caller with a good token. Its `apiUrl` leads through a proxy
+ * that holds every answer against the OpenAPI document.
+ */
 export interface Service {
   readonly stack: Stack;
+  /** The gateway itself, without the proxy. */
+  readonly gatewayUrl: string;
   readonly token: string;
   /** The first response of a report route, the redirect not followed. */
   request(report: string, query: string, init?: RequestInit): Promise<Response>;
@@ -25,17 +32,25 @@ export async function startService(
   const eventsDirectory = join(home, 'events');
   for (const [table, rows] of Object.entries(events))
     await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
-  const stack = await startStack({ eventsDirectory, directory: join(home, 'run'), port: 0, ...options });
+  const started = await startStack({ eventsDirectory, directory: join(home, 'run'), port: 0, ...options });
+  const proxy = await startValidatingProxy(started.apiUrl);
+  const stack = { ...started, apiUrl: proxy.url };
   const token = await accessToken(stack);
 
-  const request = (report: string, query: string, init: RequestInit = {}) =>
-    fetch(`${stack.apiUrl}/reporting/${report}?${query}`, {
+  const request = async (report: string, query: string, init: RequestInit = {}) => {
+    const path = `/reporting/${report}`;
+    const response = await fetch(`${stack.apiUrl}${path}?${query}`, {
       redirect: 'manual',
       headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
       ...init,
     });
+    // The download does not come through the proxy.
+    if (response.redirected && response.status === 200) await expectDocumented(path, response.clone());
+    return response;
+  };
   return {
     stack,
+    gatewayUrl: started.apiUrl,
     token,
     request,
     async pull(report, question, extra = '') {
@@ -47,8 +62,17 @@ export async function startService(
     async close() {
       await stack.close();
       await rm(home, { recursive: true, force: true });
+      await proxy.close();
     },
   };
+}
+
+async function expectDocumented(path: string, response: Response): Promise<void> {
+  const { status } = response;
+  const headers = Object.fromEntries(response.headers);
+  const body = Buffer.from(await response.arrayBuffer());
+  const faults = await faultsOfResponse({ method: 'GET', path, status, headers, body });
+  if (faults.length > 0) throw new Error(`${path} ${status}: ${faults.join('; ')}`);
 }
 
 export async function accessToken({ tokenUrl, clientId, clientSecret, scope }: Stack): Promise<string> {

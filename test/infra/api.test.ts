@@ -2,16 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
 import { readConfig } from '../../lib/config.ts';
 import { gatewayProblems } from '../../lib/http/gateway-problems.ts';
-import {
-  buildStacks,
-  grownAccount,
-  named,
-  newAccount,
-  ofType,
-  type Resource,
-  resolved,
-  resourcesOf,
-} from './synthesize.ts';
+import { grownAccount, newAccount } from './accounts.ts';
+import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
 
 const made = resourcesOf(buildStacks(newAccount).api);
 const grown = resourcesOf(buildStacks(grownAccount).api);
@@ -19,13 +11,28 @@ const grown = resourcesOf(buildStacks(grownAccount).api);
 const environment = ({ Properties }: Resource) =>
   (resolved(Properties['Environment']) as { Variables: Record<string, string> }).Variables;
 
-/** The functions behind routes, each with its method. */
+const ROUTES = ['GET', 'HEAD'].flatMap((method) => [
+  `${method} /openapi.json`,
+  `${method} /reporting/advertiserperformance`,
+  `${method} /reporting/downloads/{ticket}/{hop}`,
+  `${method} /reporting/publisherperformance`,
+]);
+
+/** The path of a resource that is referred to by `<logical id>`. */
+function pathOf(resources: typeof made, reference: string): string {
+  const resource = resources[reference.slice(1, -1)];
+  if (resource?.Type !== 'AWS::ApiGateway::Resource') return '';
+  return `${pathOf(resources, resolved(resource.Properties['ParentId']) as string)}/${resource.Properties['PathPart']}`;
+}
+
+/** The functions behind routes, each with its method and path. */
 const routed = (resources: typeof made) =>
   ofType(resources, 'AWS::ApiGateway::Method').map(({ Properties }) => {
     const { Uri, TimeoutInMillis } = Properties['Integration'] as { Uri: unknown; TimeoutInMillis: number };
     const id = /<(\w+)\.Arn>/.exec(String(resolved(Uri)))?.[1] ?? '';
     return {
       method: Properties['HttpMethod'],
+      path: pathOf(resources, resolved(Properties['ResourceId']) as string),
       gatewayMs: TimeoutInMillis,
       handler: resources[id] as Resource,
     };
@@ -36,7 +43,7 @@ describe('the functions', () => {
 
   it('run on Node 24 and arm64, traced, with a log of their own that expires', () => {
     expect(functions.map(({ Properties }) => Properties['FunctionName'])).toEqual(
-      ['publisherperformance', 'advertiserperformance', 'downloads', 'publish'].map(
+      ['publisherperformance', 'advertiserperformance', 'downloads', 'openapi', 'publish'].map(
         (name) => `performance-reports-test-${name}`,
       ),
     );
@@ -64,7 +71,7 @@ describe('the functions', () => {
         entitlements: undefined,
         athenaDatabase: 'performance_reports_test',
         athenaWorkgroup: 'performance-reports-test',
-        resultsBucket: expect.stringContaining('Results'),
+        resultsBucket: 'made-results',
         queryWaitMs: 25_000,
         longestQueryMs: 600_000,
         reportMaxAgeMs: 300_000,
@@ -83,7 +90,7 @@ describe('the functions', () => {
   });
 
   it('give up after their query wait and before the gateway does', () => {
-    expect(routed(made)).toHaveLength(3);
+    expect(routed(made)).toHaveLength(8);
     for (const { handler, gatewayMs } of routed(made)) {
       const functionMs = Number(handler.Properties['Timeout']) * 1_000;
       expect(Number(environment(handler)['QUERY_WAIT_MS'])).toBeLessThan(functionMs);
@@ -100,7 +107,7 @@ describe('the functions', () => {
         source: ['aws.s3'],
         'detail-type': ['Object Created'],
         detail: {
-          bucket: { name: [expect.stringContaining('Results')] },
+          bucket: { name: ['made-results'] },
           object: { key: [{ prefix: 'orders/' }] },
         },
       },
@@ -139,11 +146,15 @@ describe('the firewall', () => {
 });
 
 describe('the API', () => {
-  it('is regional, takes GET alone, and throttles all callers together', () => {
+  it('is regional, takes GET and HEAD alone, and throttles all callers together', () => {
     expect(ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties).toMatchObject({
       EndpointConfiguration: { Types: ['REGIONAL'] },
     });
-    expect(routed(made).map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+    expect(
+      routed(made)
+        .map(({ method, path }) => `${method} ${path}`)
+        .sort(),
+    ).toEqual(ROUTES);
     expect(ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties).toMatchObject({
       TracingEnabled: true,
       MethodSettings: [

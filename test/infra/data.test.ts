@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { tables } from '../../lib/report/tables.ts';
-import { buildStacks, grownAccount, named, newAccount, ofType, resolved, resourcesOf } from './synthesize.ts';
+import { grownAccount, newAccount } from './accounts.ts';
+import { buildStacks, named, ofType, resolved, resourcesOf } from './synthesize.ts';
 
 const made = resourcesOf(buildStacks(newAccount).data);
 const kept = resourcesOf(buildStacks(grownAccount).data);

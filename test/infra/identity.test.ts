@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildStacks, grownAccount, newAccount, ofType, resolved, resourcesOf } from './synthesize.ts';
+import { grownAccount, newAccount } from './accounts.ts';
+import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
 
 describe('without an issuer of its own, a stage', () => {
   const { identity, api } = buildStacks(newAccount);
@@ -37,8 +38,8 @@ describe('without an issuer of its own, a stage', () => {
     for (const { Properties } of ofType(resourcesOf(api), 'AWS::Lambda::Function'))
       expect(resolved(Properties['Environment'])).toMatchObject({
         Variables: {
-          TOKEN_ISSUER: expect.stringContaining('ProviderURL'),
-          TOKEN_JWKS_URI: expect.stringMatching(/ProviderURL.*\/\.well-known\/jwks\.json$/),
+          TOKEN_ISSUER: 'https://cognito.example/pool',
+          TOKEN_JWKS_URI: 'https://cognito.example/pool/.well-known/jwks.json',
         },
       });
   });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
-import { buildStacks, grownAccount, newAccount, ofType, resolved, resourcesOf } from './synthesize.ts';
+import { grownAccount, newAccount } from './accounts.ts';
+import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
 
 interface Statement {
   readonly Sid?: string;
@@ -45,7 +46,8 @@ const roles = Object.fromEntries(
 /** Every wildcard that is granted, and why nothing narrower would do. */
 const ALLOWED_WILDCARDS = [
   // Objects are named by what they hold: days and files, queries, reports, tickets.
-  /^https:\/\/PublishOutput\w+\.example\/(publisher_events|advertiser_events|athena|reports|queries|tickets|orders|heartbeats)\/\*$/,
+  /^arn:(aws|<AWS::Partition>):s3:::made-events\/(publisher_events|advertiser_events)\/\*$/,
+  /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|queries|tickets|orders|heartbeats)\/\*$/,
   /^arn:(aws|<AWS::Partition>):s3:::example-events\/warehouse\/(publisher_events|advertiser_events)\/\*$/,
   // X-Ray's two actions take no resource.
   /^\*$/,
@@ -95,7 +97,7 @@ describe('public access', () => {
 
   it('cannot start a function: only the API and the order rule can', () => {
     const permissions = all.flatMap((resources) => ofType(resources, 'AWS::Lambda::Permission'));
-    expect(permissions).toHaveLength(8);
+    expect(permissions).toHaveLength(18);
     for (const { Properties } of permissions) {
       expect(['apigateway.amazonaws.com', 'events.amazonaws.com']).toContain(Properties['Principal']);
       expect(Properties['SourceArn']).toBeDefined();
@@ -145,7 +147,7 @@ describe('a function', () => {
     (roles[name] ?? [])
       .filter(({ Action }) => list(Action).includes(action))
       .flatMap(({ Resource }) => list(Resource))
-      .map((resource) => resource.replace(/^https:\/\/PublishOutput\w*?(Events|Results)\w*\.example/, '$1'))
+      .map((resource) => resource.replace('arn:<AWS::Partition>:s3:::', ''))
       .sort();
 
   it.each([
@@ -154,8 +156,8 @@ describe('a function', () => {
     ['downloads', ['advertiser_events', 'publisher_events']],
     ['publish', []],
   ])('%s reads the records of %j and no others', (name, readable) => {
-    const events = resources(name, 's3:GetObject').filter((resource) => resource.startsWith('Events'));
-    expect(events).toEqual(readable.map((table) => `Events/${table}/*`));
+    const events = resources(name, 's3:GetObject').filter((resource) => resource.startsWith('made-events/'));
+    expect(events).toEqual(readable.map((table) => `made-events/${table}/*`));
     const described = resources(name, 'glue:GetTable').filter((resource) => resource.includes(':table/'));
     expect(described.map((resource) => resource.split('/').at(-1))).toEqual(readable);
     const listed = (roles[name] ?? []).find(({ Sid }) => Sid === 'ListEvents')?.Condition?.['StringLike'];
@@ -181,9 +183,9 @@ describe('a function', () => {
     ['publish', ['athena', 'orders', 'reports'], ['heartbeats', 'reports']],
   ])('%s reads %j of the results and writes %j', (name, reads, writes) => {
     const results = (action: string) =>
-      resources(name, action).filter((resource) => resource.startsWith('Results'));
-    expect(results('s3:GetObject')).toEqual(reads.map((prefix) => `Results/${prefix}/*`));
-    expect(results('s3:PutObject')).toEqual(writes.map((prefix) => `Results/${prefix}/*`));
+      resources(name, action).filter((resource) => resource.startsWith('made-results/'));
+    expect(results('s3:GetObject')).toEqual(reads.map((prefix) => `made-results/${prefix}/*`));
+    expect(results('s3:PutObject')).toEqual(writes.map((prefix) => `made-results/${prefix}/*`));
   });
 
   it('runs queries in the workgroup of its stage alone', () => {

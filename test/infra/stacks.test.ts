@@ -3,12 +3,20 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { describe, expect, it } from 'vitest';
 import { bundledCode } from '../../infra/api/function-code.ts';
-import { buildStacks, grownAccount, newAccount, resourcesOf } from './synthesize.ts';
+import { grownAccount, newAccount } from './accounts.ts';
+import { buildStacks, resourcesOf } from './synthesize.ts';
 
 const { app, data, identity, api, operations } = buildStacks(newAccount);
 const grown = buildStacks(grownAccount);
 
 describe("AWS's own advice", () => {
+  it.each([
+    ['a new account', newAccount],
+    ['a grown account', grownAccount],
+  ])('has CloudFormation take every template of %s', (_, account) => {
+    expect(() => buildStacks(account, true)).not.toThrow();
+  });
+
   it.each([
     ['a new account', app],
     ['a grown account', grown.app],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseStages } from '../../infra/choose-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
-import { grownAccount, newAccount } from './synthesize.ts';
+import { grownAccount, newAccount } from './accounts.ts';
 
 describe('stage file', () => {
   it('holds at least two stages, all of them complete', () => {

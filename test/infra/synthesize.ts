@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
+import { afterAll } from 'vitest';
 import { addStage, type StageStacks } from '../../infra/add-stage.ts';
 import { readStage, type StageInput } from '../../infra/stage.ts';
 
@@ -11,62 +14,27 @@ export interface Resource {
   readonly DeletionPolicy?: string;
 }
 
-/** What an operator with an empty account gets. */
-export const newAccount: StageInput = {
-  keepData: false,
-  apiScope: 'api://performance-reports',
-  identity: { provider: 'cognito', clients: ['first-partner', 'second-partner'] },
-  entitlements: { by: 'none' },
-  events: { firstDay: '2025-01-01' },
-  queries: { maxGigabytesScanned: 10 },
-  reports: { maxAgeSeconds: 300, longestQuerySeconds: 600, downloadUrlSeconds: 300 },
-  throttling: { requestsPerSecond: 5, burst: 10 },
-  maxRequestsPerAddress: 500,
-  logDays: 14,
-  alarms: { gigabytesScannedPerHour: 20 },
-  runbookUrl: 'https://git.example/reports/docs/runbook.md',
-  tags: { team: 'reporting' },
-};
+const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));
+afterAll(() => rmSync(assemblies, { recursive: true }));
 
-/** What an operator gets who has a bucket of events, an identity provider and a domain. */
-export const grownAccount: StageInput = {
-  ...newAccount,
-  environment: { account: '123456789012', region: 'eu-west-1' },
-  keepData: true,
-  identity: {
-    provider: 'existing',
-    issuer: 'https://login.example/tenant/v2.0',
-    jwksUri: 'https://login.example/tenant/keys',
-    tokenUrl: 'https://login.example/tenant/token',
-  },
-  entitlements: {
-    by: 'claims',
-    publisherCompanies: { claim: 'roles', prefix: 'publisher-company:' },
-    everyCompanyValue: 'every-company',
-  },
-  events: {
-    bucket: 'example-events',
-    prefix: 'warehouse/',
-    kmsKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/11111111-2222-3333-4444-555555555555',
-    firstDay: '2020-02-29',
-  },
-  alarms: { gigabytesScannedPerHour: 20, email: 'operator@example.com' },
-  domain: {
-    name: 'reports.example.com',
-    certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555',
-    hostedZone: { id: 'Z0123456789', name: 'example.com' },
-  },
-};
-
-/** Builds the stacks of a stage as `cdk synth` does, but for the code of the functions. */
-export function buildStacks(input: StageInput): StageStacks & { readonly app: App } {
+/**
+ * Builds the stacks of a stage as `cdk synth` does, but for the code of the functions, and for CDK's check of the
+ * templates unless it is asked for: it takes a second.
+ */
+export function buildStacks(input: StageInput, isChecked = false): StageStacks & { readonly app: App } {
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
   const app = new App({
-    // CDK's own rules are asked by `cdk synth`; their engine takes a second to start.
-    context: { ...context, '@aws-cdk/core:validateAgainstDefaultRules': false },
+    outdir: mkdtempSync(join(assemblies, 'app-')),
+    context,
     analyticsReporting: false,
+    stackTraces: false,
+    treeMetadata: false,
+    builtinCloudFormationValidation: isChecked,
   });
-  return { app, ...addStage(app, readStage('test', input), () => Code.fromInline('// bundled')) };
+  const stacks = addStage(app, readStage('test', input), () => Code.fromInline('// bundled'));
+  // Rule packs run after synthesis: tokens look different before it.
+  app.synth();
+  return { app, ...stacks };
 }
 
 /** The resources of a stack by their logical ids. */
@@ -84,6 +52,13 @@ export function named(resources: Readonly<Record<string, Resource>>, start: stri
 export const ofType = (resources: Readonly<Record<string, Resource>>, type: string): Resource[] =>
   Object.values(resources).filter(({ Type }) => Type === type);
 
+/** What stacks read off each other. */
+const OUTPUTS: Readonly<Record<string, string>> = {
+  'performance-reports-test-data EventsBucket': 'made-events',
+  'performance-reports-test-data ResultsBucket': 'made-results',
+  'performance-reports-test-identity Issuer': 'https://cognito.example/pool',
+};
+
 /** A value with its references put into words, as CloudFormation puts in what they stand for. */
 export function resolved(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(resolved);
@@ -94,7 +69,7 @@ export function resolved(value: unknown): unknown {
     return (argument[1] as unknown[]).map((part) => String(resolved(part))).join(argument[0]);
   if (name === 'Ref') return `<${argument}>`;
   if (name === 'Fn::GetAtt') return `<${argument.join('.')}>`;
-  if (name === 'Fn::GetStackOutput') return `https://${argument.OutputName}.example`;
+  if (name === 'Fn::GetStackOutput') return OUTPUTS[`${argument.StackName} ${argument.OutputName}`];
   if (name?.startsWith('Fn::')) return `<${name}>`;
   return Object.fromEntries(entries.map(([key, inner]) => [key, resolved(inner)]));
 }

@@ -1,0 +1,13 @@
+/** What the one who deploys must mend. Its message says what and where; a stack trace would only hide it. */
+export class SetupFault extends Error {}
+
+/** Runs a command; a fault of the setup ends it with the message and exit code 1. */
+export function reportingFaults(command: () => void): void {
+  try {
+    command();
+  } catch (error) {
+    if (!(error instanceof SetupFault)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}

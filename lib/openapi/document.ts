@@ -1,0 +1,66 @@
+import { BASE_PATH, DOWNLOADS_PATH, OPENAPI_PATH } from '../names.ts';
+import { reports } from '../report/catalogue.ts';
+import { API_VERSIONS } from '../report/parse-request.ts';
+import { fieldSchemas } from './field-schemas.ts';
+import { headers } from './headers.ts';
+import { documentOperation, reportOperation, seeOther, waitingRoomOperation } from './operations.ts';
+import { problemResponses, problemSchemas } from './problem-responses.ts';
+import { commonParameters } from './report-parameters.ts';
+import type { Part } from './schema.ts';
+
+export const OPENAPI_MEDIA_TYPE = 'application/json';
+
+export interface Deployment {
+  /** Where the service is, without a slash at its end; `/` for the root of the host that serves the document. */
+  readonly url: string;
+  /** What tokens must be requested with. */
+  readonly scope: string;
+}
+
+/**
+ * The service in OpenAPI 3.1, made of the catalogue and the rules that it runs by, so that nothing here can differ
+ * from what it does.
+ */
+export const openApiDocument = ({ url, scope }: Deployment): Part => ({
+  openapi: '3.1.1',
+  info: {
+    title: 'Performance reports',
+    version: API_VERSIONS.at(-1),
+    license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    description:
+      'Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what ' +
+      'to filter by; follow the redirect.\n\nEvery error is a problem document (RFC 9457). HEAD answers as GET does, ' +
+      'without the body: it makes the report too.',
+  },
+  servers: [{ url }],
+  tags: [
+    { name: 'Reports', description: 'Performance reports and the way to them.' },
+    { name: 'Description', description: 'What the service is.' },
+  ],
+  paths: {
+    ...Object.fromEntries(
+      reports.map((report) => [
+        `${BASE_PATH}/${report.name}`,
+        { get: reportOperation(report, [{ accessToken: [scope] }]) },
+      ]),
+    ),
+    [`${DOWNLOADS_PATH}/{ticket}/{hop}`]: { get: waitingRoomOperation },
+    [OPENAPI_PATH]: { get: documentOperation(OPENAPI_MEDIA_TYPE) },
+  },
+  components: {
+    securitySchemes: {
+      accessToken: {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'JWT',
+        description:
+          `An OAuth 2.0 access token that was requested with the scope \`${scope}\`. Where and how to request one, ` +
+          'the operator says.',
+      },
+    },
+    parameters: commonParameters,
+    headers: headers(scope),
+    schemas: { ...Object.assign({}, ...reports.map(fieldSchemas)), ...problemSchemas(scope) },
+    responses: { SeeOther: seeOther, ...problemResponses(scope) },
+  },
+});

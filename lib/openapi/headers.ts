@@ -1,0 +1,38 @@
+import { CACHE_STATUS } from '../http/redirect.ts';
+import type { Part } from './schema.ts';
+
+/** The headers of the service's answers, for `components`. */
+export const headers = (scope: string): Part => ({
+  'Cache-Control': {
+    required: true,
+    description: 'Nothing may keep this answer.',
+    schema: { type: 'string', const: 'no-store' },
+  },
+  'Cache-Status': {
+    required: true,
+    description:
+      'Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).',
+    schema: { type: 'string', enum: Object.values(CACHE_STATUS) },
+  },
+  DownloadOrWaitingRoom: {
+    required: true,
+    description:
+      'Where to GET next: a download URL, good for some minutes and for whoever has it, or the waiting room.',
+    schema: { type: 'string', format: 'uri-reference' },
+  },
+  'Retry-After': {
+    required: true,
+    description: 'Seconds to wait before the next try.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  RetryAfterFirewall: {
+    description: 'Seconds to wait before the next try; there where the limit is that of one address.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'WWW-Authenticate': {
+    required: true,
+    description: 'What is wrong with the token (RFC 6750); where it is the scope, the scope to request.',
+    schema: { type: 'string', pattern: '^Bearer( |$)' },
+    example: `Bearer error="insufficient_scope", scope="${scope}"`,
+  },
+});

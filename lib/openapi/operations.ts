@@ -1,0 +1,119 @@
+import { NOTE } from '../http/redirect.ts';
+import type { Report } from '../report/catalogue.ts';
+import { exampleCsv, exampleRequests } from './example-requests.ts';
+import { pascalCase } from './field-schemas.ts';
+import { problemReferences } from './problem-responses.ts';
+import { reportParameters } from './report-parameters.ts';
+import { type Part, reference } from './schema.ts';
+
+/** What the gateway may answer to any request. */
+const GATEWAY_STATUSES = [400, 403, 413, 429, 500, 502, 504];
+
+/** 303, for `components`. */
+export const seeOther: Part = {
+  description: 'The report is ready, or is being made. GET the Location, without an Authorization header.',
+  headers: {
+    Location: reference('headers', 'DownloadOrWaitingRoom'),
+    'Cache-Control': reference('headers', 'Cache-Control'),
+    'Cache-Status': reference('headers', 'Cache-Status'),
+  },
+  content: {
+    'text/plain': {
+      schema: { type: 'string', enum: Object.values(NOTE) },
+      examples: Object.fromEntries(Object.entries(NOTE).map(([name, value]) => [name, { value }])),
+    },
+  },
+};
+
+/** What the download URL answers, not the service; here because clients follow redirects (contract 4.2). */
+const csvResponse = (examples: Part): Part => ({
+  description:
+    'The report, as a client that follows redirects gets it from the download URL. Numbers stand bare, texts ' +
+    'and times in double quotes, and what is not known is an empty field.',
+  content: { 'text/csv': { schema: { type: 'string' }, examples } },
+});
+
+/** GET /reporting/{report} (contract 4.3, 4.4). */
+export const reportOperation = (report: Report, security: readonly Part[]): Part => ({
+  operationId: `get${pascalCase(report.title)}`,
+  summary: report.title,
+  description:
+    'Answers with a redirect to the report as a CSV file. Clients that follow redirects get the file.',
+  tags: ['Reports'],
+  security,
+  parameters: reportParameters(report),
+  responses: {
+    200: csvResponse(
+      Object.fromEntries(
+        Object.entries(exampleRequests(report)).map(([name, request]) => [
+          name,
+          { summary: request.summary, value: exampleCsv(report, request) },
+        ]),
+      ),
+    ),
+    303: reference('responses', 'SeeOther'),
+    ...problemReferences([...GATEWAY_STATUSES, 401, 503]),
+  },
+});
+
+/** GET /reporting/downloads/{ticket}/{hop}: reached through `Location` alone. */
+export const waitingRoomOperation: Part = {
+  operationId: 'waitForReport',
+  summary: 'Waiting room of a report under way',
+  description:
+    'Where `Location` leads while a report is being made. It answers when the report is ready or, after a while, ' +
+    'with the next URL of the waiting room. Its URLs are not to be made up, and need no access token.',
+  tags: ['Reports'],
+  security: [],
+  parameters: [
+    {
+      name: 'ticket',
+      in: 'path',
+      required: true,
+      description: 'Stands for the report. Whoever has it can have the report.',
+      schema: { type: 'string' },
+    },
+    {
+      name: 'hop',
+      in: 'path',
+      required: true,
+      description: 'Counts the redirects, so that no two URLs are the same.',
+      schema: { type: 'integer', minimum: 1 },
+    },
+  ],
+  responses: {
+    200: csvResponse({}),
+    303: reference('responses', 'SeeOther'),
+    ...problemReferences([...GATEWAY_STATUSES, 404, 503]),
+  },
+};
+
+/** GET /openapi.json. */
+export const documentOperation = (mediaType: string): Part => ({
+  operationId: 'getOpenApiDocument',
+  summary: 'This document',
+  tags: ['Description'],
+  security: [],
+  responses: {
+    200: {
+      description: 'The service as it is deployed here, in OpenAPI 3.1.',
+      headers: {
+        'Cache-Control': { required: true, schema: { type: 'string', pattern: '^private, max-age=\\d+$' } },
+      },
+      content: {
+        [mediaType]: {
+          schema: {
+            type: 'object',
+            required: ['openapi', 'info', 'paths'],
+            properties: {
+              openapi: { type: 'string', pattern: '^3\\.1\\.' },
+              info: { type: 'object' },
+              paths: { type: 'object' },
+            },
+          },
+        },
+      },
+    },
+    ...problemReferences(GATEWAY_STATUSES),
+  },
+});

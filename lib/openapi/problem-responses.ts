@@ -1,0 +1,107 @@
+import { PROBLEM_MEDIA_TYPE } from '../http/problem-document.ts';
+import { type KnownProblem, knownProblems } from './known-problems.ts';
+import { type Part, reference } from './schema.ts';
+
+/** The schemas of problem documents, for `components` (RFC 9457). */
+export const problemSchemas = (scope: string): Part => ({
+  Problem: {
+    type: 'object',
+    description: 'What went wrong. Decide by `type` or `status`, never by `detail`.',
+    required: ['type', 'title', 'status', 'detail'],
+    properties: {
+      type: {
+        type: 'string',
+        format: 'uri',
+        enum: [...new Set(knownProblems(scope).map(({ document }) => document.type))],
+        description: 'What kind of problem it is; each kind has an entry in `docs/problems.md`.',
+      },
+      title: { type: 'string', description: 'The kind of problem, for people.' },
+      status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
+      detail: { type: 'string', description: 'What to do about it, for people.' },
+      instance: {
+        type: 'string',
+        format: 'uri',
+        description:
+          'Names the request, for the operator to find it in the log. The firewall alone leaves it out.',
+      },
+      errors: {
+        type: 'array',
+        description: 'Every fault of the request, where its parameters are at fault.',
+        items: reference('schemas', 'Fault'),
+        minItems: 1,
+      },
+    },
+  },
+  Fault: {
+    type: 'object',
+    required: ['parameter', 'detail'],
+    properties: {
+      parameter: { type: 'string', description: 'A query parameter as the caller wrote it, or `Accept`.' },
+      detail: { type: 'string', description: 'What is wrong with it.' },
+    },
+  },
+});
+
+const DESCRIPTION: Readonly<Record<number, string>> = {
+  400: 'The request is at fault, or asks for too much. The same request will fail again.',
+  401: 'No access token, or one that is no good here. The header says which.',
+  403: 'The firewall refused the request.',
+  404: 'There is nothing here. Any other path of the service, and any method but GET and HEAD, is answered so.',
+  413: 'The request line and the headers are too large together.',
+  429: 'Too many requests. Wait, then try again.',
+  500: 'Something of ours failed. Try again; if it stays so, report the instance.',
+  502: 'Something of ours failed. Try again; if it stays so, report the instance.',
+  503: 'Not now. Try again after Retry-After seconds.',
+  504: 'The request took too long. Try again; if it stays so, report the instance.',
+};
+
+/** One response a status, for `components`: what problems can stand in it, and an example of each. */
+export function problemResponses(scope: string): Part {
+  const byStatus = Map.groupBy(knownProblems(scope), ({ status }) => status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, problems]) => [name(status), response(status, problems)]),
+  );
+}
+
+/** References to those of these statuses, by status. */
+export const problemReferences = (statuses: readonly number[]): Part =>
+  Object.fromEntries(statuses.map((status) => [status, reference('responses', name(status))]));
+
+const name = (status: number) => `Problem${status}`;
+
+function response(status: number, problems: readonly KnownProblem[]): Part {
+  const content = {
+    schema: {
+      allOf: [
+        reference('schemas', 'Problem'),
+        {
+          type: 'object',
+          properties: {
+            type: { type: 'string', enum: [...new Set(problems.map(({ document }) => document.type))] },
+          },
+        },
+      ],
+    },
+    examples: Object.fromEntries(problems.map((problem) => [problem.name, { value: problem.document }])),
+  };
+  return {
+    description: DESCRIPTION[status],
+    headers: headersOf(status, problems),
+    content: {
+      [PROBLEM_MEDIA_TYPE]: content,
+      // The firewall can send no media type of its own choosing.
+      ...(status === 429 && { 'application/json': content }),
+    },
+  };
+}
+
+/** A problem's own headers, and that it is not to be kept, which the firewall alone can't say. */
+function headersOf(status: number, problems: readonly KnownProblem[]): Part {
+  if (status === 429) return { 'Retry-After': reference('headers', 'RetryAfterFirewall') };
+  const own = ['WWW-Authenticate', 'Retry-After'].filter((header) =>
+    problems.some(({ headers }) => header in headers),
+  );
+  return Object.fromEntries(
+    ['Cache-Control', ...own].map((header) => [header, reference('headers', header)]),
+  );
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import document from '../../docs/openapi.json' with { type: 'json' };
+import { exampleCsv, exampleRequests } from '../../lib/openapi/example-requests.ts';
+import { reports } from '../../lib/report/catalogue.ts';
+import { knownEvents } from './known-events.ts';
+import { type Service, startService } from './service.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(knownEvents(5, 50));
+});
+afterAll(() => service.close());
+
+const get = (init: RequestInit = {}) => fetch(`${service.stack.apiUrl}/openapi.json`, init);
+
+describe('GET /openapi.json', () => {
+  it('is the document of the docs, with the address of this gateway, for anyone', async () => {
+    const response = await get();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toEqual({ ...document, servers: [{ url: service.gatewayUrl }] });
+  });
+
+  it('names its own address, whatever the caller says of it', async () => {
+    const headers = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'gopher' };
+    const response = await get({
+      headers: { ...headers, 'X-Forwarded-Port': '1', Forwarded: 'host=evil.example' },
+    });
+    expect(await response.json()).toMatchObject({ servers: [{ url: service.gatewayUrl }] });
+  });
+
+  it('is 404 at any other name', async () => {
+    expect((await fetch(`${service.stack.apiUrl}/openapi_json`)).status).toBe(404);
+  });
+});
+
+interface Parameter {
+  readonly name: string;
+  readonly required?: boolean;
+  readonly example?: unknown;
+  readonly examples?: Record<string, { value: unknown }>;
+}
+
+/** The query that the document's examples of one name make, written as their styles say. */
+function queryOfExample(parameters: readonly object[], example: string): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const entry of parameters) {
+    const common = '$ref' in entry ? String(entry.$ref).split('/').at(-1) : undefined;
+    const { name, examples, ...parameter } = (
+      common ? document.components.parameters[common as 'api-version'] : entry
+    ) as Parameter;
+    const value = examples ? examples[example]?.value : parameter.example;
+    if (value === undefined) continue;
+    if (Array.isArray(value)) query.set(name, value.join(','));
+    else if (typeof value !== 'object') query.set(name, String(value));
+    else
+      for (const [field, wanted] of Object.entries(value as object))
+        for (const one of [wanted].flat()) query.append(`${name}[${field}]`, String(one));
+  }
+  return query;
+}
+
+describe('the examples of the document', () => {
+  const examples = reports.flatMap((report) =>
+    Object.entries(exampleRequests(report)).map(
+      ([name, request]) => [report.name, name, report, request] as const,
+    ),
+  );
+  it.each(examples)('of %s run: %s', async (_, name, report, request) => {
+    const { parameters } =
+      document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;
+    const query = queryOfExample(parameters, name);
+    const response = await service.request(report.name, query.toString(), { redirect: 'follow' });
+    const csv = await response.text();
+    expect(response.status, csv).toBe(200);
+    expect(csv.split('\n')[0]).toBe(exampleCsv(report, request).split('\n')[0]);
+  });
+});

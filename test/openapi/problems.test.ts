@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import type { GatewayResponse, RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { describe, expect, it } from 'vitest';
+import { responseBodies } from '../../infra/api/firewall-rules.ts';
+import { addGatewayAnswers } from '../../infra/api/gateway-answers.ts';
+import { causes, knownProblems } from '../../lib/openapi/known-problems.ts';
+import * as problems from '../../lib/problem.ts';
+import { SCOPE } from '../../local/stack.ts';
+import { faultsOfResponse } from './response-validator.ts';
+
+const guide = await readFile(new URL('../../docs/problems.md', import.meta.url), 'utf8');
+const known = knownProblems(SCOPE);
+const [, ...entries] = guide.split(/^## /m);
+const REQUEST_ID = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
+
+/** What the infrastructure makes the gateway answer by itself. */
+function gatewayAnswers() {
+  const answers: { id: string; status: number; template: string }[] = [];
+  const api: Pick<RestApi, 'addGatewayResponse'> = {
+    addGatewayResponse(id, { statusCode, templates }) {
+      answers.push({ id, status: Number(statusCode), template: templates?.['application/json'] ?? '' });
+      return {} as GatewayResponse;
+    },
+  };
+  addGatewayAnswers(api as RestApi);
+  return answers;
+}
+
+describe('every problem', () => {
+  it('that has a class is in the document', () => {
+    const classes = Object.values(problems).filter(
+      (value) => value !== problems.Problem && value.prototype instanceof problems.Problem,
+    );
+    expect(new Set(causes(SCOPE).map((cause) => cause.constructor))).toEqual(new Set(classes));
+  });
+
+  it('has an entry in docs/problems.md that says its statuses, and every entry is a problem', () => {
+    const documented = Object.fromEntries(
+      entries.map((entry) => [
+        entry.slice(0, entry.indexOf('\n')),
+        (/^\*\*([\d, ]+)\.\*\*/m.exec(entry)?.[1] ?? '').split(', ').map(Number),
+      ]),
+    );
+    const expected: Record<string, number[]> = {};
+    for (const { name, status } of known)
+      expected[name] = [...new Set([...(expected[name] ?? []), status])].sort();
+    expect(documented).toEqual(expected);
+  });
+
+  it.each(gatewayAnswers())('that the deployed gateway answers for $id fits the document', async (answer) => {
+    expect(
+      await faultsOfResponse({
+        method: 'GET',
+        // Of the documented routes, the one that can be 404.
+        path: '/reporting/downloads/ticket/1',
+        status: answer.status,
+        headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+        body: Buffer.from(answer.template.replace('$context.requestId', REQUEST_ID)),
+      }),
+    ).toEqual([]);
+  });
+
+  it('that the firewall answers fits the document', async () => {
+    for (const { content } of Object.values(responseBodies))
+      expect(
+        await faultsOfResponse({
+          method: 'GET',
+          path: '/reporting/publisherperformance',
+          status: 429,
+          headers: { 'content-type': 'application/json', 'retry-after': '300' },
+          body: Buffer.from(content),
+        }),
+      ).toEqual([]);
+  });
+});
+
+describe('the validator', () => {
+  const noSuchDownload = known.find(({ name }) => name === 'no-such-download')?.document;
+  const good = {
+    method: 'GET',
+    path: '/reporting/downloads/ticket/1',
+    status: 404,
+    headers: { 'content-type': 'application/problem+json', 'cache-control': 'no-store' },
+    body: Buffer.from(JSON.stringify(noSuchDownload)),
+  };
+  const invalid = known.find(({ name }) => name === 'invalid-request')?.document;
+
+  it.each([
+    ['another status', { ...good, status: 418 }],
+    ['another media type', { ...good, headers: { ...good.headers, 'content-type': 'application/json' } }],
+    ['a missing header', { ...good, headers: { 'content-type': 'application/problem+json' } }],
+    ['another header', { ...good, headers: { ...good.headers, 'cache-control': 'max-age=1' } }],
+    ['a problem of another status', { ...good, body: Buffer.from(JSON.stringify(invalid)) }],
+    ['no problem', { ...good, body: Buffer.from('{}') }],
+    [
+      'a problem that says another status',
+      { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, status: 400 })) },
+    ],
+    ['no JSON', { ...good, body: Buffer.from('<html>') }],
+    ['an undocumented route that is there', { ...good, path: '/reporting/other', status: 200 }],
+  ])('sees %s', async (_, response) => {
+    expect(await faultsOfResponse(response)).not.toEqual([]);
+  });
+});

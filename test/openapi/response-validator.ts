@@ -1,0 +1,73 @@
+/** Holds responses against docs/openapi.json with Prism's validator, which knows nothing of the service. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
+import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
+
+export interface SeenResponse {
+  readonly method: string;
+  /** As it was asked for, with the query if there was one. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+const DOCUMENT = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
+const operations = getHttpOperationsFromSpec(DOCUMENT);
+
+/** What is wrong with a response: its status, its headers, its media type or its body. Empty if nothing is. */
+export async function faultsOfResponse({
+  method,
+  path,
+  status,
+  headers,
+  body,
+}: SeenResponse): Promise<string[]> {
+  const known = await operations;
+  const pathname = path.split('?')[0] ?? '';
+  const isGet = method === 'GET' || method === 'HEAD';
+  const documented = isGet ? known.find((operation) => patternOf(operation.path).test(pathname)) : undefined;
+  // The document says of any other path and method that they are answered like the one 404 it describes.
+  const operation = documented ?? known.find(({ responses }) => responses.some(({ code }) => code === '404'));
+  if (!operation || (!documented && status !== 404)) return [`${status} on an undocumented route`];
+
+  const resource = {
+    ...operation,
+    responses: operation.responses
+      .filter(({ code }) => documented || code === '404')
+      .map((response) => (method === 'HEAD' ? { ...response, contents: [] } : response)),
+  };
+  const mediaType = headers['content-type'] ?? '';
+  const expected = resource.responses.find(({ code }) => code === String(status))?.contents ?? [];
+  const isExpected = expected.some((content) => content.mediaType === mediaType.split(';')[0]);
+  const faults = method === 'HEAD' || isExpected ? [] : [`media type ${mediaType}`];
+  const text = body.toString();
+  const isJson = mediaType.includes('json') && text !== '';
+  if (isJson && !isParseable(text)) return [...faults, 'body is not JSON'];
+  const value = isJson ? JSON.parse(text) : text;
+  // The schema can't say it in a way that generators understand (RFC 9457, 3.1.2).
+  if (status >= 400 && isJson && value.status !== status) faults.push(`status ${value.status} in the body`);
+  const result = validateOutput({
+    resource: resource as Parameters<typeof validateOutput>[0]['resource'],
+    element: {
+      statusCode: status,
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      body: value,
+    },
+  });
+  if ('left' in result)
+    faults.push(...result.left.map(({ path = [], message }) => `${path.join('.')} ${message}`));
+  return faults;
+}
+
+function isParseable(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const patternOf = (path: string) => RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/{\w+}/g, '[^/]+')}$`);
