@@ -9,8 +9,8 @@ import type { ResultsBucket } from './results-bucket.ts';
 /** Object metadata: when the query was submitted whose answer this is, in milliseconds since 1970. */
 const QUERIED_AT = 'queried-at';
 
-/** S3 takes 10,000 parts: with this size, files up to 160 GB. One publish holds three parts in memory. */
-const PART_BYTES = 16 * 1024 * 1024;
+/** S3 takes 10,000 parts: with this size, files up to 80 GB. One publish holds a few parts in memory. */
+const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 
 /** When the order's copy was queried, in milliseconds since 1970; undefined where there is no copy. */

@@ -3,7 +3,7 @@ import { type EventRow, expectedReport, type Question } from './expected-report.
 import { knownEvents, randomNumbers } from './known-events.ts';
 import { accessToken, queryOf, type Service, startService } from './service.ts';
 
-const events = knownEvents(5, 300);
+const events = knownEvents(5, 800);
 const rowsOf = {
   publisherperformance: events.publisher_events,
   advertiserperformance: events.advertiser_events,
@@ -209,8 +209,8 @@ describe('no row of a foreign company counts', () => {
         filters.push(['AdvertiserCompanyId', some(['1', '2', '3', '4'], 3)]);
       const question: Question = {
         fields: some(fields[report], 4),
-        start: pick(['2025-12-30T00:00:00Z', '2026-01-01T10:30:00Z']),
-        end: pick(['2026-01-03T00:00:00Z', '2026-01-06T11:00:00Z']),
+        start: pick(['2026-01-01T00:00:00Z', '2026-01-01T10:30:00Z']),
+        end: pick(['2026-01-02T11:00:00Z', '2026-01-03T00:00:00Z']),
         filters: Object.fromEntries(filters),
       };
       const claim = report === 'publisherperformance' ? 'publisher_companies' : 'advertiser_companies';
