@@ -18,7 +18,7 @@ import { deliveryFacts } from './request-log.ts';
  */
 export function downloadsHandler(parts: FunctionParts) {
   const { config, results } = parts;
-  return problemChain(parts.log).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+  return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     const id = event.pathParameters?.['ticket'] ?? '';
     const hop = /^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0];
     if (hop === undefined) throw new NoSuchDownload();

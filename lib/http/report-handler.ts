@@ -28,7 +28,7 @@ export function reportHandler(
   parts: FunctionParts & { readonly verifyToken: TokenVerifier },
 ) {
   const { config, results, verifyToken } = parts;
-  return problemChain(parts.log).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+  return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
     const claims = await verifyToken(header(event, 'authorization'));
     facts.client = String(claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub']);

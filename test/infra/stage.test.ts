@@ -31,7 +31,11 @@ describe('readStage', () => {
   it.each([
     ['nothing at all', {}, 'keepData: Invalid key: Expected "keepData" but received undefined'],
     ['a setting unheard of', { logdays: 14 }, 'logdays: Invalid key: Expected never but received "logdays"'],
-    ['a period that CloudWatch does not know', { logDays: 15 }, 'logDays: CloudWatch keeps no logs for 15 days'],
+    [
+      'a period that CloudWatch does not know',
+      { logDays: 15 },
+      'logDays: CloudWatch keeps no logs for 15 days',
+    ],
     [
       'a scope that Cognito refuses',
       { apiScope: 'performance reports' },
@@ -39,7 +43,13 @@ describe('readStage', () => {
     ],
     [
       'an issuer without its keys',
-      { identity: { provider: 'existing', issuer: 'https://login.example', tokenUrl: 'https://login.example/t' } },
+      {
+        identity: {
+          provider: 'existing',
+          issuer: 'https://login.example',
+          tokenUrl: 'https://login.example/t',
+        },
+      },
       'identity.jwksUri: Invalid key: Expected "jwksUri" but received undefined',
     ],
     [

@@ -78,7 +78,8 @@ export function resolved(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);
   const [name, argument] = entries[0] ?? [];
-  if (name === 'Fn::Join') return (argument[1] as unknown[]).map((part) => String(resolved(part))).join(argument[0]);
+  if (name === 'Fn::Join')
+    return (argument[1] as unknown[]).map((part) => String(resolved(part))).join(argument[0]);
   if (name === 'Ref') return `<${argument}>`;
   if (name === 'Fn::GetAtt') return `<${argument.join('.')}>`;
   if (name === 'Fn::GetStackOutput') return `https://${argument.OutputName}.example`;
