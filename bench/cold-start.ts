@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { median } from './median.ts';
+import { percentile } from './percentile.ts';
 
 const ROUNDS = 15;
 const root = join(import.meta.dirname, '..');
@@ -60,12 +60,12 @@ const times = new Map(Object.keys(subjects).map((name) => [name, [] as number[]]
 for (let round = 0; round < ROUNDS; round++)
   for (const [name, modules] of Object.entries(subjects)) times.get(name)?.push(await importMs(modules));
 
-const plain = median(times.get('SDK clients, plain import') ?? []);
+const plain = percentile(times.get('SDK clients, plain import') ?? [], 50);
 process.stdout.write(
   '| | import, ms (median) | against the SDK clients alone | size, kB |\n| --- | --- | --- | --- |\n',
 );
 for (const [name, [first = '']] of Object.entries(subjects)) {
-  const ms = median(times.get(name) ?? []);
+  const ms = percentile(times.get(name) ?? [], 50);
   const size = name.endsWith('bundle') ? ((await stat(new URL(first))).size / 1000).toFixed(0) : '';
   process.stdout.write(`| ${name} | ${ms.toFixed(0)} | ${(ms / plain).toFixed(2)}x | ${size} |\n`);
 }
