@@ -32,7 +32,8 @@ export function downloadsHandler(parts: FunctionParts) {
     const { isPublished, progress, cacheStatus } = delivery;
     if (isPublished || !progress)
       return redirect(await presignReport(results, order.key, config.downloadUrlSeconds), cacheStatus);
-    await updateTicket(results, id, { ...ticket, progress });
+    if (progress.executionId !== ticket.progress.executionId)
+      await updateTicket(results, id, { ...ticket, progress });
     return redirect(waitingPath(event, id, Number(hop) + 1), cacheStatus);
   });
 }

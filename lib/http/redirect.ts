@@ -26,5 +26,5 @@ export const redirect = (location: string, cacheStatus: CacheStatus): APIGateway
  */
 export function waitingPath({ requestContext }: APIGatewayProxyEvent, ticket: string, hop: number): string {
   const { path } = requestContext;
-  return `${path.slice(0, path.indexOf(`${BASE_PATH}/`))}${DOWNLOADS_PATH}/${ticket}/${hop}`;
+  return `${path.slice(0, path.lastIndexOf(`${BASE_PATH}/`))}${DOWNLOADS_PATH}/${ticket}/${hop}`;
 }

@@ -31,7 +31,9 @@ export function reportHandler(
   return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
     const claims = await verifyToken(header(event, 'authorization'));
-    facts.client = String(claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub']);
+    facts.client = String(
+      claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub'] ?? 'unnamed',
+    );
     const entitlement = entitle(claims, report, config);
     facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
     const request = parseRequest(report, {

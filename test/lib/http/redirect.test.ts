@@ -1,0 +1,15 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { waitingPath } from '../../../lib/http/redirect.ts';
+
+describe('waitingPath', () => {
+  it.each([
+    ['/reporting/publisherperformance', '/reporting/downloads/T/1'],
+    ['/prod/reporting/publisherperformance', '/prod/reporting/downloads/T/1'],
+    ['/v1/reporting/downloads/T/0', '/v1/reporting/downloads/T/1'],
+    ['/reporting/reporting/advertiserperformance', '/reporting/reporting/downloads/T/1'],
+  ])('keeps what stands before the service’s own path: %s', (path, expected) => {
+    const event = { requestContext: { path } } as APIGatewayProxyEvent;
+    expect(waitingPath(event, 'T', 1)).toBe(expected);
+  });
+});
