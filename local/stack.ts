@@ -125,6 +125,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     AWS_CONFIG_FILE: devNull,
     AWS_SHARED_CREDENTIALS_FILE: devNull,
     POWERTOOLS_SERVICE_NAME: 'performance-reports',
+    // Metrics are lines in the log, for CloudWatch to read: here nobody does.
+    POWERTOOLS_METRICS_DISABLED: 'true',
     [ENV.tokenIssuer]: identityProvider.issuer,
     [ENV.tokenJwksUri]: identityProvider.jwksUri,
     [ENV.apiScope]: API_SCOPE,

@@ -1,6 +1,6 @@
 /** `npm start`: the whole service on this machine, on sample events or on EVENTS_DIR. */
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
@@ -23,6 +23,7 @@ function portOf(text = '8080'): number {
 async function start(): Promise<Stack> {
   const port = portOf(process.env['PORT']);
   const eventsDirectory = process.env['EVENTS_DIR'] || (await sampleEvents());
+  await removeLeftovers();
   const directory = join(home, `run-${process.pid}`);
   const stack = await startStack({ eventsDirectory, directory, port }).catch((error) => {
     if (error.code === 'EADDRINUSE')
@@ -37,6 +38,21 @@ async function start(): Promise<Stack> {
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
   say(`${await exampleCurl(stack, eventsDirectory)}\n\nCtrl-C stops it.\n`);
   return stack;
+}
+
+/** What a killed process could not remove any more. */
+async function removeLeftovers(): Promise<void> {
+  const names = await readdir(home).catch(() => []);
+  const dead = names.filter((name) => /^run-\d+$/.test(name) && !isAlive(Number(name.slice('run-'.length))));
+  await Promise.all(dead.map((name) => rm(join(home, name), { recursive: true, force: true })));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 async function sampleEvents(): Promise<string> {

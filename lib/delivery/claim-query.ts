@@ -13,6 +13,8 @@ export interface Claim {
 
 interface LatestQuery {
   readonly queryExecutionId: string;
+  /** In milliseconds since 1970. */
+  readonly submittedAt: number;
 }
 
 export interface ClaimTerms {
@@ -20,6 +22,8 @@ export interface ClaimTerms {
   readonly arrivedAt: number;
   /** How old an answer may be. */
   readonly maxAgeMs: number;
+  /** How long a query may be under way. */
+  readonly longestQueryMs: number;
   /** A failed execution: what is claimed must come after it. */
   readonly after?: string;
 }
@@ -35,34 +39,41 @@ const MOST_STARTS = 3;
 export async function claimQuery(
   { queries, results }: { readonly queries: QueryService; readonly results: ResultsBucket },
   order: ReportOrder,
-  { arrivedAt, maxAgeMs, after }: ClaimTerms,
+  terms: ClaimTerms,
 ): Promise<Claim> {
+  const { arrivedAt, after } = terms;
   const key = `${RESULTS_PREFIX.queries}${order.id}.json`;
-  const latest = await results.read(key);
-  let previous = after ?? (latest?.document as LatestQuery | undefined)?.queryExecutionId;
-  if (previous !== undefined && previous !== after) {
-    const execution = await queries.get(previous);
-    const willDo =
-      execution &&
-      (execution.state === 'under-way' ||
-        execution.completedAt >= arrivedAt ||
-        (execution.state === 'succeeded' &&
-          isFresh(execution.submittedAt, order.windowEnd, maxAgeMs, arrivedAt)));
-    if (willDo) return { execution, joined: true };
+  const stored = await results.read(key);
+  const latest = stored?.document as LatestQuery | undefined;
+  if (latest && latest.queryExecutionId !== after && mayDo(latest, order, terms)) {
+    const execution = await queries.get(latest.queryExecutionId);
+    if (execution && willDo(execution, order, terms)) return { execution, joined: true };
   }
+  let previous = after ?? latest?.queryExecutionId;
   for (let start = 1; ; start++) {
     const id = await queries.start(order.query, tokenAfter(order, previous));
     const execution = await queries.get(id);
     if (!execution) throw new Error(`Athena doesn't know query ${id}, which it has just started`);
     const isOld = execution.completedAt > 0 && execution.completedAt < arrivedAt - CLOCK_SKEW_MS;
     if (!isOld || start === MOST_STARTS) {
-      const written = await results.writeIfStill(latest, key, { queryExecutionId: id } satisfies LatestQuery);
-      return { execution, joined: !written };
+      const record: LatestQuery = { queryExecutionId: id, submittedAt: execution.submittedAt };
+      return { execution, joined: !(await results.writeIfStill(stored, key, record)) };
     }
     // Athena remembers tokens for a while, and whoever used this one did not get to record its execution.
     previous = id;
   }
 }
+
+/** Whether it is worth asking Athena: this morning's request need not ask after yesterday's query. */
+const mayDo = ({ submittedAt }: LatestQuery, { windowEnd }: ReportOrder, terms: ClaimTerms): boolean =>
+  terms.arrivedAt - submittedAt <= terms.longestQueryMs ||
+  isFresh(submittedAt, windowEnd, terms.maxAgeMs, terms.arrivedAt);
+
+const willDo = (execution: Execution, { windowEnd }: ReportOrder, terms: ClaimTerms): boolean =>
+  execution.state === 'under-way' ||
+  execution.completedAt >= terms.arrivedAt ||
+  (execution.state === 'succeeded' &&
+    isFresh(execution.submittedAt, windowEnd, terms.maxAgeMs, terms.arrivedAt));
 
 /** 64 hexadecimal digits; Athena takes 32 to 128 characters. */
 const tokenAfter = (order: ReportOrder, previous: string | undefined): string =>

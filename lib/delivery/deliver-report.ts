@@ -63,7 +63,7 @@ export async function deliverReport(
 ): Promise<Delivery> {
   const { config, queries, results } = parts;
   const arrivedAt = Date.now();
-  const { reportMaxAgeMs: maxAgeMs } = config;
+  const { reportMaxAgeMs: maxAgeMs, longestQueryMs } = config;
 
   if (!progress && maxAgeMs > 0) {
     const copied = await queriedAt(results, order);
@@ -72,7 +72,9 @@ export async function deliverReport(
   }
 
   const claim = (after?: string): Promise<Claim> =>
-    patiently(deadline, () => claimQuery(parts, order, { arrivedAt, maxAgeMs, ...(after && { after }) }));
+    patiently(deadline, () =>
+      claimQuery(parts, order, { arrivedAt, maxAgeMs, longestQueryMs, ...(after && { after }) }),
+    );
   let execution: Execution;
   let { cacheStatus, retried } = progress ?? { cacheStatus: 'miss', retried: false };
   if (progress) execution = await patiently(deadline, () => theOneOf(queries, progress));

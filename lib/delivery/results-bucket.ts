@@ -8,14 +8,14 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 
-export interface ObjectFacts {
+interface ObjectFacts {
   /** In milliseconds since 1970, to the second. */
   readonly lastModified: number;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** A document, and the ETag of the object that held it. */
-export interface StoredDocument {
+interface StoredDocument {
   readonly document: unknown;
   readonly etag: string | undefined;
 }

@@ -2,12 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Execution, QueryService } from './query-execution.ts';
 
 /**
- * Asks at intervals that grow with the query's age: a short one is noticed within milliseconds, a long one loses
- * at most this share of its time, and costs a few dozen calls of the account's 100 a second.
+ * Asks at intervals that grow with the query's age: a short query is noticed within milliseconds, a longer one
+ * loses at most this share of its time, and none more than the longest interval. Athena answers 100 such calls a
+ * second for an account: beyond 25 long queries at a time it throttles, and the calls are repeated more slowly.
  */
 const FIRST_INTERVAL_MS = 20;
-const INTERVAL_SHARE = 0.08;
-const LONGEST_INTERVAL_MS = 2_000;
+const INTERVAL_SHARE = 0.06;
+const LONGEST_INTERVAL_MS = 250;
 
 /** Waits until the execution has ended or the deadline has come; resolves to what it is then. */
 export async function waitForQuery(

@@ -18,7 +18,7 @@ import { deliveryFacts } from './request-log.ts';
  */
 export function downloadsHandler(parts: FunctionParts) {
   const { config, results } = parts;
-  return problemChain(parts.log).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+  return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     const id = event.pathParameters?.['ticket'] ?? '';
     const hop = /^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0];
     if (hop === undefined) throw new NoSuchDownload();
@@ -35,7 +35,8 @@ export function downloadsHandler(parts: FunctionParts) {
         await presignReport(results, order.key, config.downloadUrlSeconds),
         cacheStatus,
       );
-    await updateTicket(results, id, { ...ticket, progress });
+    if (progress.executionId !== ticket.progress.executionId)
+      await updateTicket(results, id, { ...ticket, progress });
     return redirectToWaitingRoom(event, { ticket: id, hop: Number(hop) + 1 }, cacheStatus);
   });
 }

@@ -1,15 +1,19 @@
 import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics } from '@aws-lambda-powertools/metrics';
 import { type Config, readConfig } from '../config.ts';
 import { makeClients } from '../delivery/clients.ts';
 import type { DeliveryParts } from '../delivery/deliver-report.ts';
 import { queryService } from '../delivery/query-execution.ts';
 import { resultsBucket } from '../delivery/results-bucket.ts';
+import { METRIC_NAMESPACE } from '../metric-names.ts';
 import type { LineLog } from './request-log.ts';
+import type { MetricSink } from './request-metrics.ts';
 
 /** What every function is made of. */
 export interface FunctionParts extends DeliveryParts {
   readonly config: Config;
   readonly log: LineLog;
+  readonly metrics: MetricSink;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -21,5 +25,6 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
     queries: queryService(athena, { database: config.athenaDatabase, workgroup: config.athenaWorkgroup }),
     results: resultsBucket(s3, config.resultsBucket),
     log: new Logger(),
+    metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
   };
 }

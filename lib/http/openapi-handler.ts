@@ -1,18 +1,18 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import type { Config } from '../config.ts';
 import { OPENAPI_PATH } from '../names.ts';
 import { OPENAPI_MEDIA_TYPE, openApiDocument } from '../openapi/document.ts';
 import { scopeOf } from '../token/verify-token.ts';
+import type { FunctionParts } from './function-parts.ts';
 import { problemChain } from './problem-chain.ts';
-import type { LineLog } from './request-log.ts';
 import { serviceUrl } from './service-url.ts';
 
 /**
  * GET /openapi.json: the service described in OpenAPI 3.1, with the address at which the caller has found it.
  * Needs no token.
  */
-export function openApiHandler({ config, log }: { readonly config: Config; readonly log: LineLog }) {
-  return problemChain(log).handler(
+export function openApiHandler(parts: Pick<FunctionParts, 'config' | 'log' | 'metrics'>) {
+  const { config } = parts;
+  return problemChain(parts).handler(
     async (event): Promise<APIGatewayProxyResult> => ({
       statusCode: 200,
       headers: {

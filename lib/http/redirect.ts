@@ -35,7 +35,7 @@ export function redirectToWaitingRoom(
   { ticket, hop }: { readonly ticket: string; readonly hop: number },
   cacheStatus: CacheStatus,
 ): APIGatewayProxyResult {
-  const base = path.slice(0, path.indexOf(`${BASE_PATH}/`));
+  const base = path.slice(0, path.lastIndexOf(`${BASE_PATH}/`));
   return seeOther(`${base}${DOWNLOADS_PATH}/${ticket}/${hop}`, cacheStatus, NOTE.waitingRoom);
 }
 

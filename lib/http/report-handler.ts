@@ -31,10 +31,12 @@ export function reportHandler(
   parts: FunctionParts & { readonly verifyToken: TokenVerifier },
 ) {
   const { config, results, verifyToken } = parts;
-  return problemChain(parts.log).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+  return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
     const claims = await verifyToken(requestHeader(event, 'authorization'));
-    facts.client = String(claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub']);
+    facts.client = String(
+      claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub'] ?? 'unnamed',
+    );
     const entitlement = entitle(claims, report, config);
     facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
     const request = parseRequest(report, {

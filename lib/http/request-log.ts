@@ -2,6 +2,7 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { CacheStatus, Delivery } from '../delivery/deliver-report.ts';
 import { Problem } from '../problem.ts';
+import { countAnswer, type MetricSink } from './request-metrics.ts';
 
 /** What one line of the log may say beside the fixed facts: an allow-list by construction. */
 export interface LoggedFacts {
@@ -17,6 +18,8 @@ export interface LoggedFacts {
   queryExecutionId?: string;
   bytesScanned?: number;
   engineMs?: number;
+  /** From the query's submission to its end. */
+  queryMs?: number;
 }
 
 /** What the log says of a delivery: not where the report lies. */
@@ -27,6 +30,7 @@ export const deliveryFacts = ({ isPublished, cacheStatus, execution }: Delivery)
     queryExecutionId: execution.id,
     bytesScanned: execution.bytesScanned,
     engineMs: execution.engineMs,
+    ...(execution.completedAt > 0 && { queryMs: execution.completedAt - execution.submittedAt }),
   }),
 });
 
@@ -43,11 +47,12 @@ export interface LineLog {
 }
 
 /**
- * Writes one line per request: who, what, outcome, durations. A 5xx is an error and carries its cause; headers,
+ * Writes one line per request, and counts it: who, what, outcome, durations. A 5xx is an error and carries its cause; headers,
  * tokens, filter values and download URLs have no way in.
  */
 export function requestLog(
   log: LineLog,
+  metrics: MetricSink,
 ): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext> {
   return {
     before: (request) => {
@@ -55,11 +60,13 @@ export function requestLog(
     },
     after: ({ event, context, response }) => {
       log.info('request', line(event, context, response));
+      countAnswer(metrics, context.facts, { status: response?.statusCode });
     },
     onError: ({ event, context, response, error }) => {
       const facts = line(event, context, response);
       if (error instanceof Problem) log.info('request', { ...facts, problem: error.slug });
       else log.error('request', { ...facts, error });
+      countAnswer(metrics, context.facts, { status: response?.statusCode, error });
     },
   };
 }

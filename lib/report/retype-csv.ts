@@ -15,12 +15,12 @@ export interface CsvColumn {
  * Throws if the file does not hold whole rows of these columns.
  *
  * @param columns name and type of each column, in the file's order
- * @param chunks the engine's file, cut anywhere; one chunk is held at a time
+ * @param chunks the engine's file, cut anywhere; each is overwritten and handed on before the next is asked for
  */
 export async function* retypeCsv(
   columns: readonly CsvColumn[],
   chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Buffer> {
+): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${columns.map(({ name }) => `"${name}"`).join(',')}\n`);
 
   const isNumber = Uint8Array.from(columns, ({ type }) => (type === 'integer' || type === 'float' ? 1 : 0));
@@ -29,7 +29,7 @@ export async function* retypeCsv(
   let insideQuotes = false;
   let header = true;
   for await (const chunk of chunks) {
-    const out = Buffer.allocUnsafe(chunk.length);
+    // Bytes are only ever left out, so that the chunk itself holds what is kept of it.
     let length = 0;
     let isBare = isNumber[column];
     for (let index = 0; index < chunk.length; index++) {
@@ -51,9 +51,9 @@ export async function* retypeCsv(
           }
         }
       }
-      out[length++] = byte;
+      chunk[length++] = byte;
     }
-    if (length > 0 && !header) yield out.subarray(0, length);
+    if (length > 0 && !header) yield chunk.subarray(0, length);
   }
   if (header || insideQuotes || column !== 0) throw malformed();
 }

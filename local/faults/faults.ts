@@ -26,10 +26,10 @@ const faultSchema = v.strictObject({
 });
 
 export type FaultInput = v.InferInput<typeof faultSchema>;
-export type Fault = v.InferOutput<typeof faultSchema>;
+type Fault = v.InferOutput<typeof faultSchema>;
 
 /** A fault, and how many queries or calls it has met and struck since it was set. */
-export type ArmedFault = Fault & { readonly matched: number; readonly struck: number };
+type ArmedFault = Fault & { readonly matched: number; readonly struck: number };
 
 /** What is made to go wrong at the moment, for tests and by hand. */
 export interface Faults {

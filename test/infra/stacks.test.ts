@@ -31,9 +31,15 @@ describe("AWS's own advice", () => {
   });
 });
 
+/** A new field of a report is one line of the catalogue, and no other file's business; `data.test.ts` compares them. */
+const withoutColumns = (template: unknown): unknown =>
+  JSON.parse(JSON.stringify(template), (key, value) =>
+    key === 'Columns' ? 'as the catalogue has them' : value,
+  );
+
 describe('every stack', () => {
   it.each(Object.entries({ data, identity, api, operations }))('%s is as it was', (_, stack) => {
-    expect(Template.fromStack(stack as Stack).toJSON()).toMatchSnapshot();
+    expect(withoutColumns(Template.fromStack(stack as Stack).toJSON())).toMatchSnapshot();
   });
 
   it('carries the tags that its cost is told by', () => {

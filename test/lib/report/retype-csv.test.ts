@@ -15,7 +15,7 @@ async function retype(file: string, chunkBytes = Number.MAX_SAFE_INTEGER, of = c
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
   }
-  const out: Buffer[] = [];
+  const out: Uint8Array[] = [];
   for await (const chunk of retypeCsv(of, chunks())) out.push(chunk);
   return Buffer.concat(out).toString();
 }
