@@ -25,6 +25,8 @@ export const stages: Readonly<Record<string, StageInput>> = {
     keepData: true,
     apiScope,
     identity: { provider: 'cognito', clients: ['first-partner'] },
+    // Every client sees every row: right for one partner or the house's own staff. Before a second partner comes,
+    // set an issuer whose tokens name companies, and `by: 'claims'` (docs/deploy.md, "Who sees which rows").
     entitlements: { by: 'none' },
     events: { firstDay: '2025-01-01' },
     reports,

@@ -12,12 +12,15 @@ export function countAnswer(
   { isPublished, cacheStatus, bytesScanned, queryMs }: LoggedFacts,
   { status, error }: { readonly status: number | undefined; readonly error?: unknown },
 ): void {
-  if (isPublished) metrics.addMetric(METRIC.reports, MetricUnit.Count, 1);
+  const counted: Parameters<MetricSink['addMetric']>[] = [];
+  if (isPublished) counted.push([METRIC.reports, MetricUnit.Count, 1]);
   if (isPublished && cacheStatus === 'miss') {
-    metrics.addMetric(METRIC.bytesScanned, MetricUnit.Bytes, bytesScanned ?? 0);
-    metrics.addMetric(METRIC.queryDuration, MetricUnit.Milliseconds, queryMs ?? 0);
+    counted.push([METRIC.bytesScanned, MetricUnit.Bytes, bytesScanned ?? 0]);
+    counted.push([METRIC.queryDuration, MetricUnit.Milliseconds, queryMs ?? 0]);
   }
-  if (status === 503) metrics.addMetric(METRIC.unavailable, MetricUnit.Count, 1);
-  if (error instanceof QueryFailed) metrics.addMetric(METRIC.failedQueries, MetricUnit.Count, 1);
+  if (status === 503) counted.push([METRIC.unavailable, MetricUnit.Count, 1]);
+  if (error instanceof QueryFailed) counted.push([METRIC.failedQueries, MetricUnit.Count, 1]);
+  if (counted.length === 0) return;
+  for (const [name, unit, value] of counted) metrics.addMetric(name, unit, value);
   metrics.publishStoredMetrics();
 }

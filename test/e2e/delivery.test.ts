@@ -246,7 +246,7 @@ describe('throttling', () => {
     } finally {
       await patient.close();
     }
-  });
+  }, 120_000);
 
   it('by S3 of some calls delays the report and nothing else', async () => {
     service.stack.faults.set([

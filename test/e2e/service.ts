@@ -24,6 +24,10 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** Set by `npm run test:bundle`: the functions as they are deployed. */
+const bundled = (name: string) => new URL(`../../dist/${name}/index.mjs`, import.meta.url);
+const functions = process.env['FUNCTIONS'] === 'bundled' ? { functionModule: bundled } : {};
+
 export async function startService(
   events: KnownEvents,
   options: Partial<StackOptions> = {},
@@ -32,7 +36,13 @@ export async function startService(
   const eventsDirectory = join(home, 'events');
   for (const [table, rows] of Object.entries(events))
     await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
-  const started = await startStack({ eventsDirectory, directory: join(home, 'run'), port: 0, ...options });
+  const started = await startStack({
+    eventsDirectory,
+    directory: join(home, 'run'),
+    port: 0,
+    ...functions,
+    ...options,
+  });
   const proxy = await startValidatingProxy(started.apiUrl);
   const stack = { ...started, apiUrl: proxy.url };
   const token = await accessToken(stack);

@@ -15,7 +15,7 @@ const counted = (facts: LoggedFacts, answer: { status: number; error?: unknown }
     },
   };
   countAnswer(sink as unknown as MetricSink, facts, answer);
-  expect(published).toBe(1);
+  expect(published).toBe(Object.keys(metrics).length > 0 ? 1 : 0);
   return metrics;
 };
 
