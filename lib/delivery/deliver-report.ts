@@ -6,6 +6,7 @@ import { awaitPublication } from './large-publication.ts';
 import { patiently } from './patiently.ts';
 import { publishReport, queriedAt } from './publish-report.ts';
 import type { Execution, QueryService } from './query-execution.ts';
+import { QueryFailed } from './query-failed.ts';
 import type { ReportOrder } from './report-order.ts';
 import type { ResultsBucket } from './results-bucket.ts';
 import { waitForQuery } from './wait-for-query.ts';
@@ -34,11 +35,6 @@ export interface Delivery {
   /** Set where there is, or was, a query. */
   readonly progress?: Progress;
   readonly execution?: Execution;
-}
-
-/** The query failed or was cancelled: an opaque 500 for the caller, the engine's reason for the log. */
-export class QueryFailed extends Error {
-  override readonly name = 'QueryFailed';
 }
 
 /** What a report's function re-types while the caller waits: a second's work. */

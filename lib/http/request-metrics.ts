@@ -1,5 +1,5 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { QueryFailed } from '../delivery/deliver-report.ts';
+import { QueryFailed } from '../delivery/query-failed.ts';
 import { METRIC } from '../metric-names.ts';
 import type { LoggedFacts } from './request-log.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { QueryFailed } from '../../../lib/delivery/deliver-report.ts';
+import { QueryFailed } from '../../../lib/delivery/query-failed.ts';
 import type { LoggedFacts } from '../../../lib/http/request-log.ts';
 import { countAnswer, type MetricSink } from '../../../lib/http/request-metrics.ts';
 
