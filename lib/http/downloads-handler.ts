@@ -4,9 +4,9 @@ import { presignReport } from '../delivery/presign-report.ts';
 import { readTicket, updateTicket } from '../delivery/ticket.ts';
 import { NoSuchDownload } from '../problem.ts';
 import type { FunctionParts } from './function-parts.ts';
+import { deliveryFacts } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
-import { deliveryFacts } from './request-log.ts';
 
 /**
  * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The

@@ -8,10 +8,10 @@ import { parseRequest } from '../report/parse-request.ts';
 import { entitle } from '../token/entitle.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
 import type { FunctionParts } from './function-parts.ts';
+import { deliveryFacts } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
-import { deliveryFacts } from './request-log.ts';
 
 /** A large result may take the publishing function's 15 minutes after its query has ended. */
 const PUBLISHING_MS = 900_000;

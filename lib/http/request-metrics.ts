@@ -1,7 +1,7 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import { QueryFailed } from '../delivery/query-failed.ts';
 import { METRIC } from '../metric-names.ts';
-import type { LoggedFacts } from './request-log.ts';
+import type { LoggedFacts } from './logged-facts.ts';
 
 /** Where the metrics go: Powertools' class fits. */
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { QueryFailed } from '../../../lib/delivery/query-failed.ts';
-import type { LoggedFacts } from '../../../lib/http/request-log.ts';
+import type { LoggedFacts } from '../../../lib/http/logged-facts.ts';
 import { countAnswer, type MetricSink } from '../../../lib/http/request-metrics.ts';
 
 const counted = (facts: LoggedFacts, answer: { status: number; error?: unknown }) => {
