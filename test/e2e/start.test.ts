@@ -60,6 +60,25 @@ describe('npm start', () => {
       }),
     );
 
+    const [line = ''] = output().match(/^{.*}$/m) ?? [];
+    expect(Object.keys(JSON.parse(line)).sort()).toEqual(
+      [
+        ...['level', 'message', 'timestamp', 'service', 'sampling_rate', 'requestId', 'status', 'durationMs'],
+        ...[
+          'report',
+          'client',
+          'companies',
+          'isPublished',
+          'cacheStatus',
+          'queryExecutionId',
+          'bytesScanned',
+        ],
+        ...['engineMs', 'queryMs'],
+      ].sort(),
+    );
+    // Neither links nor tokens, whatever the line.
+    expect(output()).not.toMatch(/X-Amz-|eyJ/);
+
     const stackFile = join(home, 'state', 'stack.json');
     const stack = JSON.parse(await readFile(stackFile, 'utf8'));
     expect(Object.keys(stack)).toEqual([
