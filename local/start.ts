@@ -22,6 +22,8 @@ function portOf(text = '8080'): number {
 
 async function start(): Promise<Stack> {
   const port = portOf(process.env['PORT']);
+  // One that a killed run left behind would lead nowhere.
+  await rm(stackFile, { force: true });
   const eventsDirectory = process.env['EVENTS_DIR'] || (await sampleEvents());
   await removeLeftovers();
   const directory = join(home, `run-${process.pid}`);
