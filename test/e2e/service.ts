@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
+import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
 import type { KnownEvents } from './known-events.ts';
 
@@ -25,7 +26,12 @@ export async function startService(
   const eventsDirectory = join(home, 'events');
   for (const [table, rows] of Object.entries(events))
     await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
-  const stack = await startStack({ eventsDirectory, directory: join(home, 'run'), port: 0, ...options });
+  const stack = await startStack({
+    openEngine: engineOver(eventsDirectory),
+    directory: join(home, 'run'),
+    port: 0,
+    ...options,
+  });
   const token = await accessToken(stack);
 
   const request = (report: string, query: string, init: RequestInit = {}) =>
