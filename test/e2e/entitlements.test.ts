@@ -14,7 +14,8 @@ const GOVERNING = {
 };
 type ReportName = keyof typeof rowsOf;
 
-const CASES = 2_000;
+/** Trino plans a query in the time in which DuckDB answers ten; its corpus asks with entitlements as well. */
+const CASES = process.env['TEST_TRINO_URL'] ? 400 : 2_000;
 const AT_ONCE = 8;
 
 let service: Service;
