@@ -8,7 +8,7 @@ import { QueryFailure } from '../athena/query-failure.ts';
 import { checkTables } from './check-tables.ts';
 import type { TrinoCluster } from './trino-cluster.ts';
 import { csvLine } from './trino-csv.ts';
-import { type Page, pagesOf } from './trino-statement.ts';
+import { bytesScannedIn, type Page, pagesOf } from './trino-statement.ts';
 
 /** The smallest quota of running queries that Athena gives an account. A cluster keeps a queue of its own. */
 const MAX_RUNNING = 20;
@@ -27,11 +27,11 @@ export const trinoOn =
       close() {},
       async run(query) {
         const csvPath = join(scratchDirectory, `${query.id}.csv`);
-        let stats: Page['stats'] = {};
+        let last: Page = { stats: {} };
         async function* lines(): AsyncGenerator<string> {
           let named = false;
           for await (const page of pagesOf(cluster, statementOf(query), query.signal)) {
-            stats = page.stats;
+            last = page;
             if (page.columns && !named) yield csvLine(page.columns.map(({ name }) => name));
             named ||= page.columns !== undefined;
             if (page.data) yield page.data.map(csvLine).join('');
@@ -45,8 +45,8 @@ export const trinoOn =
         }
         return {
           csvPath,
-          bytesScanned: Number(stats['physicalInputBytes'] ?? 0),
-          planningMs: Number(stats['planningTimeMillis'] ?? 0),
+          bytesScanned: bytesScannedIn(last),
+          planningMs: Number(last.stats['planningTimeMillis'] ?? 0),
         };
       },
     };

@@ -34,7 +34,7 @@ export async function* pagesOf(
   let page = await call(statements, { ...options, method: 'POST', body: sql });
   try {
     for (;;) {
-      if (page.error) throw failureOf(page.error);
+      if (page.error) throw failureOf(page.error, bytesScannedIn(page));
       yield page;
       if (!page.nextUri) return;
       page = await call(page.nextUri, options);
@@ -43,6 +43,9 @@ export async function* pagesOf(
     if (page.nextUri) await cancel(page.nextUri, headers);
   }
 }
+
+/** What a statement has read so far, without what came out of caches in memory. */
+export const bytesScannedIn = ({ stats }: Page): number => Number(stats['physicalInputBytes'] ?? 0);
 
 async function call(url: string, init: RequestInit): Promise<Page> {
   for (let tried = 1; ; tried++) {
