@@ -10,6 +10,12 @@ export interface Case {
 
 const WIDEST = { start: '2025-12-31T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 
+/** What engines may not know a timestamp for. */
+const FARTHEST = [
+  { start: '0000-01-01T00:00:01Z', end: '0000-01-02T00:00:01Z' },
+  { start: '9999-12-30T00:00:01Z', end: '9999-12-31T23:59:59Z' },
+];
+
 /** Starts and ends, any of the one before any of the other: on and off the hour and the day, and 32 days apart. */
 const STARTS = [
   '2025-12-31T00:00:00Z',
@@ -72,6 +78,7 @@ export function corpusOf(report: Report, rows: readonly EventRow[], size: number
   });
 
   const planned: Case[] = [
+    ...FARTHEST.map((window) => ({ question: { ...window, fields: ['Day', ...metrics] } })),
     ...names.map((name) => ({ question: { ...WIDEST, fields: [name] } })),
     ...pairs.map((pair) => ({ question: { ...WIDEST, fields: [...pair, ...metrics] } })),
   ];
@@ -85,8 +92,6 @@ function valuesIn(rows: readonly EventRow[], dimension: Dimension): string[] {
     const time = String(row['event_time']);
     return dimension.grain === 'hour' ? `${time.slice(0, 13)}:00:00Z` : `${time.slice(0, 10)}T00:00:00Z`;
   };
-  const values = rows
-    .map((row) => String(read(row) ?? ''))
-    .filter((value) => value && !/\p{Cc}/u.test(value));
+  const values = rows.map((row) => String(read(row) ?? '')).filter((value) => /^\P{Cc}{1,256}$/u.test(value));
   return [...new Set(values)].sort();
 }

@@ -8,6 +8,7 @@ import { runTool } from './run-tool.ts';
 
 export const TRINO_VERSION = '435';
 const OLDEST_JAVA = 17;
+export const JAVA = 'java';
 
 export const SOURCES = join(import.meta.dirname, 'server');
 const POM = join(SOURCES, 'pom.xml');
@@ -41,7 +42,7 @@ export async function installTrino(): Promise<string> {
 }
 
 async function checkTools(): Promise<void> {
-  const java = await runTool('java', '-version');
+  const java = await runTool(JAVA, '-version');
   const [, version] = /version "(\d+)/.exec(java) ?? [];
   if (Number(version) < OLDEST_JAVA)
     throw new LaneFault(`The Trino lane needs a JDK, ${OLDEST_JAVA} or later; Java is ${version} here.`);

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { JAVA } from './install-trino.ts';
 import { LaneFault } from './lane-fault.ts';
 import { configure, parametersFor } from './trino-configuration.ts';
 
@@ -27,7 +28,7 @@ export async function startTrino(home: string): Promise<TrinoServer> {
   await configure(directory, url);
   const logPath = join(directory, 'server.log');
   const log = await open(logPath, 'w');
-  const child = spawn('java', parametersFor(home, directory), { stdio: ['ignore', log.fd, log.fd] });
+  const child = spawn(JAVA, parametersFor(home, directory), { stdio: ['ignore', log.fd, log.fd] });
   started.defer(() => stop(child));
   await log.close();
   if (!(await isReady(url, child))) {
