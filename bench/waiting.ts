@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AthenaClient } from '@aws-sdk/client-athena';
 import { type Execution, type QueryService, queryService } from '../lib/delivery/query-execution.ts';
 import { waitForQuery } from '../lib/delivery/wait-for-query.ts';
+import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { writeEvents } from '../local/events/write-events.ts';
 import { startStack } from '../local/stack.ts';
 import { percentile } from './percentile.ts';
@@ -31,7 +32,11 @@ const home = await mkdtemp(join(tmpdir(), 'waiting-'));
 const eventsDirectory = join(home, 'events');
 for (const table of ['publisher_events', 'advertiser_events'])
   await writeEvents(eventsDirectory, table, [{ event_time: '2026-01-01T00:00:00.000Z' }]);
-const stack = await startStack({ eventsDirectory, directory: join(home, 'run'), port: 0 });
+const stack = await startStack({
+  openEngine: duckDbOn(eventsDirectory),
+  directory: join(home, 'run'),
+  port: 0,
+});
 const athena = new AthenaClient({
   endpoint: stack.athenaUrl,
   region: 'us-east-1',

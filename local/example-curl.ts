@@ -1,5 +1,3 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { BASE_PATH } from '../lib/names.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { formatUtcTime } from '../lib/report/utc-time.ts';
@@ -7,12 +5,9 @@ import type { Stack } from './stack.ts';
 
 const DAY_MS = 86_400_000;
 
-/** One line for a POSIX shell that fetches a token and pulls the report of the last week that has events. */
-export async function exampleCurl(stack: Stack, eventsDirectory: string): Promise<string> {
-  const days = (await readdir(join(eventsDirectory, publisherReport.table))).filter((name) =>
-    name.startsWith('day='),
-  );
-  const end = Date.parse(`${days.sort().at(-1)?.slice('day='.length)}T00:00:00Z`) + DAY_MS;
+/** One line for a POSIX shell that fetches a token and pulls the report of the week up to a day, `YYYY-MM-DD`. */
+export function exampleCurl(stack: Stack, lastDay: string): string {
+  const end = Date.parse(`${lastDay}T00:00:00Z`) + DAY_MS;
   const query = [
     'requestedFields=Day,ServedAds,Opens,Clicks,Revenue',
     `startInclusive=${formatUtcTime(end - 7 * DAY_MS)}`,

@@ -6,7 +6,7 @@ import { BASE_PATH, DOWNLOADS_PATH, ENV, OPENAPI_PATH, RESULTS_PREFIX } from '..
 import { reports } from '../lib/report/catalogue.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
 import { startAthena } from './athena/athena.ts';
-import { openDuckDb } from './athena/duckdb-engine.ts';
+import type { OpenEngine } from './athena/query-engine.ts';
 import { CLAIMS, CLIENTS, HOUSE } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
@@ -16,8 +16,8 @@ import { type IdentityProvider, startIdentityProvider } from './identity-provide
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 
 export interface StackOptions {
-  /** Parquet in the layout of the data contract. */
-  readonly eventsDirectory: string;
+  /** What answers the queries, and from which events. */
+  readonly openEngine: OpenEngine;
   /** Where the stack keeps what it makes; it is emptied at the start and removed at the end. */
   readonly directory: string;
   /** The gateway's; 0 takes a free one. */
@@ -65,11 +65,11 @@ const sourceOf = (functionName: string) => new URL(`../functions/${functionName}
 
 /**
  * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway.
- * Rejects with one clear message if the events can't be read, or with the system's error if the port is busy;
+ * Rejects with one clear message if the engine can't read the events, or with the system's error if the port is busy;
  * whatever had started is stopped then.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { directory, eventsDirectory, port, functionModule = sourceOf, functionEnv = {} } = options;
+  const { directory, openEngine, port, functionModule = sourceOf, functionEnv = {} } = options;
   await using started = new AsyncDisposableStack();
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
@@ -95,11 +95,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
   started.defer(async () => s3.destroy());
-  const engine = await openDuckDb({
-    eventsDirectory,
-    database: DATABASE,
-    scratchDirectory: join(directory, 'scratch'),
-  });
+  const engine = await openEngine({ database: DATABASE, scratchDirectory: join(directory, 'scratch') });
   started.defer(() => engine.close());
   const athena = await startAthena({
     engine,

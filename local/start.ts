@@ -1,11 +1,13 @@
-/** `npm start`: the whole service on this machine, on sample events or on EVENTS_DIR. */
+/** `npm start`: the whole service on this machine, on sample events, on EVENTS_DIR or on a Trino cluster. */
 import { once } from 'node:events';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { chooseEngine } from './choose-engine.ts';
 import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
 import { type Stack, startStack } from './stack.ts';
+import { TrinoFault } from './trino/trino-fault.ts';
 
 const home = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
 const stackFile = join(home, 'stack.json');
@@ -24,10 +26,10 @@ async function start(): Promise<Stack> {
   const port = portOf(process.env['PORT']);
   // One that a killed run left behind would lead nowhere.
   await rm(stackFile, { force: true });
-  const eventsDirectory = process.env['EVENTS_DIR'] || (await sampleEvents());
+  const { openEngine, lastDay } = await chooseEngine(process.env, sampleEvents);
   await removeLeftovers();
   const directory = join(home, `run-${process.pid}`);
-  const stack = await startStack({ eventsDirectory, directory, port }).catch((error) => {
+  const stack = await startStack({ openEngine, directory, port }).catch((error) => {
     if (error.code === 'EADDRINUSE')
       throw new StartFault(`Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.`);
     if (error.code === 'EACCES' && error.syscall === 'listen')
@@ -38,7 +40,7 @@ async function start(): Promise<Stack> {
   const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
-  say(`${await exampleCurl(stack, eventsDirectory)}\n\nCtrl-C stops it.\n`);
+  say(`${exampleCurl(stack, await lastDay())}\n\nCtrl-C stops it.\n`);
   return stack;
 }
 
@@ -72,6 +74,12 @@ async function sampleEvents(): Promise<string> {
   });
 }
 
+/** Names the variable that the fault is in; a StartFault does so itself. */
+const variableOf = (fault: Error): string => {
+  if (fault instanceof EventsFault) return 'EVENTS_DIR: ';
+  return fault instanceof TrinoFault ? 'TRINO_URL: ' : '';
+};
+
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
@@ -88,7 +96,8 @@ try {
   await stack.close();
   await rm(stackFile, { force: true });
 } catch (error) {
-  if (!(error instanceof StartFault || error instanceof EventsFault)) throw error;
-  process.stderr.write(`${error instanceof EventsFault ? 'EVENTS_DIR: ' : ''}${error.message}\n`);
+  if (!(error instanceof StartFault || error instanceof EventsFault || error instanceof TrinoFault))
+    throw error;
+  process.stderr.write(`${variableOf(error)}${error.message}\n`);
   process.exitCode = 1;
 }

@@ -7,11 +7,7 @@ import { type DuckDbOptions, openInstance } from './duckdb-instance.ts';
 import { interruptOn } from './duckdb-interrupt.ts';
 import { evaluateParameters } from './duckdb-parameters.ts';
 import { bytesRead, profileInto } from './duckdb-profile.ts';
-import type { Query, QueryEngine, QueryOutcome } from './query-engine.ts';
-
-export interface DuckDbEngine extends QueryEngine {
-  close(): void;
-}
+import type { OpenEngine, OpenedEngine, Query, QueryOutcome } from './query-engine.ts';
 
 /**
  * A running query holds one of the threads that Node.js has for all files and signatures of the process, by
@@ -24,7 +20,7 @@ const MAX_RUNNING = Math.min(8, Math.max(1, THREADS - 2));
 const CSV_OPTIONS = `FORMAT csv, HEADER, FORCE_QUOTE *, TIMESTAMPFORMAT '%Y-%m-%d %H:%M:%S.%g'`;
 
 /** Opens DuckDB as the engine of one database. Rejects with an EventsFault if the events can't be served. */
-export async function openDuckDb(options: DuckDbOptions): Promise<DuckDbEngine> {
+export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> {
   const instance = await openInstance(options);
   const scratchDirectory = resolve(options.scratchDirectory);
   return {
@@ -46,6 +42,12 @@ export async function openDuckDb(options: DuckDbOptions): Promise<DuckDbEngine> 
     },
   };
 }
+
+/** DuckDB on a directory of events, as the engine of a stack. */
+export const duckDbOn =
+  (eventsDirectory: string): OpenEngine =>
+  (options) =>
+    openDuckDb({ ...options, eventsDirectory });
 
 async function copyResult(
   connection: DuckDBConnection,

@@ -25,3 +25,14 @@ export interface QueryEngine {
   readonly maxRunning: number;
   run(query: Query): Promise<QueryOutcome>;
 }
+
+/** An engine that was opened for the stack, which closes it at its end. */
+export interface OpenedEngine extends QueryEngine {
+  close(): void;
+}
+
+/** Opens an engine for one database, with a directory of its own for results under way; the engine makes it. */
+export type OpenEngine = (options: {
+  readonly database: string;
+  readonly scratchDirectory: string;
+}) => Promise<OpenedEngine>;

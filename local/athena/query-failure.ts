@@ -21,8 +21,20 @@ const ERROR_TYPE = {
 
 export type ErrorName = keyof typeof ERROR_TYPE;
 
+/** The catalogue's types for what it has no entry of its own for. */
+const OTHER_TYPE = { system: 200, user: 1000 } as const;
+
 /** What may go well the next time. */
-const RETRYABLE: ReadonlySet<ErrorName> = new Set(['EXCEEDED_LOCAL_MEMORY_LIMIT', 'RESULT_WRITE_ERROR']);
+const RETRYABLE: ReadonlySet<string> = new Set<ErrorName>([
+  'EXCEEDED_LOCAL_MEMORY_LIMIT',
+  'RESULT_WRITE_ERROR',
+]);
+
+/** What is known of an error that the catalogue above doesn't list. */
+export interface FailureOptions extends ErrorOptions {
+  readonly fault?: keyof typeof OTHER_TYPE;
+  readonly retryable?: boolean;
+}
 
 /** The reason why an execution is FAILED, as Athena gives it: `SYNTAX_ERROR: …`. */
 export class QueryFailure extends Error {
@@ -30,10 +42,13 @@ export class QueryFailure extends Error {
   readonly type: number;
   readonly retryable: boolean;
 
-  constructor(errorName: ErrorName, detail: string, options?: ErrorOptions) {
+  /** @param errorName an ErrorName, or another of Trino's */
+  constructor(errorName: string, detail: string, { fault = 'system', ...options }: FailureOptions = {}) {
     super(`${errorName}: ${detail}`, options);
-    this.type = ERROR_TYPE[errorName];
+    this.type = isListed(errorName) ? ERROR_TYPE[errorName] : OTHER_TYPE[fault];
     this.category = this.type < FIRST_USER_TYPE ? CATEGORY.system : CATEGORY.user;
-    this.retryable = RETRYABLE.has(errorName);
+    this.retryable = options.retryable ?? RETRYABLE.has(errorName);
   }
 }
+
+const isListed = (name: string): name is ErrorName => Object.hasOwn(ERROR_TYPE, name);

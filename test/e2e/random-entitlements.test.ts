@@ -10,7 +10,8 @@ import { reports } from '../../lib/report/catalogue.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
 import { retypeCsv } from '../../lib/report/retype-csv.ts';
 import { entitle } from '../../lib/token/entitle.ts';
-import { type DuckDbEngine, openDuckDb } from '../../local/athena/duckdb-engine.ts';
+import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
+import type { OpenedEngine } from '../../local/athena/query-engine.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents, randomNumbers } from './known-events.ts';
@@ -117,7 +118,7 @@ async function wronglyAnswered(cases: Case[], answer: (entry: Case) => Promise<s
 
 let service: Service;
 let home: string;
-let engine: DuckDbEngine;
+let engine: OpenedEngine;
 beforeAll(async () => {
   service = await startService(events);
   home = await mkdtemp(join(tmpdir(), 'random-entitlements-'));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
+import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
 import type { KnownEvents } from './known-events.ts';
 import { startValidatingProxy } from './validating-proxy.ts';
@@ -37,7 +38,7 @@ export async function startService(
   for (const [table, rows] of Object.entries(events))
     await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
   const started = await startStack({
-    eventsDirectory,
+    openEngine: engineOver(eventsDirectory),
     directory: join(home, 'run'),
     port: 0,
     ...functions,

@@ -15,8 +15,8 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
-import { type DuckDbEngine, openDuckDb } from '../../local/athena/duckdb-engine.ts';
-import type { Query, QueryEngine } from '../../local/athena/query-engine.ts';
+import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
+import type { OpenedEngine, Query, QueryEngine } from '../../local/athena/query-engine.ts';
 import { writeEvents } from '../../local/events/write-events.ts';
 import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
 
@@ -31,7 +31,7 @@ const LONG_QUERY = 'SELECT sum(a.range * b.range) AS s FROM range(4000000) AS a,
 let home: string;
 let store: ObjectStore;
 let s3: S3Client;
-let engine: DuckDbEngine;
+let engine: OpenedEngine;
 let athena: Athena;
 let client: AthenaClient;
 

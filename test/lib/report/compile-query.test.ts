@@ -39,6 +39,15 @@ describe('compileQuery', () => {
     });
   });
 
+  it('keeps counts within 64 bits, and money exact', () => {
+    expect(compile(publisherReport, 'Clicks,Revenue').sql).toContain(
+      'CAST(coalesce(sum(clicks), 0) AS bigint) AS "Clicks", coalesce(sum(revenue), 0) AS "Revenue"',
+    );
+    expect(compile(publisherReport, 'PlacementId,Opens').sql).toContain(
+      'CAST(coalesce(sum(placement_opens), 0) AS bigint) AS "Opens"',
+    );
+  });
+
   it.each([
     [
       'whole days',

@@ -1,0 +1,38 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { PARTITION_COLUMN } from '../lib/report/tables.ts';
+import { utcDay } from '../lib/report/utc-time.ts';
+import { duckDbOn } from './athena/duckdb-engine.ts';
+import type { OpenEngine } from './athena/query-engine.ts';
+import { clusterOf } from './trino/trino-cluster.ts';
+import { trinoOn } from './trino/trino-engine.ts';
+import { TrinoFault } from './trino/trino-fault.ts';
+
+export interface ChosenEngine {
+  readonly openEngine: OpenEngine;
+  /** The day, `YYYY-MM-DD`, up to which there are events: today where they lie in a cluster. */
+  lastDay(): Promise<string>;
+}
+
+/** The engine that the environment asks for: a Trino cluster, or DuckDB on EVENTS_DIR or on sample events. */
+export async function chooseEngine(
+  env: NodeJS.ProcessEnv,
+  sampleEvents: () => Promise<string>,
+): Promise<ChosenEngine> {
+  const cluster = clusterOf(env);
+  if (cluster) {
+    if (env['EVENTS_DIR']) throw new TrinoFault("can't be set beside EVENTS_DIR. Unset one of them.");
+    return { openEngine: trinoOn(cluster), lastDay: async () => utcDay(Date.now()) };
+  }
+  const eventsDirectory = env['EVENTS_DIR'] || (await sampleEvents());
+  return { openEngine: duckDbOn(eventsDirectory), lastDay: () => lastPartition(eventsDirectory) };
+}
+
+const PREFIX = `${PARTITION_COLUMN}=`;
+
+async function lastPartition(eventsDirectory: string): Promise<string> {
+  const names = await readdir(join(eventsDirectory, publisherReport.table));
+  const days = names.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  return days.sort().at(-1) ?? utcDay(Date.now());
+}

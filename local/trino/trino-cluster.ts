@@ -1,0 +1,35 @@
+import { TrinoFault } from './trino-fault.ts';
+
+/** Where a Trino cluster is, who asks it, and where it keeps the tables of the data contract. */
+export interface TrinoCluster {
+  readonly url: string;
+  readonly user: string;
+  readonly password?: string | undefined;
+  readonly catalog: string;
+  readonly schema: string;
+}
+
+/** The cluster that the environment names; undefined if there is no `TRINO_URL`. Throws a TrinoFault if it is none. */
+export function clusterOf(env: NodeJS.ProcessEnv): TrinoCluster | undefined {
+  const url = env['TRINO_URL'];
+  if (!url) return undefined;
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new TrinoFault(`"${url}" is no address. Set it to one like http://trino.example:8080.`);
+  return {
+    url,
+    user: env['TRINO_USER'] || 'performance-reports',
+    password: env['TRINO_PASSWORD'],
+    catalog: env['TRINO_CATALOG'] || 'hive',
+    schema: env['TRINO_SCHEMA'] || 'performance_reports',
+  };
+}
+
+/** What every call to the cluster says of itself. */
+export const headersOf = ({ user, password, catalog, schema }: TrinoCluster): Record<string, string> => ({
+  'X-Trino-User': user,
+  'X-Trino-Source': 'performance-reports',
+  'X-Trino-Catalog': catalog,
+  'X-Trino-Schema': schema,
+  'X-Trino-Time-Zone': 'UTC',
+  ...(password && { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }),
+});

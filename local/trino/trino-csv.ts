@@ -1,0 +1,5 @@
+/** A row in Athena's CSV: everything quoted but NULL, quotes doubled, LF. Numbers come as the texts that they are. */
+export const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).join(',')}\n`;
+
+const csvValue = (value: unknown): string =>
+  value === null ? '' : `"${String(value).replaceAll('"', '""')}"`;

@@ -1,0 +1,65 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { quoteText } from '../../lib/report/quote-sql.ts';
+import type { OpenEngine, Query } from '../athena/query-engine.ts';
+import { QueryFailure } from '../athena/query-failure.ts';
+import { checkTables } from './check-tables.ts';
+import type { TrinoCluster } from './trino-cluster.ts';
+import { csvLine } from './trino-csv.ts';
+import { bytesScannedIn, type Page, pagesOf } from './trino-statement.ts';
+
+/** The smallest quota of running queries that Athena gives an account. A cluster keeps a queue of its own. */
+const MAX_RUNNING = 20;
+
+/**
+ * Opens a Trino cluster (418 or later) as the engine. Rejects with a TrinoFault if it can't be reached or lacks
+ * the tables.
+ */
+export const trinoOn =
+  (cluster: TrinoCluster): OpenEngine =>
+  async ({ scratchDirectory }) => {
+    await checkTables(cluster);
+    await mkdir(scratchDirectory, { recursive: true });
+    return {
+      maxRunning: MAX_RUNNING,
+      close() {},
+      async run(query) {
+        const csvPath = join(scratchDirectory, `${query.id}.csv`);
+        let last: Page = { stats: {} };
+        async function* lines(): AsyncGenerator<string> {
+          let named = false;
+          for await (const page of pagesOf(cluster, statementOf(query), query.signal)) {
+            last = page;
+            if (page.columns && !named) yield csvLine(page.columns.map(({ name }) => name));
+            named ||= page.columns !== undefined;
+            if (page.data) yield page.data.map(csvLine).join('');
+          }
+        }
+        try {
+          await pipeline(lines, createWriteStream(csvPath));
+        } catch (error) {
+          await rm(csvPath, { force: true });
+          throw error;
+        }
+        return {
+          csvPath,
+          bytesScanned: bytesScannedIn(last),
+          planningMs: Number(last.stats['planningTimeMillis'] ?? 0),
+        };
+      },
+    };
+  };
+
+/** A query and its parameters as one statement. The cluster is the caller's own, so that nothing but reading passes. */
+function statementOf({ sql, parameters }: Query): string {
+  if (!/^\s*(SELECT|WITH)\b/i.test(sql))
+    throw new QueryFailure('SYNTAX_ERROR', 'line 1:1: Only a SELECT can run');
+  const text = sql.replace(/;\s*$/, '');
+  // As Athena does, this leaves out parameters that nothing takes.
+  if (parameters.length === 0 || !text.includes('?')) return text;
+  // A line break ends a comment at the end of an expression, so that it doesn't swallow the bracket.
+  const values = parameters.map((expression) => `(${expression}\n)`);
+  return `EXECUTE IMMEDIATE ${quoteText(text)} USING ${values.join(', ')}`;
+}

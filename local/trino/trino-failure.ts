@@ -1,0 +1,25 @@
+import { QueryFailure } from '../athena/query-failure.ts';
+import { QueryCutOff } from '../athena/run-query.ts';
+
+/** An error in Trino's protocol. */
+export interface TrinoError {
+  readonly message: string;
+  readonly errorName: string;
+  readonly errorType: string;
+}
+
+/**
+ * How Athena would report an error of Trino's, in one line: it keeps Trino's names and words. Only the cluster's
+ * scan limit is no failure with Athena, but a query that was cancelled.
+ */
+export function failureOf(
+  { message, errorName, errorType }: TrinoError,
+  bytesScanned: number,
+): QueryFailure | QueryCutOff {
+  if (errorName === 'EXCEEDED_SCAN_LIMIT') return new QueryCutOff(bytesScanned);
+  const [summary = ''] = message.split('\n', 1);
+  return new QueryFailure(errorName, summary, {
+    fault: errorType === 'USER_ERROR' ? 'user' : 'system',
+    retryable: errorType === 'INSUFFICIENT_RESOURCES',
+  });
+}

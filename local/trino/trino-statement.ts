@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { headersOf, type TrinoCluster } from './trino-cluster.ts';
+import { failureOf, type TrinoError } from './trino-failure.ts';
+
+/** One answer of Trino's protocol, of many that a statement gets. Numbers are texts, with all their digits. */
+export interface Page {
+  /** Where the next one is; the last has none. */
+  readonly nextUri?: string;
+  readonly columns?: readonly { readonly name: string; readonly type: string }[];
+  readonly data?: readonly (readonly unknown[])[];
+  readonly stats: Readonly<Record<string, string | undefined>>;
+  readonly error?: TrinoError;
+}
+
+/** What a coordinator under load, or the balancer before it, answers. The protocol has the client ask again. */
+const TRY_AGAIN = [429, 502, 503, 504];
+const MOST_TRIES = 20;
+const PAUSE_MS = 100;
+
+const CANCEL_MS = 5_000;
+
+/**
+ * Runs a statement and yields its pages as they come. Throws a QueryFailure in Athena's words. Whoever leaves
+ * early, or aborts, has the statement cancelled.
+ */
+export async function* pagesOf(
+  cluster: TrinoCluster,
+  sql: string,
+  signal?: AbortSignal,
+): AsyncGenerator<Page> {
+  const headers = headersOf(cluster);
+  const options = { headers, ...(signal && { signal }) };
+  const statements = new URL('/v1/statement', cluster.url).href;
+  let page = await call(statements, { ...options, method: 'POST', body: sql });
+  try {
+    for (;;) {
+      if (page.error) throw failureOf(page.error, bytesScannedIn(page));
+      yield page;
+      if (!page.nextUri) return;
+      page = await call(page.nextUri, options);
+    }
+  } finally {
+    if (page.nextUri) await cancel(page.nextUri, headers);
+  }
+}
+
+/** What a statement has read so far, without what came out of caches in memory. */
+export const bytesScannedIn = ({ stats }: Page): number => Number(stats['physicalInputBytes'] ?? 0);
+
+async function call(url: string, init: RequestInit): Promise<Page> {
+  for (let tried = 1; ; tried++) {
+    const response = await fetch(url, init);
+    if (response.ok) return JSON.parse(await response.text(), exactly) as Page;
+    const reason = (await response.text()).trim().split('\n', 1)[0];
+    if (!TRY_AGAIN.includes(response.status) || tried === MOST_TRIES)
+      throw new Error(`Trino answers ${response.status} ${reason}`);
+    await pause(PAUSE_MS, undefined, init.signal ? { signal: init.signal } : {});
+  }
+}
+
+/** A number as it was written: as a double, a bigint would lose digits. */
+const exactly = (_key: string, value: unknown, { source }: { source?: string } = {}): unknown =>
+  typeof value === 'number' ? source : value;
+
+const cancel = (url: string, headers: Record<string, string>): Promise<unknown> =>
+  // What can't be cancelled ends by itself: Trino gives up a statement that nobody asks for.
+  fetch(url, { method: 'DELETE', headers, signal: AbortSignal.timeout(CANCEL_MS) }).catch(() => {});

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
+import type { Query } from '../../local/athena/query-engine.ts';
+import { QueryCutOff } from '../../local/athena/run-query.ts';
+import { clusterOf } from '../../local/trino/trino-cluster.ts';
+import { trinoOn } from '../../local/trino/trino-engine.ts';
+
+interface Call {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** A coordinator that gives its answers in turn: a page as it is on the wire, or a status. Its own address is @. */
+async function coordinator(...answers: (string | number)[]) {
+  const calls: Call[] = [];
+  const server = createServer(async (request, response) => {
+    calls.push({
+      method: request.method,
+      path: request.url,
+      headers: request.headers,
+      body: await text(request),
+    });
+    const answer = request.method === 'DELETE' ? 204 : (answers.shift() ?? 500);
+    if (typeof answer === 'number') response.writeHead(answer).end('no more');
+    else response.end(answer.replaceAll('@', url));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  onTestFinished(() => void server.close().closeAllConnections());
+  return { calls, url };
+}
+
+const TYPES = {
+  timestamp: 'timestamp',
+  bigint: 'bigint',
+  varchar: 'varchar',
+  'decimal(18,6)': 'decimal(18, 6)',
+};
+
+/** What the check of the tables at the start is answered. */
+const checked = (changed: Record<string, string> = {}): string[] =>
+  tables.map(({ columns }) =>
+    JSON.stringify({
+      columns: [...columns, { name: PARTITION_COLUMN, type: 'varchar' as const }].map(({ name, type }) => ({
+        name,
+        type: changed[name] ?? TYPES[type],
+      })),
+      stats: {},
+    }),
+  );
+
+async function open(url: string, env: Record<string, string> = {}) {
+  const scratchDirectory = await mkdtemp(join(tmpdir(), 'performance-reports-trino-'));
+  onTestFinished(() => rm(scratchDirectory, { recursive: true }));
+  const cluster = clusterOf({ TRINO_URL: url, ...env });
+  if (!cluster) throw new Error('no cluster');
+  const engine = await trinoOn(cluster)({ database: 'performance_reports', scratchDirectory });
+  const run = (sql: string, more: Partial<Query> = {}) =>
+    engine.run({ id: 'one', sql, parameters: [], signal: new AbortController().signal, ...more });
+  return { run, scratchDirectory };
+}
+
+it('writes pages as they come into Athena’s CSV, numbers with all their digits', async () => {
+  const { url, calls } = await coordinator(
+    ...checked(),
+    '{"nextUri":"@/next/1","stats":{"state":"QUEUED"}}',
+    '{"nextUri":"@/next/2","columns":[{"name":"Text","type":"varchar"},{"name":"n","type":"bigint"}],"stats":{}}',
+    503,
+    '{"nextUri":"@/next/3","columns":[{"name":"Text","type":"varchar"},{"name":"n","type":"bigint"}],' +
+      '"data":[["say \\"hi\\"\\n",9007199254740993],["",null]],"stats":{}}',
+    '{"columns":[{"name":"Text","type":"varchar"},{"name":"n","type":"bigint"}],' +
+      '"data":[[null,-1]],"stats":{"physicalInputBytes":4711,"planningTimeMillis":12}}',
+  );
+  const { run } = await open(url);
+  const { csvPath, ...figures } = await run('SELECT 1');
+  expect(figures).toEqual({ bytesScanned: 4711, planningMs: 12 });
+  expect(await readFile(csvPath, 'utf8')).toBe('"Text","n"\n"say ""hi""\n","9007199254740993"\n"",\n,"-1"\n');
+  expect(calls.slice(tables.length).map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /v1/statement',
+    'GET /next/1',
+    'GET /next/2',
+    'GET /next/2',
+    'GET /next/3',
+  ]);
+});
+
+it('says who asks, for which tables, in UTC', async () => {
+  const { url, calls } = await coordinator(...checked());
+  await open(url, { TRINO_USER: 'me', TRINO_PASSWORD: 'secret', TRINO_CATALOG: 'lake', TRINO_SCHEMA: 'ads' });
+  expect(calls[0]?.headers).toMatchObject({
+    'x-trino-user': 'me',
+    'x-trino-catalog': 'lake',
+    'x-trino-schema': 'ads',
+    'x-trino-time-zone': 'UTC',
+    authorization: `Basic ${Buffer.from('me:secret').toString('base64')}`,
+  });
+});
+
+it.each([
+  ['a text without parameters', 'SELECT 1; ', [], 'SELECT 1'],
+  ['parameters that nothing takes', 'SELECT 1', ['5'], 'SELECT 1'],
+  [
+    'parameters',
+    "SELECT 'a', ?, ?",
+    ['1 -- one', `'O''Brien'`],
+    `EXECUTE IMMEDIATE 'SELECT ''a'', ?, ?' USING (1 -- one\n), ('O''Brien'\n)`,
+  ],
+])('sends %s as one statement', async (_, sql, parameters, body) => {
+  const { url, calls } = await coordinator(...checked(), '{"columns":[],"stats":{}}');
+  const { run } = await open(url);
+  await run(sql, { parameters });
+  expect(calls.at(-1)?.body).toBe(body);
+});
+
+it.each([
+  ['SYNTAX_ERROR', 'USER_ERROR', { category: 2, type: 1006, retryable: false }],
+  ['DIVISION_BY_ZERO', 'USER_ERROR', { category: 2, type: 1000, retryable: false }],
+  ['HIVE_BAD_DATA', 'EXTERNAL', { category: 1, type: 200, retryable: false }],
+  ['EXCEEDED_LOCAL_MEMORY_LIMIT', 'INSUFFICIENT_RESOURCES', { category: 1, type: 0, retryable: true }],
+  ['QUERY_QUEUE_FULL', 'INSUFFICIENT_RESOURCES', { category: 1, type: 200, retryable: true }],
+])('reports %s as Athena does', async (errorName, errorType, failure) => {
+  const error = { message: 'line 1:1: no\nmore', errorCode: 1, errorName, errorType };
+  const { url } = await coordinator(...checked(), JSON.stringify({ stats: {}, error }));
+  const { run, scratchDirectory } = await open(url);
+  await expect(run('SELECT 1')).rejects.toMatchObject({ message: `${errorName}: line 1:1: no`, ...failure });
+  expect(await readdir(scratchDirectory)).toEqual([]);
+});
+
+it('reports the cluster’s scan limit as Athena its own: cancelled, with what it cost', async () => {
+  const error = { message: 'too much', errorName: 'EXCEEDED_SCAN_LIMIT', errorType: 'USER_ERROR' };
+  const stats = { physicalInputBytes: 99 };
+  const { url } = await coordinator(...checked(), JSON.stringify({ stats, error }));
+  await expect((await open(url)).run('SELECT 1')).rejects.toEqual(new QueryCutOff(99));
+});
+
+it('cancels the statement on an abort', async () => {
+  const waiting = '{"nextUri":"@/next/1","stats":{}}';
+  const { url, calls } = await coordinator(...checked(), ...Array<string>(100).fill(waiting));
+  const { run, scratchDirectory } = await open(url);
+  const abort = new AbortController();
+  const ended = run('SELECT 1', { signal: abort.signal });
+  await expect.poll(() => calls.length).toBeGreaterThan(tables.length + 1);
+  abort.abort();
+  await expect(ended).rejects.toThrow('aborted');
+  expect(calls.at(-1)).toMatchObject({ method: 'DELETE', path: '/next/1' });
+  expect(await readdir(scratchDirectory)).toEqual([]);
+});
+
+it('runs nothing that could change the cluster', async () => {
+  const { url, calls } = await coordinator(...checked());
+  const { run } = await open(url);
+  for (const sql of [
+    'DROP TABLE publisher_events',
+    'INSERT INTO a SELECT 1',
+    'CALL system.x()',
+    '/**/ DROP TABLE a',
+  ])
+    await expect(run(sql)).rejects.toMatchObject({ category: 2, type: 1006 });
+  expect(calls).toHaveLength(tables.length);
+});
+
+it.each<[string, (string | number)[], string]>([
+  [
+    'lacks a table',
+    [
+      '{"stats":{},"error":{"message":"line 1:8: no","errorName":"TABLE_NOT_FOUND","errorType":"USER_ERROR"}}',
+    ],
+    'TABLE_NOT_FOUND: line 1:8: no. Set TRINO_CATALOG and TRINO_SCHEMA to where the tables are.',
+  ],
+  [
+    'holds money as another type',
+    checked({ revenue: 'double' }),
+    'publisher_events holds revenue as double; the data contract has decimal(18,6).',
+  ],
+  ['lets nobody in', [401], "can't be asked: Trino answers 401 no more"],
+])('refuses a cluster that %s, in one line', async (_, answers, message) => {
+  const { url } = await coordinator(...answers);
+  await expect(open(url)).rejects.toMatchObject({
+    name: 'TrinoFault',
+    message: expect.stringContaining(message),
+  });
+});
+
+it('refuses an address that is none', () => {
+  for (const url of ['trino:8080', 'trino', 'ftp://trino'])
+    expect(() => clusterOf({ TRINO_URL: url })).toThrow('is no address');
+  expect(clusterOf({})).toBeUndefined();
+});

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { Field, Report } from '../../lib/report/catalogue.ts';
+import { compileQuery } from '../../lib/report/compile-query.ts';
+import { parseRequest } from '../../lib/report/parse-request.ts';
+import { retypeCsv } from '../../lib/report/retype-csv.ts';
+import type { QueryEngine } from '../../local/athena/query-engine.ts';
+import { queryOf } from '../e2e/service.ts';
+import type { Case } from './corpus.ts';
+
+/** The report that a case gets from an engine by the service's own rules, without HTTP and S3 between. */
+export async function askEngine(
+  engine: QueryEngine,
+  report: Report,
+  { question, companies }: Case,
+): Promise<string> {
+  const sent = new URLSearchParams(queryOf(question));
+  const parameters = Object.fromEntries([...sent.keys()].map((name) => [name, sent.getAll(name)]));
+  const request = parseRequest(report, { parameters, accept: undefined });
+  const query = compileQuery(request, companies ?? 'every-company');
+  const signal = new AbortController().signal;
+  const { csvPath } = await engine.run({ id: randomUUID(), ...query, signal });
+  try {
+    const columns = question.fields.map((name) => ({ name, type: (report.fields[name] as Field).type }));
+    return await text(retypeCsv(columns, createReadStream(csvPath)));
+  } finally {
+    await rm(csvPath);
+  }
+}

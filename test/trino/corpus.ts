@@ -1,0 +1,97 @@
+import type { Dimension, Report } from '../../lib/report/catalogue.ts';
+import type { EventRow, Question } from '../e2e/expected-report.ts';
+import { randomNumbers } from '../e2e/known-events.ts';
+
+/** A question, and the companies whose rows its caller may see; all if there are none. */
+export interface Case {
+  readonly question: Question;
+  readonly companies?: readonly bigint[];
+}
+
+const WIDEST = { start: '2025-12-31T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+
+/** What engines may not know a timestamp for. */
+const FARTHEST = [
+  { start: '0000-01-01T00:00:01Z', end: '0000-01-02T00:00:01Z' },
+  { start: '9999-12-30T00:00:01Z', end: '9999-12-31T23:59:59Z' },
+];
+
+/** Starts and ends, any of the one before any of the other: on and off the hour and the day, and 32 days apart. */
+const STARTS = [
+  '2025-12-31T00:00:00Z',
+  '2025-12-31T23:00:00Z',
+  '2026-01-01T00:00:00Z',
+  '2026-01-01T00:59:59Z',
+  '2026-01-01T10:30:00Z',
+  '2026-01-02T01:00:00Z',
+];
+const ENDS = [
+  '2026-01-02T10:30:00Z',
+  '2026-01-02T23:59:59Z',
+  '2026-01-03T00:00:00Z',
+  '2026-01-05T11:00:01Z',
+  '2026-01-07T00:00:00Z',
+  '2026-02-01T00:00:00Z',
+];
+
+const ABSENT: Readonly<Record<string, string>> = {
+  integer: '-424242',
+  string: `nobody's "text" -- ?`,
+  datetime: '2026-01-04T00:00:00Z',
+};
+
+/**
+ * Questions of a report, the same at every call: every field alone, every pair of dimensions with all metrics, and
+ * random mixes of fields, filters, windows and entitlements.
+ */
+export function corpusOf(report: Report, rows: readonly EventRow[], size: number): Case[] {
+  const random = randomNumbers(435);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const some = <T>(values: readonly T[], most: number): T[] =>
+    values
+      .map((value) => ({ value, at: random() }))
+      .sort((a, b) => a.at - b.at)
+      .slice(0, 1 + Math.floor(random() * most))
+      .map(({ value }) => value);
+
+  const names = Object.keys(report.fields);
+  const dimensions = names.filter((name) => report.fields[name]?.role === 'dimension');
+  const metrics = names.filter((name) => report.fields[name]?.role === 'metric');
+  const pairs = dimensions.flatMap((one, index) => dimensions.slice(index + 1).map((other) => [one, other]));
+  const values = Object.fromEntries(
+    dimensions.map((name) => [name, valuesIn(rows, report.fields[name] as Dimension)]),
+  );
+  const companies = [...(values[report.governedBy] ?? []), ABSENT['integer'] as string].map(BigInt);
+
+  const filter = (name: string): [string, string[]] => {
+    const absent = ABSENT[report.fields[name]?.type ?? ''] as string;
+    return [name, some([...(values[name] ?? []), absent], 4)];
+  };
+  const mixed = (): Case => ({
+    question: {
+      fields: some(names, 7),
+      start: pick(STARTS),
+      end: pick(ENDS),
+      ...(random() < 0.7 && { filters: Object.fromEntries(some(dimensions, 3).map(filter)) }),
+    },
+    ...(random() < 0.5 && { companies: some(companies, 3) }),
+  });
+
+  const planned: Case[] = [
+    ...FARTHEST.map((window) => ({ question: { ...window, fields: ['Day', ...metrics] } })),
+    ...names.map((name) => ({ question: { ...WIDEST, fields: [name] } })),
+    ...pairs.map((pair) => ({ question: { ...WIDEST, fields: [...pair, ...metrics] } })),
+  ];
+  return [...planned, ...Array.from({ length: size - planned.length }, mixed)];
+}
+
+/** What the records hold in a dimension and a filter can name, in a filter's words. */
+function valuesIn(rows: readonly EventRow[], dimension: Dimension): string[] {
+  const read = (row: EventRow): string | bigint | null | undefined => {
+    if (dimension.type !== 'datetime') return row[dimension.column];
+    const time = String(row['event_time']);
+    return dimension.grain === 'hour' ? `${time.slice(0, 13)}:00:00Z` : `${time.slice(0, 10)}T00:00:00Z`;
+  };
+  const values = rows.map((row) => String(read(row) ?? '')).filter((value) => /^\P{Cc}{1,256}$/u.test(value));
+  return [...new Set(values)].sort();
+}

@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publisherReport, type Report, reports } from '../../lib/report/catalogue.ts';
+import { tables } from '../../lib/report/tables.ts';
+import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
+import type { OpenEngine, OpenedEngine } from '../../local/athena/query-engine.ts';
+import { QueryFailure } from '../../local/athena/query-failure.ts';
+import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
+import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { askEngine } from './ask-engine.ts';
+import { type Case, corpusOf } from './corpus.ts';
+import { hardEvents } from './hard-events.ts';
+import { trinoOver } from './trino-tables.ts';
+
+const CASES_PER_REPORT = 600;
+const AT_ONCE = 4;
+
+const known = knownEvents(20260202, 2_000);
+const events: Readonly<Record<string, readonly EventRow[]>> = Object.fromEntries(
+  tables.map((table) => [table.name, [...known[table.name as keyof typeof known], ...hardEvents(table)]]),
+);
+
+/** A day that no question of the corpus asks for: more clicks than 64 bits hold. */
+const OVERFLOWING_DAY = { start: '2026-03-01T00:00:00Z', end: '2026-03-02T00:00:00Z' };
+const overflowing = [10n, 11n, 10n].map((placement_id, index) => ({
+  event_time: '2026-03-01T12:00:00.000Z',
+  placement_id,
+  clicks: index === 2 ? 1n : 9_223_372_036_854_775_807n,
+}));
+const GOVERNING: Readonly<Record<string, string>> = {
+  publisherperformance: 'publisher_company_id',
+  advertiserperformance: 'advertiser_company_id',
+};
+const rowsOf = ({ table }: Report): readonly EventRow[] => events[table] ?? [];
+
+const visibleTo = (report: Report, companies: readonly bigint[] | undefined): readonly EventRow[] =>
+  rowsOf(report).filter(
+    (row) => !companies || companies.includes(row[GOVERNING[report.name] ?? ''] as bigint),
+  );
+
+let home: string;
+let duckDb: OpenedEngine;
+let trino: OpenedEngine;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'performance-reports-engines-'));
+  const eventsDirectory = join(home, 'events');
+  for (const [table, rows] of [...Object.entries(events), ['publisher_events', overflowing] as const])
+    await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
+  const open = (openEngine: OpenEngine, name: string) =>
+    openEngine({ database: 'performance_reports', scratchDirectory: join(home, name) });
+  duckDb = await open(duckDbOn(eventsDirectory), 'duckdb');
+  trino = await open(trinoOver(String(process.env['TEST_TRINO_URL']), eventsDirectory), 'trino');
+});
+afterAll(async () => {
+  duckDb.close();
+  trino.close();
+  await rm(home, { recursive: true });
+});
+
+async function compare(report: Report, cases: readonly Case[]) {
+  const differences: unknown[] = [];
+  let withRows = 0;
+  const queue = cases.values();
+  const work = async () => {
+    for (const asked of queue) {
+      const [fromDuckDb, fromTrino] = await Promise.all([
+        askEngine(duckDb, report, asked),
+        askEngine(trino, report, asked),
+      ]);
+      const expected = expectedReport(report.name, visibleTo(report, asked.companies), asked.question);
+      withRows += expected.split('\n').length > 2 ? 1 : 0;
+      if (fromTrino !== fromDuckDb || fromTrino !== expected)
+        differences.push({ asked, expected, fromDuckDb, fromTrino });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { differences, withRows };
+}
+
+describe('DuckDB, Trino and the contract’s words give the same bytes', () => {
+  it.each(reports)('for $title', async (report) => {
+    const cases = corpusOf(report, rowsOf(report), CASES_PER_REPORT);
+    const { differences, withRows } = await compare(report, cases);
+    process.stdout.write(
+      `${report.title}: ${cases.length} requests, ${withRows} of them with rows, ${differences.length} differences\n`,
+    );
+    expect(withRows).toBeGreaterThan(cases.length / 2);
+    expect(differences).toEqual([]);
+  });
+
+  it('and none where a count exceeds 64 bits', async () => {
+    for (const engine of [duckDb, trino]) {
+      const ask = (...fields: string[]) =>
+        askEngine(engine, publisherReport, { question: { ...OVERFLOWING_DAY, fields } });
+      await expect(ask('Clicks')).rejects.toMatchObject({ category: 2, type: 1100, retryable: false });
+      await expect(ask('PlacementId', 'Clicks')).rejects.toBeInstanceOf(QueryFailure);
+      await expect(ask('PlacementId')).resolves.toBe('"PlacementId"\n10\n11\n');
+    }
+  });
+});

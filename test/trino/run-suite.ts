@@ -1,0 +1,26 @@
+/** `npm run test:trino`: the end-to-end suite and the corpus, on a Trino server that is fetched once. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { installTrino } from './install-trino.ts';
+import { LaneFault } from './lane-fault.ts';
+import { startTrino } from './start-trino.ts';
+
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+
+try {
+  const home = await installTrino();
+  await using server = await startTrino(home);
+  stop.signal.throwIfAborted();
+  const suite = spawn('vitest', ['run', '--config', 'vitest.trino.config.ts', ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_TRINO_URL: server.url },
+  });
+  stop.signal.addEventListener('abort', () => suite.kill());
+  const [code] = await once(suite, 'exit');
+  process.exitCode = code ?? 1;
+} catch (error) {
+  if (!stop.signal.aborted && !(error instanceof LaneFault)) throw error;
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
+import { type ColumnType, PARTITION_COLUMN, type Table, tables } from '../../lib/report/tables.ts';
+import type { OpenEngine } from '../../local/athena/query-engine.ts';
+import type { TrinoCluster } from '../../local/trino/trino-cluster.ts';
+import { trinoOn } from '../../local/trino/trino-engine.ts';
+import { pagesOf } from '../../local/trino/trino-statement.ts';
+
+export const CATALOG = 'hive';
+
+const TRINO_TYPE: Readonly<Record<ColumnType, string>> = {
+  timestamp: 'timestamp(3)',
+  bigint: 'bigint',
+  varchar: 'varchar',
+  'decimal(18,6)': 'decimal(18,6)',
+};
+
+/** Trino as the engine over a directory of events, whose tables it declares in a schema of their own. */
+export const trinoOver =
+  (url: string, eventsDirectory: string): OpenEngine =>
+  async (options) => {
+    const schema = `events_${randomUUID().replaceAll('-', '')}`;
+    const cluster = { url, user: 'test', catalog: CATALOG, schema };
+    await declareTables(cluster, eventsDirectory);
+    return trinoOn(cluster)(options);
+  };
+
+async function declareTables(cluster: TrinoCluster, eventsDirectory: string): Promise<void> {
+  const { schema } = cluster;
+  await run(cluster, `CREATE SCHEMA ${schema}`);
+  for (const table of tables) {
+    await run(cluster, tableDefinition(table, join(eventsDirectory, table.name)));
+    await run(cluster, `CALL system.sync_partition_metadata('${schema}', '${table.name}', 'FULL')`);
+  }
+}
+
+function tableDefinition({ name, columns }: Table, directory: string): string {
+  const definitions = columns.map((column) => `${quoteName(column.name)} ${TRINO_TYPE[column.type]}`);
+  return `CREATE TABLE ${name} (${definitions.join(', ')}, ${PARTITION_COLUMN} varchar)
+    WITH (format = 'PARQUET', partitioned_by = ARRAY['${PARTITION_COLUMN}'],
+          external_location = ${quoteText(`local://${directory}`)})`;
+}
+
+async function run(cluster: TrinoCluster, sql: string): Promise<void> {
+  for await (const _ of pagesOf(cluster, sql));
+}
