@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { NotAuthorized } from '../problem.ts';
 import type { Report } from '../report/catalogue.ts';
-import type { Entitlement } from '../report/compile-query.ts';
+import type { Entitlement } from '../report/row-predicates.ts';
 import { readEntitlement } from './read-entitlement.ts';
 import { type Claims, scopeOf } from './verify-token.ts';
 

@@ -1,4 +1,4 @@
-import type { Entitlement } from '../report/compile-query.ts';
+import type { Entitlement } from '../report/row-predicates.ts';
 import type { Claims } from './verify-token.ts';
 
 export interface EntitlementRule {
