@@ -28,7 +28,10 @@ export async function startTrino(home: string): Promise<TrinoServer> {
   await configure(directory, url);
   const logPath = join(directory, 'server.log');
   const log = await open(logPath, 'w');
-  const child = spawn(JAVA, parametersFor(home, directory), { stdio: ['ignore', log.fd, log.fd] });
+  const child = spawn(JAVA, parametersFor(home, directory), {
+    stdio: ['ignore', log.fd, log.fd],
+    cwd: directory,
+  });
   started.defer(() => stop(child));
   await log.close();
   if (!(await isReady(url, child))) {

@@ -20,19 +20,19 @@ const TRINO_TYPE: Readonly<Record<ColumnType, string>> = {
 export const trinoOver =
   (url: string, eventsDirectory: string): OpenEngine =>
   async (options) => {
-    const schema = `events_${randomUUID().replaceAll('-', '')}`;
-    const cluster = { url, user: 'test', catalog: CATALOG, schema };
-    await declareTables(cluster, eventsDirectory);
-    return trinoOn(cluster)(options);
+    return trinoOn(await declareTables(url, eventsDirectory))(options);
   };
 
-async function declareTables(cluster: TrinoCluster, eventsDirectory: string): Promise<void> {
-  const { schema } = cluster;
+/** Declares the tables of the data contract over a directory of events, in a new schema. */
+export async function declareTables(url: string, eventsDirectory: string): Promise<TrinoCluster> {
+  const schema = `events_${randomUUID().replaceAll('-', '')}`;
+  const cluster = { url, user: 'test', catalog: CATALOG, schema };
   await run(cluster, `CREATE SCHEMA ${schema}`);
   for (const table of tables) {
     await run(cluster, tableDefinition(table, join(eventsDirectory, table.name)));
     await run(cluster, `CALL system.sync_partition_metadata('${schema}', '${table.name}', 'FULL')`);
   }
+  return cluster;
 }
 
 function tableDefinition({ name, columns }: Table, directory: string): string {

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
+import type { Stack } from '../../local/stack.ts';
+import { expectedReport, type Question } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { accessToken, queryOf } from '../e2e/service.ts';
+import { declareTables } from './trino-tables.ts';
+
+const trinoUrl = String(process.env['TEST_TRINO_URL']);
+
+const homeOfOne = async () => {
+  const home = await mkdtemp(join(tmpdir(), 'performance-reports-trino-start-'));
+  onTestFinished(() => rm(home, { recursive: true }));
+  return home;
+};
+
+function start(env: Record<string, string>) {
+  const child = spawn(process.execPath, ['local/start.ts'], {
+    env: { ...process.env, PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (text) => (output += text));
+  child.stderr.on('data', (text) => (output += text));
+  return { child, output: () => output, exitCode: once(child, 'close').then(([code]) => code) };
+}
+
+it('npm start serves the events of the cluster that TRINO_URL names', async () => {
+  const home = await homeOfOne();
+  const events = knownEvents(3, 200);
+  for (const [table, rows] of Object.entries(events))
+    await writeEvents(join(home, 'events'), table, rows as unknown as EventRow[]);
+  const { schema } = await declareTables(trinoUrl, join(home, 'events'));
+
+  const env = { LOCAL_DIR: join(home, 'state'), TRINO_URL: trinoUrl, TRINO_SCHEMA: schema };
+  const { child, output, exitCode } = start(env);
+  await expect.poll(output, { timeout: 30_000 }).toContain('Ctrl-C');
+  const stack = JSON.parse(await readFile(join(home, 'state', 'stack.json'), 'utf8')) as Stack;
+  const question: Question = {
+    fields: ['Day', 'DeviceOrProxy', 'Opens', 'Revenue'],
+    start: '2026-01-01T00:00:00Z',
+    end: '2026-02-01T00:00:00Z',
+    filters: { DeviceOrProxy: ['phone', `O'Brien" OR 1=1 --`] },
+  };
+  const response = await fetch(`${stack.apiUrl}/reporting/publisherperformance?${queryOf(question)}`, {
+    headers: { Authorization: `Bearer ${await accessToken(stack)}` },
+  });
+  expect(await response.text()).toBe(
+    expectedReport('publisherperformance', events.publisher_events, question),
+  );
+  child.kill('SIGINT');
+  expect(await exitCode).toBe(0);
+});
+
+it.each([
+  [
+    'a schema without the tables',
+    { TRINO_SCHEMA: 'nope' },
+    /^TRINO_URL: SCHEMA_NOT_FOUND: .* where the tables are\.\n$/,
+  ],
+  [
+    'nobody there',
+    { TRINO_URL: 'http://127.0.0.1:1' },
+    /^TRINO_URL: http:\/\/127\.0\.0\.1:1 can't be asked: .*\n$/,
+  ],
+  [
+    'events beside it',
+    { EVENTS_DIR: '/tmp' },
+    /^TRINO_URL: can't be set beside EVENTS_DIR\. Unset one of them\.\n$/,
+  ],
+])('npm start says in one line that it found %s', async (_, env, message) => {
+  const { output, exitCode } = start({ LOCAL_DIR: await homeOfOne(), TRINO_URL: trinoUrl, ...env });
+  expect(await exitCode).toBe(1);
+  expect(output()).toMatch(message);
+});
