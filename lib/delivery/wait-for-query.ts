@@ -7,7 +7,7 @@ import type { Execution, QueryService } from './query-execution.ts';
  * second for an account: beyond 25 long queries at a time it throttles, and the calls are repeated more slowly.
  */
 const FIRST_INTERVAL_MS = 20;
-const INTERVAL_SHARE = 0.06;
+const INTERVAL_SHARE = 0.045;
 const LONGEST_INTERVAL_MS = 250;
 
 /** Waits until the execution has ended or the deadline has come; resolves to what it is then. */
