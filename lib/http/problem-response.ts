@@ -1,15 +1,11 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { InvalidRequest, Problem } from '../problem.ts';
+import { gatewayProblems } from './gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from './problem-document.ts';
 
 /** What is not ours to explain is answered alike, whatever it was (contract 4.2: 500). */
-const OPAQUE = {
-  status: 500,
-  slug: 'internal-error',
-  title: 'Internal error',
-  message: 'The report could not be made. Try again; if it stays so, report the instance of this problem.',
-  headers: {},
-};
+const { slug, title, detail } = gatewayProblems.functionFailed;
+const OPAQUE = { status: 500, slug, title, message: detail, headers: {} };
 
 /** An error as the response that its class calls for, in `application/problem+json`. */
 export function problemResponse(error: unknown, requestId: string): APIGatewayProxyResult {
