@@ -1,20 +1,18 @@
-/**
- * What a function's start costs: the time to import each bundle, beside a plain import of the SDK clients that it
- * uses, the same code unbundled, and a handler that does nothing. Each in a process of its own, interleaved.
- */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { percentile } from './percentile.ts';
+import { build } from 'esbuild';
+import type { Section } from './section.ts';
+import { figure, median, medianRatio, times } from './statistics.ts';
 
 const ROUNDS = 15;
 const root = join(import.meta.dirname, '..');
-const url = (path: string) => pathToFileURL(join(root, path)).href;
+const run = promisify(execFile);
 
-const environment = {
+/** A function reads its environment when it is imported. */
+const ENVIRONMENT = {
   TOKEN_ISSUER: 'https://issuer.example',
   TOKEN_JWKS_URI: 'https://issuer.example/keys',
   API_SCOPE: 'api://reports',
@@ -27,46 +25,90 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: 'x',
 };
 
-const scratch = await mkdtemp(join(tmpdir(), 'cold-start-'));
-await writeFile(join(scratch, 'hello.mjs'), 'export const handler = async () => ({ statusCode: 200 });\n');
-const subjects: Record<string, string[]> = {
-  'hello world': [pathToFileURL(join(scratch, 'hello.mjs')).href],
-  'SDK clients, plain import': [
-    '@aws-sdk/client-s3',
-    '@aws-sdk/client-athena',
-    '@aws-sdk/s3-request-presigner',
-  ].map((name) => import.meta.resolve(name)),
-  'publisherperformance, unbundled': [url('functions/publisherperformance.ts')],
-  'publisherperformance, bundle': [url('dist/publisherperformance/index.mjs')],
-  'advertiserperformance, bundle': [url('dist/advertiserperformance/index.mjs')],
-  'downloads, bundle': [url('dist/downloads/index.mjs')],
-  'publish, bundle': [url('dist/publish/index.mjs')],
-};
+const SDK_CLIENTS = ['@aws-sdk/client-s3', '@aws-sdk/client-athena', '@aws-sdk/s3-request-presigner'];
+const HELLO = 'hello world';
+const SDK = 'the SDK clients alone, not bundled';
 
-/** Milliseconds that the imports take in a fresh process. */
+/** Milliseconds that the imports take in a process of their own. */
 async function importMs(modules: readonly string[]): Promise<number> {
-  const script =
-    `const from = performance.now();` +
-    modules.map((name) => `await import(${JSON.stringify(name)});`).join('') +
-    `process.stdout.write(String(performance.now() - from));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
-    env: environment,
+  const imports = modules.map((module) => `await import(${JSON.stringify(module)});`).join('');
+  const script = `const from = performance.now(); ${imports} process.stdout.write(String(performance.now() - from));`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], {
+    env: ENVIRONMENT,
     cwd: root,
   });
   return Number(stdout);
 }
 
-const times = new Map(Object.keys(subjects).map((name) => [name, [] as number[]]));
-for (let round = 0; round < ROUNDS; round++)
-  for (const [name, modules] of Object.entries(subjects)) times.get(name)?.push(await importMs(modules));
-
-const plain = percentile(times.get('SDK clients, plain import') ?? [], 50);
-process.stdout.write(
-  '| | import, ms (median) | against the SDK clients alone | size, kB |\n| --- | --- | --- | --- |\n',
-);
-for (const [name, [first = '']] of Object.entries(subjects)) {
-  const ms = percentile(times.get(name) ?? [], 50);
-  const size = name.endsWith('bundle') ? ((await stat(new URL(first))).size / 1000).toFixed(0) : '';
-  process.stdout.write(`| ${name} | ${ms.toFixed(0)} | ${(ms / plain).toFixed(2)}x | ${size} |\n`);
+/** The functions in JavaScript, their libraries left in `node_modules`: a deployment without a bundler. */
+async function compileOnly(functions: readonly string[], outdir: string): Promise<void> {
+  await build({
+    entryPoints: functions.map((name) => join(root, 'functions', `${name}.ts`)),
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    packages: 'external',
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+  });
 }
-await rm(scratch, { recursive: true });
+
+export async function measure(): Promise<Section> {
+  await run(process.execPath, [join(root, 'esbuild.config.mjs')], { cwd: root });
+  // Inside the project, where the libraries are found.
+  await mkdir(join(root, '.local'), { recursive: true });
+  const scratch = await mkdtemp(join(root, '.local', 'bench-'));
+  const hello = join(scratch, 'hello.mjs');
+  await writeFile(hello, 'export const handler = async () => ({ statusCode: 200 });\n');
+  const functions = (await readdir(join(root, 'functions'))).map((file) => basename(file, '.ts'));
+  await compileOnly(functions, scratch);
+  const bundleOf = (name: string) => join(root, 'dist', name, 'index.mjs');
+  const url = (path: string) => [pathToFileURL(path).href];
+  const subjects: Record<string, string[]> = {
+    [HELLO]: url(hello),
+    [SDK]: SDK_CLIENTS.map((name) => import.meta.resolve(name)),
+    ...Object.fromEntries(
+      functions.flatMap((name) => [
+        [`${name}, bundle`, url(bundleOf(name))],
+        [`${name}, not bundled`, url(join(scratch, `${name}.mjs`))],
+      ]),
+    ),
+  };
+  const ms: Record<string, number[]> = Object.fromEntries(Object.keys(subjects).map((name) => [name, []]));
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [name, modules] of Object.entries(subjects)) ms[name]?.push(await importMs(modules));
+  await rm(scratch, { recursive: true });
+
+  const of = (name: string) => ms[name] ?? [];
+  const gains = functions.map((name) => medianRatio(of(`${name}, not bundled`), of(`${name}, bundle`)));
+  const rows = await Promise.all(
+    functions.map(async (name, index) => [
+      name,
+      figure((await stat(bundleOf(name))).size / 1_000),
+      figure(median(of(`${name}, bundle`))),
+      figure(median(of(`${name}, not bundled`))),
+      times(gains[index] ?? Number.NaN),
+    ]),
+  );
+  const least = Math.min(...gains);
+  return {
+    title: 'Cold start',
+    method:
+      `Importing each function in a process of its own, ${ROUNDS} rounds in turn, as bundled for Lambda and with ` +
+      'its libraries in `node_modules`, beside a handler that does nothing and the SDK clients without our code.',
+    table: [
+      ['function', 'bundle, kB', 'bundle, ms', 'not bundled, ms', 'the bundle is faster by'],
+      [HELLO, '', figure(median(of(HELLO))), '', ''],
+      [SDK, '', '', figure(median(of(SDK))), ''],
+      ...rows,
+    ],
+    goals: [
+      {
+        goal: 'each bundle starts faster than the same code unbundled',
+        measured: times(least),
+        isMet: least > 1,
+      },
+    ],
+  };
+}

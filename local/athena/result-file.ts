@@ -24,8 +24,10 @@ export async function putResult(
   const key = pathname.slice(1);
   const csv = createReadStream(csvPath);
   try {
-    await put(key, { Body: csv, ContentLength: (await stat(csvPath)).size });
-    await put(`${key}.metadata`, { Body: metadataOf(id) });
+    await Promise.all([
+      put(key, { Body: csv, ContentLength: (await stat(csvPath)).size }),
+      put(`${key}.metadata`, { Body: metadataOf(id) }),
+    ]);
   } catch (cause) {
     throw new QueryFailure('RESULT_WRITE_ERROR', `Failed to write ${outputLocation}: ${cause}`, { cause });
   } finally {

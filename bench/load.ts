@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { LoadFound, LoadPlan } from './load-clients.ts';
+import { openReportStack, sampleEvents } from './report-stack.ts';
+import type { Section } from './section.ts';
+import { figure, percentile } from './statistics.ts';
+
+const RECORDS = 2_000_000;
+const CLIENTS = [1, 8, 64];
+const SECONDS = 15;
+
+async function load(plan: LoadPlan): Promise<LoadFound> {
+  const clients = join(import.meta.dirname, 'load-clients.ts');
+  const { stdout } = await promisify(execFile)(process.execPath, [clients, JSON.stringify(plan)], {
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return JSON.parse(stdout) as LoadFound;
+}
+
+export async function measure(): Promise<Section> {
+  await using service = await openReportStack(await sampleEvents(RECORDS, RECORDS));
+  await service.warmUp();
+  const found: (LoadFound & { readonly clients: number })[] = [];
+  for (const [index, clients] of CLIENTS.entries())
+    found.push({
+      clients,
+      ...(await load({
+        apiUrl: service.stack.apiUrl,
+        authorization: service.authorization,
+        clients,
+        seconds: SECONDS,
+        seed: index + 1,
+      })),
+    });
+  const errors = found.reduce((sum, { failures }) => sum + failures.length, 0);
+  return {
+    title: 'Load',
+    method:
+      `Clients that pull one report after the other for ${SECONDS} s each, redirects followed, to the last byte: both ` +
+      'reports, one to 32 days, some by hour, some filtered; two of three have been pulled before, one is new and needs ' +
+      `a query. ${figure((2 * RECORDS) / 1e6)} million records. Clients and service share the cores.`,
+    table: [
+      ['clients', 'reports/s', 'MB/s', 'new: p50, ms', 'p99, ms', 'again: p50, ms', 'p99, ms', 'errors'],
+      ...found.map(({ clients, newMs, againMs, bytes, failures }) => [
+        String(clients),
+        figure((newMs.length + againMs.length) / SECONDS),
+        figure(bytes / 1e6 / SECONDS),
+        figure(percentile(newMs, 50)),
+        figure(percentile(newMs, 99)),
+        figure(percentile(againMs, 50)),
+        figure(percentile(againMs, 99)),
+        String(failures.length),
+      ]),
+    ],
+    goals: [{ goal: 'no errors', measured: String(errors), isMet: errors === 0 }],
+    ...(errors > 0 && {
+      reading: found
+        .flatMap(({ failures }) => failures)
+        .slice(0, 3)
+        .join('\n\n'),
+    }),
+  };
+}

@@ -1,0 +1,88 @@
+import { strictEqual } from 'node:assert';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { ordersOf, pathOf } from './questions.ts';
+import { openReportStack, sampleEvents } from './report-stack.ts';
+import type { Section } from './section.ts';
+import { figure, median, medianRatio, times } from './statistics.ts';
+
+const SIZES = [4_000_000, 50_000_000];
+const ROUNDS = 10;
+
+const question = (metrics: readonly string[]) => ({
+  report: publisherReport,
+  fields: ['Day', 'DeviceOrProxy', ...metrics],
+  firstDay: '2026-01-01',
+  days: 31,
+});
+
+interface Repeats {
+  readonly firstMs: readonly number[];
+  readonly againMs: readonly number[];
+  /** The most that a repeat needed. */
+  readonly s3Calls: number;
+  readonly athenaCalls: number;
+}
+
+async function repeatsOn(records: number): Promise<Repeats> {
+  await using service = await openReportStack(await sampleEvents(records));
+  await service.warmUp();
+  const msOf = async (path: string) => {
+    const from = performance.now();
+    const response = await service.get(path);
+    await response.arrayBuffer();
+    strictEqual(response.status, 303);
+    return performance.now() - from;
+  };
+  const rounds = [];
+  for (const metrics of ordersOf(['ServedAds', 'Opens', 'Clicks', 'Revenue']).slice(0, ROUNDS)) {
+    const path = pathOf(question(metrics));
+    const firstMs = await msOf(path);
+    service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
+    const againMs = await msOf(path);
+    const [s3Calls = Number.NaN, athenaCalls = Number.NaN] = service.stack.faults
+      .current()
+      .map(({ matched }) => matched);
+    service.stack.faults.set([]);
+    rounds.push({ firstMs, againMs, s3Calls, athenaCalls });
+  }
+  return {
+    firstMs: rounds.map(({ firstMs }) => firstMs),
+    againMs: rounds.map(({ againMs }) => againMs),
+    s3Calls: Math.max(...rounds.map(({ s3Calls }) => s3Calls)),
+    athenaCalls: Math.max(...rounds.map(({ athenaCalls }) => athenaCalls)),
+  };
+}
+
+export async function measure(): Promise<Section> {
+  const found: Repeats[] = [];
+  for (const records of SIZES) found.push(await repeatsOn(records));
+  const ratio = ({ firstMs, againMs }: Repeats) => medianRatio(firstMs, againMs);
+  const largest = ratio(found.at(-1) as Repeats);
+  const s3Calls = Math.max(...found.map((repeats) => repeats.s3Calls));
+  const athenaCalls = Math.max(...found.map((repeats) => repeats.athenaCalls));
+  return {
+    title: 'The same report again',
+    method:
+      'GET to 303 for a report of a month, two dimensions and four metrics that has not been asked for before, and ' +
+      `for the same again; ${ROUNDS} pairs. The calls are those that reach S3 and Athena.`,
+    table: [
+      ['records', 'first, ms', 'again, ms', 'faster by', 'S3 calls', 'Athena calls'],
+      ...found.map((repeats, index) => [
+        `${figure((SIZES[index] ?? Number.NaN) / 1e6)} million`,
+        figure(median(repeats.firstMs)),
+        figure(median(repeats.againMs)),
+        times(ratio(repeats)),
+        String(repeats.s3Calls),
+        String(repeats.athenaCalls),
+      ]),
+    ],
+    goals: [
+      { goal: 'at least 20x faster than the first', measured: times(largest), isMet: largest >= 20 },
+      {
+        goal: 'one S3 call, no Athena call',
+        measured: `${s3Calls} and ${athenaCalls}`,
+        isMet: s3Calls === 1 && athenaCalls === 0,
+      },
+    ],
+  };
+}

@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { utcDay } from '../lib/report/utc-time.ts';
+import { duckDbOn } from '../local/athena/duckdb-engine.ts';
+import { makeSampleEvents } from '../local/events/sample-events.ts';
+import { type Stack, startStack } from '../local/stack.ts';
+import { pathOf } from './questions.ts';
+
+/** What Athena tells of a query. */
+export interface QueryFigures {
+  readonly bytesScanned: number;
+  readonly engineMs: number;
+  /** With the queue and the writing of the result. */
+  readonly totalMs: number;
+}
+
+/** The one-machine stack, and a client with a good token. */
+export interface ReportStack extends AsyncDisposable {
+  readonly stack: Stack;
+  /** The client's header. */
+  readonly authorization: string;
+  /** One GET, the redirect not followed. */
+  get(path: string): Promise<Response>;
+  /** Sends requests for as long as the first ones take longer than the later ones. */
+  warmUp(): Promise<void>;
+  latestQuery(): Promise<QueryFigures>;
+}
+
+/** The sample events of January and February 2026; they are kept, since 50 million records take half a minute. */
+export const sampleEvents = (publisherRecords: number, advertiserRecords = 1_000): Promise<string> =>
+  makeSampleEvents({
+    directory: join(import.meta.dirname, '..', '.local', 'events'),
+    publisherRecords,
+    advertiserRecords,
+  });
+
+const WARM_UP_REQUESTS = 50;
+
+export async function openReportStack(eventsDirectory: string): Promise<ReportStack> {
+  const home = await mkdtemp(join(tmpdir(), 'bench-'));
+  const stack = await startStack({
+    openEngine: duckDbOn(eventsDirectory),
+    directory: join(home, 'run'),
+    port: 0,
+    functionEnv: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
+  });
+  const authorization = `Bearer ${await accessToken(stack)}`;
+  const headers = { Authorization: authorization, Accept: 'text/csv' };
+  const get = (path: string) => fetch(`${stack.apiUrl}${path}`, { redirect: 'manual', headers });
+  const athena = new AthenaClient({
+    endpoint: stack.athenaUrl,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
+  });
+  return {
+    stack,
+    authorization,
+    get,
+    async warmUp() {
+      for (let index = 0; index < WARM_UP_REQUESTS; index++) {
+        const firstDay = utcDay(Date.UTC(2026, 0, 1 + index));
+        await (await get(pathOf({ report: publisherReport, fields: ['Clicks'], firstDay, days: 1 }))).bytes();
+      }
+    },
+    async latestQuery() {
+      const { QueryExecutionIds: [id] = [] } = await athena.send(new ListQueryExecutionsCommand({}));
+      const { QueryExecution } = await athena.send(new GetQueryExecutionCommand({ QueryExecutionId: id }));
+      const { DataScannedInBytes, EngineExecutionTimeInMillis, TotalExecutionTimeInMillis } =
+        QueryExecution?.Statistics ?? {};
+      return {
+        bytesScanned: DataScannedInBytes ?? Number.NaN,
+        engineMs: EngineExecutionTimeInMillis ?? Number.NaN,
+        totalMs: TotalExecutionTimeInMillis ?? Number.NaN,
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      await stack.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function accessToken({ tokenUrl, clientId, clientSecret, scope }: Stack): Promise<string> {
+  const response = await fetch(tokenUrl, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+      scope,
+    }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}

@@ -1,0 +1,27 @@
+/** A process that re-types a file of so many bytes and nothing else; prints by how many bytes its memory grew. */
+import { retypeCsv } from '../lib/report/retype-csv.ts';
+
+const CHUNK_BYTES = 65_536;
+const SAMPLED_CHUNKS = 16;
+const columns = [
+  { name: 'Day', type: 'datetime' },
+  { name: 'Clicks', type: 'integer' },
+] as const;
+const row = '"2026-01-31T00:00:00Z","1234567"\n';
+const rows = Buffer.from(row.repeat(Math.ceil(CHUNK_BYTES / row.length)));
+const chunk = Buffer.alloc(rows.length);
+
+/** One buffer for all: what a socket allocates is not what re-typing takes. */
+async function* chunks(bytes: number) {
+  for (let made = 0; made < bytes; made += rows.length) {
+    chunk.set(rows);
+    yield chunk;
+  }
+}
+
+const idle = process.memoryUsage.rss();
+let peak = idle;
+let taken = 0;
+for await (const _chunk of retypeCsv(columns, chunks(Number(process.argv[2]))))
+  if (taken++ % SAMPLED_CHUNKS === 0) peak = Math.max(peak, process.memoryUsage.rss());
+process.stdout.write(String(peak - idle));

@@ -1,0 +1,42 @@
+/** A figure that a user feels, what it ought to be, and whether it is. */
+export interface Goal {
+  readonly goal: string;
+  readonly measured: string;
+  readonly isMet: boolean;
+}
+
+/** What one benchmark found. */
+export interface Section {
+  readonly title: string;
+  /** What was done, beside what. */
+  readonly method: string;
+  /** The first row names the columns. */
+  readonly table: readonly (readonly string[])[];
+  readonly goals: readonly Goal[];
+  /** Where the time goes, or what the figures do not say. */
+  readonly reading?: string;
+}
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+const tableOf = ([header = [], ...rows]: readonly (readonly string[])[]): string =>
+  [row(header), row(header.map(() => '---')), ...rows.map(row)].join('\n');
+
+const verdict = ({ isMet }: Goal): string => (isMet ? 'met' : '**missed**');
+
+/** A section in Markdown, under a heading of the second level. */
+export function renderSection({ title, method, table, goals, reading }: Section): string {
+  const outcomes = goals.map((goal) => `- Goal: ${goal.goal}. Measured: ${goal.measured}. ${verdict(goal)}.`);
+  return [`## ${title}`, method, tableOf(table), outcomes.join('\n'), reading]
+    .filter((part) => part)
+    .join('\n\n');
+}
+
+/** Every goal of the sections, one line each. */
+export const renderSummary = (sections: readonly Section[]): string =>
+  tableOf([
+    ['what', 'goal', 'measured', ''],
+    ...sections.flatMap(({ title, goals }) =>
+      goals.map((goal) => [title, goal.goal, goal.measured, verdict(goal)]),
+    ),
+  ]);

@@ -1,0 +1,42 @@
+/** The value that so many percent of the values do not exceed. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
+}
+
+export const median = (values: readonly number[]): number => percentile(values, 50);
+
+/**
+ * The median of `a / b`, pair by pair: what disturbs the machine for longer than one pair disturbs both halves, and
+ * what disturbs one pair is not in the middle.
+ */
+export const medianRatio = (a: readonly number[], b: readonly number[]): number =>
+  median(a.map((value, index) => value / (b[index] ?? Number.NaN)));
+
+export type Subject = () => unknown;
+
+/**
+ * Runs every subject once per round, in turn, and gives the milliseconds of each. One round more goes first and does
+ * not count: compilers and caches are warm then.
+ */
+export async function inTurn<Name extends string>(
+  subjects: Readonly<Record<Name, Subject>>,
+  rounds: number,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(subjects) as Name[];
+  const times = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
+  for (let round = 0; round <= rounds; round++)
+    for (const name of names) {
+      const from = performance.now();
+      await subjects[name]();
+      const ms = performance.now() - from;
+      if (round > 0) times[name].push(ms);
+    }
+  return times;
+}
+
+/** Three figures of a number, the way a table wants them. */
+export const figure = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
+
+export const times = (ratio: number): string => `${figure(ratio)}x`;
