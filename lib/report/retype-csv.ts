@@ -28,6 +28,7 @@ export async function* retypeCsv(
   let column = 0;
   let insideQuotes = false;
   let header = true;
+  let lastByte: number | undefined;
   for await (const chunk of chunks) {
     // Bytes are only ever left out, so that the chunk itself holds what is kept of it.
     let length = 0;
@@ -53,9 +54,11 @@ export async function* retypeCsv(
       }
       chunk[length++] = byte;
     }
+    // It is as it came: nothing but the last byte itself is ever written there.
+    lastByte = chunk.at(-1) ?? lastByte;
     if (length > 0 && !header) yield chunk.subarray(0, length);
   }
-  if (header || insideQuotes || column !== 0) throw malformed();
+  if (header || insideQuotes || column !== 0 || lastByte !== LF) throw malformed();
 }
 
 const malformed = () =>
