@@ -1,8 +1,5 @@
 import type { FieldType } from './catalogue.ts';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const LF = 0x0a;
+import { brokenRows, numberQuotes } from './drop-number-quotes.ts';
 
 export interface CsvColumn {
   readonly name: string;
@@ -23,40 +20,18 @@ export async function* retypeCsv(
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${columns.map(({ name }) => `"${name}"`).join(',')}\n`);
 
-  const isNumber = Uint8Array.from(columns, ({ type }) => (type === 'integer' || type === 'float' ? 1 : 0));
-  const lastColumn = columns.length - 1;
-  let column = 0;
-  let insideQuotes = false;
+  const quotes = numberQuotes(columns.map(({ type }) => type === 'integer' || type === 'float'));
   let header = true;
   for await (const chunk of chunks) {
-    // Bytes are only ever left out, so that the chunk itself holds what is kept of it.
-    let length = 0;
-    let isBare = isNumber[column];
-    for (let index = 0; index < chunk.length; index++) {
-      const byte = chunk[index] as number;
-      if (byte === QUOTE) {
-        // A doubled quote leaves and enters again, so that it needs no look ahead.
-        insideQuotes = !insideQuotes;
-        if (isBare) continue;
-      } else if (!insideQuotes) {
-        if (byte === COMMA) isBare = isNumber[++column];
-        else if (byte === LF) {
-          if (column !== lastColumn) throw malformed();
-          column = 0;
-          isBare = isNumber[0];
-          if (header) {
-            header = false;
-            length = 0;
-            continue;
-          }
-        }
-      }
-      chunk[length++] = byte;
+    // The engine's header goes byte by byte, so that it is seen where it ends; it is not handed on.
+    let start = 0;
+    while (header && start < chunk.length) {
+      quotes.drop(chunk.subarray(start, ++start));
+      header = !quotes.afterRow();
     }
-    if (length > 0 && !header) yield chunk.subarray(0, length);
+    const rows = chunk.subarray(start);
+    const length = quotes.drop(rows);
+    if (length > 0) yield rows.subarray(0, length);
   }
-  if (header || insideQuotes || column !== 0) throw malformed();
+  if (!quotes.afterRow()) throw brokenRows();
 }
-
-const malformed = () =>
-  new Error("the engine's result file does not hold whole rows of the report's columns");

@@ -54,9 +54,13 @@ describe('retypeCsv', () => {
   it.each([
     ['is empty', ''],
     ['ends inside a value', `${header}"2026-01-01T00:00:00Z","a`],
+    ['ends inside its header', '"x","x","y'],
+    ["ends inside a row's first value", `${header}"2026-01-01T00:00:00Z`],
+    ["ends after a row's first value", `${header}"2026-01-01T00:00:00Z"`],
     ['ends inside a row', `${header}"2026-01-01T00:00:00Z","a"`],
     ['has a row with a column too few', `${header}"2026-01-01T00:00:00Z","a","1"\n`],
     ['has a row with a column too many', `${header}"2026-01-01T00:00:00Z","a","1","2","3"\n`],
+    ['has a row that is nothing but columns', header + '"1",'.repeat(100_000)],
   ])('refuses a file that %s', async (_, broken) => {
     await expect(retype(broken)).rejects.toThrow('does not hold whole rows');
   });

@@ -1,0 +1,51 @@
+import type { FieldType } from '../../../lib/report/catalogue.ts';
+import type { CsvColumn } from '../../../lib/report/retype-csv.ts';
+import { randomNumbers } from '../../e2e/known-events.ts';
+
+export interface RandomResult {
+  readonly columns: readonly CsvColumn[];
+  /** In the engine's CSV, or in what a fault has made of it. */
+  readonly file: Buffer;
+  /** The length of the file's next piece. */
+  readonly pieceBytes: () => number;
+}
+
+const TYPES: readonly FieldType[] = ['integer', 'float', 'string', 'datetime'];
+const WORDS = ['""', '""""', '"",""', '""\n""', '\n', ',', '\r\n', '0', ' ', 'é', '日本', '🦊', 'Desktop'];
+/** Of texts, about what is searched or copied in one step: 16 and 64 bytes. */
+const LENGTHS = [14, 15, 16, 17, 31, 32, 33, 47, 48, 62, 63, 64, 65, 66, 127, 128, 129, 200, 300];
+const FAULTS = ['"', '""', ',', '\n', 'x', '"\n', '\0', ''];
+
+/** A file of up to so many rows, cut in a random way. The same seed, the same file. */
+export function randomResult(seed: number, mostRows: number): RandomResult {
+  const random = randomNumbers(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const pick = <T>(values: readonly T[]): T => values[below(values.length)] as T;
+  const text = () => {
+    const length = random() < 0.7 ? below(24) : pick(LENGTHS);
+    let made = random() < 0.5 ? 'a'.repeat(length) : '';
+    while (made.length < length) made += pick(WORDS);
+    return made;
+  };
+  const value = () => {
+    const kind = random();
+    if (kind < 0.1) return '';
+    return kind < 0.5 ? `"${(random() * 10 ** below(12)).toFixed(below(7))}"` : `"${text()}"`;
+  };
+  const line = (values: readonly string[]) => `${values.join(',')}\n`;
+
+  const columns = Array.from({ length: 1 + below(20) }, (_, index) => ({
+    name: `Field${index}`,
+    type: pick(TYPES),
+  }));
+  const rows = Array.from({ length: below(mostRows + 1) }, () => line(columns.map(value)));
+  let file = Buffer.from(line(columns.map(() => `"${text()}"`)) + rows.join(''));
+  for (let faults = random() < 0.3 ? 1 + below(2) : 0; faults > 0; faults--) {
+    const at = below(file.length + 1);
+    file = Buffer.concat([file.subarray(0, at), Buffer.from(pick(FAULTS)), file.subarray(at + below(3))]);
+  }
+  if (random() < 0.05) file = file.subarray(0, below(file.length + 1));
+
+  const mostBytes = pick([1, 5, 20, 40, 70, 150, 500, file.length + 1]);
+  return { columns, file, pieceBytes: () => 1 + below(mostBytes) };
+}
