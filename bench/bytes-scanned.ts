@@ -1,22 +1,16 @@
 import { strictEqual } from 'node:assert';
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { publisherReport } from '../lib/report/catalogue.ts';
-import { formatUtcTime } from '../lib/report/utc-time.ts';
-import { pathOf } from './questions.ts';
+import { daysOf, pathOf, type Question } from './questions.ts';
 import { openReportStack, sampleEvents } from './report-stack.ts';
+import { openRival, type RivalDuckDb } from './rival-duckdb.ts';
 import type { Section } from './section.ts';
 import { figure, times } from './statistics.ts';
 
 const RECORDS = 50_000_000;
-const DAY_MS = 86_400_000;
 
-interface Case {
+interface Case extends Omit<Question, 'report'> {
   readonly what: string;
-  readonly fields: readonly string[];
-  readonly firstDay: string;
-  readonly days: number;
-  readonly filters?: Readonly<Record<string, string>>;
   /** All that any answer to this must read, in the days of the window. */
   readonly columns: readonly string[];
 }
@@ -54,39 +48,35 @@ const CASES: readonly Case[] = [
 ];
 
 /** The compressed size of columns in the days' files, as the files' own footers tell it. */
-async function storedBytes(
-  connection: DuckDBConnection,
+const storedBytes = (
+  rival: RivalDuckDb,
   eventsDirectory: string,
-  { firstDay, days }: Case,
+  window: Case,
   columns: readonly string[],
-): Promise<number> {
-  const files = Array.from({ length: days }, (_, index) => {
-    const day = formatUtcTime(Date.parse(firstDay) + index * DAY_MS).slice(0, 10);
-    return `'${join(eventsDirectory, 'publisher_events', `day=${day}`, '*.parquet')}'`;
-  });
+): Promise<number> => {
+  const files = daysOf(window).map(
+    (day) => `'${join(eventsDirectory, 'publisher_events', `day=${day}`, '*.parquet')}'`,
+  );
   const names = columns.map((name) => `'${name}'`);
-  const reader = await connection.runAndReadAll(
+  return rival.numberOf(
     `SELECT sum(total_compressed_size)::double FROM parquet_metadata([${files.join(', ')}])
      WHERE path_in_schema IN (${names.join(', ')})`,
   );
-  return Number(reader.getRowsJS()[0]?.[0]);
-}
+};
 
 export async function measure(): Promise<Section> {
   const eventsDirectory = await sampleEvents(RECORDS);
   await using service = await openReportStack(eventsDirectory);
-  const connection = await (await DuckDBInstance.create()).connect();
+  await using rival = await openRival(eventsDirectory);
   const found = [];
   for (const entry of CASES) {
-    const filters = Object.entries(entry.filters ?? {}).map(([name, value]) => `&filter[${name}]=${value}`);
-    const response = await service.get(pathOf({ report: publisherReport, ...entry }) + filters.join(''));
+    const response = await service.get(pathOf({ report: publisherReport, ...entry }));
     strictEqual(response.status, 303);
     const { bytesScanned } = await service.latestQuery();
-    const least = await storedBytes(connection, eventsDirectory, entry, entry.columns);
-    const eventTime = await storedBytes(connection, eventsDirectory, entry, ['event_time']);
+    const least = await storedBytes(rival, eventsDirectory, entry, entry.columns);
+    const eventTime = await storedBytes(rival, eventsDirectory, entry, ['event_time']);
     found.push({ what: entry.what, bytesScanned, least, eventTime });
   }
-  connection.closeSync();
   const most = Math.max(...found.map(({ bytesScanned, least }) => bytesScanned / least));
   const megabytes = (bytes: number) => figure(bytes / 1e6);
   return {

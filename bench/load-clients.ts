@@ -1,7 +1,7 @@
 /** The clients of `load.ts`, in a process of their own. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { advertiserReport, publisherReport } from '../lib/report/catalogue.ts';
-import { pathOf, type Question } from './questions.ts';
+import { drawsOf } from './load-mix.ts';
+import { pathOf } from './questions.ts';
 
 export interface LoadPlan {
   readonly apiUrl: string;
@@ -19,35 +19,9 @@ export interface LoadFound {
   readonly failures: string[];
 }
 
-const FIRST_DAY = Date.UTC(2026, 0, 1);
-const DAY_MS = 86_400_000;
-const DAYS = 59;
-const SHAPES: readonly Omit<Question, 'firstDay' | 'days'>[] = [
-  { report: publisherReport, fields: ['Day', 'ServedAds', 'Opens', 'Clicks', 'Revenue'] },
-  { report: publisherReport, fields: ['DateTime', 'DeviceOrProxy', 'ServedAds'] },
-  { report: publisherReport, fields: ['PlacementId', 'Clicks', 'Revenue'] },
-  { report: publisherReport, fields: ['Day', 'PublisherCompanyId', 'ServedAds', 'Revenue'] },
-  { report: advertiserReport, fields: ['Day', 'CampaignId', 'Impressions', 'Clicks', 'Spend'] },
-  { report: advertiserReport, fields: ['CampaignLineId', 'CreativeId', 'Conversions'] },
-];
-const LENGTHS = [1, 7, 14, 31, 32];
-
 const { apiUrl, authorization, clients, seconds, seed } = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 
-/** Numbers that look drawn and are the same in every run. */
-let state = seed;
-function draw(below: number): number {
-  state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
-  return Math.floor((state / 0x8000_0000) * below);
-}
-const oneOf = <T>(values: readonly T[]): T => values[draw(values.length)] as T;
-
-function newPath(): string {
-  const days = oneOf(LENGTHS);
-  const firstDay = new Date(FIRST_DAY + draw(DAYS - days) * DAY_MS).toISOString().slice(0, 10);
-  const path = pathOf({ ...oneOf(SHAPES), firstDay, days });
-  return draw(3) === 0 ? `${path}&filter[PublisherCompanyId]=${1000 + draw(20)}` : path;
-}
+const { draw, oneOf, question } = drawsOf(seed);
 
 const found: LoadFound & { bytes: number } = { newMs: [], againMs: [], bytes: 0, failures: [] };
 const pulled: string[] = [];
@@ -69,7 +43,7 @@ async function pull(path: string): Promise<number> {
 async function client(until: number): Promise<void> {
   while (Date.now() < until) {
     const again = pulled.length > 0 && draw(3) > 0;
-    const path = again ? oneOf(pulled) : newPath();
+    const path = again ? oneOf(pulled) : pathOf(question());
     const isNew = !asked.has(path);
     asked.add(path);
     try {

@@ -2,7 +2,7 @@ import { BASE_PATH } from '../lib/names.ts';
 import type { Report } from '../lib/report/catalogue.ts';
 import { compileQuery } from '../lib/report/compile-query.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
-import { formatUtcTime } from '../lib/report/utc-time.ts';
+import { formatUtcTime, utcDay } from '../lib/report/utc-time.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -12,29 +12,37 @@ export interface Question {
   readonly fields: readonly string[];
   readonly firstDay: string;
   readonly days: number;
+  readonly filters?: Readonly<Record<string, string>>;
 }
 
-const parametersOf = ({ fields, firstDay, days }: Question) => {
+function parametersOf({ fields, firstDay, days, filters = {} }: Question): Record<string, string> {
   const start = Date.parse(firstDay);
   return {
     requestedFields: fields.join(','),
     startInclusive: formatUtcTime(start),
     endExclusive: formatUtcTime(start + days * DAY_MS),
     'api-version': '1.0',
+    ...Object.fromEntries(Object.entries(filters).map(([field, value]) => [`filter[${field}]`, value])),
   };
-};
+}
+
+/** The days of the window, `2026-01-31`. */
+export const daysOf = ({ firstDay, days }: Pick<Question, 'firstDay' | 'days'>): string[] =>
+  Array.from({ length: days }, (_, index) => utcDay(Date.parse(firstDay) + index * DAY_MS));
 
 export const pathOf = (question: Question): string =>
   `${BASE_PATH}/${question.report.name}?${new URLSearchParams(parametersOf(question))}`;
 
-/** The SQL that the service runs for a caller who may see every row. */
+/** The SQL that the service runs for a caller who may see every row, the literals in their places. */
 export function sqlOf(question: Question): string {
   const parameters = Object.entries(parametersOf(question)).map(([name, value]) => [name, [value]]);
   const request = parseRequest(question.report, {
     parameters: Object.fromEntries(parameters),
     accept: undefined,
   });
-  return compileQuery(request, 'every-company').sql;
+  const query = compileQuery(request, 'every-company');
+  const literals = query.parameters.values();
+  return query.sql.replaceAll('?', () => literals.next().value ?? '?');
 }
 
 /** Every order of the columns: as much work, and a report of its own each, so that none is answered from a copy. */

@@ -5,7 +5,11 @@ import { openReportStack, sampleEvents } from './report-stack.ts';
 import type { Section } from './section.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
-const SIZES = [4_000_000, 50_000_000];
+/** Of publisher and advertiser records: what `npm start` serves, and more. */
+const SIZES = [
+  [2_000_000, 2_000_000],
+  [50_000_000, 1_000],
+] as const;
 const ROUNDS = 10;
 
 const question = (metrics: readonly string[]) => ({
@@ -23,8 +27,8 @@ interface Repeats {
   readonly athenaCalls: number;
 }
 
-async function repeatsOn(records: number): Promise<Repeats> {
-  await using service = await openReportStack(await sampleEvents(records));
+async function repeatsOn([publisherRecords, advertiserRecords]: (typeof SIZES)[number]): Promise<Repeats> {
+  await using service = await openReportStack(await sampleEvents(publisherRecords, advertiserRecords));
   await service.warmUp();
   const msOf = async (path: string) => {
     const from = performance.now();
@@ -55,9 +59,9 @@ async function repeatsOn(records: number): Promise<Repeats> {
 
 export async function measure(): Promise<Section> {
   const found: Repeats[] = [];
-  for (const records of SIZES) found.push(await repeatsOn(records));
+  for (const size of SIZES) found.push(await repeatsOn(size));
   const ratio = ({ firstMs, againMs }: Repeats) => medianRatio(firstMs, againMs);
-  const largest = ratio(found.at(-1) as Repeats);
+  const least = Math.min(...found.map(ratio));
   const s3Calls = Math.max(...found.map((repeats) => repeats.s3Calls));
   const athenaCalls = Math.max(...found.map((repeats) => repeats.athenaCalls));
   return {
@@ -68,7 +72,7 @@ export async function measure(): Promise<Section> {
     table: [
       ['records', 'first, ms', 'again, ms', 'faster by', 'S3 calls', 'Athena calls'],
       ...found.map((repeats, index) => [
-        `${figure((SIZES[index] ?? Number.NaN) / 1e6)} million`,
+        `${figure((SIZES[index]?.[0] ?? Number.NaN) / 1e6)} million`,
         figure(median(repeats.firstMs)),
         figure(median(repeats.againMs)),
         times(ratio(repeats)),
@@ -77,7 +81,7 @@ export async function measure(): Promise<Section> {
       ]),
     ],
     goals: [
-      { goal: 'at least 20x faster than the first', measured: times(largest), isMet: largest >= 20 },
+      { goal: 'at least 20x faster than the first', measured: times(least), isMet: least >= 20 },
       {
         goal: 'one S3 call, no Athena call',
         measured: `${s3Calls} and ${athenaCalls}`,

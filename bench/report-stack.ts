@@ -11,6 +11,8 @@ import { pathOf } from './questions.ts';
 
 /** What Athena tells of a query. */
 export interface QueryFigures {
+  /** In milliseconds since 1970. */
+  readonly submittedAt: number;
   readonly bytesScanned: number;
   readonly engineMs: number;
   /** With the queue and the writing of the result. */
@@ -71,6 +73,7 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
       const { DataScannedInBytes, EngineExecutionTimeInMillis, TotalExecutionTimeInMillis } =
         QueryExecution?.Statistics ?? {};
       return {
+        submittedAt: QueryExecution?.Status?.SubmissionDateTime?.getTime() ?? Number.NaN,
         bytesScanned: DataScannedInBytes ?? Number.NaN,
         engineMs: EngineExecutionTimeInMillis ?? Number.NaN,
         totalMs: TotalExecutionTimeInMillis ?? Number.NaN,

@@ -26,7 +26,7 @@ const root = join(import.meta.dirname, '..');
 
 async function measured(name: string): Promise<Section> {
   process.stderr.write(`${name} …\n`);
-  const part = fork(join(import.meta.dirname, 'part.ts'), [name]);
+  const part = fork(join(import.meta.dirname, 'part.ts'), [name], { execArgv: ['--expose-gc'] });
   let section: Section | undefined;
   part.on('message', (message: Section) => {
     section = message;

@@ -1,5 +1,5 @@
 /** A figure that a user feels, what it ought to be, and whether it is. */
-export interface Goal {
+interface Goal {
   readonly goal: string;
   readonly measured: string;
   readonly isMet: boolean;

@@ -1,0 +1,46 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { tables } from '../lib/report/tables.ts';
+import { type Question, sqlOf } from './questions.ts';
+
+/** DuckDB as somebody would use it who has the files and no service. */
+export interface RivalDuckDb extends AsyncDisposable {
+  /** Writes the report's rows to a file; milliseconds, and the lines of the file. */
+  copy(question: Question): Promise<{ readonly ms: number; readonly lines: number }>;
+  /** The first number that a query finds. */
+  numberOf(sql: string): Promise<number>;
+}
+
+/** @param eventsDirectory holds `publisher_events` and `advertiser_events` */
+export async function openRival(eventsDirectory: string): Promise<RivalDuckDb> {
+  const scratch = await mkdtemp(join(tmpdir(), 'bench-'));
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  for (const { name } of tables)
+    await connection.run(
+      `CREATE VIEW ${name} AS SELECT * FROM read_parquet('${eventsDirectory}/${name}/*/*.parquet',
+       hive_partitioning = true, hive_types = {day: VARCHAR})`,
+    );
+  const file = join(scratch, 'report.csv');
+  return {
+    async copy(question) {
+      const sql = sqlOf(question);
+      const from = performance.now();
+      await connection.run(`COPY (${sql}) TO '${file}' (FORMAT csv, HEADER)`);
+      const ms = performance.now() - from;
+      return { ms, lines: linesOf(await readFile(file, 'utf8')) };
+    },
+    async numberOf(sql) {
+      return Number((await connection.runAndReadAll(sql)).getRowsJS()[0]?.[0]);
+    },
+    async [Symbol.asyncDispose]() {
+      connection.closeSync();
+      instance.closeSync();
+      await rm(scratch, { recursive: true });
+    },
+  };
+}
+
+export const linesOf = (text: string): number => text.split('\n').length;
