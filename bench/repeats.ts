@@ -57,11 +57,12 @@ async function repeatsOn([publisherRecords, advertiserRecords]: (typeof SIZES)[n
   };
 }
 
+const recordsOf = (index: number) => `${figure((SIZES[index]?.[0] ?? Number.NaN) / 1e6)} million`;
+
 export async function measure(): Promise<Section> {
   const found: Repeats[] = [];
   for (const size of SIZES) found.push(await repeatsOn(size));
   const ratio = ({ firstMs, againMs }: Repeats) => medianRatio(firstMs, againMs);
-  const least = Math.min(...found.map(ratio));
   const s3Calls = Math.max(...found.map((repeats) => repeats.s3Calls));
   const athenaCalls = Math.max(...found.map((repeats) => repeats.athenaCalls));
   return {
@@ -72,7 +73,7 @@ export async function measure(): Promise<Section> {
     table: [
       ['records', 'first, ms', 'again, ms', 'faster by', 'S3 calls', 'Athena calls'],
       ...found.map((repeats, index) => [
-        `${figure((SIZES[index]?.[0] ?? Number.NaN) / 1e6)} million`,
+        recordsOf(index),
         figure(median(repeats.firstMs)),
         figure(median(repeats.againMs)),
         times(ratio(repeats)),
@@ -80,8 +81,15 @@ export async function measure(): Promise<Section> {
         String(repeats.athenaCalls),
       ]),
     ],
+    reading:
+      'A repeat takes what one call of S3 takes, and the way there and back. With a few million records the first ' +
+      'takes little longer than that itself.',
     goals: [
-      { goal: 'at least 20x faster than the first', measured: times(least), isMet: least >= 20 },
+      ...found.map((repeats, index) => ({
+        goal: `at least 20x faster than the first, ${recordsOf(index)} records`,
+        measured: times(ratio(repeats)),
+        isMet: ratio(repeats) >= 20,
+      })),
       {
         goal: 'one S3 call, no Athena call',
         measured: `${s3Calls} and ${athenaCalls}`,

@@ -75,7 +75,7 @@ export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
       const worker = await running();
       const id = randomUUID();
       const outcome = await new Promise<Outcome | Error>((settle) => {
-        const timer = setTimeout(settle, timeoutMs, new FunctionFailed(`${name} timed out`, true));
+        const timer = setTimeout(() => settle(new FunctionFailed(`${name} timed out`, true)), timeoutMs);
         waiting.set(id, (outcome) => {
           clearTimeout(timer);
           settle(outcome);
