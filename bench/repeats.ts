@@ -10,7 +10,7 @@ const SIZES = [
   [2_000_000, 2_000_000],
   [50_000_000, 1_000],
 ] as const;
-const ROUNDS = 10;
+const ROUNDS = 20;
 
 const question = (metrics: readonly string[]) => ({
   report: publisherReport,

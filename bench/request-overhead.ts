@@ -116,8 +116,8 @@ export async function measure(): Promise<Section> {
     reading:
       'Athena can only be asked whether a query is done. On one machine each such question takes time from the engine, ' +
       'which computes on the same cores (on AWS it does not), and the end is noticed half an interval late on average. ' +
-      'Asking more often makes the one larger, less often the other: intervals of 10, 20 and 40 ms gave the same total ' +
-      'within a twentieth. The rest are calls on loopback of one to two milliseconds each: before the query, for the ' +
+      'Asking more often makes the one larger, less often the other: with first intervals of 10, 20 and 40 ms the totals ' +
+      'were about a twentieth apart. The rest are calls on loopback of one to two milliseconds each: before the query, for the ' +
       'copy that is not there, for the latest query and to start this one; after it, to read its file and to write the ' +
       'report.',
     goals: [

@@ -16,7 +16,7 @@ const SAMPLES = 60;
 /** Queries end at any moment between two polls. */
 const SPREAD = 0.2;
 /** Not all start at once: a loaded machine would be measured instead. */
-const STAGGER_MS = 20;
+const STAGGER_MS = 60;
 
 /** As PyAthena asks unless told otherwise. */
 async function everySecond(queries: QueryService, execution: Execution): Promise<Execution> {

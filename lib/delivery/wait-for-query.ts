@@ -6,7 +6,7 @@ import type { Execution, QueryService } from './query-execution.ts';
  * loses at most this share of its time, and none more than the longest interval. Athena answers 100 such calls a
  * second for an account: beyond 25 long queries at a time it throttles, and the calls are repeated more slowly.
  */
-const FIRST_INTERVAL_MS = 10;
+const FIRST_INTERVAL_MS = 20;
 const INTERVAL_SHARE = 0.045;
 const LONGEST_INTERVAL_MS = 250;
 
