@@ -13,6 +13,7 @@ import { pathOf } from './questions.ts';
 export interface QueryFigures {
   /** In milliseconds since 1970. */
   readonly submittedAt: number;
+  readonly completedAt: number;
   readonly bytesScanned: number;
   readonly engineMs: number;
   /** With the queue and the writing of the result. */
@@ -26,7 +27,7 @@ export interface ReportStack extends AsyncDisposable {
   readonly authorization: string;
   /** One GET, the redirect not followed. */
   get(path: string): Promise<Response>;
-  /** Sends requests for as long as the first ones take longer than the later ones. */
+  /** Sends requests until compilers and caches are warm, new ones and repeats. */
   warmUp(): Promise<void>;
   latestQuery(): Promise<QueryFigures>;
 }
@@ -75,6 +76,7 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
         QueryExecution?.Statistics ?? {};
       return {
         submittedAt: QueryExecution?.Status?.SubmissionDateTime?.getTime() ?? Number.NaN,
+        completedAt: QueryExecution?.Status?.CompletionDateTime?.getTime() ?? Number.NaN,
         bytesScanned: DataScannedInBytes ?? Number.NaN,
         engineMs: EngineExecutionTimeInMillis ?? Number.NaN,
         totalMs: TotalExecutionTimeInMillis ?? Number.NaN,

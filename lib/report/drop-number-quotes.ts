@@ -6,22 +6,28 @@ declare const WebAssembly: {
   readonly Instance: new (module: object) => { readonly exports: unknown };
 };
 
-type Global = { readonly value: number };
+type Constant = { readonly value: number };
+type Variable = { value: number };
 
 /** The exports of drop-number-quotes.wat, which says what they mean. */
 interface Kernel {
   readonly memory: { readonly buffer: ArrayBuffer };
-  readonly mostColumns: Global;
-  readonly input: Global;
-  readonly inputBytes: Global;
-  readonly output: Global;
-  readonly column: Global;
-  readonly insideValue: Global;
+  readonly mostColumns: Constant;
+  readonly input: Constant;
+  readonly inputBytes: Constant;
+  readonly output: Constant;
+  readonly column: Variable;
+  readonly insideValue: Variable;
   copy(bytes: number, lastColumn: number): number;
 }
 
-/** Compiled at import, in less than a millisecond. */
-const kernel = new WebAssembly.Module(Buffer.from(wasm, 'base64'));
+/**
+ * One for all files, made at import in less than a millisecond: Node.js sets 8 GB of addresses aside for each, and a
+ * process under a limit of them would have few.
+ */
+const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(wasm, 'base64')));
+const { memory, mostColumns, input, inputBytes, output, column, insideValue, copy } = exports as Kernel;
+const bytes = new Uint8Array(memory.buffer);
 
 const LF = 0x0a;
 
@@ -42,19 +48,21 @@ export interface NumberQuotes {
  * @param isNumber of each column, in the file's order
  */
 export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
-  const { exports } = new WebAssembly.Instance(kernel);
-  const { memory, mostColumns, input, inputBytes, output, column, insideValue, copy } = exports as Kernel;
   if (isNumber.length < 1 || isNumber.length > mostColumns.value)
     throw new RangeError(
       `the file of a report has 1 to ${mostColumns.value} columns, not ${isNumber.length}`,
     );
-  const bytes = new Uint8Array(memory.buffer);
-  bytes.set(isNumber.map((bare) => (bare ? 0 : 1)));
+  const isKept = Uint8Array.from(isNumber, (bare) => (bare ? 0 : 1));
+  // Where this file is, while the kernel is at others.
+  const state = { column: 0, insideValue: 0 };
   let lastByte: number | undefined;
 
   return {
     drop(piece) {
       lastByte = piece.at(-1) ?? lastByte;
+      bytes.set(isKept);
+      column.value = state.column;
+      insideValue.value = state.insideValue;
       let kept = 0;
       for (let start = 0; start < piece.length; start += inputBytes.value) {
         const slice = piece.subarray(start, start + inputBytes.value);
@@ -64,9 +72,11 @@ export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
         piece.set(bytes.subarray(output.value, output.value + length), kept);
         kept += length;
       }
+      state.column = column.value;
+      state.insideValue = insideValue.value;
       return kept;
     },
-    afterRow: () => lastByte === LF && column.value === 0 && insideValue.value === 0,
+    afterRow: () => lastByte === LF && state.column === 0 && state.insideValue === 0,
   };
 }
 

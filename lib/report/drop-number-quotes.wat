@@ -12,7 +12,8 @@
   (global (export "inputBytes") i32 (i32.const 65536))
   (global $output (export "output") i32 (i32.const 66560)) ;; 1024 + 65536
 
-  ;; The state between calls, since the file comes in pieces that are cut anywhere.
+  ;; Where in a row the input begins and, after the call, ends: the file comes in pieces that are cut anywhere. The caller
+  ;; keeps it between them, since files take turns.
   (global $column (export "column") (mut i32) (i32.const 0))
   (global $insideValue (export "insideValue") (mut i32) (i32.const 0))
 

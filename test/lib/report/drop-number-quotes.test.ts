@@ -108,6 +108,35 @@ describe('numberQuotes', () => {
     expect(quotes.afterRow()).toBe(true);
   });
 
+  it('keeps files apart that take turns', () => {
+    const file = '"1","a,""b"\n,"x"\n"-2.5",\n';
+    const files = [
+      [true, false],
+      [false, true],
+      [true, true],
+    ].map((isNumber) => ({
+      isNumber,
+      quotes: numberQuotes(isNumber),
+      kept: '',
+    }));
+    const broken = numberQuotes([true, true]);
+    expect(() => broken.drop(Buffer.from('"1\n'))).not.toThrow();
+    for (const character of file) {
+      expect(() => numberQuotes([true, true]).drop(Buffer.from('"1"\n'))).toThrow('whole rows');
+      for (const turn of files) {
+        const piece = Buffer.from(character);
+        turn.kept += piece.toString('latin1', 0, turn.quotes.drop(piece));
+      }
+    }
+    for (const { isNumber, kept } of files) {
+      const whole = Buffer.from(file);
+      expect(kept).toBe(whole.toString('latin1', 0, numberQuotes(isNumber).drop(whole)));
+    }
+    expect(new Set(files.map(({ kept }) => kept)).size).toBe(3);
+    expect(files.map(({ quotes }) => quotes.afterRow())).toEqual([true, true, true]);
+    expect(broken.afterRow()).toBe(false);
+  });
+
   it.each([0, 1_025])('refuses %i columns', (count) => {
     expect(() => numberQuotes(Array(count).fill(true))).toThrow('1 to 1024 columns');
   });
