@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { InvalidRequest } from './api-error.ts';
 import { QueryFailure } from './query-failure.ts';
-import { QueryCutOff, type RunFigures, type RunQuery } from './run-query.ts';
+import { QueryCutOff, type QueryRun, type RunFigures, type RunQuery } from './run-query.ts';
 import type { StartRequest } from './start-request.ts';
 
 /** How an execution ended. It ends once; what comes later doesn't change it. */
@@ -12,10 +12,7 @@ type Ending =
   | { readonly state: 'CANCELLED'; readonly reason: string };
 
 /** One execution: QUEUED until `startedAt`, then RUNNING until `ended`. Times are milliseconds since 1970. */
-export interface Execution {
-  readonly id: string;
-  readonly request: StartRequest;
-  readonly outputLocation: string;
+export interface Execution extends QueryRun {
   readonly submittedAt: number;
   startedAt?: number;
   ended?: Ending & { readonly at: number };

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { Execution } from './executions.ts';
 import type { QueryEngine } from './query-engine.ts';
 import { QueryFailure } from './query-failure.ts';
 import { putResult } from './result-file.ts';
+import type { StartRequest } from './start-request.ts';
 
 export interface RunnerOptions {
   readonly engine: QueryEngine;
@@ -12,6 +12,14 @@ export interface RunnerOptions {
   readonly s3: S3Client;
   /** The most bytes that one query may scan, like a workgroup's BytesScannedCutoffPerQuery; no limit if left out. */
   readonly bytesScannedCutoff?: number | undefined;
+}
+
+/** One run of a query, and where its result goes. */
+export interface QueryRun {
+  readonly id: string;
+  readonly request: StartRequest;
+  /** `s3://bucket/key` */
+  readonly outputLocation: string;
 }
 
 /** What a query cost. */
@@ -23,8 +31,8 @@ export interface RunFigures {
   readonly publishingMs: number;
 }
 
-/** Runs an execution's query and puts its result to S3. Rejects with a QueryFailure or a QueryCutOff. */
-export type RunQuery = (execution: Execution, signal: AbortSignal) => Promise<RunFigures>;
+/** Runs the query and puts its result to S3. Rejects with a QueryFailure or a QueryCutOff. */
+export type RunQuery = (run: QueryRun, signal: AbortSignal) => Promise<RunFigures>;
 
 /** The query scanned more than the workgroup allows. Athena calls that cancelled, not failed. */
 export class QueryCutOff extends Error {
