@@ -97,7 +97,7 @@ export async function measure(): Promise<Section> {
       ]),
     ],
     reading:
-      "Beyond the columns, the engine reads the last 16 KiB of each file to find them, and of the table's first for its " +
+      "Beyond the columns, the engine reads at least the last 16 KiB of each file to find them, and of the table's first for its " +
       'schema. That is nothing beside a report of some size, and shows where a whole report needs less than 100 kB.',
     goals: [
       { goal: 'at most 1.05x the least possible', measured: times(most), isMet: most <= 1.05 },

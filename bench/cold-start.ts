@@ -96,7 +96,7 @@ export async function measure(): Promise<Section> {
     title: 'Cold start',
     method:
       `Importing each function in a process of its own, ${ROUNDS} rounds in turn, as bundled for Lambda and with ` +
-      'its libraries in `node_modules`, beside a handler that does nothing and the SDK clients without our code.',
+      "its libraries in `node_modules`, the SDK's search for credentials among them, beside a handler that does nothing and the SDK clients without our code.",
     table: [
       ['function', 'bundle, kB', 'bundle, ms', 'not bundled, ms', 'the bundle is faster by'],
       [HELLO, '', figure(median(of(HELLO))), '', ''],

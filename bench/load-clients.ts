@@ -16,14 +16,22 @@ export interface LoadFound {
   readonly newMs: number[];
   readonly againMs: number[];
   readonly bytes: number;
+  /** From the first request to the last byte of the last report. */
+  readonly seconds: number;
   readonly failures: string[];
 }
 
-const { apiUrl, authorization, clients, seconds, seed } = JSON.parse(process.argv[2] ?? '') as LoadPlan;
+const {
+  apiUrl,
+  authorization,
+  clients,
+  seconds: plannedSeconds,
+  seed,
+} = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 
 const { draw, oneOf, question } = drawsOf(seed);
 
-const found: LoadFound & { bytes: number } = { newMs: [], againMs: [], bytes: 0, failures: [] };
+const found = { newMs: [] as number[], againMs: [] as number[], bytes: 0, failures: [] as string[] };
 const pulled: string[] = [];
 const asked = new Set<string>();
 
@@ -57,6 +65,8 @@ async function client(until: number): Promise<void> {
   }
 }
 
-const until = Date.now() + seconds * 1_000;
+const startedAt = performance.now();
+const until = Date.now() + plannedSeconds * 1_000;
 await Promise.all(Array.from({ length: clients }, () => client(until)));
-process.stdout.write(JSON.stringify(found));
+const seconds = (performance.now() - startedAt) / 1_000;
+process.stdout.write(JSON.stringify({ ...found, seconds } satisfies LoadFound));

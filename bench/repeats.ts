@@ -82,8 +82,8 @@ export async function measure(): Promise<Section> {
       ]),
     ],
     reading:
-      'A repeat takes what one call of S3 takes, and the way there and back. With a few million records the first ' +
-      'takes little longer than that itself.',
+      'A repeat takes what one call of S3 takes, and the way there and back, however large the report. Twenty times that ' +
+      'is more than the first takes where there are few records.',
     goals: [
       ...found.map((repeats, index) => ({
         goal: `at least 20x faster than the first, ${recordsOf(index)} records`,

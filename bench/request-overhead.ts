@@ -148,11 +148,10 @@ export async function measure(): Promise<Section> {
     ],
     reading:
       'Athena can only be asked whether a query is done. On one machine each such question takes time from the engine, ' +
-      'which computes on the same cores (on AWS it does not), and the end is noticed half an interval late on average. ' +
-      'Asking more often makes the one larger, less often the other: with first intervals of 10, 20 and 40 ms the totals ' +
-      'were about a twentieth apart. The rest are calls on loopback of one to two milliseconds each: before the query, for the ' +
-      'copy that is not there, for the latest query and to start this one; after it, to read its file and to write the ' +
-      'report.',
+      'which computes on the same cores (on AWS it does not), and the end is noticed half an interval late on average: ' +
+      'asking more often makes the one larger, less often the other. The rest are calls on loopback: before the query, ' +
+      'for the copy that is not there, for the latest query and to start this one; after it, to read its file and to ' +
+      'write the report.',
     goals: [
       { goal: "at most 1.1x DuckDB's own run", measured: times(total), isMet: total <= 1.1 },
       {

@@ -4,8 +4,8 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
-import { cpus, type as operatingSystem, totalmem } from 'node:os';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, type as operatingSystem, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { renderSection, renderSummary, type Section } from './section.ts';
@@ -26,12 +26,18 @@ const root = join(import.meta.dirname, '..');
 
 async function measured(name: string): Promise<Section> {
   process.stderr.write(`${name} …\n`);
-  const part = fork(join(import.meta.dirname, 'part.ts'), [name], { execArgv: ['--expose-gc'] });
+  // All that a benchmark leaves behind, a failed one too, goes with the directory.
+  const scratch = await mkdtemp(join(tmpdir(), 'bench-'));
+  const part = fork(join(import.meta.dirname, 'part.ts'), [name], {
+    execArgv: ['--expose-gc'],
+    env: { ...process.env, TMPDIR: scratch },
+  });
   let section: Section | undefined;
   part.on('message', (message: Section) => {
     section = message;
   });
   const [code] = await once(part, 'exit');
+  await rm(scratch, { recursive: true, force: true });
   if (!section || code !== 0) throw new Error(`${name} ended with ${code}`);
   process.stdout.write(`${renderSection(section)}\n\n`);
   return section;
@@ -63,7 +69,7 @@ if (asked.length === 0)
     `${[
       '# Benchmarks',
       'What a user feels, each figure beside what they would use instead, all in one run on one machine. Machines ' +
-        'differ and are noisy: what counts are the ratios, each the median over pairs of runs that took turns. ' +
+        'differ and are noisy: what counts are the ratios. Runs took turns, and where they did so in pairs a ratio is the median over the pairs. ' +
         'This page is written by the command below; the notes under the tables stand in `bench/`.',
       await setting(),
       renderSummary(sections),

@@ -4,7 +4,12 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-export const median = (values: readonly number[]): number => percentile(values, 50);
+/** The one in the middle, or the mean of the two. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
+}
 
 /**
  * The median of `a / b`, pair by pair: what disturbs the machine for longer than one pair disturbs both halves, and

@@ -23,7 +23,7 @@ interface Kernel {
 
 /**
  * One for all files, made at import in less than a millisecond: Node.js sets 8 GB of addresses aside for each, and a
- * process under a limit of them would have few.
+ * process under a limit of them may be refused the next.
  */
 const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(wasm, 'base64')));
 const { memory, mostColumns, input, inputBytes, output, column, insideValue, copy } = exports as Kernel;
@@ -34,7 +34,7 @@ const LF = 0x0a;
 export interface NumberQuotes {
   /**
    * Leaves the quotes of numbers out of the file's next piece, in place; the bytes kept are the piece's first, and
-   * their number is the answer. Throws where a row has a column too few or too many.
+   * their number is the answer. Throws where a row has a column too few or too many, and is not to be called again.
    */
   drop(piece: Uint8Array): number;
   /** Whether the last piece ended with a row. */

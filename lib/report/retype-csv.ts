@@ -1,6 +1,9 @@
 import type { FieldType } from './catalogue.ts';
 import { brokenRows, numberQuotes } from './drop-number-quotes.ts';
 
+/** Far more than the names of the most columns: what goes on without an end is no header. */
+const MOST_HEADER_BYTES = 65_536;
+
 export interface CsvColumn {
   readonly name: string;
   readonly type: FieldType;
@@ -22,12 +25,14 @@ export async function* retypeCsv(
 
   const quotes = numberQuotes(columns.map(({ type }) => type === 'integer' || type === 'float'));
   let header = true;
+  let headerBytes = 0;
   for await (const chunk of chunks) {
     // The engine's header goes byte by byte, so that it is seen where it ends; it is not handed on.
     let start = 0;
     while (header && start < chunk.length) {
       quotes.drop(chunk.subarray(start, ++start));
       header = !quotes.afterRow();
+      if (header && ++headerBytes > MOST_HEADER_BYTES) throw brokenRows();
     }
     const rows = chunk.subarray(start);
     const length = quotes.drop(rows);

@@ -8,7 +8,6 @@ import { interruptOn } from './duckdb-interrupt.ts';
 import { evaluateParameters } from './duckdb-parameters.ts';
 import { bytesRead, profileInto } from './duckdb-profile.ts';
 import type { OpenEngine, OpenedEngine, Query, QueryOutcome } from './query-engine.ts';
-import { QueryFailure } from './query-failure.ts';
 
 /**
  * A running query holds one of the threads that Node.js has for all files and signatures of the process, by
@@ -58,14 +57,13 @@ async function copyResult(
   const startedAt = performance.now();
   const sql = query.sql.replace(/;\s*$/, '');
   // Alone first: in brackets, a text that closes them could do more than select.
-  const { count } = await connection.extractStatements(sql);
-  if (count !== 1) throw new QueryFailure('SYNTAX_ERROR', 'Only one sql statement is allowed.');
-  const copy = await connection.prepare(`COPY (${sql}\n) TO ${quoteText(csvPath)} (${CSV_OPTIONS})`);
-  const { values, types } = await evaluateParameters(connection, query.parameters, copy.parameterCount);
-  if (values.length > 0) copy.bind(values, types);
+  const statement = await connection.prepare(sql);
+  const { values, types } = await evaluateParameters(connection, query.parameters, statement.parameterCount);
   const profilePath = `${csvPath}.profile.json`;
   try {
     await profileInto(connection, profilePath);
+    const copy = await connection.prepare(`COPY (${sql}\n) TO ${quoteText(csvPath)} (${CSV_OPTIONS})`);
+    if (values.length > 0) copy.bind(values, types);
     const planningMs = performance.now() - startedAt;
     query.signal.throwIfAborted();
     await copy.run();

@@ -24,10 +24,8 @@ export async function putResult(
   const key = pathname.slice(1);
   const csv = createReadStream(csvPath);
   try {
-    await Promise.all([
-      put(key, { Body: csv, ContentLength: (await stat(csvPath)).size }),
-      put(`${key}.metadata`, { Body: metadataOf(id) }),
-    ]);
+    await put(key, { Body: csv, ContentLength: (await stat(csvPath)).size });
+    await put(`${key}.metadata`, { Body: metadataOf(id) });
   } catch (cause) {
     throw new QueryFailure('RESULT_WRITE_ERROR', `Failed to write ${outputLocation}: ${cause}`, { cause });
   } finally {

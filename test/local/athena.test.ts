@@ -275,7 +275,7 @@ describe('a query that fails', () => {
       1100,
     ],
     ['a number too large', 'SELECT CAST(300 AS tinyint)', 'INVALID_CAST_ARGUMENT', 1100],
-    ['two statements', 'SELECT 1; SELECT 2', 'SYNTAX_ERROR', 1006],
+    ['two statements', 'SELECT 1; SELECT 2', 'INVALID_FUNCTION_ARGUMENT', 1106],
     ['brackets that close the wrong thing', "SELECT 1) TO '/tmp/stolen.csv'; --", 'SYNTAX_ERROR', 1006],
     ['a write', 'DROP VIEW publisher_events', 'SYNTAX_ERROR', 1006],
     ['a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],

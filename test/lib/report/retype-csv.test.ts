@@ -53,6 +53,7 @@ describe('retypeCsv', () => {
 
   it.each([
     ['is empty', ''],
+    ['has a header without an end', `"${'x'.repeat(70_000)}","b","c","d"\n`],
     ['ends inside a value', `${header}"2026-01-01T00:00:00Z","a`],
     ['ends inside its header', '"x","x","y'],
     ["ends inside a row's first value", `${header}"2026-01-01T00:00:00Z`],
