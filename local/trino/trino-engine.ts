@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { quoteText } from '../../lib/report/quote-sql.ts';
@@ -37,8 +36,10 @@ export const trinoOn =
             if (page.data) yield page.data.map(csvLine).join('');
           }
         }
+        // Opened first: a stream that opens it by itself may do so after a failure has removed it.
+        const file = await open(csvPath, 'w');
         try {
-          await pipeline(lines, createWriteStream(csvPath));
+          await pipeline(lines, file.createWriteStream());
         } catch (error) {
           await rm(csvPath, { force: true });
           throw error;

@@ -144,7 +144,7 @@ it('reports the cluster’s scan limit as Athena its own: cancelled, with what i
 
 it('cancels the statement on an abort', async () => {
   const waiting = '{"nextUri":"@/next/1","stats":{}}';
-  const { url, calls } = await coordinator(...checked(), ...Array<string>(100).fill(waiting));
+  const { url, calls } = await coordinator(...checked(), ...Array<string>(100_000).fill(waiting));
   const { run, scratchDirectory } = await open(url);
   const abort = new AbortController();
   const ended = run('SELECT 1', { signal: abort.signal });
