@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { LEAST_ENVIRONMENT } from '../test/least-environment.ts';
 import type { Section } from './section.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
@@ -13,13 +14,7 @@ const run = promisify(execFile);
 
 /** A function reads its environment when it is imported. */
 const ENVIRONMENT = {
-  TOKEN_ISSUER: 'https://issuer.example',
-  TOKEN_JWKS_URI: 'https://issuer.example/keys',
-  API_SCOPE: 'api://reports',
-  ENTITLEMENTS: 'none',
-  ATHENA_DATABASE: 'reports',
-  ATHENA_WORKGROUP: 'reports',
-  RESULTS_BUCKET: 'results',
+  ...LEAST_ENVIRONMENT,
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'x',
   AWS_SECRET_ACCESS_KEY: 'x',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
+import { accessToken } from '../local/access-token.ts';
 import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { makeSampleEvents } from '../local/events/sample-events.ts';
 import { type Stack, startStack } from '../local/stack.ts';
@@ -87,17 +88,4 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
       await rm(home, { recursive: true, force: true });
     },
   };
-}
-
-async function accessToken({ tokenUrl, clientId, clientSecret, scope }: Stack): Promise<string> {
-  const response = await fetch(tokenUrl, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: clientSecret,
-      scope,
-    }),
-  });
-  return ((await response.json()) as { access_token: string }).access_token;
 }

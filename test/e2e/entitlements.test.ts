@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { accessToken, queryOf, type Service, startService } from './service.ts';
+import { queryOf, type Service, startService } from './service.ts';
 
 const events = knownEvents(5, 800);
 const rowsOf = {

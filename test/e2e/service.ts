@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { accessToken } from '../../local/access-token.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
@@ -84,19 +85,6 @@ async function expectDocumented(path: string, response: Response): Promise<void>
   const body = Buffer.from(await response.arrayBuffer());
   const faults = await faultsOfResponse({ method: 'GET', path, status, headers, body });
   if (faults.length > 0) throw new Error(`${path} ${status}: ${faults.join('; ')}`);
-}
-
-export async function accessToken({ tokenUrl, clientId, clientSecret, scope }: Stack): Promise<string> {
-  const response = await fetch(tokenUrl, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: clientId,
-      client_secret: clientSecret,
-      scope,
-    }),
-  });
-  return ((await response.json()) as { access_token: string }).access_token;
 }
 
 /** A question as a query string. */

@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../lib/config.ts';
-
-const env = {
-  TOKEN_ISSUER: 'https://issuer.example',
-  TOKEN_JWKS_URI: 'https://issuer.example/keys',
-  API_SCOPE: 'api://reports',
-  ENTITLEMENTS: 'none',
-  ATHENA_DATABASE: 'reports',
-  ATHENA_WORKGROUP: 'reports',
-  RESULTS_BUCKET: 'results',
-};
+import { LEAST_ENVIRONMENT as env } from '../least-environment.ts';
 
 describe('readConfig', () => {
   it('fills in what may be left out', () => {

@@ -10,6 +10,7 @@ import { ENV } from '../../lib/names.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { LEAST_ENVIRONMENT } from '../least-environment.ts';
 
 const MB = 1_000_000;
 const events = knownEvents(21, 500);
@@ -71,12 +72,7 @@ async function memoryOfPublishing(): Promise<number> {
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-      TOKEN_ISSUER: 'https://issuer.example',
-      TOKEN_JWKS_URI: 'https://issuer.example/keys',
-      API_SCOPE: 'api://reports',
-      ENTITLEMENTS: 'none',
-      ATHENA_DATABASE: 'reports',
-      ATHENA_WORKGROUP: 'reports',
+      ...LEAST_ENVIRONMENT,
       RESULTS_BUCKET: Bucket,
     },
   });

@@ -1,0 +1,20 @@
+import type { Stack } from './stack.ts';
+
+/** A token of the stack's own client, who sees every row: what tests and benchmarks call the service with. */
+export async function accessToken({
+  tokenUrl,
+  clientId,
+  clientSecret,
+  scope,
+}: Pick<Stack, 'tokenUrl' | 'clientId' | 'clientSecret' | 'scope'>): Promise<string> {
+  const response = await fetch(tokenUrl, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+      scope,
+    }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
