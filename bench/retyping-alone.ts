@@ -1,5 +1,5 @@
 /** A process that re-types a file of so many bytes and nothing else; prints by how many bytes its memory grew. */
-import { retypeCsv } from '../lib/report/retype-csv.ts';
+import { retypeCsv } from '../lib/csv/retype-csv.ts';
 
 const CHUNK_BYTES = 65_536;
 const SAMPLED_CHUNKS = 16;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AthenaClient } from '@aws-sdk/client-athena';
-import { type Execution, type QueryService, queryService } from '../lib/delivery/query-execution.ts';
+import { type Execution, type QueryService, queryService } from '../lib/aws/query-execution.ts';
 import { waitForQuery } from '../lib/delivery/wait-for-query.ts';
 import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { startStack } from '../local/stack.ts';

@@ -1,5 +1,5 @@
-import { functionParts } from '../lib/http/function-parts.ts';
-import { reportHandler } from '../lib/http/report-handler.ts';
+import { functionParts } from '../lib/handlers/function-parts.ts';
+import { reportHandler } from '../lib/handlers/report-handler.ts';
 import { advertiserReport } from '../lib/report/catalogue.ts';
 import { tokenVerifier } from '../lib/token/verify-token.ts';
 

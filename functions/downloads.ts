@@ -1,4 +1,4 @@
-import { downloadsHandler } from '../lib/http/downloads-handler.ts';
-import { functionParts } from '../lib/http/function-parts.ts';
+import { downloadsHandler } from '../lib/handlers/downloads-handler.ts';
+import { functionParts } from '../lib/handlers/function-parts.ts';
 
 export const handler = downloadsHandler(functionParts(process.env));

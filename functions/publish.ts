@@ -1,4 +1,4 @@
-import { publicationHandler } from '../lib/delivery/publication-handler.ts';
-import { functionParts } from '../lib/http/function-parts.ts';
+import { functionParts } from '../lib/handlers/function-parts.ts';
+import { publicationHandler } from '../lib/handlers/publication-handler.ts';
 
 export const handler = publicationHandler(functionParts(process.env));

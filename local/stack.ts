@@ -2,8 +2,8 @@ import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import { BASE_PATH, DOWNLOADS_PATH, ENV, OPENAPI_PATH, RESULTS_PREFIX } from '../lib/names.ts';
-import { reports } from '../lib/report/catalogue.ts';
+import { ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
 import { startAthena } from './athena/athena.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
@@ -142,17 +142,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.defer(() => sandbox.kill());
     return sandbox;
   };
-  const routed = [
-    ...reports.map(({ name }) => ({ name, path: `${BASE_PATH}/${name}` })),
-    { name: 'downloads', path: `${DOWNLOADS_PATH}/{ticket}/{hop}` },
-    { name: 'openapi', path: OPENAPI_PATH },
-  ];
   const [publish, ...routes] = await Promise.all([
     start('publish', PUBLISH_TIMEOUT_MS),
-    ...routed.map(async ({ name, path }) => ({
-      methods: ['GET', 'HEAD'],
+    ...serviceRoutes.map(async ({ functionName, path }) => ({
+      methods: ROUTE_METHODS,
       path,
-      sandbox: await start(name, FUNCTION_TIMEOUT_MS),
+      sandbox: await start(functionName, FUNCTION_TIMEOUT_MS),
     })),
   ]);
   publishOrders = (key) => void publish.invoke({ detail: { object: { key } } }).catch(() => {});

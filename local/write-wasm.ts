@@ -1,4 +1,4 @@
-/** `npm run wasm`: compiles lib/report/drop-number-quotes.wat into the TypeScript file beside it. */
+/** `npm run wasm`: compiles lib/csv/drop-number-quotes.wat into the TypeScript file beside it. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compileWat } from './compile-wat.ts';

@@ -1,6 +1,6 @@
 import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
-import { gatewayProblems } from '../../lib/http/gateway-problems.ts';
-import { problemDocument } from '../../lib/http/problem-document.ts';
+import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
+import { problemDocument } from '../../lib/answers/problem-document.ts';
 
 /**
  * The core rules that honest reports can trip, and why they count here instead of blocking. A filter's value may

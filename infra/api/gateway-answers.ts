@@ -1,6 +1,10 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { type GatewayProblem, gatewayProblems, refusedByFirewall } from '../../lib/http/gateway-problems.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/http/problem-document.ts';
+import {
+  type GatewayProblem,
+  gatewayProblems,
+  refusedByFirewall,
+} from '../../lib/answers/gateway-problems.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
 
 const { notFound, functionFailed } = gatewayProblems;
 

@@ -9,6 +9,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { ROUTE_METHODS } from '../../lib/routes.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
@@ -21,8 +22,6 @@ export interface ReportsApiProps {
   readonly logDays: RetentionDays;
   readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
 }
-
-const METHODS = ['GET', 'HEAD'];
 
 const BY_FUNCTION =
   'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (contract 5). The waiting room takes the ticket in its path instead; the description of the API is public.';
@@ -71,7 +70,7 @@ export class ReportsApi extends Construct {
         allowTestInvoke: false,
       });
       const resource = this.api.root.resourceForPath(path);
-      for (const method of METHODS)
+      for (const method of ROUTE_METHODS)
         Validations.of(resource.addMethod(method, integration)).acknowledge(
           { id: 'AwsSolutions-APIG4', reason: BY_FUNCTION },
           { id: 'AwsSolutions-COG4', reason: BY_FUNCTION },

@@ -1,5 +1,5 @@
-import { BASE_PATH, DOWNLOADS_PATH, OPENAPI_PATH } from '../../lib/names.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { pathOf } from '../../lib/routes.ts';
 import { type Permission, queryPermissions, resultsPermissions, type ServicePlace } from './permissions.ts';
 import { FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
 
@@ -19,7 +19,7 @@ export interface ServiceFunction {
 const reportFunction = (report: Report): ServiceFunction => ({
   name: report.name,
   description: report.title,
-  route: `${BASE_PATH}/${report.name}`,
+  route: pathOf(report.name),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   permissions: (place) => [
     ...queryPermissions(place, [report]),
@@ -34,7 +34,7 @@ const reportFunction = (report: Report): ServiceFunction => ({
 const downloads: ServiceFunction = {
   name: 'downloads',
   description: 'Waiting room of reports under way',
-  route: `${DOWNLOADS_PATH}/{ticket}/{hop}`,
+  route: pathOf('downloads'),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   permissions: (place) => [
     ...queryPermissions(place, reports),
@@ -57,7 +57,7 @@ const publish: ServiceFunction = {
 const openapi: ServiceFunction = {
   name: 'openapi',
   description: 'Describes the API',
-  route: OPENAPI_PATH,
+  route: pathOf('openapi'),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   permissions: () => [],
 };

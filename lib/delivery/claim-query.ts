@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Execution, QueryService } from '../aws/query-execution.ts';
+import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { RESULTS_PREFIX } from '../names.ts';
 import { isFresh } from './copy-freshness.ts';
-import type { Execution, QueryService } from './query-execution.ts';
 import type { ReportOrder } from './report-order.ts';
-import type { ResultsBucket } from './results-bucket.ts';
 
 /** A query execution that will answer an order, and whether another request had it started. */
 export interface Claim {

@@ -1,14 +1,14 @@
+import { ReportTooLarge, Unavailable } from '../answers/problem.ts';
+import { patiently } from '../aws/patiently.ts';
+import type { Execution, QueryService } from '../aws/query-execution.ts';
+import type { ResultsBucket } from '../aws/results-bucket.ts';
 import type { Config } from '../config.ts';
-import { ReportTooLarge, Unavailable } from '../problem.ts';
 import { type Claim, claimQuery } from './claim-query.ts';
 import { isFresh } from './copy-freshness.ts';
 import { awaitPublication } from './large-publication.ts';
-import { patiently } from './patiently.ts';
 import { publishReport, queriedAt } from './publish-report.ts';
-import type { Execution, QueryService } from './query-execution.ts';
 import { QueryFailed } from './query-failed.ts';
 import type { ReportOrder } from './report-order.ts';
-import type { ResultsBucket } from './results-bucket.ts';
 import { waitForQuery } from './wait-for-query.ts';
 
 export interface DeliveryParts {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Execution } from '../aws/query-execution.ts';
+import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { RESULTS_PREFIX } from '../names.ts';
 import { publishReport, queriedAt } from './publish-report.ts';
-import type { Execution } from './query-execution.ts';
 import type { ReportOrder } from './report-order.ts';
-import type { ResultsBucket } from './results-bucket.ts';
 
 /** What the publishing function is told. */
 interface Publication {

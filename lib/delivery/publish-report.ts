@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import { retypeCsv } from '../report/retype-csv.ts';
-import type { Execution } from './query-execution.ts';
+import type { Execution } from '../aws/query-execution.ts';
+import type { ResultsBucket } from '../aws/results-bucket.ts';
+import { retypeCsv } from '../csv/retype-csv.ts';
 import type { ReportOrder } from './report-order.ts';
-import type { ResultsBucket } from './results-bucket.ts';
 
 /** Object metadata: when the query was submitted whose answer this is, in milliseconds since 1970. */
 const QUERIED_AT = 'queried-at';

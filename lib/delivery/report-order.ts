@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { CsvColumn } from '../csv/retype-csv.ts';
 import { RESULTS_PREFIX } from '../names.ts';
 import type { Field } from '../report/catalogue.ts';
 import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
-import type { CsvColumn } from '../report/retype-csv.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { NoSuchDownload } from '../answers/problem.ts';
+import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { RESULTS_PREFIX } from '../names.ts';
-import { NoSuchDownload } from '../problem.ts';
 import type { Progress } from './deliver-report.ts';
 import type { ReportOrder } from './report-order.ts';
-import type { ResultsBucket } from './results-bucket.ts';
 
 /** A claim on a report under way. Whoever holds its id may have the report, as with a presigned URL. */
 export interface Ticket {

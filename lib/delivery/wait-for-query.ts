@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Execution, QueryService } from './query-execution.ts';
+import type { Execution, QueryService } from '../aws/query-execution.ts';
 
 /**
  * Asks at intervals that grow with the query's age: a short query is noticed within milliseconds, a longer one

@@ -1,6 +1,6 @@
-import { BASE_PATH, DOWNLOADS_PATH, OPENAPI_PATH } from '../names.ts';
 import { reports } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
+import { pathOf } from '../routes.ts';
 import { fieldSchemas } from './field-schemas.ts';
 import { headers } from './headers.ts';
 import { documentOperation, reportOperation, seeOther, waitingRoomOperation } from './operations.ts';
@@ -40,12 +40,12 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
   paths: {
     ...Object.fromEntries(
       reports.map((report) => [
-        `${BASE_PATH}/${report.name}`,
+        pathOf(report.name),
         { get: reportOperation(report, [{ accessToken: [scope] }]) },
       ]),
     ),
-    [`${DOWNLOADS_PATH}/{ticket}/{hop}`]: { get: waitingRoomOperation },
-    [OPENAPI_PATH]: { get: documentOperation(OPENAPI_MEDIA_TYPE) },
+    [pathOf('downloads')]: { get: waitingRoomOperation },
+    [pathOf('openapi')]: { get: documentOperation(OPENAPI_MEDIA_TYPE) },
   },
   components: {
     securitySchemes: {

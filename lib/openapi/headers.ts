@@ -1,4 +1,4 @@
-import { CACHE_STATUS } from '../http/redirect.ts';
+import { CACHE_STATUS } from '../answers/redirect.ts';
 import type { Part } from './schema.ts';
 
 /** The headers of the service's answers, for `components`. */

@@ -1,6 +1,4 @@
-import { gatewayProblems, refusedByFirewall } from '../http/gateway-problems.ts';
-import { problemDocument } from '../http/problem-document.ts';
-import { problemResponse } from '../http/problem-response.ts';
+import { gatewayProblems, refusedByFirewall } from '../answers/gateway-problems.ts';
 import {
   InvalidRequest,
   NoSuchDownload,
@@ -9,7 +7,9 @@ import {
   ReportTooLarge,
   Unauthenticated,
   Unavailable,
-} from '../problem.ts';
+} from '../answers/problem.ts';
+import { problemDocument } from '../answers/problem-document.ts';
+import { problemResponse } from '../answers/problem-response.ts';
 
 /** A problem as a caller may see it: the very document and headers that the service, or its gateway, answers. */
 export interface KnownProblem {

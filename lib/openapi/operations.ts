@@ -1,4 +1,4 @@
-import { NOTE } from '../http/redirect.ts';
+import { NOTE } from '../answers/redirect.ts';
 import type { Report } from '../report/catalogue.ts';
 import { exampleCsv, exampleRequests } from './example-requests.ts';
 import { pascalCase } from './field-schemas.ts';

@@ -1,4 +1,4 @@
-import { PROBLEM_MEDIA_TYPE } from '../http/problem-document.ts';
+import { PROBLEM_MEDIA_TYPE } from '../answers/problem-document.ts';
 import { type KnownProblem, knownProblems } from './known-problems.ts';
 import { type Part, reference } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator';
 import * as v from 'valibot';
-import { type Fault, InvalidRequest } from '../problem.ts';
+import { type Fault, InvalidRequest } from '../answers/problem.ts';
 import type { Dimension, Report } from './catalogue.ts';
 import { didYouMean, quoted } from './did-you-mean.ts';
 import { type FilterValue, filterValueSchema } from './filter-value.ts';

@@ -1,7 +1,7 @@
 import { JwtVerifier } from 'aws-jwt-verify';
 import { JwksValidationError, JwkValidationError } from 'aws-jwt-verify/error';
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
-import { NotAuthorized, Unauthenticated } from '../problem.ts';
+import { NotAuthorized, Unauthenticated } from '../answers/problem.ts';
 
 export interface TokenRules {
   readonly issuer: string;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { type GatewayProblem, gatewayProblems } from '../../lib/http/gateway-problems.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/http/problem-document.ts';
+import { type GatewayProblem, gatewayProblems } from '../../lib/answers/gateway-problems.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
 import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
 import { proxyEvent } from './proxy-event.ts';
 

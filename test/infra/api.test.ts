@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
+import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { readConfig } from '../../lib/config.ts';
-import { gatewayProblems } from '../../lib/http/gateway-problems.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Execution, QueryService } from '../../../lib/aws/query-execution.ts';
+import type { ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { type ClaimTerms, claimQuery } from '../../../lib/delivery/claim-query.ts';
-import type { Execution, QueryService } from '../../../lib/delivery/query-execution.ts';
 import type { ReportOrder } from '../../../lib/delivery/report-order.ts';
-import type { ResultsBucket } from '../../../lib/delivery/results-bucket.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const HOUR = 3_600_000;

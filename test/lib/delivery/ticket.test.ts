@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ResultsBucket } from '../../../lib/delivery/results-bucket.ts';
+import { NoSuchDownload } from '../../../lib/answers/problem.ts';
+import type { ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { issueTicket, readTicket, type Ticket } from '../../../lib/delivery/ticket.ts';
-import { NoSuchDownload } from '../../../lib/problem.ts';
 
 const bucket = () => {
   const objects = new Map<string, unknown>();

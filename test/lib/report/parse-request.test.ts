@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequest } from '../../../lib/problem.ts';
+import { InvalidRequest } from '../../../lib/answers/problem.ts';
 import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 

@@ -1,4 +1,4 @@
-import type { FieldType } from './catalogue.ts';
+import type { FieldType } from '../report/catalogue.ts';
 import { brokenRows, numberQuotes } from './drop-number-quotes.ts';
 
 /** Far more than the names of the most columns: what goes on without an end is no header. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { numberQuotes } from '../../../lib/report/drop-number-quotes.ts';
-import { wasm } from '../../../lib/report/drop-number-quotes.wasm.ts';
-import { type CsvColumn, retypeCsv } from '../../../lib/report/retype-csv.ts';
+import { numberQuotes } from '../../../lib/csv/drop-number-quotes.ts';
+import { wasm } from '../../../lib/csv/drop-number-quotes.wasm.ts';
+import { type CsvColumn, retypeCsv } from '../../../lib/csv/retype-csv.ts';
 import { compileWat } from '../../../local/compile-wat.ts';
 import { type RandomResult, randomResult } from './random-result.ts';
 import { retypeByteByByte } from './retype-byte-by-byte.ts';
@@ -144,7 +144,7 @@ describe('numberQuotes', () => {
 
 describe('drop-number-quotes.wasm.ts', () => {
   it('is what `npm run wasm` writes', async () => {
-    const source = join(import.meta.dirname, '../../../lib/report/drop-number-quotes.wat');
+    const source = join(import.meta.dirname, '../../../lib/csv/drop-number-quotes.wat');
     expect(wasm).toBe((await compileWat(source)).toString('base64'));
   });
 });

@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { Problem } from '../problem.ts';
+import { Problem } from '../answers/problem.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { countAnswer, type MetricSink } from './request-metrics.ts';
 

@@ -1,6 +1,6 @@
-import type { LineLog } from '../http/request-log.ts';
-import type { DeliveryParts } from './deliver-report.ts';
-import { fulfilOrder } from './large-publication.ts';
+import type { DeliveryParts } from '../delivery/deliver-report.ts';
+import { fulfilOrder } from '../delivery/large-publication.ts';
+import type { LineLog } from './request-log.ts';
 
 /** EventBridge's notice that an object has been made, as far as it is read here. */
 export interface ObjectCreated {

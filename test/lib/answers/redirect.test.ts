@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
-import { redirectToWaitingRoom } from '../../../lib/http/redirect.ts';
+import { redirectToWaitingRoom } from '../../../lib/answers/redirect.ts';
 
 describe('redirectToWaitingRoom', () => {
   it.each([

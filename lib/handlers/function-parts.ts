@@ -1,10 +1,10 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
+import { makeClients } from '../aws/clients.ts';
+import { queryService } from '../aws/query-execution.ts';
+import { resultsBucket } from '../aws/results-bucket.ts';
 import { type Config, readConfig } from '../config.ts';
-import { makeClients } from '../delivery/clients.ts';
 import type { DeliveryParts } from '../delivery/deliver-report.ts';
-import { queryService } from '../delivery/query-execution.ts';
-import { resultsBucket } from '../delivery/results-bucket.ts';
 import { METRIC_NAMESPACE } from '../metric-names.ts';
 import type { LineLog } from './request-log.ts';
 import type { MetricSink } from './request-metrics.ts';

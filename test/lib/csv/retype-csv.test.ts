@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { retypeCsv } from '../../../lib/csv/retype-csv.ts';
 import type { FieldType } from '../../../lib/report/catalogue.ts';
-import { retypeCsv } from '../../../lib/report/retype-csv.ts';
 
 const columns: { name: string; type: FieldType }[] = [
   { name: 'Day', type: 'datetime' },

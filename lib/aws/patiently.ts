@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AthenaServiceException, TooManyRequestsException } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
-import { Unavailable } from '../problem.ts';
+import { Unavailable } from '../answers/problem.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;

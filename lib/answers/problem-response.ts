@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { InvalidRequest, Problem } from '../problem.ts';
 import { gatewayProblems } from './gateway-problems.ts';
+import { InvalidRequest, Problem } from './problem.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from './problem-document.ts';
 
 /** What is not ours to explain is answered alike, whatever it was (contract 4.2: 500). */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { QueryFailed } from '../../../lib/delivery/query-failed.ts';
-import type { LoggedFacts } from '../../../lib/http/logged-facts.ts';
-import { countAnswer, type MetricSink } from '../../../lib/http/request-metrics.ts';
+import type { LoggedFacts } from '../../../lib/handlers/logged-facts.ts';
+import { countAnswer, type MetricSink } from '../../../lib/handlers/request-metrics.ts';
 
 const counted = (facts: LoggedFacts, answer: { status: number; error?: unknown }) => {
   const metrics: Record<string, number> = {};

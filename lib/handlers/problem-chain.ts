@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { problemResponse } from '../answers/problem-response.ts';
 import type { FunctionParts } from './function-parts.ts';
-import { problemResponse } from './problem-response.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
 
 /** What every route has around it: one line of log a request, and a problem document for whatever is thrown. */

@@ -1,4 +1,4 @@
-import type { CsvColumn } from '../../../lib/report/retype-csv.ts';
+import type { CsvColumn } from '../../../lib/csv/retype-csv.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

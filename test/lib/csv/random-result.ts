@@ -1,5 +1,5 @@
+import type { CsvColumn } from '../../../lib/csv/retype-csv.ts';
 import type { FieldType } from '../../../lib/report/catalogue.ts';
-import type { CsvColumn } from '../../../lib/report/retype-csv.ts';
 import { randomNumbers } from '../../e2e/known-events.ts';
 
 export interface RandomResult {

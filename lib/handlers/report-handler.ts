@@ -1,6 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
+import { presignReport } from '../aws/presign-report.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
-import { presignReport } from '../delivery/presign-report.ts';
 import { orderReport } from '../delivery/report-order.ts';
 import { issueTicket } from '../delivery/ticket.ts';
 import type { Report } from '../report/catalogue.ts';
@@ -10,7 +11,6 @@ import type { TokenVerifier } from '../token/verify-token.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { deliveryFacts } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
-import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
 
 /** A large result may take the publishing function's 15 minutes after its query has ended. */

@@ -1,12 +1,12 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { NoSuchDownload } from '../answers/problem.ts';
+import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
+import { presignReport } from '../aws/presign-report.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
-import { presignReport } from '../delivery/presign-report.ts';
 import { readTicket, updateTicket } from '../delivery/ticket.ts';
-import { NoSuchDownload } from '../problem.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { deliveryFacts } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
-import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 
 /**
  * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The

@@ -1,0 +1,29 @@
+import { BASE_PATH, DOWNLOADS_PATH, OPENAPI_PATH } from './names.ts';
+import { type Report, reports } from './report/catalogue.ts';
+
+/** One route of the service: what the gateways, the deployed one and the local one, send to which function. */
+export interface Route {
+  /** With path parameters in braces. */
+  readonly path: string;
+  /** Of its file in `functions/`, and of its bundle. */
+  readonly functionName: string;
+  /** The report that it answers with, where it answers with one. */
+  readonly report?: Report;
+}
+
+/** HEAD does what GET does; the gateway leaves the body out. */
+export const ROUTE_METHODS = ['GET', 'HEAD'];
+
+/** Every route there is. */
+export const routes: readonly Route[] = [
+  ...reports.map((report) => ({ path: `${BASE_PATH}/${report.name}`, functionName: report.name, report })),
+  { path: `${DOWNLOADS_PATH}/{ticket}/{hop}`, functionName: 'downloads' },
+  { path: OPENAPI_PATH, functionName: 'openapi' },
+];
+
+/** The path of a function that has one route. */
+export function pathOf(functionName: string): string {
+  const route = routes.find((candidate) => candidate.functionName === functionName);
+  if (!route) throw new TypeError(`no route leads to ${functionName}`);
+  return route.path;
+}
