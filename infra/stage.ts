@@ -91,6 +91,11 @@ const stage = v.strictObject({
   reports: v.strictObject({
     /** How old an answer may be that is given again; 0 makes every request a query. */
     maxAgeSeconds: whole(0, 604_800),
+    /**
+     * How old a function's listing of the events may be; 0 lists them at each request. For lakes that get a file
+     * every few seconds.
+     */
+    listingSeconds: v.exactOptional(whole(0, 3_600), 0),
     /** A query that takes longer is stopped. Athena's own limit is 30 minutes. */
     longestQuerySeconds: whole(1, 1_800),
     /** How long a download URL is good for. It never outlives its function's credentials, whatever stands here. */

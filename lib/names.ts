@@ -17,6 +17,10 @@ export const ENV = {
   athenaDatabase: 'ATHENA_DATABASE',
   athenaWorkgroup: 'ATHENA_WORKGROUP',
   resultsBucket: 'RESULTS_BUCKET',
+  eventsBucket: 'EVENTS_BUCKET',
+  eventsPrefix: 'EVENTS_PREFIX',
+  listingSeconds: 'LISTING_SECONDS',
+  maxBytesScanned: 'MAX_BYTES_SCANNED',
   queryWaitMs: 'QUERY_WAIT_MS',
   longestQueryMs: 'LONGEST_QUERY_MS',
   reportMaxAgeSeconds: 'REPORT_MAX_AGE_SECONDS',
@@ -36,14 +40,18 @@ export const OPENAPI_PATH = '/openapi.json';
 export const RESULTS_PREFIX = {
   /** What Athena writes: `athena/<query execution id>.csv`. */
   athena: 'athena/',
-  /** What callers download. */
+  /** What callers download: `reports/<query execution id>/<file name>`. Written once, never changed. */
   reports: 'reports/',
-  /** The query execution that was last started for a report: what identical requests join. */
-  queries: 'queries/',
-  /** Claims on reports under way: what a waiting URL stands for. */
-  tickets: 'tickets/',
-  /** Results too large to publish while a caller waits; a new object here starts the publishing function. */
+  /** One record per order: which execution answers it, how that ended, and which file holds the report. */
   orders: 'orders/',
-  /** Written every few seconds by the function that publishes such a result. */
+  /** Reports under way that somebody waits for: what a waiting URL stands for. */
+  tickets: 'tickets/',
+  /** Requests to publish a large result, by query execution; a new object here starts the publishing function. */
+  publications: 'publications/',
+  /** Publications that were given up, by query execution. */
+  abandoned: 'abandoned/',
+  /** Replaced by `orders/`. */
+  queries: 'queries/',
+  /** Replaced by Lambda's own retries. */
   heartbeats: 'heartbeats/',
 } as const;

@@ -43,6 +43,7 @@ export class ApiStack extends Stack {
       names,
       tokenIssuer,
       resultsBucketName: bucketNames.results,
+      eventsBucketName: bucketNames.events,
     });
     const make = (entry: ServiceFunction) =>
       makeLambdaFunction(this, entry, {

@@ -9,18 +9,20 @@ import { QUERY_WAIT_MS } from './timeouts.ts';
 type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;
 
 export interface EnvironmentParts {
-  readonly stage: Pick<Stage, 'apiScope' | 'entitlements' | 'reports'>;
+  readonly stage: Pick<Stage, 'apiScope' | 'entitlements' | 'events' | 'queries' | 'reports'>;
   readonly names: ResourceNames;
   readonly tokenIssuer: TokenIssuer;
   readonly resultsBucketName: string;
+  readonly eventsBucketName: string;
 }
 
 /** The environment of the functions: the same for all. */
 export function functionEnvironment({
-  stage: { apiScope, entitlements, reports },
+  stage: { apiScope, entitlements, events, queries, reports },
   names,
   tokenIssuer,
   resultsBucketName,
+  eventsBucketName,
 }: EnvironmentParts): Record<string, string> {
   const claims = entitlements.by === 'claims' ? entitlements : undefined;
   const variables: Variables = {
@@ -36,6 +38,10 @@ export function functionEnvironment({
     [ENV.athenaDatabase]: names.database,
     [ENV.athenaWorkgroup]: names.service,
     [ENV.resultsBucket]: resultsBucketName,
+    [ENV.eventsBucket]: eventsBucketName,
+    [ENV.eventsPrefix]: events.prefix,
+    [ENV.listingSeconds]: String(reports.listingSeconds),
+    [ENV.maxBytesScanned]: String(Math.round(queries.maxGigabytesScanned * 1_000_000_000)),
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.reportMaxAgeSeconds]: String(reports.maxAgeSeconds),
