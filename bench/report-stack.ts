@@ -47,6 +47,7 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
   const home = await mkdtemp(join(tmpdir(), 'bench-'));
   const stack = await startStack({
     openEngine: duckDbOn(eventsDirectory),
+    eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
     functionEnv: { POWERTOOLS_LOG_LEVEL: 'SILENT' },

@@ -18,6 +18,8 @@ import { type ObjectStore, startObjectStore } from './object-store.ts';
 export interface StackOptions {
   /** What answers the queries, and from which events. */
   readonly openEngine: OpenEngine;
+  /** Where the events lie as files, shown as a bucket for the functions to list; left out, there is no such bucket. */
+  readonly eventsDirectory?: string | undefined;
   /** Where the stack keeps what it makes; it is emptied at the start and removed at the end. */
   readonly directory: string;
   /** The gateway's; 0 takes a free one. */
@@ -52,6 +54,7 @@ const API_SCOPE = 'api://performance-reports';
 export const SCOPE = scopeOf({ apiScope: API_SCOPE });
 
 const BUCKET = 'performance-reports-results';
+const EVENTS_BUCKET = 'performance-reports-events';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
 
@@ -69,7 +72,14 @@ const sourceOf = (functionName: string) => new URL(`../functions/${functionName}
  * whatever had started is stopped then.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { directory, openEngine, port, functionModule = sourceOf, functionEnv = {} } = options;
+  const {
+    directory,
+    openEngine,
+    eventsDirectory,
+    port,
+    functionModule = sourceOf,
+    functionEnv = {},
+  } = options;
   await using started = new AsyncDisposableStack();
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
@@ -81,6 +91,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
     buckets: [BUCKET],
+    shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
     onObjectCreated: ({ key }) => {
       if (key.startsWith(RESULTS_PREFIX.orders)) publishOrders(key);
@@ -133,6 +144,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.athenaDatabase]: DATABASE,
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
+    ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { clientGone } from '../faults/client-gone.ts';
 import type { Faults } from '../faults/faults.ts';
 import { ApiError } from './api-error.ts';
 
@@ -20,17 +21,20 @@ export const createProtocolServer = (
 ): Server =>
   createServer(async (request, response) => {
     try {
-      send(response, 200, await dispatch(operations, request, faults));
+      const answer = await dispatch(operations, request, response, faults);
+      if (answer) send(response, 200, answer);
     } catch (error) {
       sendError(response, error);
     }
   });
 
+/** Resolves to the answer, or to none once the client of a stalled call has gone. */
 async function dispatch(
   operations: Readonly<Record<string, Operation>>,
   request: IncomingMessage,
+  response: ServerResponse,
   faults: Faults,
-): Promise<object> {
+): Promise<object | undefined> {
   const input = await json(request).catch(() => undefined);
   if (!request.headers.authorization)
     throw new ApiError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
@@ -42,8 +46,13 @@ async function dispatch(
   if (typeof input !== 'object' || input === null)
     throw new ApiError(400, 'SerializationException', 'the body is not a JSON object');
   const struck = await faults.strike('athena', name);
+  if (struck.some(({ stall }) => stall)) {
+    await clientGone(response);
+    return undefined;
+  }
   if (struck.some(({ throttle }) => throttle))
     throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
+  if (struck.some(({ status }) => status)) throw new ApiError(500, 'InternalServerException', 'made to fail');
   return operation(input);
 }
 

@@ -2,11 +2,15 @@ import { rename } from 'node:fs/promises';
 import type { Context } from '@20minutes/s3rver';
 import * as controllers from '@20minutes/s3rver/lib/controllers/object.js';
 import { conditionalPublish } from './conditional-write.ts';
-import { listObjects } from './list-objects.ts';
+import { DirectoryBucket } from './directory-bucket.ts';
+import { type Listable, listObjects } from './list-objects.ts';
 import { MultipartUploads } from './multipart-uploads.ts';
 import { ObjectFiles } from './object-files.ts';
+import type { ObjectReader } from './read-object.ts';
 
 export type Operation = (ctx: Context) => Promise<void>;
+
+export const LISTING = 'GET bucket list-type';
 
 // Query parameters that leave the operation as it is. Any other may name a subresource: a DELETE with `?tagging`
 // must not delete the object.
@@ -25,7 +29,35 @@ export function operationName(ctx: Context): string {
   return [ctx.method, target, ...subresources, ...copy].join(' ');
 }
 
-/** All that the store does, by {@link operationName}; the rest of S3 is not implemented. */
+/** What can be done in a bucket that shows a directory, by {@link operationName}. */
+export function readingOperations(directory: string): Readonly<Record<string, Operation>> {
+  const bucket = new DirectoryBucket(directory);
+  return reading(bucket, () => bucket);
+}
+
+const reading = (
+  objects: ObjectReader,
+  bucketOf: (bucket: string) => Listable,
+): Record<string, Operation> => {
+  const getObject: Operation = async (ctx) => {
+    // The header as it is: the controller takes `bytes=-5` for `0-5`, and `0-0` for everything.
+    const object = await objects.getObject(ctx.params.bucket, ctx.params.key, ctx.get('range'));
+    ctx.store = { getObject: async () => object };
+    await controllers.getObject(ctx);
+    // There the controller leaves the content open.
+    if (ctx.status === 304) object?.content?.destroy();
+  };
+  return {
+    'HEAD bucket': async (ctx) => {
+      ctx.status = 200;
+    },
+    [LISTING]: (ctx) => listObjects(ctx, bucketOf(ctx.params.bucket)),
+    'HEAD object': getObject,
+    'GET object': getObject,
+  };
+};
+
+/** All that the store does in its own buckets, by {@link operationName}; the rest of S3 is not implemented. */
 export function operations(directory: string): Readonly<Record<string, Operation>> {
   const objects = new ObjectFiles(directory, rename);
   const uploads = new MultipartUploads(directory, objects);
@@ -43,22 +75,8 @@ export function operations(directory: string): Readonly<Record<string, Operation
       return operation(ctx);
     };
 
-  const getObject: Operation = async (ctx) => {
-    // The header as it is: the controller takes `bytes=-5` for `0-5`, and `0-0` for everything.
-    const object = await objects.getObject(ctx.params.bucket, ctx.params.key, ctx.get('range'));
-    ctx.store = { getObject: async () => object };
-    await controllers.getObject(ctx);
-    // There the controller leaves the content open.
-    if (ctx.status === 304) object?.content?.destroy();
-  };
-
   return {
-    'HEAD bucket': async (ctx) => {
-      ctx.status = 200;
-    },
-    'GET bucket list-type': (ctx) => listObjects(ctx, objects),
-    'HEAD object': getObject,
-    'GET object': getObject,
+    ...reading(objects, (bucket) => objects.bucket(bucket)),
     'PUT object': onObjects(controllers.putObject),
     'DELETE object': async (ctx) => {
       await objects.deleteObject(ctx.params.bucket, ctx.params.key);
