@@ -10,8 +10,10 @@ import type { OpenEngine } from './athena/query-engine.ts';
 import { CLAIMS, CLIENTS, HOUSE } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
+import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
+import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 
@@ -26,6 +28,8 @@ export interface StackOptions {
   readonly port: number;
   /** Where `<report>performance.ts` or the bundles lie. */
   readonly functionModule?: (functionName: string) => URL;
+  /** How long an event that a function failed on waits for each further try; Lambda's pauses if left out. */
+  readonly asyncRetryPausesMs?: readonly number[];
   /** Changes to the functions' environment. */
   readonly functionEnv?: Readonly<Record<string, string>>;
 }
@@ -58,11 +62,19 @@ const EVENTS_BUCKET = 'performance-reports-events';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
 
+/** Where an object that arrives starts the function `publish`. */
+const PUBLICATION_PREFIXES: readonly string[] = [
+  RESULTS_PREFIX.publications,
+  RESULTS_PREFIX.orders, // until delivery writes to `publications/`
+];
+
 /** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
 const FUNCTION_TIMEOUT_MS = 28_000;
 
 /** Lambda's longest. */
 const PUBLISH_TIMEOUT_MS = 900_000;
+
+const ABANDON_TIMEOUT_MS = 60_000;
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
 
@@ -86,15 +98,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => rm(directory, { recursive: true, force: true }));
 
   const faults = createFaults();
-  // Set once the function is there; an event that nobody awaits is lost, and the waiting room orders again.
-  let publishOrders = (_key: string) => {};
+  // Set once the function is there; nothing is published before.
+  let publications: EventQueue | undefined;
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
     buckets: [BUCKET],
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
-    onObjectCreated: ({ key }) => {
-      if (key.startsWith(RESULTS_PREFIX.orders)) publishOrders(key);
+    onObjectCreated: (object) => {
+      if (PUBLICATION_PREFIXES.some((prefix) => object.key.startsWith(prefix)))
+        publications?.send(objectCreatedEvent(object));
     },
   });
   started.defer(() => store.close());
@@ -154,15 +167,26 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.defer(() => sandbox.kill());
     return sandbox;
   };
-  const [publish, ...routes] = await Promise.all([
+  const [publish, abandon, ...routes] = await Promise.all([
     start('publish', PUBLISH_TIMEOUT_MS),
+    start('abandon', ABANDON_TIMEOUT_MS),
     ...serviceRoutes.map(async ({ functionName, path }) => ({
       methods: ROUTE_METHODS,
       path,
       sandbox: await start(functionName, FUNCTION_TIMEOUT_MS),
     })),
   ]);
-  publishOrders = (key) => void publish.invoke({ detail: { object: { key } } }).catch(() => {});
+  const { asyncRetryPausesMs: retryPausesMs = LAMBDA_RETRY_PAUSES_MS } = options;
+  const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs });
+  started.defer(() => abandoned.close());
+  const published = eventQueue({
+    name: 'publish',
+    sandbox: publish,
+    retryPausesMs,
+    onFailure: abandoned.send,
+  });
+  started.defer(() => published.close());
+  publications = published;
   const gateway: Gateway = await startGateway(routes, port);
   started.defer(() => gateway.close());
 
