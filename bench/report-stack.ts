@@ -50,6 +50,8 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
     eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
+    // What is measured is the service, not the account.
+    athenaQuotas: false,
     functionEnv: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
   });
   const authorization = `Bearer ${await accessToken(stack)}`;

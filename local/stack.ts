@@ -5,7 +5,8 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
-import { startAthena } from './athena/athena.ts';
+import { type AthenaOptions, startAthena } from './athena/athena.ts';
+import type { AthenaCall } from './athena/call-log.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { CLAIMS, CLIENTS, HOUSE } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
@@ -28,6 +29,10 @@ export interface StackOptions {
   readonly port: number;
   /** Where `<report>performance.ts` or the bundles lie. */
   readonly functionModule?: (functionName: string) => URL;
+  /** Athena's; those of a new account if left out, none if false. */
+  readonly athenaQuotas?: AthenaOptions['quotas'];
+  /** How many queries are RUNNING at a time, also where that is more than the engine carries. */
+  readonly maxRunning?: number | undefined;
   /** How long an event that a function failed on waits for each further try; Lambda's pauses if left out. */
   readonly asyncRetryPausesMs?: readonly number[];
   /** Changes to the functions' environment. */
@@ -46,6 +51,8 @@ export interface Stack {
   /** Where things can be made to go wrong by hand. */
   readonly faultsUrl: string;
   readonly faults: Faults;
+  /** The latest calls of Athena, the oldest first, throttled ones too. */
+  athenaCalls(): readonly AthenaCall[];
   /** By name; a test may kill one. */
   readonly sandboxes: ReadonlyMap<string, Sandbox>;
   readonly identityProvider: IdentityProvider;
@@ -127,6 +134,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     resultsUri: `s3://${BUCKET}/${RESULTS_PREFIX.athena}`,
     database: DATABASE,
     workgroup: WORKGROUP,
+    quotas: options.athenaQuotas,
+    maxRunning: options.maxRunning,
     faults,
   });
   started.defer(() => athena.close());
@@ -201,6 +210,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaUrl: athena.url,
     faultsUrl: faultControl.url,
     faults,
+    athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
     close: () => running.disposeAsync(),

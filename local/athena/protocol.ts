@@ -3,7 +3,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { json } from 'node:stream/consumers';
 import { clientGone } from '../faults/client-gone.ts';
 import type { Faults } from '../faults/faults.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, TooManyQueries } from './api-error.ts';
+import { type CallLog, queryOf } from './call-log.ts';
+import type { AdmitCall } from './quotas.ts';
+
+/** What happens to a call beside its operation. */
+export interface CallTerms {
+  readonly faults: Faults;
+  readonly log: CallLog;
+  readonly admit: AdmitCall;
+}
 
 /** Answers one operation: JSON in, JSON out. Throws an ApiError for what the caller is to hear. */
 export type Operation = (input: unknown) => object;
@@ -17,11 +26,11 @@ const CONTENT_TYPE = 'application/x-amz-json-1.1';
  */
 export const createProtocolServer = (
   operations: Readonly<Record<string, Operation>>,
-  faults: Faults,
+  terms: CallTerms,
 ): Server =>
   createServer(async (request, response) => {
     try {
-      const answer = await dispatch(operations, request, response, faults);
+      const answer = await dispatch(operations, request, response, terms);
       if (answer) send(response, 200, answer);
     } catch (error) {
       sendError(response, error);
@@ -33,7 +42,7 @@ async function dispatch(
   operations: Readonly<Record<string, Operation>>,
   request: IncomingMessage,
   response: ServerResponse,
-  faults: Faults,
+  { faults, log, admit }: CallTerms,
 ): Promise<object | undefined> {
   const input = await json(request).catch(() => undefined);
   if (!request.headers.authorization)
@@ -45,6 +54,8 @@ async function dispatch(
     throw new ApiError(400, 'UnknownOperationException', `there is no operation ${target} here`);
   if (typeof input !== 'object' || input === null)
     throw new ApiError(400, 'SerializationException', 'the body is not a JSON object');
+  const call = log.note(name, input);
+  admit(name);
   const struck = await faults.strike('athena', name);
   if (struck.some(({ stall }) => stall)) {
     await clientGone(response);
@@ -53,17 +64,21 @@ async function dispatch(
   if (struck.some(({ throttle }) => throttle))
     throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
   if (struck.some(({ status }) => status)) throw new ApiError(500, 'InternalServerException', 'made to fail');
-  return operation(input);
+  const answer = operation(input);
+  Object.assign(call, queryOf(answer));
+  return answer;
 }
 
 function sendError(response: ServerResponse, error: unknown): void {
   const { status, type, message, code } =
     error instanceof ApiError ? error : new ApiError(500, 'InternalServerException', String(error));
   response.setHeader('x-amzn-errortype', type);
+  const reason = error instanceof TooManyQueries && error.reason;
   // Athena repeats its code under two names.
   send(response, status, {
     __type: type,
     Message: message,
+    ...(reason && { Reason: reason }),
     ...(code && { AthenaErrorCode: code, ErrorCode: code }),
   });
 }
