@@ -6,6 +6,7 @@ import responseHeaderOverride from '@20minutes/s3rver/lib/middleware/response-he
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import { clientGone } from './faults/client-gone.ts';
 import type { Faults } from './faults/faults.ts';
+import { conditionalRequestConflict } from './object-store/conditional-request-conflict.ts';
 import { prepareBucket } from './object-store/object-files.ts';
 import { LISTING, operationName, operations, readingOperations } from './object-store/operations.ts';
 import { credentials, verifySignature } from './object-store/verify-signature.ts';
@@ -28,11 +29,13 @@ export async function startObjectStore(options: {
   readonly buckets: readonly string[];
   /** Directories that are shown as buckets, by the bucket's name. Nothing can be written there. */
   readonly shown?: Readonly<Record<string, string>>;
+  /** Prefixes under which an object is only written with `If-None-Match`, by a policy of the buckets. */
+  readonly writtenOnce?: readonly string[];
   /** Told of every object once it is there, as S3 tells EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
 }): Promise<ObjectStore> {
-  const { directory, buckets, shown = {}, onObjectCreated, faults } = options;
+  const { directory, buckets, shown = {}, writtenOnce = [], onObjectCreated, faults } = options;
   for (const bucket of buckets) await prepareBucket(directory, bucket);
   const own = operations(directory);
   const operationsOf = new Map([
@@ -48,7 +51,7 @@ export async function startObjectStore(options: {
     ctx.params = bucketAndKey(ctx.path);
     verifySignature(ctx);
     ctx.state.account = { id: credentials.accessKeyId };
-    const { bucket } = ctx.params;
+    const { bucket, key } = ctx.params;
     const known = operationsOf.get(bucket);
     if (!known) {
       throw new S3Error('NoSuchBucket', 'The specified bucket does not exist', { BucketName: bucket });
@@ -57,14 +60,18 @@ export async function startObjectStore(options: {
     if (struck.some(({ stall }) => stall)) return clientGone(ctx.res);
     if (struck.some(({ throttle }) => throttle))
       throw new S3Error('SlowDown', 'Please reduce your request rate.');
-    if (struck.some(({ status }) => status))
+    if (struck.some(({ status }) => status === 409)) throw conditionalRequestConflict();
+    if (struck.some(({ status }) => status === 500))
       throw new S3Error('InternalError', 'We encountered an internal error. Please try again.');
-    if (bucket in shown && !['GET', 'HEAD'].includes(ctx.method))
-      throw new S3Error('AccessDenied', 'Access Denied');
+    const createsObject = CREATES_OBJECT.includes(operationName(ctx));
+    const isDenied =
+      (bucket in shown && !['GET', 'HEAD'].includes(ctx.method)) ||
+      (createsObject && !ctx.get('if-none-match') && writtenOnce.some((prefix) => key.startsWith(prefix)));
+    if (isDenied) throw new S3Error('AccessDenied', 'Access Denied');
     const operation = known[operationName(ctx)];
     if (!operation) throw new S3Error('NotImplemented', `${operationName(ctx)} is not implemented`);
     await overrideResponseHeaders(ctx, () => operation(ctx));
-    if (CREATES_OBJECT.includes(operationName(ctx))) onObjectCreated?.(ctx.params);
+    if (createsObject) onObjectCreated?.(ctx.params);
   });
 
   const server = createServer(s3.callback()).listen(0, '127.0.0.1');

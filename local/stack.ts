@@ -75,6 +75,9 @@ const PUBLICATION_PREFIXES: readonly string[] = [
   RESULTS_PREFIX.orders, // until delivery writes to `publications/`
 ];
 
+/** Where the bucket's policy denies unconditional writes: `[RESULTS_PREFIX.reports]` once delivery writes so. */
+const WRITTEN_ONCE: readonly string[] = [];
+
 /** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
 const FUNCTION_TIMEOUT_MS = 28_000;
 
@@ -110,6 +113,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
     buckets: [BUCKET],
+    writtenOnce: WRITTEN_ONCE,
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
     onObjectCreated: (object) => {

@@ -63,7 +63,8 @@ async function dispatch(
   }
   if (struck.some(({ throttle }) => throttle))
     throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
-  if (struck.some(({ status }) => status)) throw new ApiError(500, 'InternalServerException', 'made to fail');
+  if (struck.some(({ status }) => status === 500))
+    throw new ApiError(500, 'InternalServerException', 'made to fail');
   const answer = operation(input);
   Object.assign(call, queryOf(answer));
   return answer;

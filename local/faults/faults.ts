@@ -24,8 +24,8 @@ const faultSchema = v.strictObject({
   throttle: v.optional(v.boolean(), false),
   /** A call is taken and never answered. */
   stall: v.optional(v.boolean(), false),
-  /** A call is answered as by a service that has a fault of its own. */
-  status: v.optional(v.literal(500)),
+  /** A call is answered as by a service with a fault of its own; one of S3, also as a write in conflict with another. */
+  status: v.optional(v.picklist([409, 500])),
   /** A query ends so. */
   fail: v.optional(v.picklist(['retryable', 'final', 'cut-off'])),
   /** A query's rows are repeated until the result file is at least so large. */

@@ -7,6 +7,8 @@ import { type Listable, listObjects } from './list-objects.ts';
 import { MultipartUploads } from './multipart-uploads.ts';
 import { ObjectFiles } from './object-files.ts';
 import type { ObjectReader } from './read-object.ts';
+import type { Publish } from './stored-file.ts';
+import { WritesInFlight } from './writes-in-flight.ts';
 
 export type Operation = (ctx: Context) => Promise<void>;
 
@@ -62,24 +64,30 @@ export function operations(directory: string): Readonly<Record<string, Operation
   const objects = new ObjectFiles(directory, rename);
   const uploads = new MultipartUploads(directory, objects);
 
-  const onObjects =
-    (operation: Operation): Operation =>
+  const inFlight = new WritesInFlight();
+  const nameOf = ({ params }: Context) => `${params.bucket}/${params.key}`;
+
+  /** The operation on a store that publishes as the request's condition has it. */
+  const writing =
+    (storeOf: (objects: ObjectFiles) => object, operation: Operation): Operation =>
     (ctx) => {
-      ctx.store = new ObjectFiles(directory, conditionalPublish(ctx));
-      return operation(ctx);
+      const run = (publish: Publish) => {
+        ctx.store = storeOf(new ObjectFiles(directory, publish));
+        return operation(ctx);
+      };
+      const publish = conditionalPublish(ctx);
+      return publish === rename ? run(rename) : inFlight.run(nameOf(ctx), publish, run);
     };
-  const onUploads =
-    (operation: Operation): Operation =>
-    (ctx) => {
-      ctx.store = new MultipartUploads(directory, new ObjectFiles(directory, conditionalPublish(ctx)));
-      return operation(ctx);
-    };
+  const onObjects = (operation: Operation) => writing((objects) => objects, operation);
+  const onUploads = (operation: Operation) =>
+    writing((objects) => new MultipartUploads(directory, objects), operation);
 
   return {
     ...reading(objects, (bucket) => objects.bucket(bucket)),
     'PUT object': onObjects(controllers.putObject),
     'DELETE object': async (ctx) => {
       await objects.deleteObject(ctx.params.bucket, ctx.params.key);
+      inFlight.objectDeleted(nameOf(ctx));
       ctx.status = 204;
     },
     'POST object uploads': onUploads(controllers.initiateMultipartUpload),
