@@ -8,7 +8,9 @@ export class NotEngineCsv extends Error {
    * @param column where that is in its row, counted from 0
    */
   constructor(fault: string, offset: number, column: number) {
-    super(`the engine's result file is not in its CSV dialect: ${fault} (byte ${offset}, column ${column + 1})`);
+    super(
+      `the engine's result file is not in its CSV dialect: ${fault} (byte ${offset}, column ${column + 1})`,
+    );
     this.name = 'NotEngineCsv';
   }
 }

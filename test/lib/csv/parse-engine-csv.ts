@@ -1,6 +1,6 @@
 import type { CsvColumn } from '../../../lib/csv/retype-csv.ts';
 
-const FIELD = String.raw`(?:"[^"]*(?:""[^"]*)*")?`;
+const FIELD = `(?:"[^"]*(?:""[^"]*)*")?`;
 const ROW = new RegExp(`(${FIELD}(?:,${FIELD})*)\n`, 'y');
 const NUMBER = /^"(-?[0-9]+(\.[0-9]+)?)"$/;
 

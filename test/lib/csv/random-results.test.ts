@@ -48,14 +48,17 @@ describe('retypeCsv, beside regular expressions over the whole file', () => {
     expect(refused / files).toBeLessThan(0.4);
   });
 
-  it.each([65_535, 65_536, 1_000_000])('makes the same of large results in pieces of %i bytes', async (length) => {
-    for (let seed = 0; seed < 4; seed++) {
-      const result = { ...randomResult(seed, 3_000), pieceBytes: () => length };
-      expect(await retype(result), `the file of seed ${seed}`).toBe(
-        retypeByParsing(result.columns, result.file),
-      );
-    }
-  });
+  it.each([65_535, 65_536, 1_000_000])(
+    'makes the same of large results in pieces of %i bytes',
+    async (length) => {
+      for (let seed = 0; seed < 4; seed++) {
+        const result = { ...randomResult(seed, 3_000), pieceBytes: () => length };
+        expect(await retype(result), `the file of seed ${seed}`).toBe(
+          retypeByParsing(result.columns, result.file),
+        );
+      }
+    },
+  );
 
   it('makes the same of a file cut in two at any place', async () => {
     const columns = [clicks, device];
@@ -76,16 +79,19 @@ describe('retypeCsv, beside regular expressions over the whole file', () => {
     ['a number after a text', [device, clicks], '"a","b"\n"x",'],
     ['a text after a number', [clicks, device], '"a","b"\n"7",'],
     ['a name', [device], ''],
-  ])('makes the same of every text of up to five bytes that mean something, as %s', async (_, columns, before) => {
-    let texts = [''];
-    for (let length = 0; length <= 5; length++) {
-      for (const text of texts) {
-        const file = Buffer.from(before + text);
-        expect(await retype({ columns, file, pieceBytes: () => 100 }), JSON.stringify(text)).toBe(
-          retypeByParsing(columns, file),
-        );
+  ])(
+    'makes the same of every text of up to five bytes that mean something, as %s',
+    async (_, columns, before) => {
+      let texts = [''];
+      for (let length = 0; length <= 5; length++) {
+        for (const text of texts) {
+          const file = Buffer.from(before + text);
+          expect(await retype({ columns, file, pieceBytes: () => 100 }), JSON.stringify(text)).toBe(
+            retypeByParsing(columns, file),
+          );
+        }
+        texts = texts.flatMap((text) => ['"', ',', '\n', '1', '-', '.', 'e'].map((byte) => text + byte));
       }
-      texts = texts.flatMap((text) => ['"', ',', '\n', '1', '-', '.', 'e'].map((byte) => text + byte));
-    }
-  });
+    },
+  );
 });
