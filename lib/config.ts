@@ -95,7 +95,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     resultsBucket: values[ENV.resultsBucket],
     queryWaitMs: values[ENV.queryWaitMs],
     longestQueryMs: values[ENV.longestQueryMs],
-    lake: eventsBucket === undefined ? undefined : Object.freeze({ bucket: eventsBucket, prefix: values[ENV.eventsPrefix] }),
+    lake:
+      eventsBucket === undefined
+        ? undefined
+        : Object.freeze({ bucket: eventsBucket, prefix: values[ENV.eventsPrefix] }),
     listingMs: values[ENV.listingSeconds] * 1_000,
     maxBytesScanned: values[ENV.maxBytesScanned],
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],

@@ -9,7 +9,7 @@ export type ExecutionVerdict =
   | { readonly next: 'start-next' }
   /** It failed in a way that may pass: start the next try, once. */
   | { readonly next: 'retry' }
-  /** It takes too long, but this request's caller still has time: stop it, and start the next try. */
+  /** It takes too long, but this request's caller came late and has time left: stop it, and start the next try. */
   | { readonly next: 'stop-and-start-next' }
   /** It takes too long: stop it, and tell the caller to come back. */
   | { readonly next: 'stop-and-give-up' }
@@ -49,9 +49,11 @@ export function judgeExecution(execution: Execution, facts: ExecutionFacts): Exe
       return execution.isRetryable && !facts.isRetry ? { next: 'retry' } : { next: 'refuse', execution };
     case 'under-way': {
       const isTooOld = facts.now >= execution.submittedAt + facts.longestQueryMs;
-      const isTimeUp = facts.now >= facts.giveUpAt;
-      if (isTooOld) return { next: isTimeUp ? 'stop-and-give-up' : 'stop-and-start-next' };
-      return { next: isTimeUp ? 'give-up' : 'wait' };
+      const timeLeftMs = facts.giveUpAt - facts.now;
+      // With less time than that, the next try would most likely end as this one.
+      const isWorthAnother = timeLeftMs >= facts.longestQueryMs / 2;
+      if (isTooOld) return { next: isWorthAnother ? 'stop-and-start-next' : 'stop-and-give-up' };
+      return { next: timeLeftMs <= 0 ? 'give-up' : 'wait' };
     }
   }
 }

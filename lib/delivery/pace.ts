@@ -24,7 +24,7 @@ export const nextResultLookMs = (ageMs: number): number => Math.min(Math.max(20,
  * report, and not all at the same instant.
  */
 export const nextRecordLookMs = (waitedMs: number, random: number): number =>
-  Math.min(Math.max(50, 0.1 * waitedMs), 1_000) * (0.75 + 0.5 * random);
+  Math.min(150 + 0.2 * waitedMs, 1_000) * (0.75 + 0.5 * random);
 
 /** When to look next for the file of a large report. */
 export const nextFileLookMs = (waitedMs: number): number => Math.min(Math.max(200, 0.1 * waitedMs), 2_000);

@@ -6,7 +6,7 @@ import type { FunctionParts } from './function-parts.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 
 /** What is left of a request's time, after the wait, to write down where its caller waits on. */
-const ANSWER_MS = 2_000;
+const ANSWER_MS = 2_500;
 
 /** One request for a report, on either route. Times are milliseconds since 1970. */
 export interface DeliveryRequest {
