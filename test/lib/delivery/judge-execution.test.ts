@@ -55,7 +55,12 @@ describe('judgeExecution', () => {
     ['under way, its caller late', running(10), { giveUpAt: NOW - 1 }, 'give-up'],
     ['under way for 1 ms less than the limit', running(LONGEST - 1), {}, 'wait'],
     ['under way for as long as the limit', running(LONGEST), timeUp, 'stop-and-give-up'],
-    ['too old, with less than half a try left', running(LONGEST), { giveUpAt: NOW + 499 }, 'stop-and-give-up'],
+    [
+      'too old, with less than half a try left',
+      running(LONGEST),
+      { giveUpAt: NOW + 499 },
+      'stop-and-give-up',
+    ],
     ['too old, with half a try left', running(LONGEST), { giveUpAt: NOW + 500 }, 'stop-and-start-next'],
     ['left hours ago, its caller new', running(1e7), { giveUpAt: NOW + 1_050 }, 'stop-and-start-next'],
   ])('of one %s', (_, execution, more, next) => {

@@ -13,7 +13,14 @@ const facts: RequestFacts = {
 const following = { ...facts, follows: 'token-1' };
 
 const of = { form: 1, token: 'token-1', trace: 'trace-1' } as const;
-const ended = { ...of, executionId: 'q1', bytesScanned: 1, submittedAt: 1, completedAt: NOW - 999, engineMs: 1 };
+const ended = {
+  ...of,
+  executionId: 'q1',
+  bytesScanned: 1,
+  submittedAt: 1,
+  completedAt: NOW - 999,
+  engineMs: 1,
+};
 const starting: OpenRecord = { ...of, state: 'starting', askedUntil: NOW + 1, isRetry: false };
 const underWay: OpenRecord = { ...starting, state: 'under-way', executionId: 'q1' };
 const copy: SucceededRecord = {
@@ -82,12 +89,15 @@ describe('judgeRecord, for a request that follows a try', () => {
     expect(judgeRecord(undefined, following)).toEqual({ next: 'start' });
   });
 
-  it.each([starting, underWay])('keeps to one that is $state, though the lake looks otherwise now', (record) => {
-    const elsewhere = { ...following, trace: 'trace-9' };
-    expect(judgeRecord(record, elsewhere)).toEqual({ next: 'watch', record });
-    const left = { ...record, askedUntil: NOW - 1 };
-    expect(judgeRecord(left, elsewhere)).toEqual({ next: 'ask', record: left });
-  });
+  it.each([starting, underWay])(
+    'keeps to one that is $state, though the lake looks otherwise now',
+    (record) => {
+      const elsewhere = { ...following, trace: 'trace-9' };
+      expect(judgeRecord(record, elsewhere)).toEqual({ next: 'watch', record });
+      const left = { ...record, askedUntil: NOW - 1 };
+      expect(judgeRecord(left, elsewhere)).toEqual({ next: 'ask', record: left });
+    },
+  );
 
   it('is given its result, copy or not, however old', () => {
     const record = { ...copy, isCopy: false, completedAt: 0 };

@@ -25,12 +25,11 @@ describe('readRecord', () => {
     expect(read(structuredClone(record))).toEqual(record);
   });
 
-  it.each(records.flatMap((record) => Object.keys(record).map((field) => [record.state, field, record] as const)))(
-    'takes one that is %s, without its %s, for absent',
-    (_state, field, record) => {
-      expect(read({ ...record, [field]: undefined })).toBeUndefined();
-    },
-  );
+  it.each(
+    records.flatMap((record) => Object.keys(record).map((field) => [record.state, field, record] as const)),
+  )('takes one that is %s, without its %s, for absent', (_state, field, record) => {
+    expect(read({ ...record, [field]: undefined })).toBeUndefined();
+  });
 
   it.each<[string, unknown]>([
     ['of another form', { ...records[0], form: 2 }],

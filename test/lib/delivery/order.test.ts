@@ -35,7 +35,10 @@ describe('an order', () => {
     ['other data', makeOrder(requestFor(), 'every-company', { version: 'v2' })],
     ['other rows', makeOrder(requestFor(), [7n], data)],
     ['other fields', makeOrder(requestFor({ requestedFields: ['Day,Opens'] }), 'every-company', data)],
-    ['fields in another order', makeOrder(requestFor({ requestedFields: ['Clicks,Day'] }), 'every-company', data)],
+    [
+      'fields in another order',
+      makeOrder(requestFor({ requestedFields: ['Clicks,Day'] }), 'every-company', data),
+    ],
     ['another end', makeOrder(requestFor({ endExclusive: ['2026-02-01T12:30:46Z'] }), 'every-company', data)],
     ['a filter', makeOrder(requestFor({ 'filter[PlacementId]': ['1'] }), 'every-company', data)],
     [
@@ -67,7 +70,10 @@ describe('tokenOf', () => {
     ['the try after it', tokenOf(order, 'trace', token)],
     ['another predecessor', tokenOf(order, 'trace', 'x')],
     ['another SQL', tokenOf({ ...order, query: { ...order.query, sql: 'SELECT 1' } }, 'trace', undefined)],
-    ['other parameters', tokenOf({ ...order, query: { ...order.query, parameters: ['1'] } }, 'trace', undefined)],
+    [
+      'other parameters',
+      tokenOf({ ...order, query: { ...order.query, parameters: ['1'] } }, 'trace', undefined),
+    ],
   ])('is another for %s', (_, other) => {
     expect(other).not.toBe(token);
   });
