@@ -7,6 +7,7 @@ const LONGEST = 1_000;
 const figures = { id: 'q1', submittedAt: NOW - 10, completedAt: NOW, bytesScanned: 1, engineMs: 1 };
 const final: FailedExecution = { state: 'failed', ...figures, reason: 'FAILED: x', isRetryable: false };
 const retryable: FailedExecution = { ...final, isRetryable: true };
+const stopped: FailedExecution = { ...final, submittedAt: NOW - LONGEST, reason: 'CANCELLED: stopped' };
 const cutOff: Execution = { state: 'cut-off', ...figures };
 const succeeded: Execution = { state: 'succeeded', ...figures, location: 's3://results/athena/q1.csv' };
 const forgotten: Execution = { state: 'forgotten', id: 'q1' };
@@ -49,6 +50,16 @@ describe('judgeExecution', () => {
     ['failed long ago under the same token', final, remembered, 'start-next'],
     ['failed long ago, and files changed since', final, { ...remembered, ...moved }, 'start-next'],
     ['failed long ago in a way that may pass', retryable, remembered, 'start-next'],
+    [
+      'stopped at the limit by another request, with half a try left',
+      stopped,
+      { giveUpAt: NOW + 500 },
+      'start-next',
+    ],
+    ['stopped so, with less left', stopped, { giveUpAt: NOW + 499 }, 'give-up'],
+    ['stopped so while files changed', stopped, moved, 'look-again'],
+    ['stopped so by a clock that runs ahead', { ...stopped, submittedAt: NOW - 950 }, {}, 'start-next'],
+    ['cancelled before that', { ...stopped, submittedAt: NOW - 949 }, {}, 'refuse'],
     ['under way', running(10), {}, 'wait'],
     ['under way, its caller with 1 ms left', running(10), { giveUpAt: NOW + 1 }, 'wait'],
     ['under way, its caller without time', running(10), timeUp, 'give-up'],

@@ -41,6 +41,7 @@ export interface MemoryQueries extends QueryService {
 export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]): MemoryQueries {
   const started: Started[] = [];
   const stopped: string[] = [];
+  const stoppedAt = new Map<string, number>();
   const asked = new Map<string, number>();
   return {
     started,
@@ -71,20 +72,21 @@ export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]): Mem
       this.onGet?.(id);
       const execution = started.find((each) => each.id === id);
       if (!execution) throw new Error(`unplanned get of ${id}`);
-      return stateOf(execution, stopped.includes(id));
+      return stateOf(execution, stoppedAt.get(id));
     },
     async stop(id) {
       stopped.push(id);
+      stoppedAt.set(id, Date.now());
     },
   };
 }
 
-function stateOf({ id, submittedAt, plan }: Started, isStopped: boolean): Execution {
+function stateOf({ id, submittedAt, plan }: Started, stoppedAt: number | undefined): Execution {
   const { ends = 'succeeded', afterMs = 0 } = plan;
-  const completedAt = submittedAt + afterMs;
+  const completedAt = stoppedAt ?? submittedAt + afterMs;
   const figures = { id, submittedAt, completedAt, bytesScanned: 1_000, engineMs: 7 };
   if (ends === 'forgotten') return { state: 'forgotten', id };
-  if (isStopped) return { state: 'failed', ...figures, reason: 'CANCELLED: stopped', isRetryable: false };
+  if (stoppedAt) return { state: 'failed', ...figures, reason: 'CANCELLED: stopped', isRetryable: false };
   if (ends === 'never' || Date.now() < completedAt) return { state: 'under-way', id, submittedAt };
   switch (ends) {
     case 'succeeded':
