@@ -105,27 +105,40 @@ describe('takeOver', () => {
 });
 
 describe('isRemembered', () => {
-  const ended: Execution = {
-    state: 'succeeded',
+  const figures = {
     id: 'q1',
     submittedAt: START - 10_000,
     completedAt: START - 1_001,
     bytesScanned: 1,
     engineMs: 1,
-    location: 's3://results/athena/q1.csv',
   };
+  const ended: Execution = { ...figures, state: 'succeeded', location: 's3://results/athena/q1.csv' };
+  const late = { ...ended, completedAt: START - 1_000 };
+  const cutOff: Execution = { ...figures, state: 'cut-off' };
+  const failed: Execution = { ...figures, state: 'failed', reason: 'FAILED: x', isRetryable: false };
 
-  it.each<[string, Execution, number | undefined, number, boolean]>([
-    ['ended before this request asked for it', ended, START, 1, true],
-    ['ended so, at the third token', ended, START, 3, true],
-    ['ended so, but its token was random', ended, START, 4, false],
-    ['was started by another request', ended, undefined, 1, false],
-    ['ended within what the clocks may differ', { ...ended, completedAt: START - 1_000 }, START, 1, false],
-    ['ended after it', { ...ended, completedAt: START + 5 }, START, 1, false],
-    ['is under way', { state: 'under-way', id: 'q1', submittedAt: 0 }, START, 1, false],
-    ['is forgotten', { state: 'forgotten', id: 'q1' }, START, 1, false],
-  ])('of an execution that %s', async (_, execution, startedAt, starts, expected) => {
-    const begun = await setting().run();
-    expect(isRemembered({ ...begun, starts }, execution, startedAt)).toBe(expected);
+  it.each<
+    [
+      string,
+      Execution,
+      { followsSince?: number | undefined; startedAt?: number | undefined; starts?: number },
+      boolean,
+    ]
+  >([
+    ['ended before this caller asked for it', ended, {}, true],
+    ['failed before this caller asked for it', failed, {}, true],
+    ['failed so, started by another request', failed, { startedAt: undefined }, true],
+    ['was cut off before this request started it', cutOff, {}, true],
+    ['was cut off so, started by another request', cutOff, { startedAt: undefined }, false],
+    ['ended so, at the third token', ended, { starts: 3 }, true],
+    ['ended so, but its token was random', ended, { starts: 4 }, false],
+    ['an earlier request of the same caller waited for', ended, { followsSince: undefined }, false],
+    ['ended within what the clocks may differ', late, {}, false],
+    ['ended after it', { ...ended, completedAt: START + 5 }, {}, false],
+    ['is under way', { state: 'under-way', id: 'q1', submittedAt: 0 }, {}, false],
+    ['is forgotten', { state: 'forgotten', id: 'q1' }, {}, false],
+  ])('of an execution that %s', (_, execution, more, expected) => {
+    const { startedAt, ...run } = { followsSince: START, starts: 1, startedAt: START, ...more };
+    expect(isRemembered(run, execution, startedAt)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Progress } from '../../../lib/delivery/delivery.ts';
 import { makeOrder } from '../../../lib/delivery/order.ts';
-import { lookAgain, publicationOf, ready, waiting } from '../../../lib/delivery/run.ts';
+import { follow, lookAgain, publicationOf, ready, waiting } from '../../../lib/delivery/run.ts';
 import { START, setting, succeededRecord, wanted } from './setting.ts';
 
 beforeEach(() => {
@@ -37,6 +37,20 @@ describe('a run', () => {
     expect(lake.looks).toEqual([]);
     expect(begun).toMatchObject({ data: left.data, follows: 'token-0', cacheStatus: 'miss', moves: 2 });
     expect(begun.order).toEqual(makeOrder(wanted.request, wanted.entitlement, left.data));
+  });
+
+  it('knows since when it follows a try, unless an earlier request of the caller did so', async () => {
+    const { run } = setting();
+    const [begun, continued] = [await run(), await run({}, left)];
+    follow(begun, 'token-1');
+    follow(continued, 'token-0');
+    vi.setSystemTime(START + 5);
+    follow(begun, 'token-1');
+    expect([begun.followsSince, continued.followsSince]).toEqual([START, undefined]);
+    for (const each of [begun, continued]) {
+      follow(each, 'token-2');
+      expect(each).toMatchObject({ follows: 'token-2', followsSince: START + 5 });
+    }
   });
 
   it('looks again at the lake as it is now, and follows nothing any more', async () => {
