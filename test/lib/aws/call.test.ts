@@ -162,6 +162,18 @@ describe('call', () => {
     expect(ms).toBeGreaterThan(8_000);
   });
 
+  it('tells the log what AWS answered, where the last try was ended without an answer', async () => {
+    const told = async (...outcomes: unknown[]) =>
+      ((await made(outcomes, 9_000)).error as Unavailable).cause as AwsCallFailed;
+    expect((await told(ofS3(500), ofS3(503, 'SlowDown'), 'no answer')).message).toBe(
+      'S3 HeadObject: SlowDown, status 503, request r1',
+    );
+    vi.setSystemTime(START);
+    expect((await told(ofSocket('ECONNRESET'), 'no answer')).message).toContain('Error, status none');
+    vi.setSystemTime(START);
+    expect((await told('no answer', 'no answer', ofS3(503, 'SlowDown'))).httpStatus).toBe(503);
+  });
+
   it('makes one try where the time is up already', async () => {
     expect(await made(['yes'], -5_000)).toMatchObject({ at: [0], value: 'yes' });
     vi.setSystemTime(START);
