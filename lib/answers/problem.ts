@@ -17,6 +17,10 @@ export abstract class Problem extends Error {
   get headers(): Readonly<Record<string, string>> {
     return {};
   }
+  /** Members of the document beside those that every problem has (RFC 9457, 3.2). */
+  get members(): Readonly<Record<string, unknown>> {
+    return {};
+  }
 }
 
 /** 400: everything that is wrong with the request, at once (contract 4.1, 7). */
@@ -29,6 +33,10 @@ export class InvalidRequest extends Problem {
   constructor(faults: readonly Fault[]) {
     super(faults.length === 1 ? 'The request has a fault.' : `The request has ${faults.length} faults.`);
     this.faults = faults;
+  }
+
+  override get members() {
+    return { errors: this.faults };
   }
 }
 
@@ -77,6 +85,11 @@ export class NotAuthorized extends Problem {
 
   override get headers() {
     return { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${this.#scope}"` };
+  }
+
+  /** Here too, since API Gateway renames the header. */
+  override get members() {
+    return { scope: this.#scope };
   }
 }
 
