@@ -72,14 +72,8 @@ const EVENTS_BUCKET = 'performance-reports-events';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
 
-/** Where an object that arrives starts the function `publish`. */
-const PUBLICATION_PREFIXES: readonly string[] = [
-  RESULTS_PREFIX.publications,
-  RESULTS_PREFIX.orders, // until delivery writes to `publications/`
-];
-
-/** Where the bucket's policy denies unconditional writes: `[RESULTS_PREFIX.reports]` once delivery writes so. */
-const WRITTEN_ONCE: readonly string[] = [];
+/** Where the bucket's policy denies unconditional writes. */
+const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
 
 /** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
 const FUNCTION_TIMEOUT_MS = 28_000;
@@ -120,8 +114,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
     onObjectCreated: (object) => {
-      if (PUBLICATION_PREFIXES.some((prefix) => object.key.startsWith(prefix)))
-        publications?.send(objectCreatedEvent(object));
+      if (object.key.startsWith(RESULTS_PREFIX.publications)) publications?.send(objectCreatedEvent(object));
     },
   });
   started.defer(() => store.close());
