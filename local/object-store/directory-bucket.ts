@@ -16,6 +16,7 @@ import { utf8Order } from './utf8-order.ts';
  */
 export class DirectoryBucket implements Listable, ObjectReader {
   readonly #root: string;
+  readonly changesAtAnyTime = true;
 
   constructor(directory: string) {
     this.#root = resolve(directory);
