@@ -34,14 +34,16 @@ function request(of: Setting, terms: Partial<DeliveryTerms> = {}, left?: Progres
   );
 }
 
-/** Lets time pass until a promise settles. */
+/** Lets time pass until a promise settles; fails when it never does. */
 async function settled<T>(promise: Promise<T>): Promise<T> {
   let isDone = false;
   const mark = () => {
     isDone = true;
   };
   promise.then(mark, mark);
-  while (!isDone) await vi.advanceTimersByTimeAsync(10);
+  const from = Date.now();
+  while (!isDone && Date.now() < from + 1_000_000) await vi.advanceTimersByTimeAsync(10);
+  if (!isDone) throw new Error('it does not end');
   return promise;
 }
 const ask = (...given: Parameters<typeof request>) => settled(request(...given));
