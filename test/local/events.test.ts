@@ -278,14 +278,14 @@ describe('openEvents', () => {
     [
       'a record without a time',
       () => addFile({ event_time: 'NULL::TIMESTAMP' }),
-      /event_time: some records have none/,
+      /event_time: some records without a time/,
     ],
     [
       'a record of another day',
       () => addFile(AT_NEW_DAY),
-      /event_time: some records are of another day than their/,
+      /event_time: some records of another day than the folder/,
     ],
-    ['negative counts', () => addFile({ clicks: '-1::BIGINT' }), /clicks: some records count less than 0/],
+    ['negative counts', () => addFile({ clicks: '-1::BIGINT' }), /clicks: some records with a count below 0/],
     [
       'text in place of a number',
       () => addFile({ clicks: "'1'" }),
@@ -345,7 +345,7 @@ describe('openEvents', () => {
     const lines = (fault as Error).message.split('\n');
     expect(lines[0]).toBe(`${directory} can't be served; 3 faults:`);
     expect(lines.slice(1)).toEqual([
-      expect.stringMatching(/^ {2}1\. .*z\.parquet: clicks: some records count less than 0/),
+      expect.stringMatching(/^ {2}1\. .*z\.parquet: clicks: some records with a count below 0/),
       expect.stringMatching(
         /^ {2}2\. .*m\.parquet, .*n\.parquet, .*o\.parquet and 2 more: revenue: it is DOUBLE/,
       ),

@@ -24,7 +24,7 @@ const finerCountsInCoarser = onLevels(
   ({ finer, finerCount, coarserCount }, records) => ({
     severity: 'wrong',
     column: coarserCount,
-    found: `${records} with a ${finer} count in it: reports by ${finer} leave that out, all others add it`,
+    found: `${records} with a ${finer} and with a count in it: reports by ${finer} leave that out, all others add it`,
     needed: `0 where ${finer} is set; those records count in ${finerCount}`,
     cure: `Write these counts as records of their own, without a ${finer}.`,
   }),
@@ -35,7 +35,7 @@ const coarserCountsInFiner = onLevels(
   ({ finer, finerCount, coarserCount }, records) => ({
     severity: 'wrong',
     column: finerCount,
-    found: `${records} without a ${finer} count in it: no report ever shows that`,
+    found: `${records} without a ${finer} and with a count in it: no report ever shows that`,
     needed: `0 where ${finer} is NULL; those records count in ${coarserCount}`,
     cure: `Name the ${finer}, or move the count to ${coarserCount}.`,
   }),
@@ -46,7 +46,7 @@ const coarserCountsOthers = onLevels(
   ({ finer, coarserCount, others }, records) => ({
     severity: 'warning',
     column: finer,
-    found: `${records} without a ${finer} hold ${others.join(', ')}: reports by ${finer} leave them out, so that their totals are smaller than the other reports’`,
+    found: `${records} without a ${finer}, but with ${others.join(', ')}: reports by ${finer} leave them out, so that their totals are smaller than those of other reports`,
     needed: `only ${coarserCount} where ${finer} is NULL`,
     cure: `Name the ${finer} where it is known; where it isn't, the totals differ rightly.`,
   }),
