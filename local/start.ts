@@ -26,10 +26,10 @@ async function start(): Promise<Stack> {
   const port = portOf(process.env['PORT']);
   // One that a killed run left behind would lead nowhere.
   await rm(stackFile, { force: true });
-  const { openEngine, lastDay } = await chooseEngine(process.env, sampleEvents);
+  const { openEngine, eventsDirectory, lastDay } = await chooseEngine(process.env, sampleEvents);
   await removeLeftovers();
   const directory = join(home, `run-${process.pid}`);
-  const stack = await startStack({ openEngine, directory, port }).catch((error) => {
+  const stack = await startStack({ openEngine, eventsDirectory, directory, port }).catch((error) => {
     if (error.code === 'EADDRINUSE')
       throw new StartFault(`Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.`);
     if (error.code === 'EACCES' && error.syscall === 'listen')

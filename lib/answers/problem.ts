@@ -98,8 +98,8 @@ export class Unavailable extends Problem {
   readonly title = 'Service unavailable';
   readonly #retryAfterSeconds: number;
 
-  constructor(detail: string, retryAfterSeconds: number) {
-    super(detail);
+  constructor(detail: string, retryAfterSeconds: number, options?: ErrorOptions) {
+    super(detail, options);
     this.#retryAfterSeconds = retryAfterSeconds;
   }
 

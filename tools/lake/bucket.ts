@@ -1,5 +1,5 @@
 import {
-  DeleteObjectsCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -21,9 +21,6 @@ export interface Bucket {
 }
 
 export const isBucket = (location: string): boolean => location.startsWith('s3://');
-
-/** Most that DeleteObjects takes. */
-const MOST_REMOVED = 1000;
 
 /** Region, credentials and endpoint come from the environment, as for every client of AWS. */
 export function openBucket(location: string): Bucket {
@@ -86,13 +83,7 @@ export function openBucket(location: string): Bucket {
         );
     },
     async remove(paths) {
-      for (let start = 0; start < paths.length; start += MOST_REMOVED) {
-        const Objects = paths.slice(start, start + MOST_REMOVED).map((path) => ({ Key: root + path }));
-        const { Errors: [failed] = [] } = await sent(
-          s3.send(new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } })),
-        );
-        if (failed) throw new LakeFault(`${location}${failed.Key} can't be removed: ${failed.Message}`);
-      }
+      for (const path of paths) await sent(s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: root + path })));
     },
   };
 }
