@@ -83,7 +83,8 @@ export function openBucket(location: string): Bucket {
         );
     },
     async remove(paths) {
-      for (const path of paths) await sent(s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: root + path })));
+      for (const path of paths)
+        await sent(s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: root + path })));
     },
   };
 }
