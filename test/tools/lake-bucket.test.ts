@@ -39,6 +39,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 beforeEach(async () => {
+  calls = [];
   onCall = () => {};
   LAKE = `s3://${BUCKET}/${randomUUID()}`;
   expect((await lake('convert', await input(1), '--to', LAKE)).code).toBe(0);
