@@ -52,7 +52,10 @@ const env = () => ({
   AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
 });
-const lake = (...parameters: string[]): Promise<LakeRun> => runLake(parameters, env());
+const lake = (...parameters: string[]): Promise<LakeRun> => {
+  Object.assign(process.env, env());
+  return runLake(parameters);
+};
 
 /** Two records of the days before the last of January, so many clicks each. */
 const input = async (clicks: number): Promise<string> => {
@@ -124,7 +127,8 @@ describe('a lake in a bucket', () => {
       buckets: [],
       shown: { [BUCKET]: odd },
     });
-    const inBucket = await runLake(['check', `s3://${BUCKET}`], { ...env(), AWS_ENDPOINT_URL_S3: shown.url });
+    Object.assign(process.env, { AWS_ENDPOINT_URL_S3: shown.url });
+    const inBucket = await runLake(['check', `s3://${BUCKET}`]);
     await shown.close();
     expect(inBucket.stdout).toBe(inFolder.stdout.replace(odd, `s3://${BUCKET}`));
     expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\n$/) });

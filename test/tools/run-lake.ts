@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { lakeCommand } from '../../tools/lake/command.ts';
 
 export interface LakeRun {
   readonly code: number;
@@ -6,15 +6,17 @@ export interface LakeRun {
   readonly stderr: string;
 }
 
-/** Runs `npm run lake --` with these arguments. */
-export function runLake(parameters: readonly string[], env: Record<string, string> = {}): Promise<LakeRun> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ['tools/lake.ts', ...parameters],
-      { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 ** 2 },
-      (error, stdout, stderr) =>
-        resolve({ code: error ? Number((error as { code?: unknown }).code ?? -1) : 0, stdout, stderr }),
-    );
+/** Runs `npm run lake --` with these arguments, without a process of its own. */
+export async function runLake(parameters: readonly string[]): Promise<LakeRun> {
+  let stdout = '';
+  let stderr = '';
+  const code = await lakeCommand(parameters, {
+    out: (text) => {
+      stdout += text;
+    },
+    err: (text) => {
+      stderr += text;
+    },
   });
+  return { code, stdout, stderr };
 }

@@ -76,7 +76,10 @@ export function openBucket(location: string): Bucket {
     },
     async write(path, body) {
       const target = { Bucket: bucket, Key: root + path };
-      if (typeof body === 'string') await sent(s3.send(new PutObjectCommand({ ...target, Body: body })));
+      if (typeof body === 'string')
+        await sent(
+          s3.send(new PutObjectCommand({ ...target, Body: body, ContentLength: Buffer.byteLength(body) })),
+        );
       else
         await sent(
           new Upload({ client: s3, params: { ...target, Body: body as unknown as ReadableStream } }).done(),
