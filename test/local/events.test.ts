@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -471,6 +472,20 @@ describe('makeSampleEvents', () => {
   it('keeps what it has made', async () => {
     const onProgress = () => expect.unreachable('it was made again');
     expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
+  });
+
+  it('marks every day as complete but the last, in sets of earlier versions too', async () => {
+    const unmarked = async () => {
+      const days = await readdir(join(sample, 'advertiser_events'));
+      const marked = days.filter((day) => existsSync(join(sample, 'advertiser_events', day, '_SUCCESS')));
+      return days.filter((day) => !marked.includes(day));
+    };
+    expect(await unmarked()).toEqual(['day=2026-02-28']);
+    for (const { name } of tables)
+      for (const day of await readdir(join(sample, name)))
+        await rm(join(sample, name, day, '_SUCCESS'), { force: true });
+    expect(await makeSampleEvents({ directory: home, ...records })).toBe(sample);
+    expect(await unmarked()).toEqual(['day=2026-02-28']);
   });
 
   it('leaves nothing behind that could be taken for whole when it fails half-way', async () => {
