@@ -43,7 +43,8 @@ const once = v.pipe(
   v.transform(([value]) => value ?? ''),
 );
 
-const utcTime = v.pipe(
+/** A parameter that is an instant. */
+export const utcTime = v.pipe(
   once,
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const time = parseUtcTime(dataset.value);
@@ -55,7 +56,7 @@ const utcTime = v.pipe(
   }),
 );
 
-const apiVersion = v.pipe(
+export const apiVersion = v.pipe(
   once,
   v.picklist(
     API_VERSIONS,
