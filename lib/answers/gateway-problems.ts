@@ -20,6 +20,14 @@ export const gatewayProblems = {
     title: 'Not found',
     detail: 'There is no such resource. Check the path and the method.',
   },
+  unreadable: {
+    responseType: 'DEFAULT_4XX',
+    status: 400,
+    slug: 'invalid-request',
+    title: 'Invalid request',
+    detail:
+      'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
+  },
   tooLarge: {
     responseType: 'REQUEST_TOO_LARGE',
     status: 413,

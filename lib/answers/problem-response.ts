@@ -15,7 +15,10 @@ export function problemResponse(error: unknown, requestId: string): APIGatewayPr
     headers: { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store', ...headers },
     body: JSON.stringify({
       ...problemDocument({ slug, title, status, detail: message }, requestId),
-      ...(error instanceof InvalidRequest && { errors: error.faults }),
+      ...(error instanceof InvalidRequest && {
+        errors: error.faults,
+        ...(error.faultsLeftOut > 0 && { errorsLeftOut: error.faultsLeftOut }),
+      }),
     }),
   };
 }

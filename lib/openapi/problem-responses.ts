@@ -1,3 +1,4 @@
+import { InvalidRequest } from '../answers/problem.ts';
 import { PROBLEM_MEDIA_TYPE } from '../answers/problem-document.ts';
 import { type KnownProblem, knownProblems } from './known-problems.ts';
 import { type Part, reference } from './schema.ts';
@@ -17,7 +18,10 @@ export const problemSchemas = (scope: string): Part => ({
       },
       title: { type: 'string', description: 'The kind of problem, for people.' },
       status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
-      detail: { type: 'string', description: 'What to do about it, for people.' },
+      detail: {
+        type: 'string',
+        description: 'What to do about it, for people; of several faults, the first.',
+      },
       instance: {
         type: 'string',
         format: 'uri',
@@ -26,9 +30,15 @@ export const problemSchemas = (scope: string): Part => ({
       },
       errors: {
         type: 'array',
-        description: 'Every fault of the request, where its parameters are at fault.',
+        description: 'The faults of the request, where its parameters are at fault.',
         items: reference('schemas', 'Fault'),
         minItems: 1,
+        maxItems: InvalidRequest.mostListed,
+      },
+      errorsLeftOut: {
+        type: 'integer',
+        minimum: 1,
+        description: 'How many more faults there are than are listed.',
       },
     },
   },
@@ -82,7 +92,7 @@ function response(status: number, problems: readonly KnownProblem[]): Part {
         },
       ],
     },
-    examples: Object.fromEntries(problems.map((problem) => [problem.name, { value: problem.document }])),
+    examples: examplesOf(problems),
   };
   return {
     description: DESCRIPTION[status],
@@ -94,6 +104,14 @@ function response(status: number, problems: readonly KnownProblem[]): Part {
     },
   };
 }
+
+/** By name; where one problem has several texts, by name and number. */
+const examplesOf = (problems: readonly KnownProblem[]): Part =>
+  Object.fromEntries(
+    [...Map.groupBy(problems, ({ name }) => name)].flatMap(([name, alike]) =>
+      alike.map(({ document }, index) => [index === 0 ? name : `${name}-${index + 1}`, { value: document }]),
+    ),
+  );
 
 /** A problem's own headers, and that it is not to be kept, which the firewall alone can't say. */
 function headersOf(status: number, problems: readonly KnownProblem[]): Part {

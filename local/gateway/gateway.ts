@@ -23,6 +23,12 @@ export interface Gateway {
 const MAX_REQUEST_HEAD_BYTES = 10_240;
 
 /**
+ * A percent sign without two hexadecimal digits: API Gateway answers 400 by itself. Well-formed bytes that are no
+ * UTF-8, such as %FF, it decodes to U+FFFD and hands on.
+ */
+const MALFORMED_ENCODING = /%(?![0-9a-f]{2})/i;
+
+/**
  * Hands each request to its route's function as API Gateway's REST proxy integration does, on loopback.
  * Rejects with the system's error if the port can't be had.
  *
@@ -34,6 +40,7 @@ export async function startGateway(routes: readonly Route[], port: number): Prom
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
     const url = new URL(`http://127.0.0.1${request.url?.startsWith('/') ? request.url : '/'}`);
+    if (MALFORMED_ENCODING.test(url.search)) return answer(response, gatewayProblems.unreadable, requestId);
     const [route, pathParameters = null] = routeOf(routes, request.method, url.pathname);
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
     try {
