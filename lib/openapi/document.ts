@@ -60,7 +60,7 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
     },
     parameters: commonParameters,
     headers: headers(scope),
-    schemas: { ...Object.assign({}, ...reports.map(fieldSchemas)), ...problemSchemas(scope) },
+    schemas: { ...Object.assign({}, ...reports.map(fieldSchemas)), ...problemSchemas },
     responses: { SeeOther: seeOther, ...problemResponses(scope) },
   },
 });

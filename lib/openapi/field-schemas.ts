@@ -1,42 +1,42 @@
 import type { Field, Report } from '../report/catalogue.ts';
-import { filterSchema } from './filter-schema.ts';
 import { type Part, reference } from './schema.ts';
 
 /** A report's title as a name in code: `PublisherPerformanceReport`. */
 export const pascalCase = (title: string): string =>
   title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
-/** The names of a report's fields that have the role, in the catalogue's order. */
-export const fieldNames = ({ fields }: Report, role: Field['role']): string[] =>
-  Object.keys(fields).filter((name) => fields[name]?.role === role);
+/** The names of a report's fields that have the role, in the catalogue's order; without one, of all. */
+export const fieldNames = ({ fields }: Report, role?: Field['role']): string[] =>
+  Object.keys(fields).filter((name) => role === undefined || fields[name]?.role === role);
 
 /** References to a report's own schemas. */
 export const fieldReferences = (report: Report) => {
   const to = (part: string) => reference('schemas', pascalCase(report.title) + part);
-  return { dimension: to('Dimension'), metric: to('Metric'), filter: to('Filter') };
+  return { field: to('Field'), dimension: to('Dimension') };
 };
 
-/** A report's schemas for `components`: its dimensions, its metrics, and what can be filtered by. */
+/**
+ * A report's schemas for `components`: what can be requested, and what can be grouped by. Each is one enumeration:
+ * generators make no usable type of a choice between two.
+ */
 export const fieldSchemas = (report: Report): Part => ({
+  [`${pascalCase(report.title)}Field`]: {
+    type: 'string',
+    enum: fieldNames(report),
+    description: `What a report can hold. Rows are grouped by dimensions; metrics are added up for each row.\n\n${fieldTable(report)}`,
+  },
   [`${pascalCase(report.title)}Dimension`]: {
     type: 'string',
     enum: fieldNames(report, 'dimension'),
-    description: `What rows can be grouped and filtered by.\n\n${fieldTable(report, 'dimension')}`,
+    description: 'What rows can be grouped and filtered by.',
   },
-  [`${pascalCase(report.title)}Metric`]: {
-    type: 'string',
-    enum: fieldNames(report, 'metric'),
-    description: `What is added up for each row.\n\n${fieldTable(report, 'metric')}`,
-  },
-  [`${pascalCase(report.title)}Filter`]: filterSchema(report),
 });
 
-function fieldTable(report: Report, role: Field['role']): string {
-  const rows = fieldNames(report, role).map((name) => {
-    const field = report.fields[name] as Field;
-    return `| ${name} | ${field.type} | ${field.meaning}${levels(field)} |`;
-  });
-  return ['| field | type | meaning |', '| --- | --- | --- |', ...rows].join('\n');
+function fieldTable(report: Report): string {
+  const rows = Object.entries(report.fields).map(
+    ([name, field]) => `| ${name} | ${field.role} | ${field.type} | ${field.meaning}${levels(field)} |`,
+  );
+  return ['| field | role | type | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
 const levels = (field: Field): string =>

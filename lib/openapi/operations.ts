@@ -19,7 +19,7 @@ export const seeOther: Part = {
   },
   content: {
     'text/plain': {
-      schema: { type: 'string', enum: Object.values(NOTE) },
+      schema: { type: 'string' },
       examples: Object.fromEntries(Object.entries(NOTE).map(([name, value]) => [name, { value }])),
     },
   },

@@ -3,6 +3,7 @@ import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
 import { EXAMPLE_WINDOW, type ExampleRequest, exampleRequests } from './example-requests.ts';
 import { fieldReferences } from './field-schemas.ts';
+import { filterParameters } from './filter-parameters.ts';
 import { type Part, reference } from './schema.ts';
 
 /** The parameters that are the same for every report (contract 4.1), for `components`. */
@@ -22,16 +23,17 @@ export const commonParameters: Readonly<Record<string, Part>> = {
   },
 };
 
-/** Every query parameter of a report's operation. Each may stand once, but for the properties of `filter`. */
+/** Every query parameter of a report's operation. Each may stand once, but for the filters. */
 export function reportParameters(report: Report): Part[] {
-  const { dimension, metric, filter } = fieldReferences(report);
+  const { field, dimension } = fieldReferences(report);
   const examples = (value: (request: ExampleRequest) => unknown): Part =>
     Object.fromEntries(
       Object.entries(exampleRequests(report))
         .filter(([, request]) => value(request) !== undefined)
         .map(([name, request]) => [name, { summary: request.summary, value: value(request) }]),
     );
-  const list = (items: Part) => ({ type: 'array', items, minItems: 1, uniqueItems: true });
+  // Without `uniqueItems`, though no entry may stand twice: generators make a set of it, which has no order.
+  const list = (items: Part) => ({ type: 'array', items, minItems: 1 });
   return [
     {
       name: 'requestedFields',
@@ -40,22 +42,11 @@ export function reportParameters(report: Report): Part[] {
       description: 'The columns of the report, in this order, separated by commas.',
       style: 'form',
       explode: false,
-      schema: list({ anyOf: [dimension, metric] }),
+      schema: list(field),
       examples: examples(({ requestedFields }) => requestedFields),
     },
     reference('parameters', 'startInclusive'),
     reference('parameters', 'endExclusive'),
-    {
-      name: 'filter',
-      in: 'query',
-      description:
-        'Counts only the records with this value: `filter[FieldName]=value`. Filters on several fields must all ' +
-        'hold. A field may be repeated, `filter[FieldName]=1&filter[FieldName]=2`: any of its values will do.',
-      style: 'deepObject',
-      explode: true,
-      schema: filter,
-      examples: examples((request) => request.filter),
-    },
     {
       name: 'groupBy',
       in: 'query',
@@ -68,6 +59,7 @@ export function reportParameters(report: Report): Part[] {
       examples: examples(({ groupBy }) => groupBy),
     },
     reference('parameters', 'api-version'),
+    ...filterParameters(report),
   ];
 }
 
@@ -77,7 +69,8 @@ function timeParameter(name: keyof typeof EXAMPLE_WINDOW, description: string): 
     in: 'query',
     required: true,
     description: `${description} UTC, \`${UTC_TIME_FORM}\`.`,
-    schema: { type: 'string', format: 'date-time', pattern: patternOf(UTC_TIME_FORM) },
+    // Without `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not have.
+    schema: { type: 'string', pattern: patternOf(UTC_TIME_FORM) },
     example: EXAMPLE_WINDOW[name],
   };
 }

@@ -92,6 +92,10 @@ describe('the validator', () => {
     ['a missing header', { ...good, headers: { 'content-type': 'application/problem+json' } }],
     ['another header', { ...good, headers: { ...good.headers, 'cache-control': 'max-age=1' } }],
     ['a problem of another status', { ...good, body: Buffer.from(JSON.stringify(invalid)) }],
+    [
+      'an unknown problem',
+      { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, type: 'urn:x' })) },
+    ],
     ['no problem', { ...good, body: Buffer.from('{}') }],
     [
       'a problem that says another status',
