@@ -1,7 +1,6 @@
 import { reports } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { pathOf } from '../routes.ts';
-import { fieldSchemas } from './field-schemas.ts';
 import { headers } from './headers.ts';
 import { documentOperation, reportOperation, seeOther, waitingRoomOperation } from './operations.ts';
 import { problemResponses, problemSchemas } from './problem-responses.ts';
@@ -60,7 +59,7 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
     },
     parameters: commonParameters,
     headers: headers(scope),
-    schemas: { ...Object.assign({}, ...reports.map(fieldSchemas)), ...problemSchemas },
+    schemas: problemSchemas,
     responses: { SeeOther: seeOther, ...problemResponses(scope) },
   },
 });

@@ -1,6 +1,6 @@
 import type { Field, FieldType, Report } from '../report/catalogue.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
-import { fieldNames } from './field-schemas.ts';
+import { fieldNames } from './field-table.ts';
 
 /** A request that a reader can send as it stands; the tests do. */
 export interface ExampleRequest {

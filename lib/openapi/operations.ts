@@ -1,7 +1,6 @@
 import { NOTE } from '../answers/redirect.ts';
 import type { Report } from '../report/catalogue.ts';
 import { exampleCsv, exampleRequests } from './example-requests.ts';
-import { pascalCase } from './field-schemas.ts';
 import { problemReferences } from './problem-responses.ts';
 import { reportParameters } from './report-parameters.ts';
 import { type Part, reference } from './schema.ts';
@@ -32,6 +31,10 @@ const csvResponse = (examples: Part): Part => ({
     'and times in double quotes, and what is not known is an empty field.',
   content: { 'text/csv': { schema: { type: 'string' }, examples } },
 });
+
+/** A report's title as a name in code: `PublisherPerformanceReport`. */
+const pascalCase = (title: string): string =>
+  title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
 /** GET /reporting/{report} (contract 4.3, 4.4). */
 export const reportOperation = (report: Report, security: readonly Part[]): Part => ({

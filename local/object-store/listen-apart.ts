@@ -16,7 +16,8 @@ export async function listenApart(server: Server, hosts: readonly string[] = HOS
     try {
       await once(server.listen(0, host), 'listening');
     } catch (error) {
-      if (!['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      if (!['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? ''))
+        throw error;
       continue;
     }
     const { port } = server.address() as AddressInfo;
