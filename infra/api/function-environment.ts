@@ -44,7 +44,6 @@ export function functionEnvironment({
     [ENV.maxBytesScanned]: String(Math.round(queries.maxGigabytesScanned * 1_000_000_000)),
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
-    [ENV.reportMaxAgeSeconds]: String(reports.maxAgeSeconds),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
   };
   const given = Object.entries(variables).filter(

@@ -16,6 +16,14 @@ const furtherProblems: readonly GatewayProblem[] = [
   { ...notFound, responseType: 'EXPIRED_TOKEN' },
   // The limit per address has an answer of its own, in `firewall-rules.ts`.
   refusedByFirewall,
+  {
+    responseType: 'DEFAULT_4XX',
+    status: 400,
+    slug: 'invalid-request',
+    title: 'Invalid request',
+    detail:
+      'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
+  },
   { ...functionFailed, responseType: 'DEFAULT_5XX', status: 500 },
 ];
 

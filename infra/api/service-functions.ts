@@ -24,8 +24,8 @@ const reportFunction = (report: Report): ServiceFunction => ({
   permissions: (place) => [
     ...queryPermissions(place, [report]),
     ...resultsPermissions(place, {
-      reads: ['athena', 'reports', 'queries', 'orders', 'heartbeats'],
-      writes: ['reports', 'queries', 'tickets', 'orders'],
+      reads: ['athena', 'reports', 'orders', 'publications', 'abandoned'],
+      writes: ['reports', 'tickets', 'orders', 'publications'],
     }),
   ],
 });
@@ -39,8 +39,8 @@ const downloads: ServiceFunction = {
   permissions: (place) => [
     ...queryPermissions(place, reports),
     ...resultsPermissions(place, {
-      reads: ['athena', 'reports', 'queries', 'tickets', 'orders', 'heartbeats'],
-      writes: ['reports', 'queries', 'tickets', 'orders'],
+      reads: ['athena', 'reports', 'tickets', 'orders', 'publications', 'abandoned'],
+      writes: ['reports', 'tickets', 'orders', 'publications'],
     }),
   ],
 };
@@ -51,7 +51,7 @@ const publish: ServiceFunction = {
   startedBy: 'orders',
   timeoutSeconds: PUBLISH_TIMEOUT_SECONDS,
   permissions: (place) =>
-    resultsPermissions(place, { reads: ['athena', 'reports', 'orders'], writes: ['reports', 'heartbeats'] }),
+    resultsPermissions(place, { reads: ['athena', 'reports', 'publications'], writes: ['reports'] }),
 };
 
 const openapi: ServiceFunction = {

@@ -1,11 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { REPORT_KEPT_DAYS, RESULTS_PREFIX } from '../../lib/names.ts';
 import { makePrivateBucket } from './private-bucket.ts';
-
-/** All that is in the bucket can be made again from the events, and nothing in it is asked for after so long. */
-const KEPT_DAYS = 7;
 
 /** Makes the bucket of query results and reports. All that it holds expires, prefix by prefix. */
 export const makeResultsBucket = (scope: Construct, id: string, keepData: boolean): IBucket =>
@@ -15,6 +12,6 @@ export const makeResultsBucket = (scope: Construct, id: string, keepData: boolea
     lifecycleRules: Object.entries(RESULTS_PREFIX).map(([name, prefix]) => ({
       id: `expire-${name}`,
       prefix,
-      expiration: Duration.days(KEPT_DAYS),
+      expiration: Duration.days(REPORT_KEPT_DAYS),
     })),
   });

@@ -9,6 +9,8 @@ export interface GatewayProblem {
   readonly slug: string;
   readonly title: string;
   readonly detail: string;
+  /** The header `Retry-After`, where there is one. */
+  readonly retryAfterSeconds?: number;
 }
 
 export const gatewayProblems = {
@@ -19,14 +21,6 @@ export const gatewayProblems = {
     slug: 'not-found',
     title: 'Not found',
     detail: 'There is no such resource. Check the path and the method.',
-  },
-  unreadable: {
-    responseType: 'DEFAULT_4XX',
-    status: 400,
-    slug: 'invalid-request',
-    title: 'Invalid request',
-    detail:
-      'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
   },
   tooLarge: {
     responseType: 'REQUEST_TOO_LARGE',
@@ -41,6 +35,7 @@ export const gatewayProblems = {
     slug: 'too-many-requests',
     title: 'Too many requests',
     detail: 'There are more requests than the service takes. Try again in a few seconds.',
+    retryAfterSeconds: 5,
   },
   functionFailed: {
     responseType: 'INTEGRATION_FAILURE',

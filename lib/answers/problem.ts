@@ -17,6 +17,10 @@ export abstract class Problem extends Error {
   get headers(): Readonly<Record<string, string>> {
     return {};
   }
+  /** Members of the document beside those that every problem has (RFC 9457, 3.2). */
+  get members(): Readonly<Record<string, unknown>> {
+    return {};
+  }
 }
 
 /** Many clients show no more of an answer than its `detail`. */
@@ -42,6 +46,13 @@ export class InvalidRequest extends Problem {
     super(firstFault(faults));
     this.faults = faults.slice(0, InvalidRequest.mostListed);
     this.faultsLeftOut = faults.length - this.faults.length;
+  }
+
+  override get members() {
+    return {
+      errors: this.faults,
+      ...(this.faultsLeftOut > 0 && { errorsLeftOut: this.faultsLeftOut }),
+    };
   }
 }
 
@@ -91,6 +102,11 @@ export class NotAuthorized extends Problem {
   override get headers() {
     return { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${this.#scope}"` };
   }
+
+  /** Here too, since API Gateway renames the header. */
+  override get members() {
+    return { scope: this.#scope };
+  }
 }
 
 /** 404: a waiting URL that was never given out, or has expired. */
@@ -111,8 +127,8 @@ export class Unavailable extends Problem {
   readonly title = 'Service unavailable';
   readonly #retryAfterSeconds: number;
 
-  constructor(detail: string, retryAfterSeconds: number) {
-    super(detail);
+  constructor(detail: string, retryAfterSeconds: number, options?: ErrorOptions) {
+    super(detail, options);
     this.#retryAfterSeconds = retryAfterSeconds;
   }
 

@@ -16,6 +16,8 @@ import { startValidatingProxy } from './validating-proxy.ts';
  */
 export interface Service {
   readonly stack: Stack;
+  /** Where the lake's files lie. */
+  readonly eventsDirectory: string;
   /** The gateway itself, without the proxy. */
   readonly gatewayUrl: string;
   readonly token: string;
@@ -40,6 +42,7 @@ export async function startService(
     await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
   const started = await startStack({
     openEngine: engineOver(eventsDirectory),
+    eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
     ...functions,
@@ -62,6 +65,7 @@ export async function startService(
   };
   return {
     stack,
+    eventsDirectory,
     gatewayUrl: started.apiUrl,
     token,
     request,

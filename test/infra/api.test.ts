@@ -74,7 +74,6 @@ describe('the functions', () => {
         resultsBucket: 'made-results',
         queryWaitMs: 25_000,
         longestQueryMs: 600_000,
-        reportMaxAgeMs: 300_000,
         downloadUrlSeconds: 300,
       });
       expect(environment(each)['POWERTOOLS_SERVICE_NAME']).toBe('performance-reports-test');
@@ -190,7 +189,6 @@ describe('the API', () => {
     const answers = ofType(made, 'AWS::ApiGateway::GatewayResponse').map(({ Properties }) => Properties);
     expect(answers.map(({ ResponseType, StatusCode }) => `${ResponseType} ${StatusCode}`)).toEqual([
       'MISSING_AUTHENTICATION_TOKEN 404',
-      'DEFAULT_4XX 400',
       'REQUEST_TOO_LARGE 413',
       'THROTTLED 429',
       'INTEGRATION_FAILURE 502',
@@ -198,6 +196,7 @@ describe('the API', () => {
       'INVALID_SIGNATURE 404',
       'EXPIRED_TOKEN 404',
       'WAF_FILTERED 403',
+      'DEFAULT_4XX 400',
       'DEFAULT_5XX 500',
     ]);
     for (const { ResponseParameters, ResponseTemplates, StatusCode } of answers) {
