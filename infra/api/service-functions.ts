@@ -1,6 +1,12 @@
 import { type Report, reports } from '../../lib/report/catalogue.ts';
-import { pathOf } from '../../lib/routes.ts';
-import { type Permission, queryPermissions, resultsPermissions, type ServicePlace } from './permissions.ts';
+import { daysFunction, pathOf } from '../../lib/routes.ts';
+import {
+  listingPermissions,
+  type Permission,
+  queryPermissions,
+  resultsPermissions,
+  type ServicePlace,
+} from './permissions.ts';
 import { FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
 
 /** One Lambda function. A new one is a file in `functions/` and an entry here. */
@@ -28,6 +34,14 @@ const reportFunction = (report: Report): ServiceFunction => ({
       writes: ['reports', 'tickets', 'orders', 'publications'],
     }),
   ],
+});
+
+const daysOfReport = (report: Report): ServiceFunction => ({
+  name: daysFunction(report),
+  description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
+  route: pathOf(daysFunction(report)),
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  permissions: (place) => listingPermissions(place, [report]),
 });
 
 /** The waiting room carries on what any report's function began, down to a failed query's second try. */
@@ -64,6 +78,7 @@ const openapi: ServiceFunction = {
 
 export const serviceFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
+  ...reports.map(daysOfReport),
   downloads,
   openapi,
   publish,

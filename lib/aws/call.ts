@@ -4,7 +4,7 @@ import { Unavailable } from '../answers/problem.ts';
 import { AwsCallFailed, metadataOf } from './aws-call-failed.ts';
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
 /** A small call that has no answer after so long gets a second try. S3 and Athena answer in well under a second. */

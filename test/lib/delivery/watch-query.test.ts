@@ -60,8 +60,8 @@ describe.each(eachDice)('watchQuery, the dice at %d,', (dice) => {
   it.each([
     [300, 30, 1],
     [2_000, 130, 2],
-    [8_000, 300, 3],
-    [24_000, 300, 5],
+    [8_000, 400, 3],
+    [24_000, 1_100, 5],
   ])(
     'notices the end of a query of %d ms within %d ms, by %d calls of Athena at most',
     async (afterMs, lostMs, most) => {
