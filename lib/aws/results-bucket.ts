@@ -85,7 +85,7 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
           trySignal.removeEventListener('abort', giveUp);
         }
       }),
-    async writeOnce(key, file, open, longestTryMs) {
+    async writeOnce(key, file, open, longestTryMs = Number.POSITIVE_INFINITY) {
       const outcome = await call(
         'S3 PutObject',
         until,
