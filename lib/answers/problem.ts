@@ -136,3 +136,6 @@ export class Unavailable extends Problem {
     return { 'Retry-After': String(this.#retryAfterSeconds) };
   }
 }
+
+/** 503: AWS throttled, failed or did not answer up to the deadline. Whoever can wait on, may. */
+export class Overloaded extends Unavailable {}

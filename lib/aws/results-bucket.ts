@@ -94,6 +94,8 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
           if (!opened) return false;
           const content = watched(opened);
           try {
+            // Opening may have taken all the time of this try.
+            signal.throwIfAborted();
             await upload(s3, { Bucket: name, Key: key }, file, content.chunks, signal);
           } catch (error) {
             const fault = content.fault();

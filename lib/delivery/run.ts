@@ -27,6 +27,8 @@ export interface Run {
   /** Since when; undefined: since an earlier request of the same caller. In milliseconds since 1970. */
   followsSince: number | undefined;
   cacheStatus: CacheStatus | undefined;
+  /** Whether it has seen whether there is a copy of the data as they are in `data`. */
+  hasLookedForCopy: boolean;
   moves: number;
   /** How many tries this request has started. */
   starts: number;
@@ -51,6 +53,7 @@ export async function beginRun(
     follows: left?.token,
     followsSince: undefined,
     cacheStatus: left?.cacheStatus,
+    hasLookedForCopy: false,
     moves: left?.moves ?? 0,
     starts: 0,
   };
@@ -68,6 +71,7 @@ export async function lookAgain(run: Run): Promise<void> {
   run.data = await lookAtLake(run.parts, run.wanted, 0);
   run.order = makeOrder(run.wanted.request, run.wanted.entitlement, run.data);
   run.follows = undefined;
+  run.hasLookedForCopy = false;
   run.moves += 1;
 }
 

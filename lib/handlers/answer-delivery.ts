@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
-import type { DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
+import type { DeliveryFacts, DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
 import type { FunctionParts } from './function-parts.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 
@@ -39,7 +39,11 @@ export async function answerDelivery(
     listingMs: config.listingMs,
     maxBytesScanned: config.maxBytesScanned,
   };
-  const delivery = await deliverReport(parts, wanted, terms, (learnt) => Object.assign(facts, learnt), left);
+  const note = (learnt: DeliveryFacts) => {
+    const ends = [...(facts.ends ?? []), ...(learnt.ends ?? [])];
+    Object.assign(facts, learnt, ends.length > 0 && { ends });
+  };
+  const delivery = await deliverReport(parts, wanted, terms, note, left);
   facts.isReady = delivery.state === 'ready';
   if (delivery.state === 'waiting') {
     facts.cacheStatus = delivery.progress.cacheStatus;
