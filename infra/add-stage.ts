@@ -16,8 +16,14 @@ export interface StageStacks {
   readonly operations: OperationsStack;
 }
 
+/** What is deployed. */
+export interface Release {
+  readonly code: FunctionCode;
+  readonly commit: string;
+}
+
 /** Adds a stage to the app: its stacks, in the order of their deployment. */
-export function addStage(app: App, stage: Stage, functionCode: FunctionCode): StageStacks {
+export function addStage(app: App, stage: Stage, release: Release): StageStacks {
   const names = resourceNames(stage.name);
   const common = {
     ...(stage.environment && { env: stage.environment }),
@@ -38,7 +44,7 @@ export function addStage(app: App, stage: Stage, functionCode: FunctionCode): St
     stage,
     bucketNames: data.bucketNames,
     tokenIssuer,
-    functionCode,
+    release,
   });
   api.addStackDependency(data);
   if (identity) api.addStackDependency(identity);

@@ -7,6 +7,8 @@ const whole = (minimum: number, maximum: number) =>
   v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number), v.minValue(minimum), v.maxValue(maximum));
 
 const environment = v.object({
+  /** What was deployed, for logs and answers. */
+  [ENV.commit]: v.optional(text, 'unknown'),
   /** The identity provider whose tokens are good, as it stands in `iss`. */
   [ENV.tokenIssuer]: text,
   /** Where that provider publishes its signing keys. */
@@ -25,7 +27,7 @@ const environment = v.object({
   [ENV.publisherCompaniesPrefix]: v.optional(text),
   [ENV.advertiserCompaniesPrefix]: v.optional(text),
   /** The value that stands for every company; without it no token sees all. Never a company's own id. */
-  [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/\D/, 'must not be a number'))),
+  [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
@@ -65,6 +67,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
     claim === undefined ? undefined : { claim, prefix, everyCompany };
   return Object.freeze({
+    commit: values[ENV.commit],
     token: Object.freeze({
       issuer: values[ENV.tokenIssuer],
       jwksUri: values[ENV.tokenJwksUri],

@@ -5,6 +5,7 @@
 
 /** Environment variables of the functions; what each holds is said in `config.ts`. */
 export const ENV = {
+  commit: 'COMMIT',
   tokenIssuer: 'TOKEN_ISSUER',
   tokenJwksUri: 'TOKEN_JWKS_URI',
   apiScope: 'API_SCOPE',

@@ -23,7 +23,7 @@ export interface IdentityStackProps extends StackProps {
 
 /** The service's own identity provider: machine clients that request tokens with `{apiScope}/.default` (contract 5.2). */
 export class IdentityStack extends Stack {
-  /** For other stacks, which read it off this one's outputs when they are deployed. */
+  /** For other stacks. While they read it, CloudFormation refuses to replace the user pool under them. */
   readonly tokenIssuer: TokenIssuer;
 
   constructor(
@@ -80,8 +80,9 @@ export class IdentityStack extends Stack {
 
     new CfnOutput(this, 'TokenUrl', { value: `${domain.baseUrl()}/oauth2/token` });
     new CfnOutput(this, 'UserPoolId', { value: pool.userPoolId });
-    new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl });
-    const issuer = Fn.getStackOutput(this.stackName, 'Issuer');
+    const exportName = names.exported('issuer');
+    new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl, exportName });
+    const issuer = Fn.importValue(exportName);
     this.tokenIssuer = { issuer, jwksUri: `${issuer}/.well-known/jwks.json` };
   }
 }

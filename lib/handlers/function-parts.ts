@@ -24,7 +24,7 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
     config,
     queries: queryService(athena, { database: config.athenaDatabase, workgroup: config.athenaWorkgroup }),
     results: resultsBucket(s3, config.resultsBucket),
-    log: new Logger(),
+    log: new Logger({ persistentKeys: { commit: config.commit } }),
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
   };
 }
