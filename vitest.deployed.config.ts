@@ -6,7 +6,9 @@ export default defineConfig({
   test: {
     include: ['test/e2e/**/*.test.ts', 'test/deployed/**/*.test.ts'],
     fileParallelism: false,
-    testNamePattern: new RegExp(`^(?!(?:${localOnly.map(({ test }) => test.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')}))`),
+    testNamePattern: new RegExp(
+      `^(?!(?:${localOnly.map(({ test }) => test.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')}))`,
+    ),
     testTimeout: 90_000,
     hookTimeout: 90_000,
   },

@@ -36,14 +36,25 @@ export function addStage(app: App, stage: Stage, release: Release): StageStacks 
   const { apiScope, keepData, identity: provider } = stage;
   const identity =
     provider.provider === 'cognito'
-      ? new IdentityStack(app, id('identity'), { ...common, apiScope, keepData, clients: provider.clients })
+      ? new IdentityStack(app, id('identity'), {
+          ...common,
+          apiScope,
+          keepData,
+          clients: provider.clients,
+          isProbed: stage.probe !== undefined,
+        })
       : undefined;
   const tokenIssuer = provider.provider === 'existing' ? provider : (identity as IdentityStack).tokenIssuer;
+  const probeClient =
+    provider.provider === 'existing' && stage.probe?.secretArn !== undefined
+      ? { tokenUrl: provider.tokenUrl, secretArn: stage.probe.secretArn }
+      : identity?.probeClient;
   const api = new ApiStack(app, id('api'), {
     ...common,
     stage,
     bucketNames: data.bucketNames,
     tokenIssuer,
+    ...(probeClient && { probeClient }),
     release,
   });
   api.addStackDependency(data);

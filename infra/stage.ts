@@ -118,6 +118,19 @@ const settings = v.strictObject({
     /** An hour with more is reported. */
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
+  /**
+   * Pulls a small report every so often, as a partner would, and rings where it can't. With Cognito it gets a client of
+   * its own; with an existing issuer, `secretArn` names the secret of AWS Secrets Manager that holds one's
+   * `{"clientId": …, "clientSecret": …}`. The client must be entitled to the publisher report.
+   */
+  probe: v.exactOptional(
+    v.strictObject({
+      everyMinutes: v.picklist([5, 10, 15, 30, 60]),
+      secretArn: v.exactOptional(
+        matching(/^arn:[\w-]+:secretsmanager:[\w-]+:\d{12}:secret:.+$/, 'the ARN of a secret'),
+      ),
+    }),
+  ),
   /** Without it, the API answers at API Gateway's address. The certificate must be of the stage's region. */
   domain: v.exactOptional(
     v.strictObject({
@@ -153,6 +166,15 @@ const stage = v.pipe(
       'expected the URL at which who is woken by an alarm can read docs/runbook.md',
     ),
     ['runbookUrl'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['identity'], ['probe']],
+      ({ identity, probe }) =>
+        probe === undefined || (identity.provider === 'existing') === (probe.secretArn !== undefined),
+      'expected with an existing issuer, and with no other',
+    ),
+    ['probe', 'secretArn'],
   ),
 );
 

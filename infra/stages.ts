@@ -49,6 +49,7 @@ export const prod: StageInput = {
   maxRequestsPerAddress: 1_000,
   logDays: 90,
   alarms: { gigabytesScannedPerHour: 200 },
+  probe: { everyMinutes: 15 },
   runbookUrl: 'docs/runbook.md',
 };
 

@@ -56,3 +56,10 @@ export const RESULTS_PREFIX = {
   /** Replaced by Lambda's own retries. */
   heartbeats: 'heartbeats/',
 } as const;
+
+/** Environment variables of the probe, beside the API's scope. */
+export const PROBE_ENV = {
+  serviceUrl: 'SERVICE_URL',
+  tokenUrl: 'TOKEN_URL',
+  clientSecretId: 'CLIENT_SECRET_ID',
+} as const;

@@ -10,6 +10,7 @@ import { CustomDomain } from './custom-domain.ts';
 import { Firewall } from './firewall.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { makeLambdaFunction } from './lambda-function.ts';
+import { makeProbe, PROBE, type ProbeClient } from './probe.ts';
 import { publishOnRequest } from './publication-trigger.ts';
 import { ReportsApi } from './rest-api.ts';
 import { abandon, notFound, publish, type ServiceFunction, serviceFunctions } from './service-functions.ts';
@@ -19,13 +20,15 @@ export interface ApiStackProps extends StackProps {
   readonly names: ResourceNames;
   readonly bucketNames: { readonly events: string; readonly results: string };
   readonly tokenIssuer: TokenIssuer;
+  /** Set where the stage has a probe. */
+  readonly probeClient?: ProbeClient;
   readonly release: Release;
 }
 
 /** What answers requests. It holds no data: it can go and come again, though an address of API Gateway's changes. */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    const { stage, names, bucketNames, tokenIssuer, release, ...stackProps } = props;
+    const { stage, names, bucketNames, tokenIssuer, probeClient, release, ...stackProps } = props;
     super(scope, id, stackProps);
     const { prefix, kmsKeyArn } = stage.events;
     const eventsBucket = Bucket.fromBucketName(this, 'Events', bucketNames.events);
@@ -81,9 +84,17 @@ export class ApiStack extends Stack {
     });
     if (stage.domain) new CustomDomain(this, 'Domain', { api: reportsApi.api, domain: stage.domain });
 
-    new CfnOutput(this, 'ApiUrl', {
-      value: stage.domain ? `https://${stage.domain.name}` : reportsApi.url,
-    });
+    const serviceUrl = stage.domain ? `https://${stage.domain.name}` : reportsApi.url;
+    if (stage.probe && probeClient)
+      makeProbe(this, {
+        code: release.code(PROBE),
+        place,
+        stage,
+        everyMinutes: stage.probe.everyMinutes,
+        client: probeClient,
+        serviceUrl,
+      });
+    new CfnOutput(this, 'ApiUrl', { value: serviceUrl });
     new CfnOutput(this, 'Scope', { value: `${stage.apiScope}/.default` });
     if (stage.identity.provider === 'existing')
       new CfnOutput(this, 'TokenUrl', { value: stage.identity.tokenUrl });

@@ -1,18 +1,26 @@
-import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
-import type { Faults } from '../../local/faults/faults.ts';
 import type { Stack, StackOptions } from '../../local/stack.ts';
 import type { KnownEvents } from '../e2e/known-events.ts';
 import { startValidatingProxy } from '../e2e/validating-proxy.ts';
+import { faultsIn } from './emulator-faults.ts';
 import { changeEnvironment } from './function-environment.ts';
+import { killProcesses } from './function-processes.ts';
 import type { Lane } from './lane.ts';
 import { type Operator, operator } from './operator.ts';
 
 /** The functions that a request waits in. */
 const WAITING_FUNCTIONS = ['publisherperformance', 'advertiserperformance', 'downloads'];
+
+const FUNCTIONS = [...WAITING_FUNCTIONS, 'publish'];
+
+/** A deployed function, as far as a test may touch it. */
+const sandboxOf = (stage: string, name: string) => ({
+  kill: async () => killProcesses(`performance-reports-${stage}-${name}`),
+  invoke: () => Promise.reject(new TypeError('a deployed function is invoked by its events')),
+});
 
 export interface DeployedStack {
   readonly stack: Stack;
@@ -54,7 +62,7 @@ export async function startDeployed(
       athenaUrl: endpoint,
       faultsUrl: '',
       faults,
-      sandboxes: new Map(),
+      sandboxes: new Map(FUNCTIONS.map((name) => [name, sandboxOf(stage, name)])),
       identityProvider: signer(lane),
       close: () => running.disposeAsync(),
     },
@@ -102,7 +110,10 @@ const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({
   tokenUrl: '',
   jwksUri: '',
   signToken: async (claims, options) => {
-    const response = await fetch(signUrl, { method: 'POST', body: JSON.stringify({ claims, options }, keepUndefined) });
+    const response = await fetch(signUrl, {
+      method: 'POST',
+      body: JSON.stringify({ claims, options }, keepUndefined),
+    });
     return response.text();
   },
   close: async () => {},
@@ -110,17 +121,3 @@ const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({
 
 /** A header's member that is to be left out is undefined, which JSON does not know. */
 const keepUndefined = (_: string, value: unknown) => (value === undefined ? null : value);
-
-/** The emulator knows faults of queries alone. */
-function faultsIn(file: string): Faults {
-  return {
-    set(faults) {
-      const others = faults.filter(({ on }) => on !== 'query');
-      if (others.length > 0) throw new TypeError(`the emulator has no faults on ${others[0]?.on}`);
-      writeFileSync(file, JSON.stringify(faults));
-    },
-    current: () => [],
-    strike: async () => [],
-    queuedMs: () => 0,
-  };
-}

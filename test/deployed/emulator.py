@@ -7,21 +7,19 @@ unnoticed.
 """
 
 import asyncio
-import csv
-import io
 import json
 import os
 import re
 import sys
-import threading
+from contextvars import ContextVar
 from decimal import Decimal
 
+import faults
 from ministack import app
 from ministack.services import athena, cognito, s3
 from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
-FAULTS_FILE = os.environ["LANE_FAULTS"]
 
 BENDS = []
 
@@ -203,7 +201,7 @@ def results_are_written_as_athena_writes_them():
         lines = [results["columns"], *results["rows"]]
         text = "".join(",".join(map(athena_value, line)) + "\n" for line in lines)
         bucket, _, key = execution["ResultConfiguration"]["OutputLocation"][len("s3://"):].partition("/")
-        body = enlarged(text.encode(), execution.get("_fault", {}).get("resultBytes", 0))
+        body = faults.enlarged(text.encode(), strikes_this_query.get())
         # In the order in which Athena's own clients rely on: the data, then what describes them.
         for name, data in ((key, body), (f"{key}.metadata", b"")):
             headers = {"content-type": "application/octet-stream", "content-length": str(len(data))}
@@ -237,46 +235,70 @@ def tables_have_the_columns_of_their_definition():
 DUCKDB_TYPE = {"string": "VARCHAR"}
 
 
-# --- What the tests make go wrong: queries that are slow, large or failing ---
-
-
-def fault_of(text):
-    try:
-        with open(FAULTS_FILE, encoding="utf-8") as file:
-            faults = json.load(file)
-    except FileNotFoundError:
-        return {}
-    return next((fault for fault in faults if fault.get("match", "") in text), {})
-
-
-def enlarged(body, at_least):
-    head, _, rows = body.partition(b"\n")
-    rounds = max(1, -(-(at_least - len(head)) // max(1, len(rows))))
-    return head + b"\n" + rows * rounds
+# --- What the tests make go wrong: no bends, and without faults no change ---
 
 
 def faults_strike():
-    def make(original):
+    def make_run(original):
         async def run(query, *args):
-            fault = fault_of(query)
-            await asyncio.sleep(fault.get("delayMs", 0) / 1000)
-            if "fail" in fault:
-                raise RuntimeError("made to fail")
+            struck = faults.strike("query", query)
+            strikes_this_query.set(struck)
+            await faults.delay(struck)
+            for fault in struck:
+                if "fail" in fault:
+                    raise RuntimeError(MADE_TO_FAIL + fault["fail"])
             return await original(query, *args)
 
         return run
 
-    replace(athena, "_run_duckdb", make)
+    replace(athena, "_run_duckdb", make_run)
 
-    def make_save(original):
-        async def save(query_id):
-            execution = athena._executions[query_id]
-            execution["_fault"] = fault_of(execution["Query"])
-            return await original(query_id)
+    def make_out(original):
+        def out(execution):
+            told = original(execution)
+            _, made_to, how = (execution.get("_error") or "").partition(MADE_TO_FAIL)
+            return {**told, "Status": {**told["Status"], **failure(how)}} if made_to else told
 
-        return save
+        return out
 
-    replace(athena, "_save_query_results", make_save)
+    replace(athena, "_execution_out", make_out)
+
+    def make_athena(original):
+        async def handle(method, path, headers, body, query_params):
+            struck = faults.strike("athena", headers.get("x-amz-target", ""))
+            await faults.delay(struck)
+            if any(fault.get("throttle") for fault in struck):
+                return athena.error_response_json("TooManyRequestsException", "made to throttle", 400)
+            return await original(method, path, headers, body, query_params)
+
+        return handle
+
+    replace(athena, "handle_request", make_athena)
+
+    def make_s3(original):
+        async def handle(method, path, *args, **kwargs):
+            key = path.lstrip("/").partition("/")[2]
+            struck = faults.strike("s3", f"{method} {key}")
+            await faults.delay(struck)
+            if any(fault.get("throttle") for fault in struck):
+                return s3._error("SlowDown", "made to throttle", 503)
+            return await original(method, path, *args, **kwargs)
+
+        return handle
+
+    replace(s3, "handle_request", make_s3)
+
+
+strikes_this_query = ContextVar("strikes_this_query", default=[])
+MADE_TO_FAIL = "made to fail: "
+
+
+def failure(how):
+    """How Athena tells of a query that failed, or that it has cut off."""
+    if how == "cut-off":
+        return {"State": "CANCELLED", "StateChangeReason": "Bytes scanned limit was exceeded"}
+    retryable = how == "retryable"
+    return {"AthenaError": {"ErrorCategory": 1 if retryable else 2, "ErrorType": 0, "Retryable": retryable}}
 
 
 if __name__ == "__main__":

@@ -41,11 +41,15 @@ async function findPython(): Promise<string> {
     const { code } = await runCommand(python, test).catch(() => ({ code: 1 }));
     if (code === 0) return python;
   }
-  throw new LaneFault('The lane of deployed tests needs Python, 3.11 or later, with venv; there is none here.');
+  throw new LaneFault(
+    'The lane of deployed tests needs Python, 3.11 or later, with venv; there is none here.',
+  );
 }
 
 async function run(command: string, ...parameters: string[]): Promise<void> {
   const { code, output } = await runCommand(command, parameters);
   if (code !== 0)
-    throw new LaneFault(`${parameters.slice(0, 3).join(' ')} ends with ${code}: ${output.trim().split('\n').at(-1)}`);
+    throw new LaneFault(
+      `${parameters.slice(0, 3).join(' ')} ends with ${code}: ${output.trim().split('\n').at(-1)}`,
+    );
 }

@@ -43,7 +43,14 @@ export function operator({ endpoint, commands }: Account, cwd = ROOT) {
     /** The outputs of a stack, by name. */
     async outputs(stage: string, part: string): Promise<Readonly<Record<string, string>>> {
       const stack = `performance-reports-${stage}-${part}`;
-      const answer = await aws('cloudformation', 'describe-stacks', '--stack-name', stack, '--output', 'json');
+      const answer = await aws(
+        'cloudformation',
+        'describe-stacks',
+        '--stack-name',
+        stack,
+        '--output',
+        'json',
+      );
       const [{ Outputs }] = JSON.parse(answer).Stacks;
       return Object.fromEntries(
         Outputs.map(({ OutputKey, OutputValue }: Record<string, string>) => [OutputKey, OutputValue]),

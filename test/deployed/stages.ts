@@ -11,7 +11,11 @@ const common: StageInput = {
 
 /** An operator's own stages: one with the identity provider that comes with it, one with another that was there. */
 export const stages: Readonly<Record<string, StageInput>> = {
-  cognito: { ...common, identity: { provider: 'cognito', clients: ['first-partner', 'second-partner'] } },
+  cognito: {
+    ...common,
+    identity: { provider: 'cognito', clients: ['first-partner', 'second-partner'] },
+    probe: { everyMinutes: 60 },
+  },
   claims: {
     ...common,
     identity: {

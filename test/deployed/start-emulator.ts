@@ -48,7 +48,9 @@ export async function startEmulator(commands: string, directory: string): Promis
   await output.close();
   if (!(await isReady(url, child))) {
     await stop(child);
-    throw new LaneFault(`The emulator does not start: ${(await readFile(log, 'utf8')).trim().split('\n').at(-1)}`);
+    throw new LaneFault(
+      `The emulator does not start: ${(await readFile(log, 'utf8')).trim().split('\n').at(-1)}`,
+    );
   }
   return { url, faultsFile, log, [Symbol.asyncDispose]: () => stop(child) };
 }

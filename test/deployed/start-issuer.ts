@@ -10,13 +10,17 @@ interface SignRequest {
   readonly options?: { readonly header?: Record<string, unknown> | null } | null;
 }
 
+/** JSON knows no undefined: null says that a member is to be left out. */
+const leftOut = (members: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, value ?? undefined]));
+
 /** An identity provider that was there before the service: what stage `claims` is deployed with. */
 export async function startIssuer() {
   const provider = await startIdentityProvider({ clients: CLIENTS });
   const server = createServer(async (request, response) => {
     const { claims, options } = (await json(request)) as SignRequest;
-    const header = Object.entries(options?.header ?? {}).map(([name, value]) => [name, value ?? undefined]);
-    response.end(await provider.signToken(claims, { ...options, header: Object.fromEntries(header) }));
+    const header = leftOut(options?.header ?? {});
+    response.end(await provider.signToken(leftOut(claims), { ...options, header }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

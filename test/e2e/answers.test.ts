@@ -125,9 +125,8 @@ describe('the answer to HEAD', () => {
       connection: _connection,
       'keep-alive': _keepAlive,
       'transfer-encoding': _encoding,
-      'x-amzn-requestid': _id,
       ...fields
-    } = Object.fromEntries(response.headers);
+    } = Object.fromEntries([...response.headers].filter(([name]) => !/^x-amzn?-/.test(name)));
     // The signature differs from second to second.
     if (fields['location']) fields['location'] = fields['location'].split('?')[0] ?? '';
     return { status: response.status, fields, body: await response.text() };
