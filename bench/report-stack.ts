@@ -47,8 +47,11 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
   const home = await mkdtemp(join(tmpdir(), 'bench-'));
   const stack = await startStack({
     openEngine: duckDbOn(eventsDirectory),
+    eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
+    // What is measured is the service, not the account.
+    athenaQuotas: false,
     functionEnv: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
   });
   const authorization = `Bearer ${await accessToken(stack)}`;

@@ -69,6 +69,8 @@ export async function measure(): Promise<Section> {
     openEngine: duckDbOn(await sampleEvents(1_000_000)),
     directory: join(home, 'run'),
     port: 0,
+    // What is measured is the service, not the account.
+    athenaQuotas: false,
   });
   const athena = new AthenaClient({
     endpoint: stack.athenaUrl,

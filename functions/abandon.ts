@@ -1,2 +1,4 @@
-/** Replaced by the handler of the new delivery. */
-export const handler = async (): Promise<void> => {};
+import { abandonmentHandler } from '../lib/handlers/abandonment-handler.ts';
+import { functionParts } from '../lib/handlers/function-parts.ts';
+
+export const handler = abandonmentHandler(functionParts(process.env));

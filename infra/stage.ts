@@ -89,8 +89,6 @@ const settings = v.strictObject({
     maxGigabytesScanned: v.pipe(v.number(), v.minValue(0.01)),
   }),
   reports: v.strictObject({
-    /** How old an answer may be that is given again; 0 makes every request a query. */
-    maxAgeSeconds: whole(0, 604_800),
     /**
      * How old a function's listing of the events may be; 0 lists them at each request. For lakes that get a file
      * every few seconds.

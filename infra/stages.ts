@@ -16,7 +16,7 @@ const common = {
   tags: {},
 } satisfies Partial<StageInput>;
 
-const reports = { maxAgeSeconds: 300, longestQuerySeconds: 600, downloadUrlSeconds: 300 };
+const reports = { longestQuerySeconds: 600, downloadUrlSeconds: 300 };
 
 /** To try the service in. It keeps nothing when it is destroyed. */
 export const dev: StageInput = {

@@ -35,8 +35,13 @@ const environment = v.object({
   [ENV.queryWaitMs]: v.optional(whole(0, 27_000), '25000'),
   /** A query that takes longer than this is stopped. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
-  /** How old a copy of a report may be; 0 makes every request a query. */
-  [ENV.reportMaxAgeSeconds]: v.optional(whole(0, 604_800), '300'),
+  /** Where the lake is. Without it nothing can be listed, so that no report is given twice. */
+  [ENV.eventsBucket]: v.optional(text),
+  [ENV.eventsPrefix]: v.optional(v.pipe(v.string(), v.regex(/^(.*\/)?$/, 'must be empty or end with /')), ''),
+  /** How old a function's listing of the lake may be; 0 lists it at each request. */
+  [ENV.listingSeconds]: v.optional(whole(0, 3_600), '0'),
+  /** The workgroup's limit for one query; 0 where it is not known. */
+  [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
 });
@@ -64,6 +69,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
       `${ENV.entitlements} is "claims": name the claim, ${ENV.publisherCompaniesClaim} or ${ENV.advertiserCompaniesClaim} or both.`,
     );
   const everyCompany = values[ENV.everyCompanyValue];
+  const eventsBucket = values[ENV.eventsBucket];
   const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
     claim === undefined ? undefined : { claim, prefix, everyCompany };
   return Object.freeze({
@@ -92,7 +98,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     resultsBucket: values[ENV.resultsBucket],
     queryWaitMs: values[ENV.queryWaitMs],
     longestQueryMs: values[ENV.longestQueryMs],
-    reportMaxAgeMs: values[ENV.reportMaxAgeSeconds] * 1_000,
+    lake:
+      eventsBucket === undefined
+        ? undefined
+        : Object.freeze({ bucket: eventsBucket, prefix: values[ENV.eventsPrefix] }),
+    listingMs: values[ENV.listingSeconds] * 1_000,
+    maxBytesScanned: values[ENV.maxBytesScanned],
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
   });
 }

@@ -24,7 +24,6 @@ export const ENV = {
   maxBytesScanned: 'MAX_BYTES_SCANNED',
   queryWaitMs: 'QUERY_WAIT_MS',
   longestQueryMs: 'LONGEST_QUERY_MS',
-  reportMaxAgeSeconds: 'REPORT_MAX_AGE_SECONDS',
   downloadUrlSeconds: 'DOWNLOAD_URL_SECONDS',
 } as const;
 
@@ -37,7 +36,10 @@ export const DOWNLOADS_PATH = `${BASE_PATH}/downloads`;
 /** Where the OpenAPI document is served. */
 export const OPENAPI_PATH = '/openapi.json';
 
-/** Where things lie in the results bucket, and for how many days at most. */
+/** For how many days the results bucket keeps what it holds. All of it can be made again from the events. */
+export const REPORT_KEPT_DAYS = 7;
+
+/** Where things lie in the results bucket. */
 export const RESULTS_PREFIX = {
   /** What Athena writes: `athena/<query execution id>.csv`. */
   athena: 'athena/',
@@ -51,10 +53,6 @@ export const RESULTS_PREFIX = {
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
-  /** Replaced by `orders/`. */
-  queries: 'queries/',
-  /** Replaced by Lambda's own retries. */
-  heartbeats: 'heartbeats/',
 } as const;
 
 /** Environment variables of the probe, beside the API's scope. */

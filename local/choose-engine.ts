@@ -11,6 +11,8 @@ import { TrinoFault } from './trino/trino-fault.ts';
 
 export interface ChosenEngine {
   readonly openEngine: OpenEngine;
+  /** Undefined where the events lie in a cluster. */
+  readonly eventsDirectory: string | undefined;
   /** The day, `YYYY-MM-DD`, up to which there are events: today where they lie in a cluster. */
   lastDay(): Promise<string>;
 }
@@ -23,10 +25,18 @@ export async function chooseEngine(
   const cluster = clusterOf(env);
   if (cluster) {
     if (env['EVENTS_DIR']) throw new TrinoFault("can't be set beside EVENTS_DIR. Unset one of them.");
-    return { openEngine: trinoOn(cluster), lastDay: async () => utcDay(Date.now()) };
+    return {
+      openEngine: trinoOn(cluster),
+      eventsDirectory: undefined,
+      lastDay: async () => utcDay(Date.now()),
+    };
   }
   const eventsDirectory = env['EVENTS_DIR'] || (await sampleEvents());
-  return { openEngine: duckDbOn(eventsDirectory), lastDay: () => lastPartition(eventsDirectory) };
+  return {
+    openEngine: duckDbOn(eventsDirectory),
+    eventsDirectory,
+    lastDay: () => lastPartition(eventsDirectory),
+  };
 }
 
 const PREFIX = `${PARTITION_COLUMN}=`;

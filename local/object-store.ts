@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import S3rver from '@20minutes/s3rver';
+import S3rver, { type Context } from '@20minutes/s3rver';
 import responseHeaderOverride from '@20minutes/s3rver/lib/middleware/response-header-override.js';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
+import { clientGone } from './faults/client-gone.ts';
 import type { Faults } from './faults/faults.ts';
+import { conditionalRequestConflict } from './object-store/conditional-request-conflict.ts';
 import { prepareBucket } from './object-store/object-files.ts';
-import { operationName, operations } from './object-store/operations.ts';
+import { LISTING, operationName, operations, readingOperations } from './object-store/operations.ts';
 import { credentials, verifySignature } from './object-store/verify-signature.ts';
 
 export interface ObjectStore {
@@ -20,18 +22,26 @@ const CREATES_OBJECT = ['PUT object', 'POST object uploadId'];
 
 /**
  * Starts an S3 on a free port of this machine that keeps its objects in `directory` and has these buckets and
- * no others. Protocol and errors are s3rver's; what S3 does otherwise than s3rver stands in `object-store/`.
+ * no others, beside those that show a directory. Protocol and errors are s3rver's; what S3 does otherwise than s3rver stands in `object-store/`.
  */
 export async function startObjectStore(options: {
   readonly directory: string;
   readonly buckets: readonly string[];
+  /** Directories that are shown as buckets, by the bucket's name. Nothing can be written there. */
+  readonly shown?: Readonly<Record<string, string>>;
+  /** Prefixes under which an object is only written with `If-None-Match`, by a policy of the buckets. */
+  readonly writtenOnce?: readonly string[];
   /** Told of every object once it is there, as S3 tells EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
 }): Promise<ObjectStore> {
-  const { directory, buckets, onObjectCreated, faults } = options;
+  const { directory, buckets, shown = {}, writtenOnce = [], onObjectCreated, faults } = options;
   for (const bucket of buckets) await prepareBucket(directory, bucket);
-  const known = operations(directory);
+  const own = operations(directory);
+  const operationsOf = new Map([
+    ...buckets.map((bucket) => [bucket, own] as const),
+    ...Object.entries(shown).map(([bucket, path]) => [bucket, readingOperations(path)] as const),
+  ]);
   const overrideResponseHeaders = responseHeaderOverride();
 
   const s3 = new S3rver({ directory, silent: true, vhostBuckets: false });
@@ -41,17 +51,27 @@ export async function startObjectStore(options: {
     ctx.params = bucketAndKey(ctx.path);
     verifySignature(ctx);
     ctx.state.account = { id: credentials.accessKeyId };
-    const { bucket } = ctx.params;
-    if (!buckets.includes(bucket)) {
+    const { bucket, key } = ctx.params;
+    const known = operationsOf.get(bucket);
+    if (!known) {
       throw new S3Error('NoSuchBucket', 'The specified bucket does not exist', { BucketName: bucket });
     }
-    const struck = (await faults?.strike('s3', `${ctx.method} ${ctx.params.key}`)) ?? [];
+    const struck = (await faults?.strike('s3', callName(ctx))) ?? [];
+    if (struck.some(({ stall }) => stall)) return clientGone(ctx.res);
     if (struck.some(({ throttle }) => throttle))
       throw new S3Error('SlowDown', 'Please reduce your request rate.');
+    if (struck.some(({ status }) => status === 409)) throw conditionalRequestConflict();
+    if (struck.some(({ status }) => status === 500))
+      throw new S3Error('InternalError', 'We encountered an internal error. Please try again.');
+    const createsObject = CREATES_OBJECT.includes(operationName(ctx));
+    const isDenied =
+      (bucket in shown && !['GET', 'HEAD'].includes(ctx.method)) ||
+      (createsObject && !ctx.get('if-none-match') && writtenOnce.some((prefix) => key.startsWith(prefix)));
+    if (isDenied) throw new S3Error('AccessDenied', 'Access Denied');
     const operation = known[operationName(ctx)];
     if (!operation) throw new S3Error('NotImplemented', `${operationName(ctx)} is not implemented`);
     await overrideResponseHeaders(ctx, () => operation(ctx));
-    if (CREATES_OBJECT.includes(operationName(ctx))) onObjectCreated?.(ctx.params);
+    if (createsObject) onObjectCreated?.(ctx.params);
   });
 
   const server = createServer(s3.callback()).listen(0, '127.0.0.1');
@@ -68,6 +88,12 @@ export async function startObjectStore(options: {
     },
   };
 }
+
+/** What a fault's `match` is looked for in: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
+const callName = (ctx: Context): string =>
+  operationName(ctx) === LISTING
+    ? `LIST ${ctx.params.bucket}/${new URLSearchParams(ctx.querystring).get('prefix') ?? ''}`
+    : `${ctx.method} ${ctx.params.key}`;
 
 const bucketAndKey = (path: string): { bucket: string; key: string } => {
   const [, bucket = '', ...key] = path.split('/').map(decodeSegment);

@@ -5,25 +5,39 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
-import { startAthena } from './athena/athena.ts';
+import { type AthenaOptions, startAthena } from './athena/athena.ts';
+import type { AthenaCall } from './athena/call-log.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { CLAIMS, CLIENTS, HOUSE } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
+import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
+import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
+import type { CallRate } from './token-bucket.ts';
 
 export interface StackOptions {
   /** What answers the queries, and from which events. */
   readonly openEngine: OpenEngine;
+  /** Where the events lie as files, shown as a bucket for the functions to list; left out, there is no such bucket. */
+  readonly eventsDirectory?: string | undefined;
   /** Where the stack keeps what it makes; it is emptied at the start and removed at the end. */
   readonly directory: string;
   /** The gateway's; 0 takes a free one. */
   readonly port: number;
   /** Where `<report>performance.ts` or the bundles lie. */
   readonly functionModule?: (functionName: string) => URL;
+  /** How many requests the gateway takes, as a deployed stage's throttling has it; any number if left out. */
+  readonly throttling?: CallRate;
+  /** Athena's; those of a new account if left out, none if false. */
+  readonly athenaQuotas?: AthenaOptions['quotas'];
+  /** How many queries are RUNNING at a time, also where that is more than the engine carries. */
+  readonly maxRunning?: number | undefined;
+  /** How long an event that a function failed on waits for each further try; Lambda's pauses if left out. */
+  readonly asyncRetryPausesMs?: readonly number[];
   /** Changes to the functions' environment. */
   readonly functionEnv?: Readonly<Record<string, string>>;
 }
@@ -40,6 +54,8 @@ export interface Stack {
   /** Where things can be made to go wrong by hand. */
   readonly faultsUrl: string;
   readonly faults: Faults;
+  /** The latest calls of Athena, the oldest first, throttled ones too. */
+  athenaCalls(): readonly AthenaCall[];
   /** By name; a test may kill one. */
   readonly sandboxes: ReadonlyMap<string, Sandbox>;
   readonly identityProvider: IdentityProvider;
@@ -52,14 +68,20 @@ const API_SCOPE = 'api://performance-reports';
 export const SCOPE = scopeOf({ apiScope: API_SCOPE });
 
 const BUCKET = 'performance-reports-results';
+const EVENTS_BUCKET = 'performance-reports-events';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
+
+/** Where the bucket's policy denies unconditional writes. */
+const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
 
 /** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
 const FUNCTION_TIMEOUT_MS = 28_000;
 
 /** Lambda's longest. */
 const PUBLISH_TIMEOUT_MS = 900_000;
+
+const ABANDON_TIMEOUT_MS = 60_000;
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
 
@@ -69,21 +91,30 @@ const sourceOf = (functionName: string) => new URL(`../functions/${functionName}
  * whatever had started is stopped then.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { directory, openEngine, port, functionModule = sourceOf, functionEnv = {} } = options;
+  const {
+    directory,
+    openEngine,
+    eventsDirectory,
+    port,
+    functionModule = sourceOf,
+    functionEnv = {},
+  } = options;
   await using started = new AsyncDisposableStack();
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
   started.defer(() => rm(directory, { recursive: true, force: true }));
 
   const faults = createFaults();
-  // Set once the function is there; an event that nobody awaits is lost, and the waiting room orders again.
-  let publishOrders = (_key: string) => {};
+  // Set once the function is there; nothing is published before.
+  let publications: EventQueue | undefined;
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
     buckets: [BUCKET],
+    writtenOnce: WRITTEN_ONCE,
+    shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
-    onObjectCreated: ({ key }) => {
-      if (key.startsWith(RESULTS_PREFIX.orders)) publishOrders(key);
+    onObjectCreated: (object) => {
+      if (object.key.startsWith(RESULTS_PREFIX.publications)) publications?.send(objectCreatedEvent(object));
     },
   });
   started.defer(() => store.close());
@@ -103,6 +134,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     resultsUri: `s3://${BUCKET}/${RESULTS_PREFIX.athena}`,
     database: DATABASE,
     workgroup: WORKGROUP,
+    quotas: options.athenaQuotas,
+    maxRunning: options.maxRunning,
     faults,
   });
   started.defer(() => athena.close());
@@ -133,6 +166,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.athenaDatabase]: DATABASE,
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
+    ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
@@ -142,16 +176,27 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.defer(() => sandbox.kill());
     return sandbox;
   };
-  const [publish, ...routes] = await Promise.all([
+  const [publish, abandon, ...routes] = await Promise.all([
     start('publish', PUBLISH_TIMEOUT_MS),
+    start('abandon', ABANDON_TIMEOUT_MS),
     ...serviceRoutes.map(async ({ functionName, path }) => ({
       methods: ROUTE_METHODS,
       path,
       sandbox: await start(functionName, FUNCTION_TIMEOUT_MS),
     })),
   ]);
-  publishOrders = (key) => void publish.invoke({ detail: { object: { key } } }).catch(() => {});
-  const gateway: Gateway = await startGateway(routes, port);
+  const { asyncRetryPausesMs: retryPausesMs = LAMBDA_RETRY_PAUSES_MS } = options;
+  const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs });
+  started.defer(() => abandoned.close());
+  const published = eventQueue({
+    name: 'publish',
+    sandbox: publish,
+    retryPausesMs,
+    onFailure: abandoned.send,
+  });
+  started.defer(() => published.close());
+  publications = published;
+  const gateway: Gateway = await startGateway(routes, port, options.throttling);
   started.defer(() => gateway.close());
 
   const running = started.move();
@@ -165,6 +210,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaUrl: athena.url,
     faultsUrl: faultControl.url,
     faults,
+    athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
     close: () => running.disposeAsync(),

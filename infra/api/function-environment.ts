@@ -48,7 +48,6 @@ export function functionEnvironment({
     [ENV.maxBytesScanned]: String(bytesOf(queries.maxGigabytesScanned)),
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
-    [ENV.reportMaxAgeSeconds]: String(reports.maxAgeSeconds),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
   };
   const given = Object.entries(variables).filter(

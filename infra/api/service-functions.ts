@@ -87,8 +87,8 @@ export const publish: ServiceFunction = {
   memoryMb: WORKING_MB,
   permissions: (place) => [
     ...resultsPermissions(place, {
-      reads: ['athena', 'reports', 'orders', 'publications'],
-      writes: ['reports', 'orders'],
+      reads: ['athena', 'reports', 'publications'],
+      writes: ['reports'],
     }),
     failurePermission(place, abandon.name),
   ],

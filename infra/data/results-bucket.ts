@@ -2,11 +2,8 @@ import { Duration } from 'aws-cdk-lib';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { REPORT_KEPT_DAYS, RESULTS_PREFIX } from '../../lib/names.ts';
 import { makePrivateBucket } from './private-bucket.ts';
-
-/** What a report can be given again from. All of it can be made again from the events. */
-const REPORT_DAYS = 7;
 
 /** What matters while somebody waits, which is an hour and a half at the most. */
 const WAITING_DAYS = 2;
@@ -16,14 +13,12 @@ const WAITING_DAYS = 2;
  * lives with its absence.
  */
 const KEPT_DAYS: Readonly<Record<keyof typeof RESULTS_PREFIX, number>> = {
-  athena: REPORT_DAYS,
-  reports: REPORT_DAYS,
-  orders: REPORT_DAYS,
-  queries: REPORT_DAYS,
+  athena: REPORT_KEPT_DAYS,
+  reports: REPORT_KEPT_DAYS,
+  orders: REPORT_KEPT_DAYS,
   tickets: WAITING_DAYS,
   publications: WAITING_DAYS,
   abandoned: WAITING_DAYS,
-  heartbeats: WAITING_DAYS,
 };
 
 /** Makes the bucket of query results and reports. All that it holds expires, prefix by prefix. */

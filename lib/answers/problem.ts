@@ -19,6 +19,10 @@ export abstract class Problem extends Error {
   get headers(): Readonly<Record<string, string>> {
     return {};
   }
+  /** Members of the document beside those that every problem has (RFC 9457, 3.2). */
+  get members(): Readonly<Record<string, unknown>> {
+    return {};
+  }
 }
 
 /** 400: everything that is wrong with the request, at once (contract 4.1, 7). */
@@ -31,6 +35,10 @@ export class InvalidRequest extends Problem {
   constructor(faults: readonly Fault[]) {
     super(faults.length === 1 ? 'The request has a fault.' : `The request has ${faults.length} faults.`);
     this.faults = faults;
+  }
+
+  override get members() {
+    return { errors: this.faults };
   }
 }
 
@@ -80,6 +88,11 @@ export class NotAuthorized extends Problem {
   override get headers() {
     return { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${this.#scope}"` };
   }
+
+  /** Here too, since API Gateway renames the header. */
+  override get members() {
+    return { scope: this.#scope };
+  }
 }
 
 /** 404: a path that is none, or a method that it does not take. */
@@ -111,8 +124,8 @@ export class Unavailable extends Problem {
   readonly title = 'Service unavailable';
   readonly #retryAfterSeconds: number;
 
-  constructor(detail: string, retryAfterSeconds: number) {
-    super(detail);
+  constructor(detail: string, retryAfterSeconds: number, options?: ErrorOptions) {
+    super(detail, options);
     this.#retryAfterSeconds = retryAfterSeconds;
   }
 

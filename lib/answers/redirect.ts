@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import type { CacheStatus } from '../delivery/deliver-report.ts';
+import type { CacheStatus } from '../delivery/delivery.ts';
 import { BASE_PATH, DOWNLOADS_PATH } from '../names.ts';
 
 /** RFC 9211: whether the answer came from a copy, from a query, or from a query that others had started. */
@@ -22,9 +22,15 @@ export const NOTE = {
     'or says where to wait on.\n',
 };
 
+/** Names the version of the data that the report is of. */
+export const DATA_VERSION_HEADER = 'Data-Version';
+
 /** 303 to the report itself (contract 4.2). */
-export const redirectToDownload = (url: string, cacheStatus: CacheStatus): APIGatewayProxyResult =>
-  seeOther(url, cacheStatus, NOTE.download);
+export const redirectToDownload = (
+  url: string,
+  { cacheStatus, dataVersion }: { readonly cacheStatus: CacheStatus; readonly dataVersion?: string },
+): APIGatewayProxyResult =>
+  seeOther(url, cacheStatus, NOTE.download, dataVersion ? { [DATA_VERSION_HEADER]: dataVersion } : {});
 
 /**
  * 303 to the waiting room, by a URL that differs on every hop because some clients refuse one that they have
@@ -40,13 +46,19 @@ export function redirectToWaitingRoom(
 }
 
 /** The location is a secret of the caller's, so nothing may store the answer. */
-const seeOther = (location: string, cacheStatus: CacheStatus, note: string): APIGatewayProxyResult => ({
+const seeOther = (
+  location: string,
+  cacheStatus: CacheStatus,
+  note: string,
+  headers: Readonly<Record<string, string>> = {},
+): APIGatewayProxyResult => ({
   statusCode: 303,
   headers: {
     Location: location,
     'Content-Type': 'text/plain; charset=utf-8',
     'Cache-Control': 'no-store',
     'Cache-Status': CACHE_STATUS[cacheStatus],
+    ...headers,
   },
   body: note,
 });

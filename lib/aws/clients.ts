@@ -7,11 +7,12 @@ export interface Clients {
   readonly s3: S3Client;
 }
 
-/** A connection that says nothing for so long is dead; the SDK then tries another, within a request's time. */
+/** A connection that says nothing for so long is dead. */
 const requestHandler = { connectionTimeout: 3_000, socketTimeout: 10_000 };
 
 export const makeClients = (): Clients => ({
-  athena: new AthenaClient({ requestHandler }),
+  // `call` repeats what may be repeated: tries of the SDK's own would come on top of its.
+  athena: new AthenaClient({ requestHandler, maxAttempts: 1 }),
   s3: new S3Client({
     requestHandler,
     // Otherwise presigned URLs carry checksum parameters, and clients must send what they signed.

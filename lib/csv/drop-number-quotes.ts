@@ -1,84 +1,132 @@
-import { wasm } from './drop-number-quotes.wasm.ts';
+import { NotEngineCsv } from './not-engine-csv.ts';
 
-/** What is used of WebAssembly; TypeScript declares it only together with the browser. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
-
-type Constant = { readonly value: number };
-type Variable = { value: number };
-
-/** The exports of drop-number-quotes.wat, which says what they mean. */
-interface Kernel {
-  readonly memory: { readonly buffer: ArrayBuffer };
-  readonly mostColumns: Constant;
-  readonly input: Constant;
-  readonly inputBytes: Constant;
-  readonly output: Constant;
-  readonly column: Variable;
-  readonly insideValue: Variable;
-  copy(bytes: number, lastColumn: number): number;
-}
-
-/**
- * One for all files, made at import in less than a millisecond: Node.js sets 8 GB of addresses aside for each, and a
- * process under a limit of them may be refused the next.
- */
-const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(wasm, 'base64')));
-const { memory, mostColumns, input, inputBytes, output, column, insideValue, copy } = exports as Kernel;
-const bytes = new Uint8Array(memory.buffer);
-
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
 const LF = 0x0a;
+
+/** 0x30 to 0x39 are the digits: exactly these give 0 to 9. */
+const isDigit = (byte: number) => (byte ^ 0x30) < 10;
+
+/** Where in a value the file is. The states of a number that are before its point have the lower numbers. */
+const BEFORE_VALUE = 0;
+const IN_TEXT = 1;
+const BEFORE_NUMBER = 2;
+const AFTER_MINUS = 3;
+const IN_WHOLE_PART = 4;
+const AFTER_POINT = 5;
+const IN_FRACTION = 6;
+/** After a quote in a text: it was the last one, unless another follows. */
+const AFTER_TEXT = 7;
+const AFTER_NUMBER = 8;
+
+/** The state after a byte of a number that is no digit, or undefined if the engine prints no such number. */
+function afterNonDigit(state: number, byte: number): number | undefined {
+  if (byte === QUOTE && (state === IN_WHOLE_PART || state === IN_FRACTION)) return AFTER_NUMBER;
+  if (byte === POINT && state === IN_WHOLE_PART) return AFTER_POINT;
+  if (byte === MINUS && state === BEFORE_NUMBER) return AFTER_MINUS;
+  return undefined;
+}
 
 export interface NumberQuotes {
   /**
-   * Leaves the quotes of numbers out of the file's next piece, in place; the bytes kept are the piece's first, and
-   * their number is the answer. Throws where a row has a column too few or too many, and is not to be called again.
+   * Leaves the header and the quotes of numbers out of the file's next piece, in place: what is kept moves to the
+   * piece's beginning. Returns the number of bytes kept.
    */
   drop(piece: Uint8Array): number;
-  /** Whether the last piece ended with a row. */
-  afterRow(): boolean;
+  /** To be called after the last piece: checks that the file ends where a row ends. */
+  end(): void;
 }
 
 /**
- * What leaves the quotes of numbers out of one file in the engine's CSV, where every value is quoted but NULL, which
- * is empty. The file comes in pieces that are cut anywhere.
+ * Turns one file of the engine's CSV into the rows of a report. The file comes in pieces that are cut anywhere.
+ *
+ * The engine quotes every value and every name of the header, doubles a quote in a text, leaves NULL as an empty
+ * field, and ends each row with LF. A number is a bigint or a decimal: digits, which may have a minus before them and
+ * a point and more digits after them. For any other file both functions throw NotEngineCsv; then neither may be
+ * called again.
  *
  * @param isNumber of each column, in the file's order
  */
 export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
-  if (isNumber.length < 1 || isNumber.length > mostColumns.value)
-    throw new RangeError(
-      `the file of a report has 1 to ${mostColumns.value} columns, not ${isNumber.length}`,
-    );
-  const isKept = Uint8Array.from(isNumber, (bare) => (bare ? 0 : 1));
-  // Where this file is, while the kernel is at others.
-  const state = { column: 0, insideValue: 0 };
-  let lastByte: number | undefined;
+  const lastColumn = isNumber.length - 1;
+  let inHeader = true;
+  let offset = 0;
+  const reached = { state: BEFORE_VALUE, column: 0 };
 
   return {
     drop(piece) {
-      lastByte = piece.at(-1) ?? lastByte;
-      bytes.set(isKept);
-      column.value = state.column;
-      insideValue.value = state.insideValue;
+      const end = piece.length;
+      let { state, column } = reached;
+      let at = 0;
       let kept = 0;
-      for (let start = 0; start < piece.length; start += inputBytes.value) {
-        const slice = piece.subarray(start, start + inputBytes.value);
-        bytes.set(slice, input.value);
-        const length = copy(slice.length, isNumber.length - 1);
-        if (length < 0) throw brokenRows();
-        piece.set(bytes.subarray(output.value, output.value + length), kept);
-        kept += length;
+      const refusal = (fault: string) => new NotEngineCsv(fault, offset + at, column);
+
+      // One turn takes a value and the comma or LF behind it, or what the piece has of them.
+      while (at < end) {
+        if (state === BEFORE_VALUE) {
+          if (piece[at] === QUOTE) {
+            if (isNumber[column] && !inHeader) state = BEFORE_NUMBER;
+            else {
+              state = IN_TEXT;
+              piece[kept++] = QUOTE;
+            }
+            at++;
+          } else if (inHeader) throw refusal('a name without quotes');
+          else if (piece[at] !== COMMA && piece[at] !== LF) throw refusal('a value without quotes');
+        }
+
+        if (state === IN_TEXT) {
+          while (at < end && piece[at] !== QUOTE) piece[kept++] = piece[at++] as number;
+          if (at === end) break;
+          state = AFTER_TEXT;
+          piece[kept++] = QUOTE;
+          at++;
+        }
+        while (BEFORE_NUMBER <= state && state <= IN_FRACTION && at < end) {
+          if (isDigit(piece[at] as number)) {
+            state = state < AFTER_POINT ? IN_WHOLE_PART : IN_FRACTION;
+            while (at < end && isDigit(piece[at] as number)) piece[kept++] = piece[at++] as number;
+          } else {
+            const byte = piece[at] as number;
+            const next = afterNonDigit(state, byte);
+            if (next === undefined) throw refusal('no number in a column of numbers');
+            state = next;
+            if (byte !== QUOTE) piece[kept++] = byte;
+            at++;
+          }
+        }
+        if (at === end) break;
+
+        const byte = piece[at] as number;
+        if (byte === QUOTE && state === AFTER_TEXT) state = IN_TEXT;
+        else if (byte === COMMA) {
+          if (column === lastColumn) throw refusal('a row with a column too many');
+          state = BEFORE_VALUE;
+          column++;
+        } else if (byte === LF) {
+          if (column !== lastColumn) throw refusal('a row with a column too few');
+          state = BEFORE_VALUE;
+          column = 0;
+        } else throw refusal('a value that goes on after its last quote');
+        piece[kept++] = byte;
+        at++;
+        if (inHeader && byte === LF) {
+          inHeader = false;
+          kept = 0;
+        }
       }
-      state.column = column.value;
-      state.insideValue = insideValue.value;
-      return kept;
+      offset += end;
+      reached.state = state;
+      reached.column = column;
+      return inHeader ? 0 : kept;
     },
-    afterRow: () => lastByte === LF && state.column === 0 && state.insideValue === 0,
+
+    end() {
+      if (inHeader) throw new NotEngineCsv('it ends before its first row', offset, reached.column);
+      if (reached.state !== BEFORE_VALUE || reached.column !== 0)
+        throw new NotEngineCsv('it ends within a row', offset, reached.column);
+    },
   };
 }
-
-export const brokenRows = () =>
-  new Error("the engine's result file does not hold whole rows of the report's columns");

@@ -1,137 +1,112 @@
-import { ReportTooLarge, Unavailable } from '../answers/problem.ts';
-import { patiently } from '../aws/patiently.ts';
-import type { Execution, QueryService } from '../aws/query-execution.ts';
-import type { ResultsBucket } from '../aws/results-bucket.ts';
-import type { Config } from '../config.ts';
-import { type Claim, claimQuery } from './claim-query.ts';
-import { isFresh } from './copy-freshness.ts';
-import { awaitPublication } from './large-publication.ts';
-import { publishReport, queriedAt } from './publish-report.ts';
-import { QueryFailed } from './query-failed.ts';
-import type { ReportOrder } from './report-order.ts';
-import { waitForQuery } from './wait-for-query.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { REPORT_KEPT_DAYS } from '../names.ts';
+import { claimNext, takeOver } from './claim-try.ts';
+import { deliverFile } from './deliver-file.ts';
+import {
+  type Delivery,
+  type DeliveryFacts,
+  type DeliveryParts,
+  type DeliveryTerms,
+  dataKeepMoving,
+  type Progress,
+  tookTooLong,
+  type Wanted,
+} from './delivery.ts';
+import { judgeRecord } from './judge-record.ts';
+import { leadQuery } from './lead-query.ts';
+import { recordKey } from './order.ts';
+import { type OpenRecord, readRecord } from './order-record.ts';
+import { nextRecordLookMs } from './pace.ts';
+import { figuresOf, refusalOf } from './record-end.ts';
+import type { StoredDocument } from './results.ts';
+import { beginRun, lookAgain, type Run, waiting } from './run.ts';
 
-export interface DeliveryParts {
-  readonly config: Config;
-  readonly queries: QueryService;
-  readonly results: ResultsBucket;
-}
+/** A file is not given out on the last day that it is kept, so that no link outlives its file. */
+const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
-/** How the answer relates to earlier ones, in the words of RFC 9211. */
-export type CacheStatus = 'hit' | 'miss' | 'collapsed';
-
-/** A report on its way: what one request leaves to the next. */
-export interface Progress {
-  readonly executionId: string;
-  readonly cacheStatus: CacheStatus;
-  /** A failed query is tried once more, not twice. */
-  readonly retried: boolean;
-}
-
-/** Where a delivery stands when its request must be answered, and what the log says of it. */
-export interface Delivery {
-  readonly isPublished: boolean;
-  readonly cacheStatus: CacheStatus;
-  /** Set where there is, or was, a query. */
-  readonly progress?: Progress;
-  readonly execution?: Execution;
-}
-
-/** What a report's function re-types while the caller waits: a second's work. */
-const INLINE_BYTES = 16 * 1024 * 1024;
-
-/** Long enough for a 10-minute query to be over when the caller comes back. */
-const RETRY_AFTER_SECONDS = 60;
+/** How often a request looks at the lake again because files changed under its query. */
+const MOST_MOVES = 3;
 
 /**
- * Sees to it that the order's report is published, as far as that can be done by the deadline (contract 4.2): from
- * its copy if that is fresh, else by a query that is joined or started. Throws ReportTooLarge, Unavailable or
- * QueryFailed.
+ * Sees to it that a report is there, as far as that can be done by the time at which the request must be answered
+ * (contract 4.2): from the copy of this version of the data, else by a query that is joined or started. Throws
+ * ReportTooLarge, Unavailable, QueryFailed or PublicationFailed.
  *
- * @param deadline in milliseconds since 1970
- * @param progress what an earlier request left, if there was one
+ * @param note takes what is learnt on the way
+ * @param left what an earlier request of the same caller left, if there was one
  */
 export async function deliverReport(
   parts: DeliveryParts,
-  order: ReportOrder,
-  deadline: number,
-  progress?: Progress,
+  wanted: Wanted,
+  terms: DeliveryTerms,
+  note: (facts: DeliveryFacts) => void,
+  left?: Progress,
 ): Promise<Delivery> {
-  const { config, queries, results } = parts;
-  const arrivedAt = Date.now();
-  const { reportMaxAgeMs: maxAgeMs, longestQueryMs } = config;
-
-  if (!progress && maxAgeMs > 0) {
-    const copied = await queriedAt(results, order);
-    if (copied !== undefined && isFresh(copied, order.windowEnd, maxAgeMs, arrivedAt))
-      return { isPublished: true, cacheStatus: 'hit' };
-  }
-
-  const claim = (after?: string): Promise<Claim> =>
-    patiently(deadline, () =>
-      claimQuery(parts, order, { arrivedAt, maxAgeMs, longestQueryMs, ...(after && { after }) }),
-    );
-  let execution: Execution;
-  let { cacheStatus, retried } = progress ?? { cacheStatus: 'miss', retried: false };
-  if (progress) execution = await patiently(deadline, () => theOneOf(queries, progress));
-  else {
-    const claimed = await claim();
-    execution = claimed.execution;
-    if (claimed.joined) cacheStatus = 'collapsed';
-  }
-
+  const run = await beginRun(parts, wanted, terms, note, left);
   for (;;) {
-    const giveUpAt = execution.submittedAt + config.longestQueryMs;
-    execution = await patiently(deadline, () =>
-      waitForQuery(queries, execution, Math.min(deadline, giveUpAt)),
-    );
-    const delivery = (isPublished: boolean): Delivery => ({
-      isPublished,
-      cacheStatus,
-      execution,
-      progress: { executionId: execution.id, cacheStatus, retried },
-    });
-    if (execution.state === 'succeeded')
-      return delivery(
-        await patiently(deadline, () => publish(results, order, execution, cacheStatus, deadline)),
-      );
-    if (execution.state === 'under-way' && Date.now() < giveUpAt) return delivery(false);
-    if (execution.state !== 'failed' && Date.now() >= giveUpAt) {
-      // Of several who wait, the first stops it and the others see it cancelled.
-      if (execution.state === 'under-way') await patiently(deadline, () => queries.stop(execution.id));
-      throw new Unavailable(
-        'The report took too long and was given up. Narrow it, or request it later.',
-        RETRY_AFTER_SECONDS,
-      );
-    }
-    // Athena gives the workgroup's cut-off no code of its own, just this sentence.
-    if (execution.reason.includes('Bytes scanned limit was exceeded')) throw new ReportTooLarge();
-    if (!execution.retryable || retried)
-      throw new QueryFailed(`query ${execution.id} ${execution.state}: ${execution.reason}`);
-    retried = true;
-    execution = (await claim(execution.id)).execution;
+    const stored = await parts.results.read(recordKey(run.order));
+    const delivery = await actOn(run, stored);
+    if (delivery) return delivery;
   }
 }
 
-async function theOneOf(queries: QueryService, { executionId }: Progress): Promise<Execution> {
-  const execution = await queries.get(executionId);
-  if (!execution) throw new QueryFailed(`query ${executionId} is not known to Athena any more`);
-  return execution;
+/** Does what the order's record calls for. Undefined where the record is to be read again. */
+async function actOn(run: Run, stored: StoredDocument | undefined): Promise<Delivery | undefined> {
+  const { terms, note } = run;
+  const verdict = judgeRecord(readRecord(stored), {
+    follows: run.follows,
+    trace: run.data.trace,
+    maxBytesScanned: terms.maxBytesScanned,
+    now: Date.now(),
+    longestKeptMs: LONGEST_KEPT_MS,
+  });
+  const start = async (after: string | undefined) => {
+    const claimed = await claimNext(run, stored, after, false);
+    return claimed && leadQuery(run, claimed);
+  };
+  switch (verdict.next) {
+    case 'start':
+      return start(verdict.after);
+    case 'ask': {
+      join(run, verdict.record);
+      const claimed = stored && (await takeOver(run, stored, verdict.record));
+      return claimed && leadQuery(run, claimed);
+    }
+    case 'watch':
+      join(run, verdict.record);
+      if (Date.now() >= terms.giveUpAt) throw tookTooLong();
+      if (Date.now() >= terms.waitUntil) return waiting(run, verdict.record.token);
+      return watch(run, stored, verdict.record);
+    case 'look-again':
+      if (run.moves >= MOST_MOVES) throw dataKeepMoving();
+      await lookAgain(run);
+      return undefined;
+    case 'deliver':
+      return (await deliverFile(run, verdict.record)) ?? start(verdict.record.token);
+    case 'refuse':
+      note({ queryExecutionId: verdict.record.executionId, ...figuresOf(verdict.record) });
+      throw refusalOf(verdict.record);
+  }
 }
 
-/** Publishes a small result here and now, and leaves a large one to the function with the time for it. */
-async function publish(
-  results: ResultsBucket,
-  order: ReportOrder,
-  execution: Execution,
-  cacheStatus: CacheStatus,
-  deadline: number,
-): Promise<boolean> {
-  // Of many who joined a query, most find that another has published its result.
-  if (cacheStatus === 'collapsed' && ((await queriedAt(results, order)) ?? 0) >= execution.submittedAt)
-    return true;
-  return (
-    (await publishReport(results, order, execution, INLINE_BYTES)) ||
-    awaitPublication(results, { order, execution }, deadline)
-  );
+/** Waits for what becomes of a try that another request has claimed. */
+function join(run: Run, record: OpenRecord): void {
+  run.follows = record.token;
+  run.cacheStatus ??= 'collapsed';
+  if (record.state === 'under-way') run.note({ queryExecutionId: record.executionId });
+}
+
+/** Looks at the record until it changes, nobody asks the engine any more, or the request must be answered. */
+async function watch(
+  { parts, order, terms }: Run,
+  seen: StoredDocument | undefined,
+  { askedUntil }: OpenRecord,
+): Promise<undefined> {
+  const began = Date.now();
+  const end = Math.min(askedUntil, terms.waitUntil, terms.giveUpAt);
+  for (let now = began; now < end; now = Date.now()) {
+    await delay(Math.min(nextRecordLookMs(now - began, Math.random()), end - now));
+    const stored = await parts.results.read(recordKey(order));
+    if (stored?.etag !== seen?.etag) return;
+  }
 }

@@ -1,17 +1,45 @@
 import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
 import { NoSuchDownload } from '../answers/problem.ts';
-import type { ResultsBucket } from '../aws/results-bucket.ts';
 import { RESULTS_PREFIX } from '../names.ts';
-import type { Progress } from './deliver-report.ts';
-import type { ReportOrder } from './report-order.ts';
+import type { ResultsBucket, StoredDocument } from './results.ts';
 
-/** A claim on a report under way. Whoever holds its id may have the report, as with a presigned URL. */
-export interface Ticket {
-  readonly report: string;
-  readonly order: ReportOrder;
-  readonly progress: Progress;
-  /** In milliseconds since 1970. */
-  readonly expiresAt: number;
+/**
+ * A report under way that somebody waits for: the request as it was sent and whose rows it may see, so that it can be
+ * compiled anew when the data change. Whoever holds its id may have the report, as with a presigned URL. Times are
+ * milliseconds since 1970.
+ */
+const ticket = v.object({
+  /** Of this form. A ticket of another one counts as absent. */
+  form: v.literal(1),
+  report: v.string(),
+  parameters: v.record(v.string(), v.array(v.string())),
+  /** The companies' ids in decimal digits: JSON has no integers of 64 bits. */
+  companies: v.union([v.literal('every-company'), v.array(v.string())]),
+  client: v.string(),
+  progress: v.object({
+    data: v.object({
+      version: v.string(),
+      trace: v.string(),
+      listedAt: v.number(),
+      isListed: v.boolean(),
+    }),
+    token: v.string(),
+    cacheStatus: v.picklist(['hit', 'miss', 'collapsed']),
+    moves: v.number(),
+  }),
+  giveUpAt: v.number(),
+  publishUntil: v.number(),
+  expiresAt: v.number(),
+});
+
+export type Ticket = v.InferOutput<typeof ticket>;
+
+/** A ticket as it was read. */
+export interface StoredTicket {
+  readonly id: string;
+  readonly ticket: Ticket;
+  readonly stored: StoredDocument;
 }
 
 const ID_BYTES = 32;
@@ -20,19 +48,26 @@ const ID = /^[A-Za-z0-9_-]{43}$/;
 const keyOf = (id: string) => `${RESULTS_PREFIX.tickets}${id}.json`;
 
 /** Stores a ticket under a new id that can't be guessed; resolves to the id. */
-export async function issueTicket(results: ResultsBucket, ticket: Ticket): Promise<string> {
+export async function issueTicket(results: ResultsBucket, issued: Ticket): Promise<string> {
   const id = randomBytes(ID_BYTES).toString('base64url');
-  await results.write(keyOf(id), ticket);
+  await results.create(keyOf(id), issued);
   return id;
 }
 
 /** Throws NoSuchDownload where there is no such ticket, or it has expired. */
-export async function readTicket(results: ResultsBucket, id: string): Promise<Ticket> {
-  const ticket = ID.test(id) ? ((await results.read(keyOf(id)))?.document as Ticket | undefined) : undefined;
-  if (!ticket || ticket.expiresAt <= Date.now()) throw new NoSuchDownload();
-  return ticket;
+export async function readTicket(results: ResultsBucket, id: string, now: number): Promise<StoredTicket> {
+  const stored = ID.test(id) ? await results.read(keyOf(id)) : undefined;
+  const parsed = v.safeParse(ticket, stored?.document);
+  if (!stored || !parsed.success || parsed.output.expiresAt <= now) throw new NoSuchDownload();
+  return { id, ticket: parsed.output, stored };
 }
 
-/** Records how far the delivery has come since. */
-export const updateTicket = (results: ResultsBucket, id: string, ticket: Ticket): Promise<void> =>
-  results.write(keyOf(id), ticket);
+/** Records how far the delivery has come since. Of several requests for one ticket, the first one's word counts. */
+export async function updateTicket(
+  results: ResultsBucket,
+  { id, ticket: was, stored }: StoredTicket,
+  progress: Ticket['progress'],
+): Promise<void> {
+  if (JSON.stringify(progress) === JSON.stringify(was.progress)) return;
+  await results.replace(stored, keyOf(id), { ...was, progress });
+}

@@ -1,11 +1,10 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { NoSuchDownload } from '../answers/problem.ts';
-import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
-import { presignReport } from '../aws/presign-report.ts';
-import { deliverReport } from '../delivery/deliver-report.ts';
 import { readTicket, updateTicket } from '../delivery/ticket.ts';
+import { reports } from '../report/catalogue.ts';
+import { parseRequest } from '../report/parse-request.ts';
+import { answerBy, answerDelivery } from './answer-delivery.ts';
 import type { FunctionParts } from './function-parts.ts';
-import { deliveryFacts } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
 
 /**
@@ -17,26 +16,34 @@ import { problemChain } from './problem-chain.ts';
  * - 500 and 503 as for the report itself
  */
 export function downloadsHandler(parts: FunctionParts) {
-  const { config, results } = parts;
   return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     const id = event.pathParameters?.['ticket'] ?? '';
     const hop = /^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0];
     if (hop === undefined) throw new NoSuchDownload();
-    const ticket = await readTicket(results, id);
+    const { results } = parts.partsUntil(answerBy(parts, began));
+    const read = await readTicket(results, id, began);
+    const { ticket } = read;
+    const report = reports.find(({ name }) => name === ticket.report);
+    if (!report) throw new NoSuchDownload();
     facts.report = ticket.report;
+    facts.client = ticket.client;
     facts.hop = Number(hop);
-    const { order } = ticket;
 
-    const delivery = await deliverReport(parts, order, began + config.queryWaitMs, ticket.progress);
-    Object.assign(facts, deliveryFacts(delivery));
-    const { isPublished, progress, cacheStatus } = delivery;
-    if (isPublished || !progress)
-      return redirectToDownload(
-        await presignReport(results, order.key, config.downloadUrlSeconds),
-        cacheStatus,
-      );
-    if (progress.executionId !== ticket.progress.executionId)
-      await updateTicket(results, id, { ...ticket, progress });
-    return redirectToWaitingRoom(event, { ticket: id, hop: Number(hop) + 1 }, cacheStatus);
+    return answerDelivery(parts, {
+      event,
+      began,
+      facts,
+      wanted: {
+        // What it accepts was settled by the request that got the ticket.
+        request: parseRequest(report, { parameters: ticket.parameters, accept: undefined }),
+        entitlement: ticket.companies === 'every-company' ? ticket.companies : ticket.companies.map(BigInt),
+      },
+      callerWaits: ticket,
+      left: ticket.progress,
+      remember: async (progress) => {
+        await updateTicket(results, read, progress);
+        return { ticket: id, hop: Number(hop) + 1 };
+      },
+    });
   });
 }

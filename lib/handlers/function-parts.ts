@@ -1,30 +1,57 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
+import { athenaQueries } from '../aws/athena-queries.ts';
 import { makeClients } from '../aws/clients.ts';
-import { queryService } from '../aws/query-execution.ts';
-import { resultsBucket } from '../aws/results-bucket.ts';
+import { s3ResultsBucket } from '../aws/results-bucket.ts';
+import { type ListingCache, s3Lake } from '../aws/s3-lake.ts';
 import { type Config, readConfig } from '../config.ts';
-import type { DeliveryParts } from '../delivery/deliver-report.ts';
+import type { DeliveryParts } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../metric-names.ts';
 import type { LineLog } from './request-log.ts';
 import type { MetricSink } from './request-metrics.ts';
 
 /** What every function is made of. */
-export interface FunctionParts extends DeliveryParts {
+export interface FunctionParts {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
+  /**
+   * What a request works with. Every call of AWS ends by its time, in milliseconds since 1970: those of the engine while
+   * there is still time to write down where the caller waits on.
+   */
+  readonly partsUntil: (until: number, engineUntil?: number) => DeliveryParts;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
 export function functionParts(env: Readonly<Record<string, string | undefined>>): FunctionParts {
   const config = readConfig(env);
   const { athena, s3 } = makeClients();
+  const log = new Logger({ persistentKeys: { commit: config.commit } });
+  const cache: ListingCache = new Map();
+  const onForbidden = once((error: unknown) => {
+    log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
+  });
   return {
     config,
-    queries: queryService(athena, { database: config.athenaDatabase, workgroup: config.athenaWorkgroup }),
-    results: resultsBucket(s3, config.resultsBucket),
-    log: new Logger({ persistentKeys: { commit: config.commit } }),
+    log,
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
+    partsUntil: (until, engineUntil = until) => ({
+      queries: athenaQueries(
+        athena,
+        { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
+        engineUntil,
+      ),
+      results: s3ResultsBucket(s3, config.resultsBucket, until),
+      lake: s3Lake(s3, config.lake, { until, cache, onForbidden }),
+    }),
+  };
+}
+
+/** Does it the first time. */
+function once<T>(act: (value: T) => void): (value: T) => void {
+  let isDone = false;
+  return (value) => {
+    if (!isDone) act(value);
+    isDone = true;
   };
 }

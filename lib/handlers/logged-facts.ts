@@ -1,7 +1,7 @@
-import type { CacheStatus, Delivery } from '../delivery/deliver-report.ts';
+import type { CacheStatus, DeliveryFacts } from '../delivery/delivery.ts';
 
 /** What one line of the log may say beside the fixed facts: an allow-list by construction. */
-export interface LoggedFacts {
+export interface LoggedFacts extends DeliveryFacts {
   report?: string;
   /** The token's client id. */
   client?: string;
@@ -10,22 +10,6 @@ export interface LoggedFacts {
   /** Which step in the waiting room this was. */
   hop?: number;
   cacheStatus?: CacheStatus;
-  isPublished?: boolean;
-  queryExecutionId?: string;
-  bytesScanned?: number;
-  engineMs?: number;
-  /** From the query's submission to its end. */
-  queryMs?: number;
+  /** Whether the answer led to the report. */
+  isReady?: boolean;
 }
-
-/** What the log says of a delivery: not where the report lies. */
-export const deliveryFacts = ({ isPublished, cacheStatus, execution }: Delivery): LoggedFacts => ({
-  isPublished,
-  cacheStatus,
-  ...(execution && {
-    queryExecutionId: execution.id,
-    bytesScanned: execution.bytesScanned,
-    engineMs: execution.engineMs,
-    ...(execution.completedAt > 0 && { queryMs: execution.completedAt - execution.submittedAt }),
-  }),
-});

@@ -1,24 +1,35 @@
-import type { DeliveryParts } from '../delivery/deliver-report.ts';
-import { fulfilOrder } from '../delivery/large-publication.ts';
-import type { LineLog } from './request-log.ts';
+import type { Context } from 'aws-lambda';
+import { publish, readPublication } from '../delivery/publication.ts';
+import type { FunctionParts } from './function-parts.ts';
 
 /** EventBridge's notice that an object has been made, as far as it is read here. */
 export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
 
-/** Publishes a large result; started by its order's arrival in the results bucket. Writes one line of log. */
-export function publicationHandler({ results, log }: DeliveryParts & { readonly log: LineLog }) {
-  return async ({ detail }: ObjectCreated): Promise<void> => {
+/** What is left of the function's time to write the log line. */
+const LOG_MS = 5_000;
+
+/**
+ * Publishes a large result; started by its request's arrival under `publications/`. Writes one line of log. Throws what
+ * went wrong, so that Lambda runs it again.
+ */
+export function publicationHandler({ partsUntil, log }: FunctionParts) {
+  return async (
+    { detail }: ObjectCreated,
+    context: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
     const began = Date.now();
-    const facts = () => ({ orderKey: detail.object.key, durationMs: Date.now() - began });
+    const { key } = detail.object;
+    const facts = () => ({ publication: key, durationMs: Date.now() - began });
     try {
-      const published = await fulfilOrder(results, detail.object.key);
-      log.info('publication', {
-        ...facts(),
-        queryExecutionId: published?.execution.id,
-        isPublished: !!published,
-      });
+      const { results } = partsUntil(began + context.getRemainingTimeInMillis() - LOG_MS);
+      const publication = await readPublication(results, key);
+      if (!publication) throw new Error(`there is no publication ${key} that can be read`);
+      const isDone = (await results.head(publication.key)) !== undefined;
+      if (!isDone && !(await publish(results, publication)))
+        throw new Error(`the result of query ${publication.executionId} is gone`);
+      log.info('publication', { ...facts(), queryExecutionId: publication.executionId });
     } catch (error) {
       log.error('publication', { ...facts(), error });
       throw error;

@@ -1,20 +1,25 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
-import { presignReport } from '../aws/presign-report.ts';
-import { deliverReport } from '../delivery/deliver-report.ts';
-import { orderReport } from '../delivery/report-order.ts';
 import { issueTicket } from '../delivery/ticket.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
 import { entitle } from '../token/entitle.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
+import { answerBy, answerDelivery } from './answer-delivery.ts';
 import type { FunctionParts } from './function-parts.ts';
-import { deliveryFacts } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
 import { requestHeader } from './request-header.ts';
 
 /** A large result may take the publishing function's 15 minutes after its query has ended. */
 const PUBLISHING_MS = 900_000;
+
+/**
+ * How much longer than its query a caller may wait: the query starts a moment later, and reaches its own limit first, at
+ * which it is stopped.
+ */
+const STARTING_SHARE = 0.05;
+
+/** So that the last request of a caller whose time is up is told so, and not that there is no such download. */
+const LAST_ANSWER_MS = 60_000;
 
 /**
  * GET /reporting/{report}?requestedFields=Day,Clicks&startInclusive=…&endExclusive=…&api-version=1.0
@@ -30,31 +35,41 @@ export function reportHandler(
   report: Report,
   parts: FunctionParts & { readonly verifyToken: TokenVerifier },
 ) {
-  const { config, results, verifyToken } = parts;
+  const { config, verifyToken, partsUntil } = parts;
   return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
     const claims = await verifyToken(requestHeader(event, 'authorization'));
-    facts.client = String(
+    const client = String(
       claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub'] ?? 'unnamed',
     );
+    facts.client = client;
     const entitlement = entitle(claims, report, config);
     facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
-    const request = parseRequest(report, {
-      parameters: event.multiValueQueryStringParameters ?? {},
-      accept: requestHeader(event, 'accept'),
-    });
+    const parameters = event.multiValueQueryStringParameters ?? {};
+    const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
 
-    const order = orderReport(request, entitlement);
-    const delivery = await deliverReport(parts, order, began + config.queryWaitMs);
-    Object.assign(facts, deliveryFacts(delivery));
-    const { isPublished, progress, cacheStatus } = delivery;
-    if (isPublished || !progress)
-      return redirectToDownload(
-        await presignReport(results, order.key, config.downloadUrlSeconds),
-        cacheStatus,
-      );
-    const expiresAt = began + config.longestQueryMs + PUBLISHING_MS;
-    const ticket = await issueTicket(results, { report: report.name, order, progress, expiresAt });
-    return redirectToWaitingRoom(event, { ticket, hop: 1 }, cacheStatus);
+    const giveUpAt = began + (1 + STARTING_SHARE) * config.longestQueryMs;
+    const publishUntil = giveUpAt + PUBLISHING_MS;
+    return answerDelivery(parts, {
+      event,
+      began,
+      facts,
+      wanted: { request, entitlement },
+      callerWaits: { giveUpAt, publishUntil },
+      remember: async (progress) => {
+        const ticket = await issueTicket(partsUntil(answerBy(parts, began)).results, {
+          form: 1,
+          report: report.name,
+          parameters: parameters as Record<string, string[]>,
+          companies: entitlement === 'every-company' ? entitlement : entitlement.map(String),
+          client,
+          progress,
+          giveUpAt,
+          publishUntil,
+          expiresAt: publishUntil + LAST_ANSWER_MS,
+        });
+        return { ticket, hop: 1 };
+      },
+    });
   });
 }

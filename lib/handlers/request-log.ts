@@ -34,12 +34,18 @@ export function requestLog(
     },
     onError: ({ event, context, response, error }) => {
       const facts = line(event, context, response);
-      if (error instanceof Problem) log.info('request', { ...facts, problem: error.slug });
+      if (error instanceof Problem) log.info('request', { ...facts, ...problemFacts(error) });
       else log.error('request', { ...facts, error });
-      countAnswer(metrics, context.facts, { status: response?.statusCode, error });
+      countAnswer(metrics, context.facts, { status: response?.statusCode });
     },
   };
 }
+
+/** Of a 503, the call of AWS that did not succeed. */
+const problemFacts = ({ slug, cause }: Problem) => ({
+  problem: slug,
+  ...(cause instanceof Error && { cause: cause.message }),
+});
 
 const line = (
   event: APIGatewayProxyEvent,

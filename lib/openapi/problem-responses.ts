@@ -1,3 +1,4 @@
+import { headerAsDelivered } from '../answers/gateway-headers.ts';
 import { PROBLEM_MEDIA_TYPE } from '../answers/problem-document.ts';
 import { type KnownProblem, knownProblems } from './known-problems.ts';
 import { type Part, reference } from './schema.ts';
@@ -24,6 +25,10 @@ export const problemSchemas = (scope: string): Part => ({
         description:
           'Names the request, for the operator to find it in the log. The firewall alone leaves it out.',
       },
+      scope: {
+        type: 'string',
+        description: 'What a token for this service is requested with, where a good token is not authorized.',
+      },
       errors: {
         type: 'array',
         description: 'Every fault of the request, where its parameters are at fault.',
@@ -44,7 +49,7 @@ export const problemSchemas = (scope: string): Part => ({
 
 const DESCRIPTION: Readonly<Record<number, string>> = {
   400: 'The request is at fault, or asks for too much. The same request will fail again.',
-  401: 'No access token, or one that is no good here. The header says which.',
+  401: 'No access token, or one that is no good here. The document says which.',
   403: 'The firewall refused the request.',
   404: 'There is nothing here. Any other path of the service, and any method but GET and HEAD, is answered so.',
   413: 'The request line and the headers are too large together.',
@@ -102,6 +107,6 @@ function headersOf(status: number, problems: readonly KnownProblem[]): Part {
     problems.some(({ headers }) => header in headers),
   );
   return Object.fromEntries(
-    ['Cache-Control', ...own].map((header) => [header, reference('headers', header)]),
+    ['Cache-Control', ...own.map(headerAsDelivered)].map((header) => [header, reference('headers', header)]),
   );
 }

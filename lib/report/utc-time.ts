@@ -39,5 +39,12 @@ export const daysOf = ({ start, end }: Window): { first: string; last: string } 
   last: utcDay(end - SECOND),
 });
 
+/** The UTC days, `YYYY-MM-DD`, from the first to the last, both inclusive. */
+export function daysBetween(first: string, last: string): string[] {
+  const days: string[] = [];
+  for (let time = Date.parse(first); time <= Date.parse(last); time += DAY) days.push(utcDay(time));
+  return days;
+}
+
 /** A window's length in days, with fractions. */
 export const lengthInDays = ({ start, end }: Window): number => (end - start) / DAY;

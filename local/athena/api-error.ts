@@ -19,3 +19,16 @@ export class InvalidRequest extends ApiError {
     super(400, 'InvalidRequestException', message, code);
   }
 }
+
+/** There are as many queries queued or running as the account may have. */
+export class TooManyQueries extends ApiError {
+  readonly reason = 'CONCURRENT_QUERY_LIMIT_EXCEEDED';
+
+  constructor(most: number) {
+    super(
+      400,
+      'TooManyRequestsException',
+      `You have exceeded the limit for the number of queries you can run concurrently (${most}).`,
+    );
+  }
+}

@@ -2,9 +2,12 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createFaults, type Faults } from '../faults/faults.ts';
 import { faultyQueries, queryText } from '../faults/faulty-queries.ts';
+import { type AthenaCall, createCallLog } from './call-log.ts';
 import { createExecutions } from './executions.ts';
+import { limitEngine } from './limit-engine.ts';
 import { athenaOperations } from './operations.ts';
 import { createProtocolServer } from './protocol.ts';
+import { type AthenaQuotas, callLimiter, NEW_ACCOUNT, UNLIMITED } from './quotas.ts';
 import { queryRunner, type RunnerOptions } from './run-query.ts';
 
 export interface AthenaOptions extends RunnerOptions {
@@ -12,13 +15,22 @@ export interface AthenaOptions extends RunnerOptions {
   readonly resultsUri: string;
   /** The only workgroup there is. */
   readonly workgroup: string;
-  /** How many queries may run at a time, if it is to be fewer than the engine carries. The others stay QUEUED. */
-  readonly maxRunning?: number;
+  /**
+   * How many queries are RUNNING at a time; the others stay QUEUED. As many as the engine carries if left out; of more,
+   * the engine still gets no more than it carries.
+   */
+  readonly maxRunning?: number | undefined;
+  /** Those of a new account if left out. Only a benchmark has none. */
+  readonly quotas?: Partial<AthenaQuotas> | false | undefined;
+  /** What the quotas of calls are measured by, in milliseconds. */
+  readonly now?: () => number;
   readonly faults?: Faults;
 }
 
 export interface Athena {
   readonly url: string;
+  /** The latest calls, the oldest first. */
+  calls(): readonly AthenaCall[];
   /** Stops every query and the server. The engine is left to whoever opened it. */
   close(): Promise<void>;
 }
@@ -29,17 +41,25 @@ export interface Athena {
  */
 export async function startAthena(options: AthenaOptions): Promise<Athena> {
   const { resultsUri, workgroup, faults = createFaults() } = options;
-  const engine = faultyQueries(options.engine, faults);
+  const quotas = options.quotas === false ? UNLIMITED : { ...NEW_ACCOUNT, ...options.quotas };
+  const log = createCallLog();
+  const engine = faultyQueries(limitEngine(options.engine), faults);
   const executions = createExecutions(queryRunner({ ...options, engine }), {
     resultsUri,
     maxRunning: options.maxRunning ?? engine.maxRunning,
+    maxActive: quotas.activeQueries,
     queuedMs: ({ sql, parameters }) => faults.queuedMs(queryText(sql, parameters)),
   });
-  const server = createProtocolServer(athenaOperations(executions, workgroup), faults);
+  const server = createProtocolServer(athenaOperations(executions, workgroup), {
+    faults,
+    log,
+    admit: callLimiter(quotas, options.now),
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls: log.calls,
     async close() {
       server.close();
       server.closeAllConnections();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { InvalidRequest } from './api-error.ts';
+import { InvalidRequest, TooManyQueries } from './api-error.ts';
 import { QueryFailure } from './query-failure.ts';
 import { QueryCutOff, type QueryRun, type RunFigures, type RunQuery } from './run-query.ts';
 import type { StartRequest } from './start-request.ts';
@@ -37,6 +37,8 @@ export interface Queue {
   /** `s3://bucket/prefix/` for the result files. */
   readonly resultsUri: string;
   readonly maxRunning: number;
+  /** How many may be queued and running together; one more is refused. */
+  readonly maxActive?: number;
   /** How long a query stays QUEUED at the least. */
   readonly queuedMs?: (request: StartRequest) => number;
 }
@@ -44,12 +46,18 @@ export interface Queue {
 /** Keeps executions from their start on, and runs the oldest that wait. */
 export function createExecutions(
   run: RunQuery,
-  { resultsUri, maxRunning, queuedMs = () => 0 }: Queue,
+  { resultsUri, maxRunning, maxActive = Number.POSITIVE_INFINITY, queuedMs = () => 0 }: Queue,
 ): Executions {
   const byId = new Map<string, Execution>();
   const byToken = new Map<string, Execution>();
+  const active = new Set<Execution>();
   const waiting = new Set<Execution>();
   const running = new Map<Execution, { readonly abort: AbortController; readonly done: Promise<void> }>();
+
+  const end = (execution: Execution, ending: Ending): void => {
+    execution.ended ??= { ...ending, at: Date.now() };
+    active.delete(execution);
+  };
 
   const runWaiting = (): void => {
     for (const execution of waiting) {
@@ -97,6 +105,7 @@ export function createExecutions(
         if (isDeepStrictEqual(known.request, request)) return known;
         throw new InvalidRequest('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
       }
+      if (active.size >= maxActive) throw new TooManyQueries(maxActive);
       const id = randomUUID();
       const outputLocation = `${resultsUri}${id}.csv`;
       const execution: Execution = {
@@ -107,6 +116,7 @@ export function createExecutions(
         figures: NO_FIGURES,
       };
       byId.set(id, execution);
+      active.add(execution);
       byToken.set(request.token, execution);
       const enqueue = () => {
         if (!execution.ended) waiting.add(execution);
@@ -123,10 +133,6 @@ export function createExecutions(
       await Promise.all([...running.values()].map(({ done }) => done));
     },
   };
-}
-
-function end(execution: Execution, ending: Ending): void {
-  execution.ended ??= { ...ending, at: Date.now() };
 }
 
 function endingOf(error: unknown): Ending {

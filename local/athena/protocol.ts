@@ -1,8 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { clientGone } from '../faults/client-gone.ts';
 import type { Faults } from '../faults/faults.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, TooManyQueries } from './api-error.ts';
+import { type CallLog, queryOf } from './call-log.ts';
+import type { AdmitCall } from './quotas.ts';
+
+/** What happens to a call beside its operation. */
+export interface CallTerms {
+  readonly faults: Faults;
+  readonly log: CallLog;
+  readonly admit: AdmitCall;
+}
 
 /** Answers one operation: JSON in, JSON out. Throws an ApiError for what the caller is to hear. */
 export type Operation = (input: unknown) => object;
@@ -16,21 +26,24 @@ const CONTENT_TYPE = 'application/x-amz-json-1.1';
  */
 export const createProtocolServer = (
   operations: Readonly<Record<string, Operation>>,
-  faults: Faults,
+  terms: CallTerms,
 ): Server =>
   createServer(async (request, response) => {
     try {
-      send(response, 200, await dispatch(operations, request, faults));
+      const answer = await dispatch(operations, request, response, terms);
+      if (answer) send(response, 200, answer);
     } catch (error) {
       sendError(response, error);
     }
   });
 
+/** Resolves to the answer, or to none once the client of a stalled call has gone. */
 async function dispatch(
   operations: Readonly<Record<string, Operation>>,
   request: IncomingMessage,
-  faults: Faults,
-): Promise<object> {
+  response: ServerResponse,
+  { faults, log, admit }: CallTerms,
+): Promise<object | undefined> {
   const input = await json(request).catch(() => undefined);
   if (!request.headers.authorization)
     throw new ApiError(403, 'MissingAuthenticationTokenException', 'Missing Authentication Token');
@@ -41,20 +54,32 @@ async function dispatch(
     throw new ApiError(400, 'UnknownOperationException', `there is no operation ${target} here`);
   if (typeof input !== 'object' || input === null)
     throw new ApiError(400, 'SerializationException', 'the body is not a JSON object');
+  const call = log.note(name, input);
+  admit(name);
   const struck = await faults.strike('athena', name);
+  if (struck.some(({ stall }) => stall)) {
+    await clientGone(response);
+    return undefined;
+  }
   if (struck.some(({ throttle }) => throttle))
     throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
-  return operation(input);
+  if (struck.some(({ status }) => status === 500))
+    throw new ApiError(500, 'InternalServerException', 'made to fail');
+  const answer = operation(input);
+  Object.assign(call, queryOf(answer));
+  return answer;
 }
 
 function sendError(response: ServerResponse, error: unknown): void {
   const { status, type, message, code } =
     error instanceof ApiError ? error : new ApiError(500, 'InternalServerException', String(error));
   response.setHeader('x-amzn-errortype', type);
+  const reason = error instanceof TooManyQueries && error.reason;
   // Athena repeats its code under two names.
   send(response, status, {
     __type: type,
     Message: message,
+    ...(reason && { Reason: reason }),
     ...(code && { AthenaErrorCode: code, ErrorCode: code }),
   });
 }

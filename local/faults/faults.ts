@@ -7,7 +7,10 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(1));
 const faultSchema = v.strictObject({
   /** What goes wrong: queries of the engine, calls of Athena, or calls of S3. */
   on: v.picklist(['query', 'athena', 's3']),
-  /** Text in the query and its parameters, in the call's name, or in `PUT reports/…`; left out, any. */
+  /**
+   * Text in the query and its parameters; in Athena's call, `GetQueryExecution`; or in S3's, `PUT reports/…` or
+   * `LIST <bucket>/<prefix>`. Left out, any.
+   */
   match: v.optional(v.string()),
   /** Of those that match, each nth. */
   every: v.optional(count, 1),
@@ -19,6 +22,10 @@ const faultSchema = v.strictObject({
   queuedMs: v.optional(milliseconds, 0),
   /** A call is answered as by a service at its limit. */
   throttle: v.optional(v.boolean(), false),
+  /** A call is taken and never answered. */
+  stall: v.optional(v.boolean(), false),
+  /** A call is answered as by a service with a fault of its own; one of S3, also as a write in conflict with another. */
+  status: v.optional(v.picklist([409, 500])),
   /** A query ends so. */
   fail: v.optional(v.picklist(['retryable', 'final', 'cut-off'])),
   /** A query's rows are repeated until the result file is at least so large. */

@@ -3,6 +3,8 @@ import { Worker } from 'node:worker_threads';
 
 export interface Invocation {
   readonly id: string;
+  /** The same for each try of one event. */
+  readonly requestId: string;
   readonly event: unknown;
   /** In milliseconds since 1970. */
   readonly deadline: number;
@@ -35,7 +37,7 @@ export interface FunctionSpec {
 
 export interface Sandbox {
   /** Runs the handler on one event. Throws FunctionFailed. */
-  invoke(event: unknown): Promise<unknown>;
+  invoke(event: unknown, requestId?: string): Promise<unknown>;
   /** Ends the thread at once, whatever it is doing, as a crash would; the next invocation starts a new one. */
   kill(): Promise<void>;
 }
@@ -71,7 +73,7 @@ export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
   await running();
 
   return {
-    async invoke(event) {
+    async invoke(event, requestId = randomUUID()) {
       const worker = await running();
       const id = randomUUID();
       const outcome = await new Promise<Outcome | Error>((settle) => {
@@ -80,7 +82,7 @@ export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
           clearTimeout(timer);
           settle(outcome);
         });
-        worker.postMessage({ id, event, deadline: Date.now() + timeoutMs } satisfies Invocation);
+        worker.postMessage({ id, requestId, event, deadline: Date.now() + timeoutMs } satisfies Invocation);
       });
       waiting.delete(id);
       if (outcome instanceof Error) throw outcome;

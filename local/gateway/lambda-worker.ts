@@ -1,15 +1,16 @@
 /** The inside of one Lambda execution environment: a thread with its own `process.env` and modules. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { functionArn } from './function-arn.ts';
 import type { Invocation, Outcome } from './lambda-sandbox.ts';
 
 const { handler } = await import(workerData.entry);
 
-parentPort?.on('message', async ({ id, event, deadline }: Invocation) => {
+parentPort?.on('message', async ({ id, requestId, event, deadline }: Invocation) => {
   const context = {
-    awsRequestId: id,
+    awsRequestId: requestId,
     functionName: workerData.functionName,
     functionVersion: '$LATEST',
-    invokedFunctionArn: `arn:aws:lambda:local:000000000000:function:${workerData.functionName}`,
+    invokedFunctionArn: functionArn(workerData.functionName),
     memoryLimitInMB: '1024',
     logGroupName: `/aws/lambda/${workerData.functionName}`,
     logStreamName: 'local',

@@ -1,9 +1,11 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
-import S3Object from '@20minutes/s3rver/lib/models/object.js';
+import type S3Object from '@20minutes/s3rver/lib/models/object.js';
+import type { Listable } from './list-objects.ts';
+import { type ObjectReader, readObject } from './read-object.ts';
 import { type Bytes, openStoredFile, type Publish, type Written, writeStoredFile } from './stored-file.ts';
+import { utf8Order } from './utf8-order.ts';
 
 // The longest name that file systems take. S3 itself takes keys of 1,024 bytes.
 const MAX_NAME_BYTES = 255;
@@ -22,7 +24,7 @@ export async function prepareBucket(directory: string, bucket: string): Promise<
  * half-written. A bucket is a directory of `objects`, one flat file each, named by the encoded key, and of
  * `incoming`, what is being written.
  */
-export class ObjectFiles {
+export class ObjectFiles implements ObjectReader {
   readonly #directory: string;
   readonly #publish: Publish;
 
@@ -31,29 +33,29 @@ export class ObjectFiles {
     this.#publish = publish;
   }
 
-  /** Every key of the bucket, in order. */
-  async listKeys(bucket: string): Promise<string[]> {
-    const names = await readdir(join(this.#directory, bucket, 'objects'));
-    return names.map((name) => decodeURIComponent(name.slice(0, -SUFFIX.length))).sort();
+  /** One of the buckets, to be listed. */
+  bucket(bucket: string): Listable {
+    const directory = join(this.#directory, bucket, 'objects');
+    return {
+      keys: async function* ({ prefix }) {
+        const keys = (await readdir(directory)).map((name) =>
+          decodeURIComponent(name.slice(0, -SUFFIX.length)),
+        );
+        yield* keys.filter((key) => key.startsWith(prefix)).sort(utf8Order);
+      },
+      describe: async (key) => {
+        const file = await openStoredFile(this.#path(bucket, key));
+        await file?.close();
+        if (!file) return null;
+        const { etag = '', 'last-modified': lastModified = '' } = file.metadata;
+        return { size: file.size, etag, lastModified: new Date(lastModified) };
+      },
+    };
   }
 
-  /** The object without its content; null where there is none. */
-  async headObject(bucket: string, key: string): Promise<S3Object | null> {
-    const file = await openStoredFile(this.#path(bucket, key));
-    await file?.close();
-    return file ? new S3Object(bucket, key, null, file.metadata) : null;
-  }
-
-  /** `range` is a `Range` header. A range without content is, to the controller, one that can't be satisfied. */
   async getObject(bucket: string, key: string, range?: string): Promise<S3Object | null> {
     const file = await openStoredFile(this.#path(bucket, key));
-    if (!file) return null;
-    const object = new S3Object<Readable | null>(bucket, key, null, file.metadata);
-    const part = range ? byteRange(range, file.size) : undefined;
-    if (part) object.range = part;
-    if (part && part.start > part.end) await file.close();
-    else object.content = await file.read(part?.start ?? 0, part?.end ?? file.size - 1);
-    return object;
+    return file ? readObject(file, { bucket, key, range }) : null;
   }
 
   putObject(object: S3Object<Bytes>, etag?: string): Promise<Written> {
@@ -79,11 +81,3 @@ export class ObjectFiles {
     return join(this.#directory, bucket, 'objects', name);
   }
 }
-
-/** The bytes that a `Range` header asks for, both ends inclusive; undefined where it must be ignored. */
-const byteRange = (header: string, size: number): { start: number; end: number } | undefined => {
-  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? [];
-  if (first) return { start: Number(first), end: Math.min(last ? Number(last) : size, size - 1) };
-  if (last) return { start: Math.max(0, size - Number(last)), end: size - 1 };
-  return undefined;
-};

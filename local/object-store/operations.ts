@@ -2,11 +2,17 @@ import { rename } from 'node:fs/promises';
 import type { Context } from '@20minutes/s3rver';
 import * as controllers from '@20minutes/s3rver/lib/controllers/object.js';
 import { conditionalPublish } from './conditional-write.ts';
-import { listObjects } from './list-objects.ts';
+import { DirectoryBucket } from './directory-bucket.ts';
+import { type Listable, listObjects } from './list-objects.ts';
 import { MultipartUploads } from './multipart-uploads.ts';
 import { ObjectFiles } from './object-files.ts';
+import type { ObjectReader } from './read-object.ts';
+import type { Publish } from './stored-file.ts';
+import { WritesInFlight } from './writes-in-flight.ts';
 
 export type Operation = (ctx: Context) => Promise<void>;
+
+export const LISTING = 'GET bucket list-type';
 
 // Query parameters that leave the operation as it is. Any other may name a subresource: a DELETE with `?tagging`
 // must not delete the object.
@@ -25,24 +31,16 @@ export function operationName(ctx: Context): string {
   return [ctx.method, target, ...subresources, ...copy].join(' ');
 }
 
-/** All that the store does, by {@link operationName}; the rest of S3 is not implemented. */
-export function operations(directory: string): Readonly<Record<string, Operation>> {
-  const objects = new ObjectFiles(directory, rename);
-  const uploads = new MultipartUploads(directory, objects);
+/** What can be done in a bucket that shows a directory, by {@link operationName}. */
+export function readingOperations(directory: string): Readonly<Record<string, Operation>> {
+  const bucket = new DirectoryBucket(directory);
+  return reading(bucket, () => bucket);
+}
 
-  const onObjects =
-    (operation: Operation): Operation =>
-    (ctx) => {
-      ctx.store = new ObjectFiles(directory, conditionalPublish(ctx));
-      return operation(ctx);
-    };
-  const onUploads =
-    (operation: Operation): Operation =>
-    (ctx) => {
-      ctx.store = new MultipartUploads(directory, new ObjectFiles(directory, conditionalPublish(ctx)));
-      return operation(ctx);
-    };
-
+const reading = (
+  objects: ObjectReader,
+  bucketOf: (bucket: string) => Listable,
+): Record<string, Operation> => {
   const getObject: Operation = async (ctx) => {
     // The header as it is: the controller takes `bytes=-5` for `0-5`, and `0-0` for everything.
     const object = await objects.getObject(ctx.params.bucket, ctx.params.key, ctx.get('range'));
@@ -51,17 +49,45 @@ export function operations(directory: string): Readonly<Record<string, Operation
     // There the controller leaves the content open.
     if (ctx.status === 304) object?.content?.destroy();
   };
-
   return {
     'HEAD bucket': async (ctx) => {
       ctx.status = 200;
     },
-    'GET bucket list-type': (ctx) => listObjects(ctx, objects),
+    [LISTING]: (ctx) => listObjects(ctx, bucketOf(ctx.params.bucket)),
     'HEAD object': getObject,
     'GET object': getObject,
+  };
+};
+
+/** All that the store does in its own buckets, by {@link operationName}; the rest of S3 is not implemented. */
+export function operations(directory: string): Readonly<Record<string, Operation>> {
+  const objects = new ObjectFiles(directory, rename);
+  const uploads = new MultipartUploads(directory, objects);
+
+  const inFlight = new WritesInFlight();
+  const nameOf = ({ params }: Context) => `${params.bucket}/${params.key}`;
+
+  /** The operation on a store that publishes as the request's condition has it. */
+  const writing =
+    (storeOf: (objects: ObjectFiles) => object, operation: Operation): Operation =>
+    (ctx) => {
+      const run = (publish: Publish) => {
+        ctx.store = storeOf(new ObjectFiles(directory, publish));
+        return operation(ctx);
+      };
+      const publish = conditionalPublish(ctx);
+      return publish === rename ? run(rename) : inFlight.run(nameOf(ctx), publish, run);
+    };
+  const onObjects = (operation: Operation) => writing((objects) => objects, operation);
+  const onUploads = (operation: Operation) =>
+    writing((objects) => new MultipartUploads(directory, objects), operation);
+
+  return {
+    ...reading(objects, (bucket) => objects.bucket(bucket)),
     'PUT object': onObjects(controllers.putObject),
     'DELETE object': async (ctx) => {
       await objects.deleteObject(ctx.params.bucket, ctx.params.key);
+      inFlight.objectDeleted(nameOf(ctx));
       ctx.status = 204;
     },
     'POST object uploads': onUploads(controllers.initiateMultipartUpload),

@@ -1,7 +1,7 @@
 // What the object store uses of s3rver, which comes without types.
 
 declare module '@20minutes/s3rver' {
-  import type { IncomingHttpHeaders, RequestListener } from 'node:http';
+  import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http';
 
   /** A request as s3rver's controllers see it (a Koa context). */
   export interface Context {
@@ -9,6 +9,7 @@ declare module '@20minutes/s3rver' {
     readonly path: string;
     readonly querystring: string;
     readonly headers: IncomingHttpHeaders;
+    readonly res: ServerResponse;
     get(header: string): string;
     params: { bucket: string; key: string };
     readonly state: { account?: { readonly id: string } };

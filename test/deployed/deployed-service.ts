@@ -64,6 +64,7 @@ export async function startDeployed(
       faults,
       sandboxes: new Map(FUNCTIONS.map((name) => [name, sandboxOf(stage, name)])),
       identityProvider: signer(lane),
+      athenaCalls: () => [],
       close: () => running.disposeAsync(),
     },
   };

@@ -27,6 +27,7 @@ export function faultsIn(file: string): Faults {
         delayMs: 0,
         queuedMs: 0,
         throttle: false,
+        stall: false,
         ...(fault as { on: 'query' }),
         matched: matched[index] ?? 0,
         struck: matched[index] ?? 0,

@@ -269,6 +269,8 @@ def faults_strike():
             await faults.delay(struck)
             if any(fault.get("throttle") for fault in struck):
                 return athena.error_response_json("TooManyRequestsException", "made to throttle", 400)
+            if any(fault.get("status") for fault in struck):
+                return athena.error_response_json("InternalServerException", "made to fail", 500)
             return await original(method, path, headers, body, query_params)
 
         return handle
@@ -282,6 +284,8 @@ def faults_strike():
             await faults.delay(struck)
             if any(fault.get("throttle") for fault in struck):
                 return s3._error("SlowDown", "made to throttle", 503)
+            for status in (fault["status"] for fault in struck if "status" in fault):
+                return s3._error("InternalError" if status == 500 else "ConditionalRequestConflict", "made", status)
             return await original(method, path, *args, **kwargs)
 
         return handle

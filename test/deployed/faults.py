@@ -50,9 +50,15 @@ def strike(on, what):
     return striking
 
 
+LONGER_THAN_ANYONE_WAITS_MS = 3_600_000
+
+
 async def delay(faults):
-    milliseconds = max([fault.get("delayMs", 0) + fault.get("queuedMs", 0) for fault in faults], default=0)
-    await asyncio.sleep(milliseconds / 1000)
+    milliseconds = [
+        fault.get("delayMs", 0) + fault.get("queuedMs", 0) + fault.get("stall", False) * LONGER_THAN_ANYONE_WAITS_MS
+        for fault in faults
+    ]
+    await asyncio.sleep(max(milliseconds, default=0) / 1000)
 
 
 def enlarged(body, faults):

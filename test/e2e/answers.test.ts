@@ -256,10 +256,16 @@ describe('the answer to a token', () => {
     const headers: Record<string, string> =
       authorization === undefined ? {} : { Authorization: authorization };
     const response = await service.request('publisherperformance', badQuery || query, { headers });
+    const { detail, scope } = (response.status === 303 ? {} : await response.json()) as {
+      detail?: string;
+      scope?: string;
+    };
     return {
       status: response.status,
-      challenge: response.headers.get('www-authenticate'),
-      detail: response.status === 303 ? undefined : ((await response.json()) as { detail: string }).detail,
+      // API Gateway renames a function's WWW-Authenticate.
+      challenge: response.headers.get('x-amzn-remapped-www-authenticate'),
+      detail,
+      scope,
     };
   };
   const sign = async (claims: object, options?: object) =>
@@ -271,6 +277,7 @@ describe('the answer to a token', () => {
     status: 401,
     challenge: `Bearer error="insufficient_scope", scope="${service.stack.scope}"`,
     detail: 'Not authorized to this endpoint.',
+    scope: service.stack.scope,
   });
   const bad = {
     status: 401,

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../lib/config.ts';
 import { retypeCsv } from '../../lib/csv/retype-csv.ts';
-import { orderReport } from '../../lib/delivery/report-order.ts';
+import { makeOrder } from '../../lib/delivery/order.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
 import { entitle } from '../../lib/token/entitle.ts';
@@ -157,7 +157,9 @@ describe('no row of a foreign company counts', () => {
       const query = new URLSearchParams(queryOf(question));
       const parameters = Object.fromEntries([...query.keys()].map((key) => [key, query.getAll(key)]));
       const request = parseRequest(report, { parameters, accept: undefined });
-      const { query: compiled, columns } = orderReport(request, entitle(claims, report, config));
+      const { query: compiled, columns } = makeOrder(request, entitle(claims, report, config), {
+        version: '',
+      });
       const signal = new AbortController().signal;
       const { csvPath } = await engine.run({ id: `case-${queries++}`, ...compiled, signal });
       const csv = await buffer(retypeCsv(columns, createReadStream(csvPath)));

@@ -48,6 +48,7 @@ export async function startService(
     await writeEvents(eventsDirectory, table, rows as unknown as WrittenRow[]);
   const started = await startStack({
     openEngine: engineOver(eventsDirectory),
+    eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
     ...functions,

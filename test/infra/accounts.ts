@@ -8,7 +8,7 @@ export const newAccount: StageInput = {
   entitlements: { by: 'none' },
   events: { firstDay: '2025-01-01' },
   queries: { maxGigabytesScanned: 10 },
-  reports: { maxAgeSeconds: 300, longestQuerySeconds: 600, downloadUrlSeconds: 300 },
+  reports: { longestQuerySeconds: 600, downloadUrlSeconds: 300 },
   throttling: { requestsPerSecond: 5, burst: 10 },
   maxRequestsPerAddress: 500,
   logDays: 14,

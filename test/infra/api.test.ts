@@ -74,7 +74,6 @@ describe('the functions', () => {
         resultsBucket: 'made-results',
         queryWaitMs: 25_000,
         longestQueryMs: 600_000,
-        reportMaxAgeMs: 300_000,
         downloadUrlSeconds: 300,
       });
       expect(environment(each)['POWERTOOLS_SERVICE_NAME']).toBe('performance-reports-test');

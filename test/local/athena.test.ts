@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   AthenaClient,
   GetQueryExecutionCommand,
@@ -101,6 +102,7 @@ const ended = async (id: string, at = client): Promise<QueryExecution> => {
   for (;;) {
     const execution = await executionOf(id, at);
     if (!['QUEUED', 'RUNNING'].includes(String(execution.Status?.State))) return execution;
+    await delay(20);
   }
 };
 

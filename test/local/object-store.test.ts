@@ -87,9 +87,9 @@ const bytesUnder = async (path: string): Promise<number> => {
 };
 
 /** Starts a PUT of `body`, and resolves when the first half of it is on the store's disk. */
-const putHalf = async (url: string, body: Buffer, path: string): Promise<ClientRequest> => {
+const putHalf = async (url: string, body: Buffer, path: string, headers = {}): Promise<ClientRequest> => {
   const before = await bytesUnder(path);
-  const half = request(url, { method: 'PUT', headers: { 'content-length': body.length } });
+  const half = request(url, { method: 'PUT', headers: { 'content-length': body.length, ...headers } });
   half.on('error', () => undefined);
   half.write(body.subarray(0, body.length / 2));
   await vi.waitFor(async () => expect(await bytesUnder(path)).toBe(before + body.length / 2), {
@@ -251,6 +251,30 @@ describe('an object', () => {
     expect(await statusOf('absent')).toBe(404);
   });
 
+  it.each([{ IfNoneMatch: '*' }, { IfMatch: 'its own' }])(
+    'is not written with %j when it is deleted meanwhile',
+    async (condition) => {
+      const Key = `deleted ${Object.keys(condition)}`;
+      const { ETag = '' } = await put(Key, 'old');
+      if (condition.IfNoneMatch) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+      const more = condition.IfMatch ? { IfMatch: ETag } : condition;
+      const url = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key, ...more }), {
+        unhoistableHeaders: new Set(['if-none-match', 'if-match']),
+      });
+      const headers = condition.IfMatch ? { 'if-match': ETag } : { 'if-none-match': '*' };
+      const half = await putHalf(url, randomBytes(2 * MIB), directory, headers);
+      await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+      const answered = once(half, 'response');
+      half.end(randomBytes(MIB));
+      const [answer] = await answered;
+      expect([answer.statusCode, await text(answer)]).toEqual([
+        409,
+        expect.stringContaining('<Code>ConditionalRequestConflict</Code>'),
+      ]);
+      expect(await statusOf(Key)).toBe(404);
+    },
+  );
+
   it('is not written under a condition that is not understood', async () => {
     await expect(put('conditional', 'x', { IfNoneMatch: '"other"' })).rejects.toMatchObject({
       name: 'NotImplemented',
@@ -343,6 +367,34 @@ describe('a multipart upload', () => {
     await expect(s3.send(new CompleteMultipartUploadCommand(upload))).rejects.toMatchObject({
       name: 'NoSuchUpload',
     });
+  });
+
+  it('that must not replace an object leaves the first one, and none of its own parts', async () => {
+    const [first, second] = [Buffer.concat(parts), Buffer.concat(parts).fill('x')];
+    const upload = (Body: Buffer) =>
+      new Upload({ client: s3, params: { Bucket, Key: 'once', Body, IfNoneMatch: '*' } }).done();
+    await upload(first);
+    const before = await bytesUnder(directory);
+    await expect(upload(second)).rejects.toMatchObject({
+      name: 'PreconditionFailed',
+      $metadata: { httpStatusCode: 412 },
+    });
+    const response = await fetch(await presign('once'));
+    expect(Buffer.from(await response.arrayBuffer()).equals(first)).toBe(true);
+    expect(await bytesUnder(directory)).toBe(before);
+  });
+
+  it('of two at once that must not replace an object, one wins', async () => {
+    const bodies = ['a', 'b'].map((letter) => Buffer.alloc(6 * MIB, letter));
+    const outcomes = await Promise.allSettled(
+      bodies.map((Body) =>
+        new Upload({ client: s3, params: { Bucket, Key: 'race', Body, IfNoneMatch: '*' } }).done(),
+      ),
+    );
+    const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
+    expect(outcomes[1 - winner]).toMatchObject({ reason: { name: 'PreconditionFailed' } });
+    const response = await fetch(await presign('race'));
+    expect(Buffer.from(await response.arrayBuffer()).equals(bodies[winner] as Buffer)).toBe(true);
   });
 
   it('that is aborted leaves its key as it was, and is gone', async () => {
@@ -622,6 +674,42 @@ describe('what the store does not do', () => {
   it('is to have other buckets than it was started with', async () => {
     const command = new ListObjectsV2Command({ Bucket: 'other' });
     await expect(s3.send(command)).rejects.toMatchObject({ name: 'NoSuchBucket' });
+  });
+});
+
+describe('a prefix where objects are written once', () => {
+  const inOnce = async () => {
+    const once = await startObjectStore({
+      directory: await temporaryDirectory(),
+      buckets: [Bucket],
+      writtenOnce: ['reports/'],
+    });
+    const client = clientOf(once);
+    onTestFinished(async () => {
+      client.destroy();
+      await once.close();
+    });
+    return client;
+  };
+  const sizes = { 'one request': 1, parts: 6 * MIB };
+
+  it.each(Object.entries(sizes))('takes a conditional write in %s, and no other', async (_, size) => {
+    const client = await inOnce();
+    const write = (Key: string, condition = {}) =>
+      new Upload({ client, params: { Bucket, Key, Body: Buffer.alloc(size), ...condition } }).done();
+    await write('elsewhere');
+    await write('reports/new', { IfNoneMatch: '*' });
+    for (const [Key, condition] of [
+      ['reports/new', {}],
+      ['reports/other', {}],
+      ['reports/new', { IfMatch: '"any"' }],
+    ] as const)
+      await expect(write(Key, condition)).rejects.toMatchObject({
+        name: 'AccessDenied',
+        $metadata: { httpStatusCode: 403 },
+      });
+    const { Contents } = await client.send(new ListObjectsV2Command({ Bucket }));
+    expect(Contents?.map(({ Key }) => Key)).toEqual(['elsewhere', 'reports/new']);
   });
 });
 

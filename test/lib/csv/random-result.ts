@@ -12,9 +12,7 @@ export interface RandomResult {
 
 const TYPES: readonly FieldType[] = ['integer', 'float', 'string', 'datetime'];
 const WORDS = ['""', '""""', '"",""', '""\n""', '\n', ',', '\r\n', '0', ' ', 'é', '日本', '🦊', 'Desktop'];
-/** Of texts, about what is searched or copied in one step: 16 and 64 bytes. */
-const LENGTHS = [14, 15, 16, 17, 31, 32, 33, 47, 48, 62, 63, 64, 65, 66, 127, 128, 129, 200, 300];
-const FAULTS = ['"', '""', ',', '\n', 'x', '"\n', '\0', ''];
+const FAULTS = ['"', '""', ',', '\n', '\r', 'x', '-', '.', 'e5', '"\n', '\0', ''];
 
 /** A file of up to so many rows, cut in a random way. The same seed, the same file. */
 export function randomResult(seed: number, mostRows: number): RandomResult {
@@ -22,15 +20,16 @@ export function randomResult(seed: number, mostRows: number): RandomResult {
   const below = (limit: number) => Math.floor(random() * limit);
   const pick = <T>(values: readonly T[]): T => values[below(values.length)] as T;
   const text = () => {
-    const length = random() < 0.7 ? below(24) : pick(LENGTHS);
+    const length = below(random() < 0.9 ? 24 : 300);
     let made = random() < 0.5 ? 'a'.repeat(length) : '';
     while (made.length < length) made += pick(WORDS);
     return made;
   };
-  const value = () => {
-    const kind = random();
-    if (kind < 0.1) return '';
-    return kind < 0.5 ? `"${(random() * 10 ** below(12)).toFixed(below(7))}"` : `"${text()}"`;
+  const digits = (most: number) => Array.from({ length: 1 + below(most) }, () => below(10)).join('');
+  const number = () => `${pick(['', '', '-'])}${digits(32)}${pick(['', '', `.${digits(6)}`])}`;
+  const value = ({ type }: CsvColumn) => {
+    if (random() < 0.1) return '';
+    return `"${type === 'integer' || type === 'float' ? number() : text()}"`;
   };
   const line = (values: readonly string[]) => `${values.join(',')}\n`;
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
 import { retypeCsv } from '../../../lib/csv/retype-csv.ts';
 import type { FieldType } from '../../../lib/report/catalogue.ts';
 
@@ -8,6 +9,14 @@ const columns: { name: string; type: FieldType }[] = [
   { name: 'Clicks', type: 'integer' },
   { name: 'Revenue', type: 'float' },
 ];
+const AFTER_QUOTE = 'a value that goes on after its last quote';
+const NO_QUOTES = 'a value without quotes';
+const NO_NUMBER = 'no number in a column of numbers';
+const TOO_MANY = 'a row with a column too many';
+const TOO_FEW = 'a row with a column too few';
+/** @param column counted from 1, as the message does */
+const refusal = (fault: string, byte: number, column: number) => new NotEngineCsv(fault, byte, column - 1);
+
 const header = '"whatever","the, engine ""calls""\nthem","x","y"\n';
 
 async function retype(file: string, chunkBytes = Number.MAX_SAFE_INTEGER, of = columns): Promise<string> {
@@ -51,18 +60,76 @@ describe('retypeCsv', () => {
     );
   });
 
+  it.each(['0', '-1', '007', '9223372036854775807', '-0.000001', `${'9'.repeat(32)}.999999`])(
+    'takes %s for a number, as it is',
+    async (number) => {
+      expect(await retype(`"x","y"\n"${number}","${number}"\n`, 3, columns.slice(2))).toBe(
+        `"Clicks","Revenue"\n${number},${number}\n`,
+      );
+    },
+  );
+
+  const day = '"2026-01-01T00:00:00Z"';
+  // Bytes are counted from the first behind the header, columns from 1.
   it.each([
-    ['is empty', ''],
-    ['has a header without an end', `"${'x'.repeat(70_000)}","b","c","d"\n`],
-    ['ends inside a value', `${header}"2026-01-01T00:00:00Z","a`],
-    ['ends inside its header', '"x","x","y'],
-    ["ends inside a row's first value", `${header}"2026-01-01T00:00:00Z`],
-    ["ends after a row's first value", `${header}"2026-01-01T00:00:00Z"`],
-    ['ends inside a row', `${header}"2026-01-01T00:00:00Z","a"`],
-    ['has a row with a column too few', `${header}"2026-01-01T00:00:00Z","a","1"\n`],
-    ['has a row with a column too many', `${header}"2026-01-01T00:00:00Z","a","1","2","3"\n`],
-    ['has a row that is nothing but columns', header + '"1",'.repeat(100_000)],
-  ])('refuses a file that %s', async (_, broken) => {
-    await expect(retype(broken)).rejects.toThrow('does not hold whole rows');
+    ['a text without quotes', `${day},phone,"1","2"\n`, NO_QUOTES, 23, 2],
+    ['a number without quotes', `${day},"a",1,"2"\n`, NO_QUOTES, 27, 3],
+    ['a quote within a text without quotes', `${day},pho"ne","1","2"\n`, NO_QUOTES, 23, 2],
+    ['a space before a quote', `${day}, "a","1","2"\n`, NO_QUOTES, 23, 2],
+    ['a quote in a text that is not doubled', `${day},"a"b","1","2"\n`, AFTER_QUOTE, 26, 2],
+    ['a quote escaped by a backslash', `${day},"a\\"b","1","2"\n`, AFTER_QUOTE, 27, 2],
+    ['a byte after a number', `${day},"a","1"2,"2"\n`, AFTER_QUOTE, 30, 3],
+    ['a semicolon for a comma', `${day};"a";"1";"2"\n`, AFTER_QUOTE, 22, 1],
+    ['CR and LF after a row', `${day},"a","1","2"\r\n`, AFTER_QUOTE, 34, 4],
+    ['CR and LF after NULL', `${day},"a","1",\r\n`, NO_QUOTES, 31, 4],
+    ['a column too few', `${day},"a","1"\n`, TOO_FEW, 30, 3],
+    ['a column too many', `${day},"a","1","2","3"\n`, TOO_MANY, 34, 4],
+    ['an empty line', `${day},"a","1","2"\n\n`, TOO_FEW, 35, 1],
+    ['an exponent', `${day},"a","1","1.5E7"\n`, NO_NUMBER, 35, 4],
+    ['NaN', `${day},"a","1","NaN"\n`, NO_NUMBER, 32, 4],
+    ['Infinity', `${day},"a","1","-Infinity"\n`, NO_NUMBER, 33, 4],
+    ['a number column with letters', `${day},"a","one","2"\n`, NO_NUMBER, 28, 3],
+    ['an empty number', `${day},"a","","2"\n`, NO_NUMBER, 28, 3],
+    ['a minus alone', `${day},"a","-","2"\n`, NO_NUMBER, 29, 3],
+    ['a minus within a number', `${day},"a","1-2","2"\n`, NO_NUMBER, 29, 3],
+    ['two minuses', `${day},"a","--1","2"\n`, NO_NUMBER, 29, 3],
+    ['a plus', `${day},"a","+1","2"\n`, NO_NUMBER, 28, 3],
+    ['a point before the digits', `${day},"a","1",".5"\n`, NO_NUMBER, 32, 4],
+    ['a point after the digits', `${day},"a","1","5."\n`, NO_NUMBER, 34, 4],
+    ['two points', `${day},"a","1","1.2.3"\n`, NO_NUMBER, 35, 4],
+    ['a thousands separator', `${day},"a","1,000","2"\n`, NO_NUMBER, 29, 3],
+    ['a space in a number', `${day},"a"," 1","2"\n`, NO_NUMBER, 28, 3],
+    ['a doubled quote in a number', `${day},"a","1""2","2"\n`, AFTER_QUOTE, 30, 3],
+    ['an end within a text', `${day},"a`, 'it ends within a row', 25, 2],
+    ['an end within the first value', '"2026-01-01T00:00:00Z', 'it ends within a row', 21, 1],
+    ['an end after the first value', day, 'it ends within a row', 22, 1],
+    ['an end after a comma', `${day},`, 'it ends within a row', 23, 2],
+    ['an end within a number', `${day},"a","1`, 'it ends within a row', 29, 3],
+    ['an end before the LF', `${day},"a","1","2"`, 'it ends within a row', 34, 4],
+    ['columns without an end', '"1",'.repeat(100_000), TOO_MANY, 15, 4],
+  ])('refuses %s, wherever the file is cut', async (_, rows, fault, byte, column) => {
+    const error = refusal(fault, header.length + byte, column);
+    for (const chunkBytes of [1, 2, 3, 7, 1_000_000])
+      await expect(retype(header + rows, chunkBytes)).rejects.toEqual(error);
+  });
+
+  it.each([
+    ['is empty', '', 'it ends before its first row', 0, 1],
+    ['ends within its header', '"w","x","y', 'it ends before its first row', 10, 3],
+    ['has a header without an end', `"${'x'.repeat(70_000)}`, 'it ends before its first row', 70_001, 1],
+    ['has a header without quotes', 'w,x,y,z\n', 'a name without quotes', 0, 1],
+    ['has a name that is empty', '"w",,"y","z"\n', 'a name without quotes', 4, 2],
+    ['has a header with a column too few', '"w","x","y"\n', TOO_FEW, 11, 3],
+    ['has a header with a column too many', '"w","x","y","z","z"\n', TOO_MANY, 15, 4],
+    ['has a mark of its byte order', `\ufeff${header}`, 'a name without quotes', 0, 1],
+  ])('refuses a file that %s', async (_, file, fault, byte, column) => {
+    for (const chunkBytes of [1, 3, 1_000_000])
+      await expect(retype(file, chunkBytes)).rejects.toEqual(refusal(fault, byte, column));
+  });
+
+  it('says in one line what is wrong and where, and shows nothing of the file', () => {
+    expect(refusal(NO_NUMBER, 1_234, 3).message).toBe(
+      "the engine's result file is not in its CSV dialect: no number in a column of numbers (byte 1234, column 3)",
+    );
   });
 });

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AthenaServiceException, TooManyRequestsException } from '@aws-sdk/client-athena';
+import { Unavailable } from '../answers/problem.ts';
+import { AwsCallFailed, metadataOf } from './aws-call-failed.ts';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+const RETRY_AFTER_SECONDS = 30;
+
+/** A small call that has no answer after so long gets a second try. S3 and Athena answer in well under a second. */
+const LONGEST_TRY_MS = 4_000;
+
+/**
+ * Makes one call of AWS. Tries again, after pauses that grow and vary, while AWS throttles it, fails or does not
+ * answer. Throws Unavailable when that has not ended by `until`, and AwsCallFailed for every other error.
+ *
+ * @param operation for the log: `S3 HeadObject`
+ * @param until in milliseconds since 1970
+ * @param send makes one try; it handles the errors that are answers, such as a missing key
+ * @param longestTryMs of one try
+ */
+export async function call<T>(
+  operation: string,
+  until: number,
+  send: (signal: AbortSignal) => Promise<T>,
+  longestTryMs = LONGEST_TRY_MS,
+): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    const signal = AbortSignal.timeout(Math.max(1, Math.min(longestTryMs, until - Date.now())));
+    try {
+      return await send(signal);
+    } catch (error) {
+      const failure = new AwsCallFailed(operation, error);
+      if (!signal.aborted && !mayPass(error)) throw failure;
+      const pause = pauseMs * (0.5 + Math.random() / 2);
+      if (Date.now() + pause >= until) throw overloaded(failure);
+      await delay(pause);
+    }
+  }
+}
+
+/**
+ * Athena throttles with `TooManyRequestsException` or, without a class of its own in the SDK, `ThrottlingException`.
+ * Every other error that may pass is told by its HTTP status, since a HEAD's answer has no body: 429, 5xx, or none
+ * because the connection broke. 409 is S3's word for two conditional writes at one time.
+ */
+function mayPass(error: unknown): boolean {
+  if (error instanceof TooManyRequestsException) return true;
+  if (error instanceof AthenaServiceException && error.name === 'ThrottlingException') return true;
+  const { httpStatusCode: status } = metadataOf(error);
+  return status === undefined ? isConnectionError(error) : status === 409 || status === 429 || status >= 500;
+}
+
+/** Node.js gives the errors of sockets a code; the SDK names its own time-outs. */
+const isConnectionError = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'TimeoutError' || /^E[A-Z_]+$/.test((error as NodeJS.ErrnoException).code ?? ''));
+
+const overloaded = (cause: AwsCallFailed) =>
+  new Unavailable(
+    'The service has more to do than it can. Request the report again later.',
+    RETRY_AFTER_SECONDS,
+    { cause },
+  );

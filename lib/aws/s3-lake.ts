@@ -1,0 +1,97 @@
+import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import type { Lake, LakeListing, LakeObject } from '../delivery/lake.ts';
+import { PARTITION_COLUMN } from '../report/tables.ts';
+import { daysBetween, daysOf } from '../report/utc-time.ts';
+import { AwsCallFailed } from './aws-call-failed.ts';
+import { call } from './call.ts';
+
+/** Where the lake is. */
+export interface LakePlace {
+  readonly bucket: string;
+  /** Of the tables' folders in the bucket; empty, or ends with a slash. */
+  readonly prefix: string;
+}
+
+/** The listings that one function keeps, by what was listed. */
+export type ListingCache = Map<string, LakeListing>;
+
+const FORBIDDEN = 403;
+
+/**
+ * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
+ *
+ * @param place undefined where the lake can't be listed
+ * @param onForbidden told when S3 refuses the listing, which then counts as a lake that can't be listed
+ */
+export function s3Lake(
+  s3: S3Client,
+  place: LakePlace | undefined,
+  {
+    until,
+    cache,
+    onForbidden,
+  }: { until: number; cache: ListingCache; onForbidden: (error: unknown) => void },
+): Lake {
+  const folderOf: Lake['folderOf'] = ({ table }) => `${place?.prefix ?? ''}${table}/`;
+
+  const page = (bucket: string, prefix: string, from: { StartAfter?: string; ContinuationToken?: string }) =>
+    call('S3 ListObjectsV2', until, async (abortSignal) => {
+      const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ...from });
+      const { Contents = [], NextContinuationToken } = await s3.send(command, { abortSignal });
+      const objects = Contents.map(
+        ({ Key = '', ETag = '', Size = 0, LastModified }): LakeObject => ({
+          key: Key,
+          etag: ETag,
+          bytes: Size,
+          lastModified: LastModified?.getTime() ?? 0,
+        }),
+      );
+      return { objects, next: NextContinuationToken };
+    });
+
+  const everyPage = async (bucket: string, prefix: string): Promise<LakeObject[]> => {
+    const found: LakeObject[] = [];
+    for (let next: string | undefined; ; ) {
+      const read = await page(bucket, prefix, next === undefined ? {} : { ContinuationToken: next });
+      found.push(...read.objects);
+      if (read.next === undefined) return found;
+      next = read.next;
+    }
+  };
+
+  return {
+    folderOf,
+    async list(report, window, maxAgeMs) {
+      if (!place) return undefined;
+      const { bucket } = place;
+      const partitions = `${folderOf(report)}${PARTITION_COLUMN}=`;
+      const { first, last } = daysOf(window);
+      const name = `${partitions}${first} ${last}`;
+      const listedAt = Date.now();
+      const kept = cache.get(name);
+      if (kept && listedAt - kept.listedAt < maxAgeMs) return kept;
+      try {
+        // The page begins before the first day's folder and, where the window is small, goes beyond the last one's.
+        const { objects, next } = await page(bucket, partitions, { StartAfter: partitions + first });
+        const isWhole = next === undefined || (objects.at(-1)?.key ?? '') > `${partitions}${last}/\u{10ffff}`;
+        const days = daysBetween(first, last).map((day) => `${partitions}${day}/`);
+        const all = isWhole
+          ? objects.filter(({ key }) => days.some((day) => key.startsWith(day)))
+          : (await Promise.all(days.map((day) => everyPage(bucket, day)))).flat();
+        const listing = { objects: all, listedAt };
+        if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);
+        return listing;
+      } catch (error) {
+        if (!(error instanceof AwsCallFailed && error.httpStatus === FORBIDDEN)) throw error;
+        onForbidden(error);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Keeps a listing, and lets go of those that are too old to be given again. */
+function keep(cache: ListingCache, name: string, listing: LakeListing, maxAgeMs: number): void {
+  for (const [other, { listedAt }] of cache) if (listing.listedAt - listedAt >= maxAgeMs) cache.delete(other);
+  cache.set(name, listing);
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type { Execution } from './execution.ts';
+import { recordKey, tokenOf } from './order.ts';
+import type { OpenRecord } from './order-record.ts';
+import type { StoredDocument } from './results.ts';
+import type { Run } from './run.ts';
+
+/** A try that this request has started, or asks the engine about, for all who wait. */
+export interface ClaimedTry {
+  /** The record that says so. */
+  readonly stored: StoredDocument;
+  readonly record: OpenRecord;
+}
+
+/** Athena remembers tokens for a time that it doesn't document. After so many tries of one request, a token is new. */
+const MOST_REMEMBERED = 3;
+
+/** So many tries without a result that can be read are no accident. */
+const MOST_TRIES = 6;
+
+/**
+ * Claims an order's next try, before the engine is called: of many requests that come at one time, one calls it.
+ * Undefined where another request has been quicker.
+ *
+ * @param stored what was read of the order
+ * @param after the token of the try that does not answer it
+ */
+export async function claimNext(
+  run: Run,
+  stored: StoredDocument | undefined,
+  after: string | undefined,
+  isRetry: boolean,
+): Promise<ClaimedTry | undefined> {
+  const { data, order, terms } = run;
+  run.starts += 1;
+  if (run.starts > MOST_TRIES) throw new Error(`none of ${MOST_TRIES} queries left a result`);
+  const record: OpenRecord = {
+    form: 1,
+    state: 'starting',
+    token: tokenOf(order, data.trace, run.starts > MOST_REMEMBERED ? randomUUID() : after),
+    trace: data.trace,
+    askedUntil: terms.waitUntil,
+    isRetry,
+  };
+  const claimed = await write(run, stored, record);
+  if (claimed) run.cacheStatus = 'miss';
+  return claimed;
+}
+
+/** Claims a try that nobody asks the engine about any more. Undefined where another request has been quicker. */
+export const takeOver = (
+  run: Run,
+  stored: StoredDocument,
+  record: OpenRecord,
+): Promise<ClaimedTry | undefined> => write(run, stored, { ...record, askedUntil: run.terms.waitUntil });
+
+async function write(
+  run: Run,
+  stored: StoredDocument | undefined,
+  record: OpenRecord,
+): Promise<ClaimedTry | undefined> {
+  const { results } = run.parts;
+  const key = recordKey(run.order);
+  const written = await (stored ? results.replace(stored, key, record) : results.create(key, record));
+  if (!written) return undefined;
+  run.follows = record.token;
+  return { stored: written, record };
+}
+
+/** By how much the engine's clock may run behind ours. */
+const CLOCK_SKEW_MS = 1_000;
+
+/**
+ * Whether an execution had ended before this request asked for it: the engine remembered its token.
+ *
+ * @param startedAt when this request asked for it; undefined where another one did
+ */
+export const isRemembered = ({ starts }: Run, execution: Execution, startedAt: number | undefined): boolean =>
+  starts <= MOST_REMEMBERED &&
+  startedAt !== undefined &&
+  'completedAt' in execution &&
+  execution.completedAt < startedAt - CLOCK_SKEW_MS;

@@ -1,0 +1,81 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { PARTITION_COLUMN } from '../report/tables.ts';
+import type { LakeListing, LakeObject } from './lake.ts';
+
+/** The marker that a writer puts into a day's folder when the day is complete: Spark's and Hadoop's. */
+const SUCCESS_MARKER = '_SUCCESS';
+
+/** One day of a table. */
+export interface LakeDay {
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  /** Digest over the day's files: equal if, and only if, their keys, ETags and sizes are. */
+  readonly version: string;
+  readonly files: number;
+  readonly bytes: number;
+  readonly isMarkedComplete: boolean;
+}
+
+/** What the lake held of a window at one time. */
+export interface DataState {
+  /** Digest over the window's files. Reports of the same version count the same records. */
+  readonly version: string;
+  /**
+   * Digest over everything that the listing told, also markers and times. Two listings with the same trace: nothing
+   * was written or removed in between, not even a file that came and went, as far as a listing can tell.
+   */
+  readonly trace: string;
+  /** In milliseconds since 1970. */
+  readonly listedAt: number;
+  /** False where nothing could be listed: version and trace then stand for this one request and no other. */
+  readonly isListed: boolean;
+}
+
+/** The state of data that nobody can list: unlike every other, so that no answer is given twice. */
+export function unlistedState(now: number): DataState {
+  const once = randomUUID();
+  return { version: once, trace: once, listedAt: now, isListed: false };
+}
+
+/** The days of a listing that hold files or markers, in their order. */
+export function lakeDays({ objects }: LakeListing, folder: string): LakeDay[] {
+  return [...Map.groupBy(objects, ({ key }) => dayOf(key, folder))]
+    .filter((entry): entry is [string, LakeObject[]] => entry[0] !== undefined)
+    .map(([day, inDay]) => {
+      const dayFolder = `${folder}${PARTITION_COLUMN}=${day}/`;
+      const files = inDay.filter(({ key }) => isFile(key.slice(dayFolder.length)));
+      return {
+        day,
+        version: digest(files.map(({ key, etag, bytes }) => [key, etag, bytes])),
+        files: files.length,
+        bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+        isMarkedComplete: inDay.some(({ key }) => key === dayFolder + SUCCESS_MARKER),
+      };
+    });
+}
+
+/** The state of the data that a listing shows. */
+export function dataState(listing: LakeListing, folder: string): DataState {
+  const days = lakeDays(listing, folder).filter(({ files }) => files > 0);
+  return {
+    version: digest(days.map(({ day, version }) => [day, version])),
+    trace: digest(
+      listing.objects.map(({ key, etag, bytes, lastModified }) => [key, etag, bytes, lastModified]),
+    ),
+    listedAt: listing.listedAt,
+    isListed: true,
+  };
+}
+
+const DAY = RegExp(`^${PARTITION_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
+
+const dayOf = (key: string, folder: string): string | undefined =>
+  key.startsWith(folder) ? DAY.exec(key.slice(folder.length))?.[1] : undefined;
+
+/** Athena reads every file under a day's folder but those that it hides; a folder's own marker is no file. */
+const isFile = (path: string): boolean =>
+  path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
+
+/** Half of SHA-256 in hexadecimal: enough that no two states of a lake share it. */
+const digest = (facts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);

@@ -1,0 +1,29 @@
+import { type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
+import { fileKey } from './order.ts';
+import type { SucceededRecord } from './order-record.ts';
+import { awaitPublication, isLarge, publish } from './publication.ts';
+import { publicationOf, type Run, ready, waiting } from './run.ts';
+
+/**
+ * Delivers the report of an execution that is recorded as succeeded, and publishes it again where its file is gone.
+ * Undefined where another try has to answer: the engine's result is gone too, or its publication was given up before
+ * this request came. Throws PublicationFailed where it was given up while this request waited.
+ */
+export async function deliverFile(run: Run, record: SucceededRecord): Promise<Delivery | undefined> {
+  const { results } = run.parts;
+  if (await results.head(fileKey(run.order, record.executionId))) return ready(run, record);
+  const publication = publicationOf(run, record);
+  if (!isLarge(record.resultBytes))
+    return (await publish(results, publication)) ? ready(run, record) : undefined;
+  switch (await awaitPublication(results, publication, run.terms.waitUntil)) {
+    case 'published':
+      return ready(run, record);
+    case 'under-way':
+      if (Date.now() >= run.terms.publishUntil) throw tookTooLong();
+      run.follows = record.token;
+      return waiting(run, record.token);
+    case 'abandoned':
+      if (run.follows !== record.token) return undefined;
+      throw new PublicationFailed(`the result of query ${record.executionId} was not published`);
+  }
+}

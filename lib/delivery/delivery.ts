@@ -1,0 +1,107 @@
+import { Unavailable } from '../answers/problem.ts';
+import type { ReportRequest } from '../report/parse-request.ts';
+import type { Entitlement } from '../report/row-predicates.ts';
+import { type DataState, dataState, unlistedState } from './data-version.ts';
+import type { QueryService } from './execution.ts';
+import type { Lake } from './lake.ts';
+import type { ResultsBucket } from './results.ts';
+
+/** What a delivery works with. */
+export interface DeliveryParts {
+  readonly queries: QueryService;
+  readonly results: ResultsBucket;
+  readonly lake: Lake;
+}
+
+/** Who wants which report. */
+export interface Wanted {
+  readonly request: ReportRequest;
+  readonly entitlement: Entitlement;
+}
+
+/** Times are milliseconds since 1970. */
+export interface DeliveryTerms {
+  /** When the request must be answered, with the report or with a place to wait. */
+  readonly waitUntil: number;
+  /** Until when the caller's query may be waited for. */
+  readonly giveUpAt: number;
+  /** Until when the caller's report may be published. */
+  readonly publishUntil: number;
+  /** How long any execution may take. */
+  readonly longestQueryMs: number;
+  /** How old a listing of the lake may be. */
+  readonly listingMs: number;
+  /** The engine's limit for one query; 0 where it is not known. */
+  readonly maxBytesScanned: number;
+}
+
+/** How the answer relates to earlier ones, in the words of RFC 9211. */
+export type CacheStatus = 'hit' | 'miss' | 'collapsed';
+
+/** A report under way: what one request leaves to the next. */
+export interface Progress {
+  readonly data: DataState;
+  /** Of the try that it waits for. */
+  readonly token: string;
+  readonly cacheStatus: CacheStatus;
+  /** How often the query was asked anew because files changed under it. */
+  readonly moves: number;
+}
+
+/** Where a delivery stands when its request must be answered. */
+export type Delivery =
+  | {
+      readonly state: 'ready';
+      /** Of the report's file in the results bucket. */
+      readonly key: string;
+      readonly cacheStatus: CacheStatus;
+      /** Absent where the lake changed under the query: the report is of no one version. */
+      readonly dataVersion?: string;
+    }
+  | { readonly state: 'waiting'; readonly progress: Progress };
+
+/** What the log and the metrics learn of a delivery, whatever becomes of it. */
+export interface DeliveryFacts {
+  queryExecutionId?: string;
+  dataVersion?: string;
+  bytesScanned?: number;
+  engineMs?: number;
+  /** From the query's submission to its end. */
+  queryMs?: number;
+  /** Set by the one request that recorded how the query ended. */
+  recordedEnd?: 'succeeded' | 'failed' | 'cut-off';
+}
+
+/** The query failed: an opaque 500 for the caller, the engine's reason for the log. */
+export class QueryFailed extends Error {
+  override readonly name = 'QueryFailed';
+}
+
+/** The result could not be made into the report's file: an opaque 500 for the caller. */
+export class PublicationFailed extends Error {
+  override readonly name = 'PublicationFailed';
+}
+
+const RETRY_AFTER_SECONDS = 60;
+
+export const tookTooLong = () =>
+  new Unavailable(
+    'The report took too long and was given up. Narrow it, or request it later.',
+    RETRY_AFTER_SECONDS,
+  );
+
+export const dataKeepMoving = () =>
+  new Unavailable(
+    'The events of this window are being rewritten at this moment. Request the report again later.',
+    RETRY_AFTER_SECONDS,
+  );
+
+/** What the lake holds of a request's window now. */
+export async function lookAtLake(
+  { lake }: Pick<DeliveryParts, 'lake'>,
+  { request: { report, window } }: Wanted,
+  maxAgeMs: number,
+): Promise<DataState> {
+  const listing = await lake.list(report, window, maxAgeMs);
+  return listing ? dataState(listing, lake.folderOf(report)) : unlistedState(Date.now());
+}

@@ -1,0 +1,57 @@
+import type { CompiledQuery } from '../report/compile-query.ts';
+
+/** One run of a query. Times are milliseconds since 1970. */
+export type Execution = RunningExecution | EndedExecution | ForgottenExecution;
+
+export interface RunningExecution {
+  readonly state: 'under-way';
+  readonly id: string;
+  readonly submittedAt: number;
+}
+
+/** Athena keeps executions for 45 days, and an id may come from a record that is older. */
+export interface ForgottenExecution {
+  readonly state: 'forgotten';
+  readonly id: string;
+}
+
+interface Figures {
+  readonly id: string;
+  readonly submittedAt: number;
+  readonly completedAt: number;
+  readonly bytesScanned: number;
+  readonly engineMs: number;
+}
+
+export type EndedExecution = SucceededExecution | FailedExecution | CutOffExecution;
+
+export interface SucceededExecution extends Figures {
+  readonly state: 'succeeded';
+  /** `s3://bucket/key` of the result. Read, never built: a reused result lies elsewhere. */
+  readonly location: string;
+}
+
+/** The engine could not run it, or somebody cancelled it. */
+export interface FailedExecution extends Figures {
+  readonly state: 'failed';
+  /** In the engine's words: for the log. */
+  readonly reason: string;
+  /** Whether the engine says that the same query may succeed another time. */
+  readonly isRetryable: boolean;
+}
+
+/** The engine stopped it at the workgroup's limit of bytes scanned. */
+export interface CutOffExecution extends Figures {
+  readonly state: 'cut-off';
+}
+
+/** The query engine, as far as the service needs it. */
+export interface QueryService {
+  /**
+   * Resolves to the execution's id.
+   * @param token 32 to 128 characters; the same token with the same query gives the same execution
+   */
+  start(query: CompiledQuery, token: string): Promise<string>;
+  get(id: string): Promise<Execution>;
+  stop(id: string): Promise<void>;
+}

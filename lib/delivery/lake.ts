@@ -1,0 +1,30 @@
+import type { Report } from '../report/catalogue.ts';
+import type { Window } from '../report/utc-time.ts';
+
+/** One object of the lake, as S3 lists it. */
+export interface LakeObject {
+  readonly key: string;
+  readonly etag: string;
+  readonly bytes: number;
+  /** In milliseconds since 1970. Of a multipart upload, it is the upload's start. */
+  readonly lastModified: number;
+}
+
+/** What a listing of a window's days found. */
+export interface LakeListing {
+  /** In the order of their keys. */
+  readonly objects: readonly LakeObject[];
+  /** When the listing began, in milliseconds since 1970. */
+  readonly listedAt: number;
+}
+
+/** The lake of events, as far as the service needs to know of it. */
+export interface Lake {
+  /** Where the folders of a report's days lie: `<prefix>publisher_events/`. */
+  folderOf(report: Report): string;
+  /**
+   * Lists the days that a window touches. Undefined where nothing can be listed.
+   * @param maxAgeMs how old a listing may be that is given again; 0 lists anew
+   */
+  list(report: Report, window: Window, maxAgeMs: number): Promise<LakeListing | undefined>;
+}

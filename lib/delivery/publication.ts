@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import * as v from 'valibot';
+import { retypeCsv } from '../csv/retype-csv.ts';
+import { RESULTS_PREFIX } from '../names.ts';
+import { nextFileLookMs } from './pace.ts';
+import type { EngineResult, ResultsBucket } from './results.ts';
+
+/** All that it takes to make an execution's report of its result. Stored, for large results. */
+const publication = v.object({
+  /** Of this form. A request of another one counts as absent. */
+  form: v.literal(1),
+  executionId: v.string(),
+  /** `s3://bucket/key` of the engine's result. */
+  location: v.string(),
+  /** Of the report's file. */
+  key: v.string(),
+  fileName: v.string(),
+  columns: v.array(
+    v.object({ name: v.string(), type: v.picklist(['datetime', 'integer', 'string', 'float']) }),
+  ),
+  /** The version of the data that it is a report of; absent where the data changed under the query. */
+  dataVersion: v.optional(v.string()),
+});
+
+export type Publication = v.InferOutput<typeof publication>;
+
+/** What a report's function re-types while the caller waits: a second's work. */
+const INLINE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes.
+ * Later than that, whatever should have told of its end has failed too.
+ */
+const LONGEST_PUBLICATION_MS = 50 * 60_000;
+
+export const isLarge = (resultBytes: number): boolean => resultBytes > INLINE_BYTES;
+
+const requestKey = (executionId: string) => `${RESULTS_PREFIX.publications}${executionId}.json`;
+const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${executionId}.json`;
+
+/**
+ * Streams the engine's result into the report's file (contract 2.3). Resolves to false where the result is gone.
+ *
+ * @param opened the result, where it has been opened already
+ */
+export async function publish(
+  results: ResultsBucket,
+  { location, key, fileName, columns, executionId, dataVersion }: Publication,
+  opened?: EngineResult,
+): Promise<boolean> {
+  let first = opened;
+  const metadata = { 'query-execution-id': executionId, ...(dataVersion && { 'data-version': dataVersion }) };
+  return results.writeOnce(key, { fileName, metadata }, async () => {
+    const result = first ?? (await results.openResult(location));
+    first = undefined;
+    return result && retypeCsv(columns, result.content);
+  });
+}
+
+/**
+ * Has the publishing function publish a large result, and waits for it. Resolves to how that stands at `until`.
+ *
+ * @param until in milliseconds since 1970
+ */
+export async function awaitPublication(
+  results: ResultsBucket,
+  wanted: Publication,
+  until: number,
+): Promise<'published' | 'under-way' | 'abandoned'> {
+  const began = Date.now();
+  const { executionId, key } = wanted;
+  if (await results.head(key)) return 'published';
+  const isNew = await results.create(requestKey(executionId), wanted);
+  if (!isNew) {
+    const requested = await results.head(requestKey(executionId));
+    if (began - (requested?.lastModified ?? began) > LONGEST_PUBLICATION_MS) return 'abandoned';
+  }
+  for (;;) {
+    const [file, abandoned] = await Promise.all([results.head(key), results.head(abandonedKey(executionId))]);
+    if (file) return 'published';
+    if (abandoned) return 'abandoned';
+    const now = Date.now();
+    if (now >= until) return 'under-way';
+    await delay(Math.min(nextFileLookMs(now - began), until - now));
+  }
+}
+
+/** The publication that an object under `publications/` asks for; undefined where it is gone or can't be read. */
+export async function readPublication(results: ResultsBucket, key: string): Promise<Publication | undefined> {
+  const result = v.safeParse(publication, (await results.read(key))?.document);
+  return result.success ? result.output : undefined;
+}
+
+/** Tells whoever waits for a publication that it has been given up. */
+export async function abandonPublication(results: ResultsBucket, requestedBy: string): Promise<string> {
+  const executionId = requestedBy.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
+  await results.create(abandonedKey(executionId), {});
+  return executionId;
+}

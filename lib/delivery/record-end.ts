@@ -1,0 +1,56 @@
+import { ReportTooLarge } from '../answers/problem.ts';
+import { type DeliveryFacts, QueryFailed } from './delivery.ts';
+import type { CutOffExecution, EndedExecution, FailedExecution } from './execution.ts';
+import { recordKey } from './order.ts';
+import type { EndedRecord } from './order-record.ts';
+import type { StoredDocument } from './results.ts';
+import type { Run } from './run.ts';
+
+/** What the log learns of an execution that has ended. */
+export const figuresOf = ({
+  submittedAt,
+  completedAt,
+  bytesScanned,
+  engineMs,
+}: Omit<EndedExecution, 'id' | 'state'>): DeliveryFacts => ({
+  bytesScanned,
+  engineMs,
+  queryMs: completedAt - submittedAt,
+});
+
+/** The part of a record that every ended execution has. */
+export const endOf = (
+  { id, submittedAt, completedAt, bytesScanned, engineMs }: EndedExecution,
+  { token, trace }: Pick<EndedRecord, 'token' | 'trace'>,
+) => ({ form: 1, token, trace, executionId: id, submittedAt, completedAt, bytesScanned, engineMs }) as const;
+
+/**
+ * Records how a try ended, unless another request has done so. Whoever does it counts the query, so that each is
+ * counted once.
+ *
+ * @param stored the record as this request wrote it; undefined where another has replaced it
+ */
+export async function recordEnd(
+  { parts: { results }, order, note }: Run,
+  stored: StoredDocument | undefined,
+  record: EndedRecord,
+): Promise<void> {
+  if (stored && (await results.replace(stored, recordKey(order), record)))
+    note({ recordedEnd: record.state });
+}
+
+/** The record of an execution without a result. */
+export const failureRecord = (
+  execution: FailedExecution | CutOffExecution,
+  of: Pick<EndedRecord, 'token' | 'trace'>,
+  { limit, hasDataMoved }: { readonly limit: number; readonly hasDataMoved: boolean },
+): Exclude<EndedRecord, { readonly state: 'succeeded' }> =>
+  execution.state === 'cut-off'
+    ? { state: 'cut-off', ...endOf(execution, of), limit }
+    : { state: 'failed', ...endOf(execution, of), reason: execution.reason, hasDataMoved };
+
+/** What the caller is told of an execution without a result. */
+export const refusalOf = (record: ReturnType<typeof failureRecord>): Error =>
+  record.state === 'cut-off'
+    ? new ReportTooLarge()
+    : new QueryFailed(`query ${record.executionId} ${record.reason}`);

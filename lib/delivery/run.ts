@@ -1,0 +1,90 @@
+import type { DataState } from './data-version.ts';
+import {
+  type CacheStatus,
+  type Delivery,
+  type DeliveryFacts,
+  type DeliveryParts,
+  type DeliveryTerms,
+  lookAtLake,
+  type Progress,
+  type Wanted,
+} from './delivery.ts';
+import { fileKey, makeOrder, type Order } from './order.ts';
+import type { SucceededRecord } from './order-record.ts';
+import type { Publication } from './publication.ts';
+
+/** One request's part in the making of a report: what it was given, and how far it has come. */
+export interface Run {
+  readonly parts: DeliveryParts;
+  readonly wanted: Wanted;
+  readonly terms: DeliveryTerms;
+  /** Takes what is learnt on the way. */
+  readonly note: (facts: DeliveryFacts) => void;
+  data: DataState;
+  order: Order;
+  /** The token of the try that it waits for. */
+  follows: string | undefined;
+  cacheStatus: CacheStatus | undefined;
+  moves: number;
+  /** How many tries this request has started. */
+  starts: number;
+}
+
+/** Begins where an earlier request of the same caller ended, or with a look at the lake. */
+export async function beginRun(
+  parts: DeliveryParts,
+  wanted: Wanted,
+  terms: DeliveryTerms,
+  note: Run['note'],
+  left: Progress | undefined,
+): Promise<Run> {
+  const data = left?.data ?? (await lookAtLake(parts, wanted, terms.listingMs));
+  return {
+    parts,
+    wanted,
+    terms,
+    note,
+    data,
+    order: makeOrder(wanted.request, wanted.entitlement, data),
+    follows: left?.token,
+    cacheStatus: left?.cacheStatus,
+    moves: left?.moves ?? 0,
+    starts: 0,
+  };
+}
+
+/** Follows nothing any more, and wants the report of the data as they are now. */
+export async function lookAgain(run: Run): Promise<void> {
+  run.data = await lookAtLake(run.parts, run.wanted, 0);
+  run.order = makeOrder(run.wanted.request, run.wanted.entitlement, run.data);
+  run.follows = undefined;
+  run.moves += 1;
+}
+
+/** The answer of a request that can't wait any more, while its caller can. */
+export const waiting = ({ data, cacheStatus = 'collapsed', moves }: Run, token: string): Delivery => ({
+  state: 'waiting',
+  progress: { data, token, cacheStatus, moves },
+});
+
+/** The answer with the report of an execution. */
+export function ready({ data, order, cacheStatus = 'hit', note }: Run, record: SucceededRecord): Delivery {
+  const { executionId, isCopy } = record;
+  const dataVersion = isCopy ? { dataVersion: data.version } : {};
+  note({ queryExecutionId: executionId, ...dataVersion });
+  return { state: 'ready', key: fileKey(order, executionId), cacheStatus, ...dataVersion };
+}
+
+/** What it takes to publish an execution's report. */
+export const publicationOf = (
+  { data, order }: Run,
+  { executionId, location, isCopy }: SucceededRecord,
+): Publication => ({
+  form: 1,
+  executionId,
+  location,
+  key: fileKey(order, executionId),
+  fileName: order.fileName,
+  columns: [...order.columns],
+  ...(isCopy && { dataVersion: data.version }),
+});

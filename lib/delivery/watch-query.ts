@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Unavailable } from '../answers/problem.ts';
+import { RESULTS_PREFIX } from '../names.ts';
+import type { Execution, QueryService, RunningExecution } from './execution.ts';
+import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
+import type { ResultsBucket } from './results.ts';
+
+/** What is watched. */
+export interface WatchedQuery {
+  readonly id: string;
+  /** When it was started, as far as this request knows; undefined: ask at once. In milliseconds since 1970. */
+  readonly startedAt: number | undefined;
+}
+
+/** Times are milliseconds since 1970. */
+export interface WatchTerms {
+  /** When the request must be answered. */
+  readonly waitUntil: number;
+  /** Until when its caller waits. */
+  readonly giveUpAt: number;
+  /** How long an execution may take. */
+  readonly longestQueryMs: number;
+}
+
+/**
+ * Watches an execution for all who wait for it. Resolves to what it is when it has ended, has taken too long, or the
+ * request or its caller can't wait any more.
+ */
+export async function watchQuery(
+  { queries, results }: { readonly queries: QueryService; readonly results: ResultsBucket },
+  { id, startedAt }: WatchedQuery,
+  { waitUntil, giveUpAt, longestQueryMs }: WatchTerms,
+): Promise<Execution> {
+  let latest: RunningExecution = { state: 'under-way', id, submittedAt: startedAt ?? Date.now() };
+  const ask = async (): Promise<Execution> => {
+    try {
+      return await queries.get(id);
+    } catch (error) {
+      // An engine at its limit says nothing of the query, which goes on.
+      if (error instanceof Unavailable) return latest;
+      throw error;
+    }
+  };
+  const age = () => Date.now() - latest.submittedAt;
+  const ending = new AbortController();
+  const appeared = resultAppears(results, id, age, ending.signal);
+  let hasAppeared = false;
+  let askAt = startedAt === undefined ? 0 : startedAt + nextAskMs(0, Math.random());
+  try {
+    for (let asked = 0; ; ) {
+      const tooLongAt = Math.min(giveUpAt, latest.submittedAt + longestQueryMs);
+      const pauseMs = Math.max(0, Math.min(askAt, tooLongAt, waitUntil) - Date.now());
+      if (hasAppeared) await delay(pauseMs);
+      else hasAppeared = await Promise.race([delay(pauseMs, false), appeared]);
+      if (Date.now() >= waitUntil && Date.now() < tooLongAt && !hasAppeared) return latest;
+      // It may have ended at the last moment: what took too long is asked about before it is given up.
+      const execution = await ask();
+      if (execution.state !== 'under-way' || Date.now() >= Math.min(tooLongAt, waitUntil)) return execution;
+      latest = execution;
+      askAt = Date.now() + (hasAppeared ? askAgainMs(asked++) : nextAskMs(age(), Math.random()));
+    }
+  } finally {
+    ending.abort();
+  }
+}
+
+/**
+ * Resolves to true when the result lies where Athena puts it. This is a hint and no more: a result that is reused lies
+ * elsewhere, and a query that fails has none.
+ */
+async function resultAppears(
+  results: ResultsBucket,
+  id: string,
+  age: () => number,
+  signal: AbortSignal,
+): Promise<true> {
+  const key = `${RESULTS_PREFIX.athena}${id}.csv`;
+  while (!signal.aborted) {
+    await delay(nextResultLookMs(age()));
+    if (!signal.aborted && (await results.head(key).catch(() => undefined))) return true;
+  }
+  return new Promise(() => {});
+}

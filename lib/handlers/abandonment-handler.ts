@@ -1,0 +1,23 @@
+import { abandonPublication } from '../delivery/publication.ts';
+import type { FunctionParts } from './function-parts.ts';
+import type { ObjectCreated } from './publication-handler.ts';
+
+/** What Lambda sends where an asynchronous invocation has failed for good, as far as it is read here. */
+export interface FailedInvocation {
+  readonly requestContext: { readonly condition: string };
+  readonly requestPayload: ObjectCreated;
+}
+
+/** For small calls of S3. */
+const PATIENCE_MS = 20_000;
+
+/** Tells those who wait for a large result that its publication has been given up. An alarm rings when this runs. */
+export function abandonmentHandler({ partsUntil, log }: FunctionParts) {
+  return async ({ requestPayload, requestContext }: FailedInvocation): Promise<void> => {
+    const { key } = requestPayload.detail.object;
+    const { results } = partsUntil(Date.now() + PATIENCE_MS);
+    const queryExecutionId = await abandonPublication(results, key);
+    const { condition } = requestContext;
+    log.error('publication abandoned', { publication: key, queryExecutionId, condition });
+  };
+}

@@ -1,0 +1,51 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
+import { deliverReport } from '../delivery/deliver-report.ts';
+import type { DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
+import type { FunctionParts } from './function-parts.ts';
+import type { LoggedFacts } from './logged-facts.ts';
+
+/** What is left of a request's time, after the wait, to write down where its caller waits on. */
+const ANSWER_MS = 2_500;
+
+/** One request for a report, on either route. Times are milliseconds since 1970. */
+export interface DeliveryRequest {
+  readonly event: APIGatewayProxyEvent;
+  readonly began: number;
+  readonly facts: LoggedFacts;
+  readonly wanted: Wanted;
+  readonly callerWaits: Pick<DeliveryTerms, 'giveUpAt' | 'publishUntil'>;
+  /** What an earlier request left. */
+  readonly left?: Progress;
+  /** Writes down how far the delivery has come; resolves to where the caller waits on. */
+  readonly remember: (progress: Progress) => Promise<{ readonly ticket: string; readonly hop: number }>;
+}
+
+/** The time by which every call of AWS has ended that a request makes. */
+export const answerBy = ({ config }: Pick<FunctionParts, 'config'>, began: number): number =>
+  began + config.queryWaitMs + ANSWER_MS;
+
+/** Delivers a report as far as it can be done within one request, and answers with where it is (contract 4.2). */
+export async function answerDelivery(
+  { config, partsUntil }: FunctionParts,
+  { event, began, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
+): Promise<APIGatewayProxyResult> {
+  const waitUntil = began + config.queryWaitMs;
+  const parts = partsUntil(answerBy({ config }, began), waitUntil);
+  const terms: DeliveryTerms = {
+    ...callerWaits,
+    waitUntil,
+    longestQueryMs: config.longestQueryMs,
+    listingMs: config.listingMs,
+    maxBytesScanned: config.maxBytesScanned,
+  };
+  const delivery = await deliverReport(parts, wanted, terms, (learnt) => Object.assign(facts, learnt), left);
+  facts.isReady = delivery.state === 'ready';
+  if (delivery.state === 'waiting') {
+    facts.cacheStatus = delivery.progress.cacheStatus;
+    return redirectToWaitingRoom(event, await remember(delivery.progress), facts.cacheStatus);
+  }
+  facts.cacheStatus = delivery.cacheStatus;
+  const url = await parts.results.presign(delivery.key, config.downloadUrlSeconds);
+  return redirectToDownload(url, delivery);
+}

@@ -1,0 +1,33 @@
+/** A call as it came in, also one that was throttled or never answered. */
+export interface AthenaCall {
+  readonly operation: string;
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** The query that it asked for or, once it has, started. */
+  queryExecutionId?: string;
+}
+
+export interface CallLog {
+  note(operation: string, input: object): AthenaCall;
+  /** The latest calls, the oldest first. */
+  calls(): readonly AthenaCall[];
+}
+
+const MOST_KEPT = 100_000;
+
+export function createCallLog(): CallLog {
+  let calls: AthenaCall[] = [];
+  return {
+    note(operation, input) {
+      const call: AthenaCall = { operation, at: Date.now(), ...queryOf(input) };
+      if (calls.length >= 2 * MOST_KEPT) calls = calls.slice(-MOST_KEPT);
+      calls.push(call);
+      return call;
+    },
+    calls: () => calls.slice(-MOST_KEPT),
+  };
+}
+
+/** The query that a call's input or answer names. */
+export const queryOf = (document: object): { queryExecutionId?: string } =>
+  'QueryExecutionId' in document ? { queryExecutionId: String(document.QueryExecutionId) } : {};

@@ -1,0 +1,21 @@
+import type { QueryEngine } from './query-engine.ts';
+
+/** An engine that is never given more queries at a time than it carries; the others wait for it. */
+export function limitEngine<E extends QueryEngine>(engine: E): E {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    ...engine,
+    async run(query) {
+      while (running >= engine.maxRunning) await new Promise<void>((resolve) => waiting.push(resolve));
+      running += 1;
+      try {
+        query.signal.throwIfAborted();
+        return await engine.run(query);
+      } finally {
+        running -= 1;
+        waiting.shift()?.();
+      }
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { type CallRate, tokenBucket } from '../token-bucket.ts';
+import { ApiError } from './api-error.ts';
+
+export interface AthenaQuotas {
+  /** By operation; those that are not here have no limit. */
+  readonly calls: Readonly<Record<string, CallRate>>;
+  /** How many queries may be queued or running at a time. */
+  readonly activeQueries: number;
+}
+
+/**
+ * What a new AWS account has in us-east-1, the region that this machine says it is. Calls: "Per account API call
+ * quotas" of https://docs.aws.amazon.com/athena/latest/ug/service-limits.html. Queries: "Active DML queries" of
+ * https://docs.aws.amazon.com/general/latest/gr/athena.html; other regions have fewer.
+ */
+export const NEW_ACCOUNT: AthenaQuotas = {
+  calls: {
+    StartQueryExecution: { perSecond: 20, burst: 80 },
+    StopQueryExecution: { perSecond: 20, burst: 80 },
+    GetQueryExecution: { perSecond: 100, burst: 200 },
+  },
+  activeQueries: 200,
+};
+
+export const UNLIMITED: AthenaQuotas = { calls: {}, activeQueries: Number.POSITIVE_INFINITY };
+
+/** Throws where a call of the operation is one too many. */
+export type AdmitCall = (operation: string) => void;
+
+export function callLimiter({ calls }: AthenaQuotas, now?: () => number): AdmitCall {
+  const buckets = new Map(
+    Object.entries(calls).map(([operation, rate]) => [operation, tokenBucket(rate, now)]),
+  );
+  return (operation) => {
+    if (buckets.get(operation)?.() === false) throw new ApiError(400, 'ThrottlingException', 'Rate exceeded');
+  };
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { destinationRecord } from './destination-record.ts';
+import type { Sandbox } from './lambda-sandbox.ts';
+
+/** How long Lambda waits before it runs a failed event again, the second and the third time. */
+export const LAMBDA_RETRY_PAUSES_MS = [60_000, 120_000];
+
+/** A function's queue of events, of which nobody awaits the outcome. */
+export interface EventQueue {
+  send(event: unknown): void;
+  /** Forgets the events that wait for another try. */
+  close(): void;
+}
+
+/**
+ * Runs a function for each event as Lambda invokes it asynchronously: what fails, crashes or times out is run again
+ * after a pause; what fails to the last goes to the on-failure destination.
+ */
+export function eventQueue(options: {
+  readonly name: string;
+  readonly sandbox: Pick<Sandbox, 'invoke'>;
+  /** A pause for each further try. */
+  readonly retryPausesMs: readonly number[];
+  readonly onFailure?: (record: object) => void;
+}): EventQueue {
+  const { name, sandbox, retryPausesMs, onFailure } = options;
+  const closed = new AbortController();
+
+  const run = async (event: unknown): Promise<void> => {
+    // Lambda keeps it over all tries.
+    const requestId = randomUUID();
+    let failure: unknown;
+    for (const pauseMs of [0, ...retryPausesMs]) {
+      await delay(pauseMs, undefined, { signal: closed.signal, ref: false });
+      try {
+        await sandbox.invoke(event, requestId);
+        return;
+      } catch (error) {
+        closed.signal.throwIfAborted();
+        failure = error;
+        process.stderr.write(`${name}: ${error instanceof Error ? error.message : error}\n`);
+      }
+    }
+    onFailure?.(destinationRecord({ name, requestId, event, failure, tries: retryPausesMs.length + 1 }));
+  };
+
+  return {
+    send: (event) =>
+      void run(event).catch((error) => {
+        if (!closed.signal.aborted) throw error;
+      }),
+    close: () => closed.abort(),
+  };
+}

@@ -1,0 +1,32 @@
+import { functionArn } from './function-arn.ts';
+import { FunctionFailed } from './lambda-sandbox.ts';
+
+/** What Lambda tells an on-failure destination of an event whose last try failed. */
+export const destinationRecord = ({
+  name,
+  requestId,
+  event,
+  failure,
+  tries,
+}: {
+  readonly name: string;
+  readonly requestId: string;
+  readonly event: unknown;
+  readonly failure: unknown;
+  readonly tries: number;
+}): object => ({
+  version: '1.0',
+  timestamp: new Date().toISOString(),
+  requestContext: {
+    requestId,
+    functionArn: `${functionArn(name)}:$LATEST`,
+    condition: 'RetriesExhausted',
+    approximateInvokeCount: tries,
+  },
+  requestPayload: event,
+  responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+  responsePayload: {
+    errorType: failure instanceof FunctionFailed && failure.timedOut ? 'Sandbox.Timedout' : 'Error',
+    errorMessage: failure instanceof Error ? failure.message : String(failure),
+  },
+});

@@ -1,0 +1,35 @@
+import { conditionalRequestConflict } from './conditional-request-conflict.ts';
+import type { Publish } from './stored-file.ts';
+
+interface Write {
+  isOvertaken: boolean;
+}
+
+/**
+ * The conditional writes under way. Of several, the first to finish wins and the others are told by their condition
+ * (412); a DELETE that succeeds before a conditional write is finished makes that one a conflict (409), as
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html has it.
+ */
+export class WritesInFlight {
+  readonly #writes = new Map<string, Set<Write>>();
+
+  /** Runs a conditional write of the object, which must publish by the function that it is given. */
+  async run(object: string, publish: Publish, write: (publish: Publish) => Promise<void>): Promise<void> {
+    const own: Write = { isOvertaken: false };
+    const others = this.#writes.get(object) ?? new Set();
+    this.#writes.set(object, others.add(own));
+    try {
+      await write(async (from, to) => {
+        if (own.isOvertaken) throw conditionalRequestConflict();
+        await publish(from, to);
+      });
+    } finally {
+      others.delete(own);
+      if (others.size === 0) this.#writes.delete(object);
+    }
+  }
+
+  objectDeleted(object: string): void {
+    for (const write of this.#writes.get(object) ?? []) write.isOvertaken = true;
+  }
+}

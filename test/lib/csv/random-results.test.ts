@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
+import { type CsvColumn, retypeCsv } from '../../../lib/csv/retype-csv.ts';
+import { retypeByParsing } from './parse-engine-csv.ts';
+import { type RandomResult, randomResult } from './random-result.ts';
+
+/** The report, one character a byte; undefined if the file is refused. Fails if memory after a piece is written to. */
+async function retype({ columns, file, pieceBytes }: RandomResult): Promise<string | undefined> {
+  const memory = Buffer.concat([file, Buffer.alloc(100, 'after the file')]);
+  const original = Buffer.from(memory);
+  let untouched = true;
+  async function* pieces() {
+    for (let at = 0, end = 0; at < file.length; at = end) {
+      end = Math.min(at + pieceBytes(), file.length);
+      try {
+        yield memory.subarray(at, end);
+      } finally {
+        untouched &&= memory.subarray(end).equals(original.subarray(end));
+      }
+    }
+  }
+  const report: Uint8Array[] = [];
+  try {
+    for await (const chunk of retypeCsv(columns, pieces())) report.push(Buffer.from(chunk));
+    return Buffer.concat(report).toString('latin1');
+  } catch (error) {
+    expect(error).toBeInstanceOf(NotEngineCsv);
+    return undefined;
+  } finally {
+    expect(untouched).toBe(true);
+  }
+}
+
+const clicks: CsvColumn = { name: 'Clicks', type: 'integer' };
+const device: CsvColumn = { name: 'DeviceOrProxy', type: 'string' };
+
+describe('retypeCsv, beside regular expressions over the whole file', () => {
+  it('makes the same of random results, sound and broken, cut at random', async () => {
+    let refused = 0;
+    const files = 3_000;
+    for (let seed = 0; seed < files; seed++) {
+      const result = randomResult(seed, 5);
+      const report = await retype(result);
+      expect(report, `the file of seed ${seed}`).toBe(retypeByParsing(result.columns, result.file));
+      if (report === undefined) refused++;
+    }
+    expect(refused / files).toBeGreaterThan(0.1);
+    expect(refused / files).toBeLessThan(0.4);
+  });
+
+  it.each([65_535, 65_536, 1_000_000])(
+    'makes the same of large results in pieces of %i bytes',
+    async (length) => {
+      for (let seed = 0; seed < 4; seed++) {
+        const result = { ...randomResult(seed, 3_000), pieceBytes: () => length };
+        expect(await retype(result), `the file of seed ${seed}`).toBe(
+          retypeByParsing(result.columns, result.file),
+        );
+      }
+    },
+  );
+
+  it('makes the same of a file cut in two at any place', async () => {
+    const columns = [clicks, device];
+    const file = Buffer.from('"a\n,""","b"\n"1","x""y,\n"""""\n,""\n"-2.50","""é"\n"-13",\n"4",""""\n');
+    const report = retypeByParsing(columns, file);
+    expect(report).toBeDefined();
+    for (let cut = 1; cut < file.length; cut++) {
+      const lengths = [cut];
+      const pieceBytes = () => lengths.pop() ?? file.length;
+      expect(await retype({ columns, file, pieceBytes }), `cut at byte ${cut}`).toBe(report);
+    }
+  });
+
+  // Each text behind a sound row, so that it may end the row or begin another.
+  it.each([
+    ['a number', [clicks], '"a"\n"7"\n'],
+    ['a text', [device], '"a"\n"x"\n'],
+    ['a number after a text', [device, clicks], '"a","b"\n"x",'],
+    ['a text after a number', [clicks, device], '"a","b"\n"7",'],
+    ['a name', [device], ''],
+  ])(
+    'makes the same of every text of up to five bytes that mean something, as %s',
+    async (_, columns, before) => {
+      let texts = [''];
+      for (let length = 0; length <= 5; length++) {
+        for (const text of texts) {
+          const file = Buffer.from(before + text);
+          expect(await retype({ columns, file, pieceBytes: () => 100 }), JSON.stringify(text)).toBe(
+            retypeByParsing(columns, file),
+          );
+        }
+        texts = texts.flatMap((text) => ['"', ',', '\n', '1', '-', '.', 'e'].map((byte) => text + byte));
+      }
+    },
+  );
+});

@@ -1,0 +1,118 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventQueue } from '../../local/gateway/async-invocation.ts';
+import { startSandbox } from '../../local/gateway/lambda-sandbox.ts';
+
+const event = { detail: { object: { key: 'publications/id.json' } } };
+
+/** A function whose tries end as listed, and what it was invoked with. */
+const functionThat = (...outcomes: readonly ('works' | 'throws')[]) => {
+  const invocations: unknown[][] = [];
+  const invoke = async (...invocation: unknown[]) => {
+    invocations.push(invocation);
+    if (outcomes[invocations.length - 1] !== 'works') throw new Error('no luck');
+  };
+  return { sandbox: { invoke }, invocations };
+};
+
+const queueOf = (sandbox: Parameters<typeof eventQueue>[0]['sandbox'], retryPausesMs = [0, 0]) => {
+  const records: object[] = [];
+  const queue = eventQueue({
+    name: 'publish',
+    sandbox,
+    retryPausesMs,
+    onFailure: (record) => records.push(record),
+  });
+  onTestFinished(() => queue.close());
+  return { queue, records };
+};
+
+describe('an event', () => {
+  it('is run once where that works', async () => {
+    const { sandbox, invocations } = functionThat('works');
+    const { queue, records } = queueOf(sandbox);
+    queue.send(event);
+    await expect.poll(() => invocations).toEqual([[event, expect.any(String)]]);
+    queue.send('another');
+    // The other one's end shows that there was no second try of the first.
+    await expect.poll(() => records.length).toBe(1);
+    expect(invocations.map(([sent]) => sent)).toEqual([event, 'another', 'another', 'another']);
+  });
+
+  it('is run again under the same request id until it works', async () => {
+    const { sandbox, invocations } = functionThat('throws', 'throws', 'works');
+    const { queue, records } = queueOf(sandbox);
+    queue.send(event);
+    await expect.poll(() => invocations).toHaveLength(3);
+    expect(new Set(invocations.map(([, requestId]) => requestId)).size).toBe(1);
+    expect(records).toEqual([]);
+  });
+
+  it('goes to the destination after the last try', async () => {
+    const { sandbox, invocations } = functionThat();
+    const { queue, records } = queueOf(sandbox);
+    queue.send(event);
+    await expect.poll(() => records).toHaveLength(1);
+    expect(records).toEqual([
+      {
+        version: '1.0',
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        requestContext: {
+          requestId: invocations[0]?.[1],
+          functionArn: expect.stringMatching(/^arn:aws:lambda:.*:function:publish:\$LATEST$/),
+          condition: 'RetriesExhausted',
+          approximateInvokeCount: 3,
+        },
+        requestPayload: event,
+        responseContext: { statusCode: 200, executedVersion: '$LATEST', functionError: 'Unhandled' },
+        responsePayload: { errorType: 'Error', errorMessage: 'no luck' },
+      },
+    ]);
+    expect(invocations).toHaveLength(3);
+  });
+
+  it('is forgotten when the queue is closed between two tries', async () => {
+    const [closed, open] = [functionThat(), functionThat()];
+    const { queue, records } = queueOf(closed.sandbox, [100]);
+    const other = queueOf(open.sandbox, [100]);
+    queue.send(event);
+    await expect.poll(() => closed.invocations).toHaveLength(1);
+    queue.close();
+    other.queue.send(event);
+    await expect.poll(() => other.records).toHaveLength(1);
+    expect([closed.invocations.length, records]).toEqual([1, []]);
+  });
+});
+
+it('a function that crashes, and one that takes too long, is run again', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'async-invocation-'));
+  onTestFinished(() => rm(home, { recursive: true }));
+  const entry = join(home, 'function.mjs');
+  await writeFile(
+    entry,
+    `export const handler = async (event) => {
+       if (event === 'crash') process.exit(1);
+       await new Promise((resolve) => setTimeout(resolve, 1_000_000));
+     };`,
+  );
+  const sandbox = await startSandbox({
+    name: 'publish',
+    entry: pathToFileURL(entry),
+    env: {},
+    timeoutMs: 50,
+  });
+  onTestFinished(() => sandbox.kill());
+  const { queue, records } = queueOf(sandbox);
+  queue.send('crash');
+  queue.send('slow');
+  await expect.poll(() => records.length, { timeout: 10_000 }).toBe(2);
+  expect(records).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ requestPayload: 'crash' }),
+      expect.objectContaining({ requestPayload: 'slow', responsePayload: expect.anything() }),
+    ]),
+  );
+});

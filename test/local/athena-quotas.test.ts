@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import {
+  AthenaClient,
+  GetQueryExecutionCommand,
+  ListQueryExecutionsCommand,
+  StartQueryExecutionCommand,
+  StopQueryExecutionCommand,
+} from '@aws-sdk/client-athena';
+import { S3Client } from '@aws-sdk/client-s3';
+import { expect, it, onTestFinished } from 'vitest';
+import { type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
+
+const aws = { region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccessKey: 'x' }, maxAttempts: 1 };
+
+/** Athena on an engine whose queries run until the test lets them fail. */
+async function start(options: Partial<AthenaOptions> = {}) {
+  const running: { finish: () => void }[] = [];
+  let clock = 0;
+  const s3 = new S3Client(aws);
+  const athena = await startAthena({
+    engine: {
+      maxRunning: 2,
+      run: (query) =>
+        new Promise((_, reject) => {
+          const finish = () => reject(new Error('finished'));
+          running.push({ finish });
+          query.signal.addEventListener('abort', finish);
+        }),
+    },
+    s3,
+    resultsUri: 's3://results/',
+    database: 'reports',
+    workgroup: 'reports',
+    now: () => clock,
+    ...options,
+  });
+  const client = new AthenaClient({ ...aws, endpoint: athena.url });
+  onTestFinished(async () => {
+    await athena.close();
+    client.destroy();
+    s3.destroy();
+  });
+  const startQuery = async (ClientRequestToken: string = randomUUID()) => {
+    const context = { QueryExecutionContext: { Database: 'reports' }, WorkGroup: 'reports' };
+    const command = new StartQueryExecutionCommand({
+      QueryString: 'SELECT 1',
+      ClientRequestToken,
+      ...context,
+    });
+    return (await client.send(command)).QueryExecutionId as string;
+  };
+  const get = (QueryExecutionId: string) => client.send(new GetQueryExecutionCommand({ QueryExecutionId }));
+  return { athena, client, startQuery, get, running, pass: (ms: number) => (clock += ms) };
+}
+
+/** How many of so many calls at once are admitted. */
+async function admitted(count: number, call: () => Promise<unknown>): Promise<number> {
+  const outcomes = await Promise.allSettled(Array.from({ length: count }, call));
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
+  for (const error of refused)
+    expect(error).toMatchObject({ name: 'ThrottlingException', message: 'Rate exceeded' });
+  return count - refused.length;
+}
+
+it('the calls of one operation are admitted at its rate and, after a quiet time, in a burst', async () => {
+  const { startQuery, get, client, pass } = await start();
+  const id = await startQuery();
+  expect(await admitted(100, () => startQuery())).toBe(79);
+  expect(await admitted(250, () => get(id))).toBe(200);
+  const stop = () => client.send(new StopQueryExecutionCommand({ QueryExecutionId: id }));
+  expect(await admitted(100, stop)).toBe(80);
+  pass(500);
+  expect(await admitted(20, () => startQuery())).toBe(10);
+  expect(await admitted(70, () => get(id))).toBe(50);
+  pass(3_600_000);
+  expect(await admitted(250, () => get(id))).toBe(200);
+});
+
+it('queries beyond the quota are refused, queued ones counted, until one has ended', async () => {
+  const { startQuery, get, running } = await start({ maxRunning: 1, quotas: { activeQueries: 3 } });
+  const token = randomUUID();
+  const first = await startQuery(token);
+  await startQuery();
+  await startQuery();
+  await expect(startQuery()).rejects.toMatchObject({
+    name: 'TooManyRequestsException',
+    Reason: 'CONCURRENT_QUERY_LIMIT_EXCEEDED',
+  });
+  // Not one more: the token's own.
+  expect(await startQuery(token)).toBe(first);
+  running[0]?.finish();
+  await expect.poll(async () => (await get(first)).QueryExecution?.Status?.State).toBe('FAILED');
+  await startQuery();
+  await expect(startQuery()).rejects.toMatchObject({ name: 'TooManyRequestsException' });
+});
+
+it('without quotas, everything is admitted', async () => {
+  const { startQuery, get } = await start({ quotas: false });
+  const ids = await Promise.all(Array.from({ length: 210 }, () => startQuery()));
+  expect(await admitted(300, () => get(ids[0] as string))).toBe(300);
+});
+
+it('every call is noted with its time and its query, also one that is throttled', async () => {
+  const quotas = { calls: { GetQueryExecution: { perSecond: 1, burst: 1 } } };
+  const { athena, client, startQuery, get } = await start({ quotas });
+  const from = Date.now();
+  const queryExecutionId = await startQuery();
+  await get(queryExecutionId);
+  await expect(get(queryExecutionId)).rejects.toThrow('Rate exceeded');
+  await client.send(new ListQueryExecutionsCommand({}));
+  const calls = athena.calls();
+  expect(calls.map(({ at: _at, ...call }) => call)).toEqual([
+    { operation: 'StartQueryExecution', queryExecutionId },
+    { operation: 'GetQueryExecution', queryExecutionId },
+    { operation: 'GetQueryExecution', queryExecutionId },
+    { operation: 'ListQueryExecutions' },
+  ]);
+  for (const { at } of calls) expect(at >= from && at <= Date.now()).toBe(true);
+});
+
+it('more queries can be RUNNING than the engine carries, which gets no more than that', async () => {
+  const { startQuery, get, running } = await start({ maxRunning: 5 });
+  const ids = await Promise.all(Array.from({ length: 5 }, () => startQuery()));
+  const states = async () =>
+    (await Promise.all(ids.map(get))).map(({ QueryExecution }) => QueryExecution?.Status?.State);
+  expect(await states()).toEqual(Array(5).fill('RUNNING'));
+  expect(running).toHaveLength(2);
+  running[0]?.finish();
+  await expect.poll(() => running).toHaveLength(3);
+});

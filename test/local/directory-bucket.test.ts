@@ -1,0 +1,228 @@
+import { link, mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandInput,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+
+const Bucket = 'events';
+
+let home: string;
+let store: ObjectStore;
+let s3: S3Client;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'directory-bucket-'));
+  await mkdir(join(home, 'events'));
+  store = await startObjectStore({
+    directory: join(home, 'storage'),
+    buckets: ['results'],
+    shown: { [Bucket]: join(home, 'events') },
+  });
+  const { url: endpoint, region, credentials } = store;
+  s3 = new S3Client({ endpoint, region, credentials, requestChecksumCalculation: 'WHEN_REQUIRED' });
+});
+
+afterAll(async () => {
+  s3.destroy();
+  await store.close();
+  await rm(home, { recursive: true });
+});
+
+const pathOf = (key: string) => join(home, 'events', key);
+
+const write = async (key: string, text = key) => {
+  await mkdir(join(pathOf(key), '..'), { recursive: true });
+  await writeFile(pathOf(key), text);
+};
+
+const list = (more: Partial<ListObjectsV2CommandInput>) =>
+  s3.send(new ListObjectsV2Command({ Bucket, ...more }));
+
+const keysOf = async (more: Partial<ListObjectsV2CommandInput>) => {
+  const { Contents = [], CommonPrefixes = [] } = await list(more);
+  return [...Contents.map(({ Key }) => Key), ...CommonPrefixes.map(({ Prefix }) => Prefix)];
+};
+
+const everyKey = async (more: Partial<ListObjectsV2CommandInput>) => {
+  const keys: (string | undefined)[] = [];
+  let ContinuationToken: string | undefined;
+  do {
+    const page = await list({ ...more, ContinuationToken });
+    keys.push(...(page.Contents ?? []).map(({ Key }) => Key));
+    ContinuationToken = page.NextContinuationToken;
+  } while (ContinuationToken);
+  return keys;
+};
+
+const entry = async (key: string) => (await list({ Prefix: key, MaxKeys: 1 })).Contents?.[0];
+
+describe('a listing of a directory', () => {
+  it('names every file, whatever it is called, and every folder, in the order of the bytes of UTF-8', async () => {
+    const names = [
+      '_SUCCESS',
+      '.hidden',
+      'a.parquet',
+      'a-b',
+      'sub/x.parquet',
+      'sub.csv',
+      '\uffee',
+      '😀',
+      'ü +&',
+    ];
+    for (const name of names) await write(`names/day=2026-01-31/${name}`);
+
+    const keys = await keysOf({ Prefix: 'names/' });
+
+    const expected = ['names/', 'names/day=2026-01-31/', 'names/day=2026-01-31/sub/'].concat(
+      names.map((name) => `names/day=2026-01-31/${name}`),
+    );
+    expect(keys).toEqual(expected.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+  });
+
+  it('tells size, time and a tag that changes with the file', async () => {
+    await write('facts/file', '1234');
+    await utimes(pathOf('facts/file'), 0, new Date('2026-01-31T10:30:00.789Z'));
+    const first = await entry('facts/file');
+    expect(first).toMatchObject({
+      Size: 4,
+      ETag: expect.stringMatching(/^"[0-9a-f]{32}"$/),
+      LastModified: new Date('2026-01-31T10:30:00Z'),
+    });
+    await utimes(pathOf('facts/file'), 0, new Date('2026-01-31T10:30:00.790Z'));
+    const touched = await entry('facts/file');
+    // The same bytes at the same time in another file.
+    await write('facts/other', '1234');
+    await utimes(pathOf('facts/other'), 0, new Date('2026-01-31T10:30:00.790Z'));
+    await rename(pathOf('facts/other'), pathOf('facts/file'));
+    const replaced = await entry('facts/file');
+    expect(new Set([first?.ETag, touched?.ETag, replaced?.ETag]).size).toBe(3);
+  });
+
+  it('shows by its folder that a file was there and has gone', async () => {
+    await write('trace/day=2026-01-31/kept');
+    // A time long ago, since two changes within one tick of the file system's clock have the same time.
+    await utimes(pathOf('trace/day=2026-01-31'), 0, 0);
+    const before = await list({ Prefix: 'trace/day=' });
+    const again = await list({ Prefix: 'trace/day=' });
+    await write('trace/day=2026-01-31/added');
+    await rm(pathOf('trace/day=2026-01-31/added'));
+    const after = await list({ Prefix: 'trace/day=' });
+
+    expect(again.Contents).toEqual(before.Contents);
+    expect(after.Contents?.map(({ Key }) => Key)).toEqual(before.Contents?.map(({ Key }) => Key));
+    const [marker, file] = after.Contents ?? [];
+    expect(marker).toMatchObject({ Key: 'trace/day=2026-01-31/', Size: 0 });
+    expect(marker?.ETag).not.toBe(before.Contents?.[0]?.ETag);
+    expect(marker?.LastModified).not.toEqual(before.Contents?.[0]?.LastModified);
+    expect(file).toEqual(before.Contents?.[1]);
+  });
+
+  it('takes prefix, start-after, max-keys and delimiter', async () => {
+    for (const day of ['01', '02', '03', '10']) await write(`days/day=2026-01-${day}/x`);
+    await write('days2/x');
+    expect(await keysOf({ Prefix: 'days/day=2026-01-0', StartAfter: 'days/day=2026-01-02' })).toEqual([
+      'days/day=2026-01-02/',
+      'days/day=2026-01-02/x',
+      'days/day=2026-01-03/',
+      'days/day=2026-01-03/x',
+    ]);
+    expect(await keysOf({ Prefix: 'days/day=2026-01-1', StartAfter: 'days/day=2026-01-10/' })).toEqual([
+      'days/day=2026-01-10/x',
+    ]);
+    expect(await keysOf({ Prefix: 'days/', MaxKeys: 2 })).toEqual(['days/', 'days/day=2026-01-01/']);
+    expect(await keysOf({ Prefix: 'days/day=2026-01-0', Delimiter: '/' })).toEqual(
+      ['01', '02', '03'].map((day) => `days/day=2026-01-${day}/`),
+    );
+    expect(await keysOf({ Prefix: 'days', Delimiter: '/' })).toEqual(['days/', 'days2/']);
+    expect(await keysOf({ Prefix: 'days/day=2027' })).toEqual([]);
+    expect(await keysOf({ Prefix: '../' })).toEqual([]);
+  });
+
+  it('comes in pages of 1000 keys without a gap', async () => {
+    const names = Array.from({ length: 2_100 }, (_, index) => `many/day=2026-01-31/${index}.parquet`);
+    await write(names[0] as string);
+    // Links: a thousand times faster to make than files.
+    await Promise.all(names.slice(1).map((name) => link(pathOf(names[0] as string), pathOf(name))));
+
+    const first = await list({ Prefix: 'many/day=' });
+    expect([first.KeyCount, first.IsTruncated]).toEqual([1_000, true]);
+    expect(await everyKey({ Prefix: 'many/day=' })).toEqual(['many/day=2026-01-31/', ...names].sort());
+  });
+
+  it('never fails while files come and go', async () => {
+    const churn = Array.from({ length: 200 }, async (_, index) => {
+      await write(`churn/${index}`);
+      await rm(pathOf(`churn/${index}`));
+    });
+    const listings = Array.from({ length: 20 }, () => list({ Prefix: 'churn/' }));
+    for (const { KeyCount, Contents = [] } of await Promise.all(listings))
+      expect(Contents).toHaveLength(KeyCount ?? -1);
+    await Promise.all(churn);
+  });
+
+  it('follows links, but not into a folder that holds them', async () => {
+    await write('links/real/file');
+    await symlink(pathOf('links/real'), pathOf('links/folder'));
+    await symlink(pathOf('links/real/file'), pathOf('links/file'));
+    await symlink(pathOf('links'), pathOf('links/loop'));
+    await symlink(pathOf('links/gone'), pathOf('links/dangling'));
+    expect(await keysOf({ Prefix: 'links/' })).toEqual([
+      'links/',
+      'links/file',
+      'links/folder/',
+      'links/folder/file',
+      'links/real/',
+      'links/real/file',
+    ]);
+  });
+});
+
+describe('an object of a directory', () => {
+  it('is the file, whole or in part, under the tag of the listing', async () => {
+    await write('read/file', '0123456789');
+    const object = { Bucket, Key: 'read/file' };
+    const { Body, ETag, ContentLength } = await s3.send(new GetObjectCommand(object));
+    expect([await Body?.transformToString(), ContentLength]).toEqual(['0123456789', 10]);
+    expect(ETag).toBe((await entry('read/file'))?.ETag);
+    expect(await s3.send(new HeadObjectCommand(object))).toMatchObject({ ETag, ContentLength: 10 });
+    const part = await s3.send(new GetObjectCommand({ ...object, Range: 'bytes=-3' }));
+    expect([await part.Body?.transformToString(), part.ContentRange]).toEqual(['789', 'bytes 7-9/10']);
+  });
+
+  it('is empty where it stands for a folder', async () => {
+    await write('marker/file');
+    const { Body, ContentLength } = await s3.send(new GetObjectCommand({ Bucket, Key: 'marker/' }));
+    expect([await Body?.transformToString(), ContentLength]).toEqual(['', 0]);
+  });
+
+  it.each([
+    'read',
+    'read/none',
+    'read/file/',
+    'read//file',
+    'read/../read/file',
+    '../storage/',
+    'read/./file',
+  ])('is not there under the key %s', async (Key) => {
+    await write('read/file', '0123456789');
+    await expect(s3.send(new GetObjectCommand({ Bucket, Key }))).rejects.toMatchObject({ name: 'NoSuchKey' });
+  });
+
+  it('can be neither written nor deleted', async () => {
+    await write('read/kept', 'x');
+    const object = { Bucket, Key: 'read/kept' };
+    for (const command of [new PutObjectCommand({ ...object, Body: 'y' }), new DeleteObjectCommand(object)])
+      await expect(s3.send(command as DeleteObjectCommand)).rejects.toMatchObject({ name: 'AccessDenied' });
+    const { Body } = await s3.send(new GetObjectCommand(object));
+    expect(await Body?.transformToString()).toBe('x');
+  });
+});
