@@ -31,12 +31,8 @@ export interface ReportsApiProps {
 const BY_FUNCTION =
   'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (contract 5). The waiting room takes the ticket in its path instead; the description of the API is public.';
 
-const integrationWith = (handler: IFunction, options: LambdaIntegrationOptions = {}) =>
-  new LambdaIntegration(handler, {
-    timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
-    allowTestInvoke: false,
-    ...options,
-  });
+const integrationWith = (handler: IFunction, options: LambdaIntegrationOptions) =>
+  new LambdaIntegration(handler, { timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS), ...options });
 
 const addMethod = (resource: IResource, method: string, integration: LambdaIntegration) =>
   Validations.of(resource.addMethod(method, integration)).acknowledge(
@@ -83,7 +79,7 @@ export class ReportsApi extends Construct {
     this.api.node.tryRemoveChild('Endpoint');
     for (const { path, handler } of routes) {
       const resource = this.api.root.resourceForPath(path);
-      for (const method of ROUTE_METHODS) addMethod(resource, method, integrationWith(handler));
+      for (const method of ROUTE_METHODS) addMethod(resource, method, integrationWith(handler, { allowTestInvoke: false }));
     }
     this.#catchAll(notFound);
     addGatewayAnswers(this.api);

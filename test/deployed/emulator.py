@@ -16,6 +16,7 @@ from decimal import Decimal
 
 import faults
 from ministack import app
+from ministack.core import iam_actions
 from ministack.services import athena, cognito, s3
 from ministack.services.cloudformation import provisioners
 
@@ -109,6 +110,50 @@ def the_issuer_is_the_emulator():
         return sign
 
     replace(cognito, "_signed_jwt", with_issuer)
+
+
+# --- IAM ---
+
+
+@bend(
+    "The emulator checks GetQueryExecution and StopQueryExecution against no resource; AWS's Service Authorization "
+    "Reference names the workgroup of the execution."
+)
+def executions_belong_to_their_workgroup():
+    def make(original):
+        def resource(service, method, path, headers, body, query_params, region, account_id):
+            if service == "athena":
+                execution = athena._executions.get(json.loads(body or b"{}").get("QueryExecutionId"))
+                if execution:
+                    return f"arn:aws:athena:{region}:{account_id}:workgroup/{execution['WorkGroup']}"
+            return original(service, method, path, headers, body, query_params, region, account_id)
+
+        return resource
+
+    replace(iam_actions, "extract_resource_arn", make)
+
+
+@bend(
+    "The emulator has no condition keys s3:if-none-match and s3:ObjectCreationOperation, by which a bucket's policy "
+    "demands conditional writes (S3 User Guide, Enforce conditional writes)."
+)
+def writes_have_their_condition_keys():
+    def make(original):
+        def context(action, query_params, path="", headers=None):
+            found = original(action, query_params, path, headers)
+            if action != "s3:PutObject":
+                return found
+            is_part = any(name in (query_params or {}) for name in ("uploads", "partNumber"))
+            condition = (headers or {}).get("if-none-match")
+            return {
+                **found,
+                "s3:ObjectCreationOperation": "false" if is_part else "true",
+                **({"s3:if-none-match": condition} if condition else {}),
+            }
+
+        return context
+
+    replace(iam_actions, "s3_service_context", make)
 
 
 # --- Athena ---
@@ -307,6 +352,8 @@ def failure(how):
 
 if __name__ == "__main__":
     faults_strike()
+    # It would also listen where TLS is usually found, which is the machine's and not the lane's.
+    app._port_is_bindable = lambda *_: False
     if "--bends" in sys.argv:
         json.dump(BENDS, sys.stdout)
     else:

@@ -34,7 +34,7 @@ try {
   resources.defer(() => rm(directory, { recursive: true, force: true }));
   const emulator = resources.use(await startEmulator(commands, directory));
   const issuer = resources.use(await startIssuer());
-  Object.assign(process.env, issuer.environment);
+  Object.assign(process.env, emulator.trust, issuer.environment);
   const { bootstrap, cdk } = operator({ endpoint: emulator.url, commands });
   say(`The emulator answers at ${emulator.url}.`);
   await bootstrap();

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LaneFault } from './lane-fault.ts';
@@ -11,9 +11,11 @@ const START_MS = 60_000;
 const STOP_MS = 5_000;
 const POLL_MS = 100;
 
-/** An AWS on loopback that no one here wrote, with the bends of `emulator.py`. */
+/** An AWS on loopback that no one here wrote, with the bends of `emulator.py`. It enforces IAM, and speaks TLS. */
 export interface Emulator extends AsyncDisposable {
   readonly url: string;
+  /** By which Node.js, the AWS CLI and curl trust its certificate. */
+  readonly trust: Readonly<Record<string, string>>;
   /** What goes wrong there, as JSON: read at each query. */
   readonly faultsFile: string;
   /** Where its own words are. */
@@ -22,7 +24,7 @@ export interface Emulator extends AsyncDisposable {
 
 export async function startEmulator(commands: string, directory: string): Promise<Emulator> {
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  const url = `https://127.0.0.1:${port}`;
   const faultsFile = join(directory, 'faults.json');
   const log = join(directory, 'emulator.log');
   const scratch = join(directory, 'scratch');
@@ -36,6 +38,8 @@ export async function startEmulator(commands: string, directory: string): Promis
       HOME: process.env['HOME'],
       TMPDIR: scratch,
       BIND_HOST: '127.0.0.1',
+      AUTH: 'true',
+      USE_SSL: '1',
       GATEWAY_PORT: String(port),
       // These two would listen on every interface.
       IOT_MTLS_ENABLED: 'false',
@@ -46,13 +50,24 @@ export async function startEmulator(commands: string, directory: string): Promis
     },
   });
   await output.close();
-  if (!(await isReady(url, child))) {
+  if (!(await isReady(port, child))) {
     await stop(child);
     throw new LaneFault(
       `The emulator does not start: ${(await readFile(log, 'utf8')).trim().split('\n').at(-1)}`,
     );
   }
-  return { url, faultsFile, log, [Symbol.asyncDispose]: () => stop(child) };
+  const certificate = join(scratch, 'ministack-tls', 'server.crt');
+  return {
+    url,
+    trust: {
+      NODE_EXTRA_CA_CERTS: certificate,
+      AWS_CA_BUNDLE: certificate,
+      CURL_CA_BUNDLE: certificate,
+    },
+    faultsFile,
+    log,
+    [Symbol.asyncDispose]: () => stop(child),
+  };
 }
 
 async function freePort(): Promise<number> {
@@ -66,11 +81,16 @@ async function freePort(): Promise<number> {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
-async function isReady(url: string, child: ChildProcess): Promise<boolean> {
+async function isReady(port: number, child: ChildProcess): Promise<boolean> {
   const until = Date.now() + START_MS;
   while (!hasEnded(child) && Date.now() < until) {
-    const answer = await fetch(`${url}/_ministack/health`).catch(() => undefined);
-    if (answer?.ok) return true;
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (isOpen) return true;
     await pause(POLL_MS);
   }
   return false;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as send } from 'node:http';
+import { createServer, type IncomingMessage, request as sendPlain } from 'node:http';
+import { request as sendEncrypted } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
@@ -59,6 +60,7 @@ async function forward(request: IncomingMessage, upstream: string, host: string 
   const headers = rawHeaders.map((field, index) =>
     host !== undefined && index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host' ? host : field,
   );
+  const send = upstream.startsWith('https:') ? sendEncrypted : sendPlain;
   const outgoing = send(upstream + url, { method, headers });
   outgoing.end(await buffer(request));
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
