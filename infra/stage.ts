@@ -18,6 +18,11 @@ const existingIssuer = v.strictObject({
   issuer: text,
   /** Where the provider publishes its signing keys. */
   jwksUri: v.pipe(v.string(), v.url()),
+  /**
+   * A role or another claim that every token must carry: `{ name: 'roles', value: 'Reports.Read' }`. Without it, a token
+   * must carry the scope in `scope` or `scp`; with it, `aud` may be `apiScope` instead, as Entra ID has it.
+   */
+  requiredClaim: v.exactOptional(v.strictObject({ name: text, value: text })),
   /** Shown among the outputs, for partners. */
   tokenUrl: v.pipe(v.string(), v.url()),
 });

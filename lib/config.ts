@@ -16,6 +16,12 @@ const environment = v.object({
   /** Tokens must be requested with `{API_SCOPE}/.default` (contract 5.2). */
   [ENV.apiScope]: text,
   /**
+   * A claim that every token must carry, `roles`, and the value that it must hold. Where it is set, `aud` may name the
+   * API in place of the scope, as with Entra ID.
+   */
+  [ENV.requiredClaim]: v.optional(text),
+  [ENV.requiredClaimValue]: v.optional(text),
+  /**
    * Whether tokens say which companies' rows a caller may see (`claims`), or every caller sees all (`none`).
    * There is no default: a deployment that forgot to choose must not start.
    */
@@ -69,6 +75,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
       `${ENV.entitlements} is "claims": name the claim, ${ENV.publisherCompaniesClaim} or ${ENV.advertiserCompaniesClaim} or both.`,
     );
   const everyCompany = values[ENV.everyCompanyValue];
+  const { [ENV.requiredClaim]: name, [ENV.requiredClaimValue]: value } = values;
+  if ((name === undefined) !== (value === undefined))
+    throw new Error(`${ENV.requiredClaim} and ${ENV.requiredClaimValue} go together: set both or neither.`);
+  const requiredClaim = name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
   const eventsBucket = values[ENV.eventsBucket];
   const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
     claim === undefined ? undefined : { claim, prefix, everyCompany };
@@ -78,6 +88,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
       issuer: values[ENV.tokenIssuer],
       jwksUri: values[ENV.tokenJwksUri],
       apiScope: values[ENV.apiScope],
+      requiredClaim,
     }),
     /** By the field that governs a report; undefined where every caller sees every row. */
     entitlements:

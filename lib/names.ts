@@ -9,6 +9,8 @@ export const ENV = {
   tokenIssuer: 'TOKEN_ISSUER',
   tokenJwksUri: 'TOKEN_JWKS_URI',
   apiScope: 'API_SCOPE',
+  requiredClaim: 'REQUIRED_CLAIM',
+  requiredClaimValue: 'REQUIRED_CLAIM_VALUE',
   entitlements: 'ENTITLEMENTS',
   publisherCompaniesClaim: 'PUBLISHER_COMPANIES_CLAIM',
   publisherCompaniesPrefix: 'PUBLISHER_COMPANIES_PREFIX',

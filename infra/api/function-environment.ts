@@ -33,6 +33,8 @@ export function functionEnvironment({
     [ENV.tokenIssuer]: tokenIssuer.issuer,
     [ENV.tokenJwksUri]: tokenIssuer.jwksUri,
     [ENV.apiScope]: apiScope,
+    [ENV.requiredClaim]: tokenIssuer.requiredClaim?.name,
+    [ENV.requiredClaimValue]: tokenIssuer.requiredClaim?.value,
     [ENV.entitlements]: entitlements.by,
     [ENV.publisherCompaniesClaim]: claims?.publisherCompanies?.claim,
     [ENV.publisherCompaniesPrefix]: claims?.publisherCompanies?.prefix,
