@@ -12,7 +12,9 @@ const root = join(import.meta.dirname, '..');
 const MOST_BYTES = 480_000;
 
 /** Writes `<folder>/<function>/index.mjs` and its map for every function. Throws where one has grown too large. */
-export function bundleFunctions(folder: string): readonly { readonly file: string; readonly bytes: number }[] {
+export function bundleFunctions(
+  folder: string,
+): readonly { readonly file: string; readonly bytes: number }[] {
   const written = bundles().map(({ path, contents }) => {
     const file = relative(join(root, 'dist'), path);
     const target = join(folder, file);

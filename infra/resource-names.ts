@@ -11,7 +11,9 @@ export interface ResourceNames {
   readonly functionLog: (name: string) => string;
   readonly accessLog: string;
   /** What one stack tells the others: CloudFormation refuses to change or remove it while another stack reads it. */
-  readonly exported: (value: 'events-bucket' | 'results-bucket' | 'issuer' | 'token-url' | 'probe-client') => string;
+  readonly exported: (
+    value: 'events-bucket' | 'results-bucket' | 'issuer' | 'token-url' | 'probe-client',
+  ) => string;
 }
 
 /** The names of one stage's resources. */

@@ -78,7 +78,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const { [ENV.requiredClaim]: name, [ENV.requiredClaimValue]: value } = values;
   if ((name === undefined) !== (value === undefined))
     throw new Error(`${ENV.requiredClaim} and ${ENV.requiredClaimValue} go together: set both or neither.`);
-  const requiredClaim = name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
+  const requiredClaim =
+    name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
   const eventsBucket = values[ENV.eventsBucket];
   const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
     claim === undefined ? undefined : { claim, prefix, everyCompany };

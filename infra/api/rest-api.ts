@@ -79,7 +79,8 @@ export class ReportsApi extends Construct {
     this.api.node.tryRemoveChild('Endpoint');
     for (const { path, handler } of routes) {
       const resource = this.api.root.resourceForPath(path);
-      for (const method of ROUTE_METHODS) addMethod(resource, method, integrationWith(handler, { allowTestInvoke: false }));
+      for (const method of ROUTE_METHODS)
+        addMethod(resource, method, integrationWith(handler, { allowTestInvoke: false }));
     }
     this.#catchAll(notFound);
     addGatewayAnswers(this.api);

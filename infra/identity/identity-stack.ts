@@ -93,9 +93,7 @@ export class IdentityStack extends Stack {
       value: `${domain.baseUrl()}/oauth2/token`,
       ...(isProbed && { exportName: names.exported('token-url') }),
     });
-    this.probeClient = isProbed
-      ? this.#keepSecret(addClient('Probe', 'probe'), tokenUrl, names)
-      : undefined;
+    this.probeClient = isProbed ? this.#keepSecret(addClient('Probe', 'probe'), tokenUrl, names) : undefined;
     new CfnOutput(this, 'UserPoolId', { value: pool.userPoolId });
     const exportName = names.exported('issuer');
     new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl, exportName });

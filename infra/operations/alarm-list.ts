@@ -89,7 +89,8 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'large-reports-fail',
-      suffering: 'A report too large to publish at once was given up after three tries: its partner was told so.',
+      suffering:
+        'A report too large to publish at once was given up after three tries: its partner was told so.',
       anchor: 'large-reports-fail',
       metric: metrics.lambda(abandon.name, 'Invocations', QUARTER),
       threshold: 1,

@@ -34,7 +34,8 @@ export const burnRates: readonly BurnRate[] = [
   },
   {
     name: 'reports-fail-slowly',
-    suffering: 'One request in thirty-three is answered 5xx, for six hours: some partners do not get their reports.',
+    suffering:
+      'One request in thirty-three is answered 5xx, for six hours: some partners do not get their reports.',
     share: 6 * BUDGET,
     windows: [
       { period: Duration.hours(6), leastRequests: 60 },

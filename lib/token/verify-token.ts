@@ -34,7 +34,10 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
   const getKey = keySet({ read: () => readKeySet(jwksUri), now: Date.now, pause });
 
   return async (authorization) => {
-    const claims = await jwtVerify(bearerToken(authorization), getKey, { issuer, algorithms: ALGORITHMS }).then(
+    const claims = await jwtVerify(bearerToken(authorization), getKey, {
+      issuer,
+      algorithms: ALGORITHMS,
+    }).then(
       ({ payload }): Claims => payload,
       (error: unknown) => {
         if (error instanceof KeySetUnavailable) throw error;

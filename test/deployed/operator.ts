@@ -16,14 +16,14 @@ export const ACCOUNT_ID = '000000000000';
 export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 /** What an operator types, and where. Each command resolves to what it wrote; it rejects with that if it fails. */
-export function operator({ endpoint, commands }: Account, cwd = ROOT) {
+export function operator({ endpoint, commands }: Account, cwd = ROOT, credentials = CREDENTIALS) {
   const env = {
     ...process.env,
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: REGION,
     AWS_DEFAULT_REGION: REGION,
-    AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_PAGER: '',

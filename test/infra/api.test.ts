@@ -21,7 +21,11 @@ const serving = (functions: readonly Resource[]) =>
 
 /** Every path and what stands above it. */
 const NODES = [
-  ...new Set(routes.flatMap(({ path }) => path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/')))),
+  ...new Set(
+    routes.flatMap(({ path }) =>
+      path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/')),
+    ),
+  ),
   '/{proxy+}',
 ];
 
@@ -50,7 +54,9 @@ describe('the functions', () => {
 
   it('are those of functions/, on Node 24 and arm64, with a log of their own that expires', () => {
     expect(functions.map(({ Properties }) => Properties['FunctionName'])).toEqual(
-      [...serviceFunctions.map(({ name }) => name), 'probe'].map((name) => `performance-reports-test-${name}`),
+      [...serviceFunctions.map(({ name }) => name), 'probe'].map(
+        (name) => `performance-reports-test-${name}`,
+      ),
     );
     expect(readdirSync('functions').sort()).toEqual(
       functions.map(({ Properties }) => `${String(Properties['FunctionName']).split('-').at(-1)}.ts`).sort(),
@@ -161,7 +167,9 @@ describe('the probe', () => {
       tokenUrl: 'https://login.example/tenant/token',
       clientSecretId: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
     });
-    const schedules = ofType(grown, 'AWS::Events::Rule').map(({ Properties }) => Properties['ScheduleExpression']);
+    const schedules = ofType(grown, 'AWS::Events::Rule').map(
+      ({ Properties }) => Properties['ScheduleExpression'],
+    );
     expect(schedules).toContain('rate(5 minutes)');
   });
 });
@@ -208,7 +216,9 @@ describe('the API', () => {
       ].sort(),
     );
     for (const { method, handler } of routed(made))
-      expect(handler.Properties['FunctionName'] === 'performance-reports-test-notfound').toBe(method === 'ANY');
+      expect(handler.Properties['FunctionName'] === 'performance-reports-test-notfound').toBe(
+        method === 'ANY',
+      );
     expect(ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties).toMatchObject({
       MethodSettings: [
         {

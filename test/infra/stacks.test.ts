@@ -64,7 +64,9 @@ describe('what stacks tell each other', () => {
 
   it('goes by exports, so that CloudFormation refuses to replace what another stack reads', () => {
     const exported = new Set([data, identity].flatMap(exportsOf));
-    const imported = [...JSON.stringify(Template.fromStack(api).toJSON()).matchAll(/"Fn::ImportValue":"([^"]+)"/g)];
+    const imported = [
+      ...JSON.stringify(Template.fromStack(api).toJSON()).matchAll(/"Fn::ImportValue":"([^"]+)"/g),
+    ];
     expect(new Set(imported.map(([, name]) => name))).toEqual(exported);
     expect(exported).toEqual(
       new Set(

@@ -61,7 +61,8 @@ const EXPORTS: Readonly<Record<string, string>> = {
   'performance-reports-test-results-bucket': 'made-results',
   'performance-reports-test-issuer': 'https://cognito.example/pool',
   'performance-reports-test-token-url': 'https://cognito.example/token',
-  'performance-reports-test-probe-client': 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
+  'performance-reports-test-probe-client':
+    'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
 };
 
 /** A value with its references put into words, as CloudFormation puts in what they stand for. */

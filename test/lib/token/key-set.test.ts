@@ -82,10 +82,13 @@ describe('the key set', () => {
     expect(await provider([first]).finds(undefined)).toBe(false);
   });
 
-  it.each([['a list'], [{ keys: 'none' }], [undefined]])('is our fault where the provider answers %j', async (answer) => {
-    const find = keySet({ read: async () => answer, now: Date.now, pause: async () => {} });
-    await expect(find({ alg: 'ES256', kid: 'first' }, { payload: '', signature: '' })).rejects.toThrow(
-      KeySetUnavailable,
-    );
-  });
+  it.each([['a list'], [{ keys: 'none' }], [undefined]])(
+    'is our fault where the provider answers %j',
+    async (answer) => {
+      const find = keySet({ read: async () => answer, now: Date.now, pause: async () => {} });
+      await expect(find({ alg: 'ES256', kid: 'first' }, { payload: '', signature: '' })).rejects.toThrow(
+        KeySetUnavailable,
+      );
+    },
+  );
 });
