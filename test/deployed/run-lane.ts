@@ -23,9 +23,19 @@ const say = (text: string) =>
 
 /** The suites of each stage: who has a token of Cognito sees every row; who has claims sees what they name. */
 const SUITES = [
-  { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts', 'test/deployed/'] },
+  { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
   { stage: 'claims', files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'] },
+  { stage: 'cognito', files: ['test/deployed/permissions.test.ts'] },
+  { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
+
+/** All of them, or those that are named. */
+const given = process.argv.slice(2);
+const chosen = SUITES.map(({ stage, files }) => ({
+  stage,
+  files: files.filter((file) => given.length === 0 || given.includes(file)),
+})).filter(({ files }) => files.length > 0);
+if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
 
 try {
   const commands = await installTools();
@@ -38,23 +48,18 @@ try {
   const { bootstrap, cdk } = operator({ endpoint: emulator.url, commands });
   say(`The emulator answers at ${emulator.url}.`);
   await bootstrap();
-  for (const { stage } of SUITES) {
+  for (const stage of new Set(chosen.map(({ stage }) => stage))) {
     await cdk('deploy', stage, '--all', '--require-approval', 'never');
     say(`Stage ${stage} is deployed.`);
   }
-  for (const { stage, files } of SUITES) {
+  for (const { stage, files } of chosen) {
     stop.signal.throwIfAborted();
     const { url: endpoint, faultsFile } = emulator;
     const lane = laneEnvironment({ endpoint, commands, faultsFile, signUrl: issuer.signUrl, stage });
-    const given = process.argv.slice(2);
-    const suite = spawn(
-      'vitest',
-      ['run', '--config', 'vitest.deployed.config.ts', ...(given.length > 0 ? given : files)],
-      {
-        stdio: 'inherit',
-        env: { ...process.env, ...lane },
-      },
-    );
+    const suite = spawn('vitest', ['run', '--config', 'vitest.deployed.config.ts', ...files], {
+      stdio: 'inherit',
+      env: { ...process.env, ...lane },
+    });
     stop.signal.addEventListener('abort', () => suite.kill());
     const [code] = await once(suite, 'exit');
     if (code !== 0) process.exitCode = 1;
