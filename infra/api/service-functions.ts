@@ -1,6 +1,8 @@
 import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
 import {
   failurePermission,
+  listingPermissions,
   type Permission,
   queryPermissions,
   resultsPermissions,
@@ -39,6 +41,14 @@ const reportFunction = (report: Report): ServiceFunction => ({
   ],
 });
 
+const daysOfReport = (report: Report): ServiceFunction => ({
+  name: daysFunction(report),
+  description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
+  permissions: (place) => listingPermissions(place, [report]),
+});
+
 /** The waiting room carries on what any report's function began, down to a failed query's second try. */
 const downloads: ServiceFunction = {
   name: 'downloads',
@@ -64,7 +74,7 @@ const openapi: ServiceFunction = {
 
 /** Every other path, and every other method. */
 export const notFound: ServiceFunction = {
-  name: 'notfound',
+  name: NOT_FOUND_FUNCTION,
   description: 'Answers 404 where there is nothing',
   timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
@@ -96,6 +106,7 @@ export const publish: ServiceFunction = {
 
 export const serviceFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
+  ...reports.map(daysOfReport),
   downloads,
   openapi,
   notFound,

@@ -7,7 +7,7 @@ export const headers = (scope: string): Part => ({
   'Cache-Control': {
     required: true,
     description: 'Nothing may keep this answer.',
-    schema: { type: 'string', const: 'no-store' },
+    schema: { type: 'string', enum: ['no-store'] },
   },
   'Cache-Status': {
     required: true,

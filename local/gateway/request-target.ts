@@ -2,9 +2,13 @@
 export interface RequestTarget {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Whether the query has a character in it that API Gateway refuses unless it is percent-encoded. */
+  /** Whether API Gateway refuses the query: for a character that is not percent-encoded, or is so wrongly. */
   readonly isRefused: boolean;
 }
+
+// A percent sign without two hexadecimal digits is refused too (https://github.com/adamchainz/apig-wsgi/pull/102). Bytes
+// that are no UTF-8, such as %FF, are decoded to U+FFFD and handed on.
+const REFUSED = /[|{}]|%(?![0-9a-f]{2})/i;
 
 /**
  * Reads a query as REST APIs do: a raw `;` splits it as `&` does, and raw `|`, `{` and `}` are refused
@@ -17,6 +21,6 @@ export function requestTarget(url: string | undefined): RequestTarget {
   return {
     path: new URL(`http://127.0.0.1${target.slice(0, end)}`).pathname,
     query: new URLSearchParams(query.replaceAll(';', '&')),
-    isRefused: /[|{}]/.test(query),
+    isRefused: REFUSED.test(query),
   };
 }

@@ -55,6 +55,14 @@ async function pull(report: string, delayMs = 0): Promise<boolean> {
   return response.status === 200 && hasVersion && lastVersion !== null;
 }
 
+/** The days of a report, which are told from the lake's files. */
+async function listsDays(report: string): Promise<boolean> {
+  const { start, end } = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+  const query = new URLSearchParams({ startInclusive: start, endExclusive: end, 'api-version': '1.0' });
+  const response = await service.request(`${report}/days`, String(query));
+  return response.ok && ((await response.json()) as { days: unknown[] }).days.length > 0;
+}
+
 /** Runs a function once on an event. */
 async function invoke(name: string, event: object): Promise<boolean> {
   const payload = join(directory, 'event.json');
@@ -82,6 +90,8 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
   publisherperformance: () => pull('publisherperformance'),
   advertiserperformance: () => pull('advertiserperformance'),
   downloads: () => pull('publisherperformance', 3_000),
+  'publisherperformance-days': () => listsDays('publisherperformance'),
+  'advertiserperformance-days': () => listsDays('advertiserperformance'),
   publish: async () => {
     await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/reports/`);
     return invoke('publish', publication);

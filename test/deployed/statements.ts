@@ -7,7 +7,8 @@ export type Proof =
 
 const reportFunctions = ['publisherperformance', 'advertiserperformance'];
 const querying = [...reportFunctions, 'downloads'];
-const everything = [...querying, 'openapi', 'notfound', 'publish', 'abandon', 'probe'];
+const days = reportFunctions.map((name) => `${name}-days`);
+const everything = [...querying, ...days, 'openapi', 'notfound', 'publish', 'abandon', 'probe'];
 
 const ATHENA_S3 = 'Athena User Guide, "Control access to Amazon S3 from Athena"';
 const ATHENA_GLUE =
@@ -26,7 +27,7 @@ export const statements: readonly {
   { sid: 'ReadTableDefinitions', functions: querying, proof: { awsOnly: ATHENA_GLUE } },
   { sid: 'SeeDefaultDatabase', functions: querying, proof: { awsOnly: ATHENA_GLUE } },
   { sid: 'LocateBuckets', functions: querying, proof: { awsOnly: ATHENA_S3 } },
-  { sid: 'ListEvents', functions: querying, proof: 'here' },
+  { sid: 'ListEvents', functions: [...querying, ...days], proof: 'here' },
   { sid: 'ReadEvents', functions: querying, proof: { awsOnly: ATHENA_S3 } },
   {
     sid: 'DecryptEvents',

@@ -176,7 +176,7 @@ describe('the answer to a bad request', () => {
       type: 'urn:problem-type:performance-reports:invalid-request',
       title: 'Invalid request',
       status: 400,
-      detail: 'The request has 5 faults.',
+      detail: 'requestedFields: Unknown field "Click". Did you mean "Clicks"? (4 more in errors)',
       instance: expect.stringMatching(new RegExp(`^urn:uuid:${UUID}$`)),
       errors: [
         { parameter: 'requestedFields', detail: 'Unknown field "Click". Did you mean "Clicks"?' },
@@ -239,6 +239,32 @@ describe('the answer to a bad request', () => {
       type: `urn:problem-type:performance-reports:${slug}`,
       status,
     });
+  });
+
+  it('begins with the first fault, for clients that show no more than 120 characters of it', async () => {
+    const response = await service.request('publisherperformance', `${query}&requestedField=Day`);
+    expect((await response.text()).slice(0, 120)).toContain(
+      '"detail":"requestedField: Unknown parameter. Did you mean \\"requestedFields\\"?"',
+    );
+  });
+
+  it('is 400 for bytes that are no UTF-8, which the gateway hands on as U+FFFD', async () => {
+    const response = await service.request('publisherperformance', `${query}&filter[DeviceOrProxy]=%FFphone`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      errors: [
+        {
+          parameter: 'filter[DeviceOrProxy]',
+          detail: 'The value is not UTF-8. Percent-encode its UTF-8 bytes.',
+        },
+      ],
+    });
+  });
+
+  it.each(['%', '%z1', '%4', '100%25%'])('is 400 by the gateway itself for %s in the query', async (text) => {
+    // Not through the proxy: this answer is not the service's, and has no body.
+    const response = await fetch(`${service.gatewayUrl}/reporting/publisherperformance?a=${text}`);
+    expect([response.status, await response.text()]).toEqual([400, '']);
   });
 
   it('is 413 where the request is larger than API Gateway takes', async () => {

@@ -19,6 +19,8 @@ import { startValidatingProxy } from './validating-proxy.ts';
  */
 export interface Service {
   readonly stack: Stack;
+  /** Where the lake's files lie on this machine; empty where a deployed stage has them. */
+  readonly eventsDirectory: string;
   /** The gateway itself, without the proxy. */
   readonly gatewayUrl: string;
   readonly token: string;
@@ -40,7 +42,7 @@ export async function startService(
   const lane = currentLane();
   if (lane) {
     const { stack, gatewayUrl } = await startDeployed(lane, events, options);
-    return serviceOf(stack, gatewayUrl, () => stack.close());
+    return serviceOf({ stack, eventsDirectory: '', gatewayUrl, close: () => stack.close() });
   }
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-'));
   const eventsDirectory = join(home, 'events');
@@ -55,14 +57,21 @@ export async function startService(
     ...options,
   });
   const proxy = await startValidatingProxy(started.apiUrl);
-  return serviceOf({ ...started, apiUrl: proxy.url }, started.apiUrl, async () => {
-    await started.close();
-    await rm(home, { recursive: true, force: true });
-    await proxy.close();
+  return serviceOf({
+    stack: { ...started, apiUrl: proxy.url },
+    eventsDirectory,
+    gatewayUrl: started.apiUrl,
+    async close() {
+      await started.close();
+      await rm(home, { recursive: true, force: true });
+      await proxy.close();
+    },
   });
 }
 
-async function serviceOf(stack: Stack, gatewayUrl: string, close: () => Promise<void>): Promise<Service> {
+type Place = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'close'>;
+
+async function serviceOf({ stack, eventsDirectory, gatewayUrl, close }: Place): Promise<Service> {
   const token = await accessToken(stack);
   const request = async (report: string, query: string, init: RequestInit = {}) => {
     const path = `/reporting/${report}`;
@@ -77,6 +86,7 @@ async function serviceOf(stack: Stack, gatewayUrl: string, close: () => Promise<
   };
   return {
     stack,
+    eventsDirectory,
     gatewayUrl,
     token,
     request,

@@ -59,7 +59,9 @@ describe('the functions', () => {
       ),
     );
     expect(readdirSync('functions').sort()).toEqual(
-      functions.map(({ Properties }) => `${String(Properties['FunctionName']).split('-').at(-1)}.ts`).sort(),
+      functions
+        .map(({ Properties }) => `${String(Properties['FunctionName']).replace('performance-reports-test-', '')}.ts`)
+        .sort(),
     );
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({
@@ -271,7 +273,7 @@ describe('the API', () => {
         'gatewayresponse.header.Cache-Control': "'no-store'",
       });
       const document = JSON.parse((ResponseTemplates as Record<string, string>)['application/json'] ?? '');
-      expect(Object.keys(document)).toEqual(['type', 'title', 'status', 'detail', 'instance']);
+      expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'instance']);
       expect(document).toMatchObject({
         type: expect.stringMatching(/^urn:problem-type:performance-reports:[a-z-]+$/),
         status: Number(StatusCode),

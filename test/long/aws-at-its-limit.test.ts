@@ -88,8 +88,10 @@ describe.each(TROUBLES)('a call that is %s', (_, trouble) => {
   it.each(cases)(
     'once delays a $size report and nothing else: $match',
     async ({ on, match, query, size }) => {
-      patient.stack.faults.set([query, { on, ...(match && { match }), ...trouble, times: 1 }]);
       const question = freshQuestion();
+      // A small report's file is looked for when it is given again.
+      if (size === 'small' && match === 'HEAD reports/') await follow(patient, question, 10);
+      patient.stack.faults.set([query, { on, ...(match && { match }), ...trouble, times: 1 }]);
       const { status, body } = await follow(patient, question, 10);
       expect({ status, struck: patient.stack.faults.current()[1]?.struck }).toEqual({
         status: 200,
