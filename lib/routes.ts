@@ -17,6 +17,9 @@ export const ROUTE_METHODS = ['GET', 'HEAD'];
 /** The function that tells how the days of a report stand. */
 export const daysFunction = ({ name }: Report): string => `${name}-days`;
 
+/** Answers every path and method that no route takes. */
+export const NOT_FOUND_FUNCTION = 'notfound';
+
 /** Every route there is. */
 export const routes: readonly Route[] = [
   ...reports.map((report) => ({ path: `${BASE_PATH}/${report.name}`, functionName: report.name, report })),

@@ -1,3 +1,5 @@
+import { gatewayProblems } from './gateway-problems.ts';
+
 /** One fault of a request: the query parameter or header at fault, and what is wrong with it. */
 export interface Fault {
   readonly parameter: string;
@@ -106,6 +108,17 @@ export class NotAuthorized extends Problem {
   /** Here too, since API Gateway renames the header. */
   override get members() {
     return { scope: this.#scope };
+  }
+}
+
+/** 404: a path that is none, or a method that it does not take. */
+export class NotFound extends Problem {
+  readonly status = 404;
+  readonly slug = gatewayProblems.notFound.slug;
+  readonly title = gatewayProblems.notFound.title;
+
+  constructor() {
+    super(gatewayProblems.notFound.detail);
   }
 }
 

@@ -125,9 +125,8 @@ describe('the answer to HEAD', () => {
       connection: _connection,
       'keep-alive': _keepAlive,
       'transfer-encoding': _encoding,
-      'x-amzn-requestid': _id,
       ...fields
-    } = Object.fromEntries(response.headers);
+    } = Object.fromEntries([...response.headers].filter(([name]) => !/^x-amzn?-/.test(name)));
     // The signature differs from second to second.
     if (fields['location']) fields['location'] = fields['location'].split('?')[0] ?? '';
     return { status: response.status, fields, body: await response.text() };
@@ -322,8 +321,7 @@ describe('the answer to a token', () => {
     ['the scope among others', () => ({ scope: `openid ${service.stack.scope} other` })],
     ['the scope in scp', () => ({ scp: service.stack.scope })],
     ['the scope in a list', () => ({ scp: ['other', service.stack.scope] })],
-    ['the API in aud', () => ({ aud: apiScope() })],
-    ['the API among several aud', () => ({ aud: ['other', apiScope()] })],
+    ['the scope in a list named scope', () => ({ scope: ['other', service.stack.scope] })],
     ['an ES256 signature', () => ({ scope: service.stack.scope }), { algorithm: 'ES256' }],
     ['an EdDSA signature', () => ({ scope: service.stack.scope }), { algorithm: 'EdDSA' }],
   ])('is good with %s', async (_, claims, options) => {
@@ -341,7 +339,8 @@ describe('the answer to a token', () => {
     ['another scope', () => ({ scope: 'api://other/.default' })],
     ['a longer scope', () => ({ scope: `${service.stack.scope}.all` })],
     ['the API without its scope', () => ({ scope: apiScope() })],
-    ['a longer aud', () => ({ aud: `${apiScope()}/` })],
+    // Any app of an Entra ID tenant can get such a token.
+    ['the API in aud alone', () => ({ aud: apiScope() })],
     ['the scope in another case', () => ({ scope: service.stack.scope.toUpperCase() })],
     ['a scope of another shape', () => ({ scp: { [service.stack.scope]: true } })],
   ])('is 401 “Not authorized to this endpoint.” with %s', async (_, claims) => {
