@@ -27,6 +27,9 @@ export type Publication = v.InferOutput<typeof publication>;
 /** What a report's function re-types while the caller waits: a second's work. */
 const INLINE_BYTES = 16 * 1024 * 1024;
 
+/** Of one try to write a small report; a large one takes as long as it takes. */
+const INLINE_TRY_MS = 5_000;
+
 /**
  * How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes.
  * Later than that, whatever should have told of its end has failed too.
@@ -42,19 +45,22 @@ const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${exec
  * Streams the engine's result into the report's file (contract 2.3). Resolves to false where the result is gone.
  *
  * @param opened the result, where it has been opened already
+ * @param longestTryMs of one try to write the file
  */
 export async function publish(
   results: ResultsBucket,
   { location, key, fileName, columns, executionId, dataVersion }: Publication,
   opened?: EngineResult,
+  longestTryMs = INLINE_TRY_MS,
 ): Promise<boolean> {
   let first = opened;
   const metadata = { 'query-execution-id': executionId, ...(dataVersion && { 'data-version': dataVersion }) };
-  return results.writeOnce(key, { fileName, metadata }, async () => {
+  const open = async () => {
     const result = first ?? (await results.openResult(location));
     first = undefined;
     return result && retypeCsv(columns, result.content);
-  });
+  };
+  return results.writeOnce(key, { fileName, metadata }, open, longestTryMs);
 }
 
 /**

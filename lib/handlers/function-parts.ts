@@ -15,8 +15,11 @@ export interface FunctionParts {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
-  /** What a request works with; every call of AWS ends by this time, in milliseconds since 1970. */
-  readonly partsUntil: (until: number) => DeliveryParts;
+  /**
+   * What a request works with. Every call of AWS ends by its time, in milliseconds since 1970: those of the engine while
+   * there is still time to write down where the caller waits on.
+   */
+  readonly partsUntil: (until: number, engineUntil?: number) => DeliveryParts;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -32,11 +35,11 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
     config,
     log,
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
-    partsUntil: (until) => ({
+    partsUntil: (until, engineUntil = until) => ({
       queries: athenaQueries(
         athena,
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
-        until,
+        engineUntil,
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until),
       lake: s3Lake(s3, config.lake, { until, cache, onForbidden }),

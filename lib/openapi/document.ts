@@ -1,7 +1,6 @@
 import { reports } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { daysFunction, pathOf } from '../routes.ts';
-import { fieldSchemas } from './field-schemas.ts';
 import { headers } from './headers.ts';
 import {
   daysOperation,
@@ -73,11 +72,7 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
     },
     parameters: commonParameters,
     headers: headers(scope),
-    schemas: {
-      ...Object.assign({}, ...reports.map(fieldSchemas)),
-      Days: daysSchema,
-      ...problemSchemas(scope),
-    },
+    schemas: { Days: daysSchema, ...problemSchemas },
     responses: { SeeOther: seeOther, ...problemResponses(scope) },
   },
 });

@@ -4,7 +4,6 @@ import { type Report, reports } from '../report/catalogue.ts';
 import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
 import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
 import { exampleCsv, exampleRequests } from './example-requests.ts';
-import { pascalCase } from './field-schemas.ts';
 import { problemReferences } from './problem-responses.ts';
 import { reportParameters } from './report-parameters.ts';
 import { type Part, reference } from './schema.ts';
@@ -22,7 +21,7 @@ export const seeOther: Part = {
   },
   content: {
     'text/plain': {
-      schema: { type: 'string', enum: Object.values(NOTE) },
+      schema: { type: 'string' },
       examples: Object.fromEntries(Object.entries(NOTE).map(([name, value]) => [name, { value }])),
     },
   },
@@ -35,6 +34,10 @@ const csvResponse = (examples: Part): Part => ({
     'and times in double quotes, and what is not known is an empty field.',
   content: { 'text/csv': { schema: { type: 'string' }, examples } },
 });
+
+/** A report's title as a name in code: `PublisherPerformanceReport`. */
+const pascalCase = (title: string): string =>
+  title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
 /** GET /reporting/{report} (contract 4.3, 4.4). */
 export const reportOperation = (report: Report, security: readonly Part[]): Part => ({
