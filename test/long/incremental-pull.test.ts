@@ -12,7 +12,7 @@ import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { CLIENTS } from '../../local/clients.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { folderTarget } from '../../tools/lake/folder-target.ts';
-import { pythonWithPackages } from '../clients/python.ts';
+import { pythonWith } from '../clients/python.ts';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 import { type Service, startService } from '../e2e/service.ts';
@@ -31,7 +31,7 @@ const dayOf = (nth: number): string => new Date(START + nth * DAY_MS).toISOStrin
 const names = Array.from({ length: DAYS }, (_, nth) => dayOf(nth));
 const END = dayOf(DAYS);
 
-const python = await pythonWithPackages();
+const python = await pythonWith('requests', ['requests==2.34.2']);
 
 let home: string;
 let lake: string;
