@@ -4,7 +4,6 @@ import { daysFunction, pathOf } from '../routes.ts';
 import { headers } from './headers.ts';
 import {
   daysOperation,
-  daysSchema,
   documentOperation,
   reportOperation,
   seeOther,
@@ -72,7 +71,7 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
     },
     parameters: commonParameters,
     headers: headers(scope),
-    schemas: { Days: daysSchema, ...problemSchemas },
+    schemas: { ...problemSchemas },
     responses: { SeeOther: seeOther, ...problemResponses(scope) },
   },
 });

@@ -58,7 +58,7 @@ export const reportOperation = (report: Report, security: readonly Part[]): Part
       ),
     ),
     303: reference('responses', 'SeeOther'),
-    ...problemReferences([...GATEWAY_STATUSES, 401, 503]),
+    ...problemReferences([...GATEWAY_STATUSES, 401, 404, 503]),
   },
 });
 
@@ -80,27 +80,27 @@ export const daysOperation = (report: Report, security: readonly Part[]): Part =
     200: {
       description: 'The days that hold events, in their order, as they are at this moment.',
       headers: { 'Cache-Control': reference('headers', 'Cache-Control') },
-      content: { 'application/json': { schema: reference('schemas', 'Days') } },
+      content: { 'application/json': { schema: daysSchema } },
     },
-    ...problemReferences([...GATEWAY_STATUSES, 401, 503]),
+    ...problemReferences([...GATEWAY_STATUSES, 401, 404, 503]),
   },
 });
 
-/** The schema of what `days` answers, for `components`. */
-export const daysSchema: Part = {
+/** The schema of what `days` answers. */
+const daysSchema: Part = {
   type: 'object',
   required: ['report', 'startInclusive', 'endExclusive', 'days'],
   properties: {
     report: { type: 'string', enum: reports.map(({ name }) => name) },
-    startInclusive: { type: 'string', format: 'date-time', pattern: patternOf(UTC_TIME_FORM) },
-    endExclusive: { type: 'string', format: 'date-time', pattern: patternOf(UTC_TIME_FORM) },
+    startInclusive: { type: 'string', pattern: patternOf(UTC_TIME_FORM) },
+    endExclusive: { type: 'string', pattern: patternOf(UTC_TIME_FORM) },
     days: {
       type: 'array',
       items: {
         type: 'object',
         required: ['day', 'state', 'version'],
         properties: {
-          day: { type: 'string', format: 'date', description: 'UTC.' },
+          day: { type: 'string', pattern: patternOf('YYYY-MM-DD'), description: 'UTC.' },
           state: {
             type: 'string',
             enum: DAY_STATES,
