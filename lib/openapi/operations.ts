@@ -58,7 +58,7 @@ export const reportOperation = (report: Report, security: readonly Part[]): Part
       ),
     ),
     303: reference('responses', 'SeeOther'),
-    ...problemReferences([...GATEWAY_STATUSES, 401, 503]),
+    ...problemReferences([...GATEWAY_STATUSES, 401, 404, 503]),
   },
 });
 
@@ -82,7 +82,7 @@ export const daysOperation = (report: Report, security: readonly Part[]): Part =
       headers: { 'Cache-Control': reference('headers', 'Cache-Control') },
       content: { 'application/json': { schema: daysSchema } },
     },
-    ...problemReferences([...GATEWAY_STATUSES, 401, 503]),
+    ...problemReferences([...GATEWAY_STATUSES, 401, 404, 503]),
   },
 });
 
@@ -100,7 +100,7 @@ const daysSchema: Part = {
         type: 'object',
         required: ['day', 'state', 'version'],
         properties: {
-          day: { type: 'string', format: 'date', description: 'UTC.' },
+          day: { type: 'string', pattern: patternOf('YYYY-MM-DD'), description: 'UTC.' },
           state: {
             type: 'string',
             enum: DAY_STATES,
