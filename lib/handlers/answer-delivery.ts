@@ -2,8 +2,11 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
+import { zippedBeside } from '../delivery/zipped-file.ts';
+import { admitsGzip } from './admits-gzip.ts';
 import type { FunctionParts } from './function-parts.ts';
 import type { LoggedFacts } from './logged-facts.ts';
+import { requestHeader } from './request-header.ts';
 
 /** What is left of a request's time, after the wait, to write down where its caller waits on. */
 const ANSWER_MS = 2_500;
@@ -46,6 +49,9 @@ export async function answerDelivery(
     return redirectToWaitingRoom(event, await remember(delivery.progress), facts.cacheStatus);
   }
   facts.cacheStatus = delivery.cacheStatus;
-  const url = await parts.results.presign(delivery.key, config.downloadUrlSeconds);
+  const zipped = admitsGzip(requestHeader(event, 'accept-encoding'))
+    ? await zippedBeside(parts.results, delivery.key)
+    : undefined;
+  const url = await parts.results.presign(zipped ?? delivery.key, config.downloadUrlSeconds);
   return redirectToDownload(url, delivery);
 }

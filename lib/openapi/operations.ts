@@ -15,6 +15,7 @@ export const seeOther: Part = {
     Location: reference('headers', 'DownloadOrWaitingRoom'),
     'Cache-Control': reference('headers', 'Cache-Control'),
     'Cache-Status': reference('headers', 'Cache-Status'),
+    Vary: reference('headers', 'Vary'),
   },
   content: {
     'text/plain': {
@@ -29,6 +30,7 @@ const csvResponse = (examples: Part): Part => ({
   description:
     'The report, as a client that follows redirects gets it from the download URL. Numbers stand bare, texts ' +
     'and times in double quotes, and what is not known is an empty field.',
+  headers: { 'Content-Encoding': reference('headers', 'Content-Encoding') },
   content: { 'text/csv': { schema: { type: 'string' }, examples } },
 });
 
