@@ -14,6 +14,9 @@ export interface Route {
 /** HEAD does what GET does; the gateway leaves the body out. */
 export const ROUTE_METHODS = ['GET', 'HEAD'];
 
+/** The gateway zips an answer's body of so many bytes or more for whoever admits gzip: the description of the API. */
+export const ZIPPED_FROM_BYTES = 10_240;
+
 /** Every route there is. */
 export const routes: readonly Route[] = [
   ...reports.map((report) => ({ path: `${BASE_PATH}/${report.name}`, functionName: report.name, report })),

@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
+import { hopWaitMs } from '../delivery/hop-wait.ts';
 import { zippedBeside } from '../delivery/zipped-file.ts';
 import { admitsGzip } from './admits-gzip.ts';
 import type { FunctionParts } from './function-parts.ts';
@@ -15,6 +16,8 @@ const ANSWER_MS = 2_500;
 export interface DeliveryRequest {
   readonly event: APIGatewayProxyEvent;
   readonly began: number;
+  /** 0 for the request for the report itself, n for the nth in the waiting room. */
+  readonly hop: number;
   readonly facts: LoggedFacts;
   readonly wanted: Wanted;
   readonly callerWaits: Pick<DeliveryTerms, 'giveUpAt' | 'publishUntil'>;
@@ -31,9 +34,9 @@ export const answerBy = ({ config }: Pick<FunctionParts, 'config'>, began: numbe
 /** Delivers a report as far as it can be done within one request, and answers with where it is (contract 4.2). */
 export async function answerDelivery(
   { config, partsUntil }: FunctionParts,
-  { event, began, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
+  { event, began, hop, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const waitUntil = began + config.queryWaitMs;
+  const waitUntil = began + hopWaitMs(hop, config.queryWaitMs);
   const parts = partsUntil(answerBy({ config }, began), waitUntil);
   const terms: DeliveryTerms = {
     ...callerWaits,

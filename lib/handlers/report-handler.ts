@@ -53,6 +53,7 @@ export function reportHandler(
     return answerDelivery(parts, {
       event,
       began,
+      hop: 0,
       facts,
       wanted: { request, entitlement },
       callerWaits: { giveUpAt, publishUntil },

@@ -22,7 +22,8 @@ export const headers = (scope: string): Part => ({
   },
   Vary: {
     required: true,
-    description: 'Where `Accept-Encoding` admits gzip, the location leads to a zipped file.',
+    description:
+      'Where `Accept-Encoding` admits gzip, the document or the file that the location leads to is zipped.',
     schema: { type: 'string', enum: ['Accept-Encoding'] },
   },
   DownloadOrWaitingRoom: {

@@ -104,6 +104,7 @@ export const documentOperation = (mediaType: string): Part => ({
       description: 'The service as it is deployed here, in OpenAPI 3.1.',
       headers: {
         'Cache-Control': { required: true, schema: { type: 'string', pattern: '^private, max-age=\\d+$' } },
+        Vary: reference('headers', 'Vary'),
       },
       content: {
         [mediaType]: {

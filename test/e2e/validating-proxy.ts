@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
 
 export interface ValidatingProxy {
@@ -23,7 +24,9 @@ export async function startValidatingProxy(upstream: string): Promise<Validating
     const answer = await forward(request, upstream).catch(() => undefined);
     if (!answer) return response.destroy();
     const { status, headers, rawHeaders, body } = answer;
-    const faults = await faultsOfResponse({ method, path, status, headers, body });
+    const isZipped = headers['content-encoding'] === 'gzip' && body.length > 0;
+    const readable = isZipped ? gunzipSync(body) : body;
+    const faults = await faultsOfResponse({ method, path, status, headers, body: readable });
     if (faults.length === 0) return response.writeHead(status, rawHeaders).end(body);
     const report = `${method} ${path.split('?')[0]} ${status}: ${faults.join('; ')}`;
     unfit.push(report);
