@@ -31,6 +31,8 @@ export interface DeliveryTerms {
   readonly longestQueryMs: number;
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
+  /** Whether the caller takes a zipped file. */
+  readonly admitsGzip: boolean;
   /** The engine's limit for one query; 0 where it is not known. */
   readonly maxBytesScanned: number;
 }
