@@ -12,7 +12,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-const busy = () => {
+const busy = async () => {
   throw new Unavailable('busy', 30);
 };
 
@@ -51,6 +51,31 @@ describe('leadQuery', () => {
     expect(queries.started).toMatchObject([{ token: claimed.record.token, query: run.order.query }]);
     expect(record()['state']).toBe('succeeded');
     expect(results.calls.filter((call) => call === `replace ${key}`)).toHaveLength(2);
+  });
+
+  it('leaves the try to whoever comes next, where the engine is at its limit', async () => {
+    const { lead, run, queries, claimed, record, ends } = await claiming({ afterMs: 100 });
+    queries.start = busy;
+    expect((await lead()).delivery).toMatchObject({
+      state: 'waiting',
+      progress: { token: claimed.record.token, cacheStatus: 'miss' },
+    });
+    expect(record()).toEqual(claimed.record);
+    expect([run.follows, ends]).toEqual([claimed.record.token, []]);
+  });
+
+  it('is unavailable where the engine is at its limit and its caller can not wait', async () => {
+    const { run, claimed, queries } = await claiming({});
+    queries.start = busy;
+    const hurried = { ...run, terms: { ...run.terms, giveUpAt: START } };
+    await expect(leadQuery(hurried, claimed)).rejects.toThrow(Unavailable);
+  });
+
+  it('throws what else goes wrong with a start', async () => {
+    const { lead, queries } = await claiming({});
+    const boom = new Error('boom');
+    queries.start = () => Promise.reject(boom);
+    expect((await lead()).error).toBe(boom);
   });
 
   it('makes the report of a result that it opens once', async () => {
@@ -121,7 +146,9 @@ describe('leadQuery', () => {
 
   it('throws where the record of what it started can not be written, after the query', async () => {
     const { lead, results, key } = await claiming({ afterMs: 100 });
-    results.before(`replace ${key}`, busy);
+    results.before(`replace ${key}`, () => {
+      throw new Unavailable('busy', 30);
+    });
     expect((await lead()).error).toBeInstanceOf(Unavailable);
   });
 
