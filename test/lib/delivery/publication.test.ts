@@ -92,7 +92,7 @@ describe('publish', () => {
   });
 
   it('gives one try to write the file 5 s, unless it is told otherwise', async () => {
-    const longest: number[] = [];
+    const longest: (number | undefined)[] = [];
     const results = only<ResultsBucket>({
       writeOnce: async (_key, _file, _open, longestTryMs) => longest.push(longestTryMs) > 0,
     });
