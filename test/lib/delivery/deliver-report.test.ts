@@ -9,6 +9,7 @@ import {
   QueryFailed,
 } from '../../../lib/delivery/delivery.ts';
 import { CSV, LARGE, START, setting, succeededRecord, termsNow, wanted } from './setting.ts';
+import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 beforeEach(() => {
@@ -34,18 +35,6 @@ function request(of: Setting, terms: Partial<DeliveryTerms> = {}, left?: Progres
   );
 }
 
-/** Lets time pass until a promise settles; fails when it never does. */
-async function settled<T>(promise: Promise<T>): Promise<T> {
-  let isDone = false;
-  const mark = () => {
-    isDone = true;
-  };
-  promise.then(mark, mark);
-  const from = Date.now();
-  while (!isDone && Date.now() < from + 1_000_000) await vi.advanceTimersByTimeAsync(10);
-  if (!isDone) throw new Error('it does not end');
-  return promise;
-}
 const ask = (...given: Parameters<typeof request>) => settled(request(...given));
 
 /** Asks, and waits on as a client does, until there is an answer that is no place to wait. */
