@@ -151,6 +151,7 @@ describe('awaitPublication', () => {
   it('looks once where there is no time to wait', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START - 1))).toEqual(['under-way', 0]);
+    expect(results.calls).toEqual([`head ${KEY}`, `create ${REQUEST}`, `head ${KEY}`, `head ${ABANDONED}`]);
     expect(results.document(REQUEST)).toEqual(publication);
   });
 

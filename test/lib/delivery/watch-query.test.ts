@@ -132,6 +132,10 @@ describe('watchQuery', () => {
   it.each([
     ['has taken too long', { longestQueryMs: 5_000 }],
     ["is beyond its caller's patience", { giveUpAt: START + 5_000 }],
+    [
+      'has taken too long, as the request must be answered',
+      { longestQueryMs: 5_000, waitUntil: START + 5_000 },
+    ],
   ])('learns of an end in the last moment before a query %s', async (_, more) => {
     const { execution } = (await watch({ ends: 'cut-off', afterMs: 4_999 }, more)) as { execution: object };
     expect(execution).toMatchObject({ state: 'cut-off' });
