@@ -34,7 +34,11 @@ export function s3Lake(
 ): Lake {
   const folderOf: Lake['folderOf'] = ({ table }) => `${place?.prefix ?? ''}${table}/`;
 
-  const page = (bucket: string, prefix: string, from: { StartAfter?: string; ContinuationToken?: string }) =>
+  const page = (
+    bucket: string,
+    prefix: string,
+    from: { StartAfter?: string; ContinuationToken?: string; MaxKeys?: number },
+  ) =>
     call('S3 ListObjectsV2', until, async (abortSignal) => {
       const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ...from });
       const { Contents = [], NextContinuationToken } = await s3.send(command, { abortSignal });
@@ -58,6 +62,9 @@ export function s3Lake(
       next = read.next;
     }
   };
+
+  const holdsAnything = async (bucket: string, prefix: string): Promise<boolean> =>
+    (await page(bucket, prefix, { MaxKeys: 1 })).objects.length > 0;
 
   return {
     folderOf,
@@ -83,7 +90,8 @@ export function s3Lake(
         const all = isWhole
           ? objects.filter(({ key }) => days.some((day) => key.startsWith(day)))
           : (await Promise.all(days.map((day) => everyPage(bucket, day)))).flat();
-        const listing = { objects: all, listedAt };
+        const isTableMissing = all.length === 0 && !(await holdsAnything(bucket, folderOf(report)));
+        const listing = { objects: all, listedAt, ...(isTableMissing && { isTableMissing }) };
         if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);
         return listing;
       } catch (error) {

@@ -82,11 +82,14 @@ export const waiting = ({ data, cacheStatus = 'collapsed', moves }: Run, token: 
 });
 
 /** The answer with the report of an execution. */
-export function ready({ data, order, cacheStatus = 'hit', note }: Run, record: SucceededRecord): Delivery {
-  const { executionId, isCopy } = record;
+export function ready(
+  { data, order, cacheStatus = 'hit', note }: Run,
+  { executionId, isCopy }: SucceededRecord,
+  key = fileKey(order, executionId),
+): Delivery {
   const dataVersion = isCopy ? { dataVersion: data.version } : {};
   note({ queryExecutionId: executionId, ...dataVersion });
-  return { state: 'ready', key: fileKey(order, executionId), cacheStatus, ...dataVersion };
+  return { state: 'ready', key, cacheStatus, ...dataVersion };
 }
 
 /** What it takes to publish an execution's report. */

@@ -26,7 +26,7 @@ export interface FunctionParts {
 export function functionParts(env: Readonly<Record<string, string | undefined>>): FunctionParts {
   const config = readConfig(env);
   const { athena, s3 } = makeClients();
-  const log = new Logger();
+  const log = new Logger({ persistentKeys: { commit: config.commit } });
   const cache: ListingCache = new Map();
   const onUnlistable = once((error: unknown) => {
     log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });

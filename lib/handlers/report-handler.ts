@@ -49,6 +49,7 @@ export function reportHandler(
     return answerDelivery(parts, {
       event,
       began,
+      hop: 0,
       facts,
       wanted: { request, entitlement },
       callerWaits: { giveUpAt, publishUntil },

@@ -70,6 +70,12 @@ describe('dataState', () => {
     expect(stateOf(second, third, first)).toEqual(before);
   });
 
+  it('counts files also where the lake itself lies under a name that Athena would hide', () => {
+    const folder = '_lake/.v2/publisher_events/';
+    const objects = [lakeObject(`${folder}day=2026-01-01/a.parquet`)];
+    expect(lakeDays({ objects, listedAt: 5 }, folder)).toMatchObject([{ files: 1 }]);
+  });
+
   it('does not confuse where one file ends and the next begins', () => {
     const glued = [at('day=2026-01-01/a', { etag: 'b', bytes: 1 })];
     const split = [at('day=2026-01-01/ab', { etag: '', bytes: 1 })];

@@ -3,6 +3,7 @@ import { Unavailable } from '../../../lib/answers/problem.ts';
 import { claimNext } from '../../../lib/delivery/claim-try.ts';
 import { leadQuery } from '../../../lib/delivery/lead-query.ts';
 import { recordKey } from '../../../lib/delivery/order.ts';
+import type { EngineResult } from '../../../lib/delivery/results.ts';
 import type { Plan } from './memory-queries.ts';
 import { CSV, LARGE, START, setting } from './setting.ts';
 
@@ -12,7 +13,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-const busy = () => {
+const busy = async () => {
   throw new Unavailable('busy', 30);
 };
 
@@ -51,6 +52,31 @@ describe('leadQuery', () => {
     expect(queries.started).toMatchObject([{ token: claimed.record.token, query: run.order.query }]);
     expect(record()['state']).toBe('succeeded');
     expect(results.calls.filter((call) => call === `replace ${key}`)).toHaveLength(2);
+  });
+
+  it('leaves the try to whoever comes next, where the engine is at its limit', async () => {
+    const { lead, run, queries, claimed, record, ends } = await claiming({ afterMs: 100 });
+    queries.start = busy;
+    expect((await lead()).delivery).toMatchObject({
+      state: 'waiting',
+      progress: { token: claimed.record.token, cacheStatus: 'miss' },
+    });
+    expect(record()).toEqual(claimed.record);
+    expect([run.follows, ends]).toEqual([claimed.record.token, []]);
+  });
+
+  it('is unavailable where the engine is at its limit and its caller can not wait', async () => {
+    const { run, claimed, queries } = await claiming({});
+    queries.start = busy;
+    const hurried = { ...run, terms: { ...run.terms, giveUpAt: START } };
+    await expect(leadQuery(hurried, claimed)).rejects.toThrow(Unavailable);
+  });
+
+  it('throws what else goes wrong with a start', async () => {
+    const { lead, queries } = await claiming({});
+    const boom = new Error('boom');
+    queries.start = () => Promise.reject(boom);
+    expect((await lead()).error).toBe(boom);
   });
 
   it('makes the report of a result that it opens once', async () => {
@@ -119,10 +145,36 @@ describe('leadQuery', () => {
     expect(queries.started).toHaveLength(3);
   });
 
+  it('retries the first failure also after a try that was lost', async () => {
+    const { lead, queries } = await claiming({ ends: 'forgotten' }, { ends: 'retryable' }, {});
+    expect((await lead()).delivery).toMatchObject({ state: 'ready' });
+    expect(queries.started).toHaveLength(3);
+  });
+
+  it('has no figures of a query that has not ended', async () => {
+    const { lead, facts } = await claiming({ ends: 'never' });
+    expect((await lead()).delivery).toMatchObject({ state: 'waiting' });
+    expect(Object.keys(facts)).toEqual(['queryExecutionId']);
+  });
+
   it('throws where the record of what it started can not be written, after the query', async () => {
     const { lead, results, key } = await claiming({ afterMs: 100 });
-    results.before(`replace ${key}`, busy);
+    results.before(`replace ${key}`, () => {
+      throw new Unavailable('busy', 30);
+    });
     expect((await lead()).error).toBeInstanceOf(Unavailable);
+  });
+
+  it('does not leave a large result open', async () => {
+    const { lead, results } = await claiming({ bytes: LARGE });
+    const { openResult } = results;
+    let opened: EngineResult | undefined;
+    results.openResult = async (location) => {
+      opened = await openResult(location);
+      return opened;
+    };
+    await lead();
+    expect(opened?.content.destroyed).toBe(true);
   });
 
   it('records a large result before it waits for its publication', async () => {

@@ -67,6 +67,16 @@ describe('functionParts', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
   });
 
+  it("ends the engine's calls earlier, where it is told to", async () => {
+    answering(() => {
+      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
+    });
+    const from = Date.now();
+    const { queries } = functionParts(ENVIRONMENT).partsUntil(from + 60_000, from + 60);
+    await expect(queries.get('q1')).rejects.toThrow('The service has more to do');
+    expect(Date.now() - from).toBeLessThan(5_000);
+  });
+
   it('keeps listings from one request of the function to the next', async () => {
     const sent = answering(() => ({}));
     const { partsUntil } = functionParts(ENVIRONMENT);

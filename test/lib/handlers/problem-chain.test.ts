@@ -62,6 +62,10 @@ describe('what every route has around it', () => {
     expect(published.times).toBe(1);
   });
 
+  it('counts an answer 503 that was not thrown too', async () => {
+    expect((await answering(() => ({ statusCode: 503, body: '' }))).metrics).toEqual({ Unavailable: 1 });
+  });
+
   it.each<[number, string, Error]>([
     [400, 'invalid-request', new InvalidRequest([{ parameter: 'x', detail: SECRET }])],
     [400, 'report-too-large', new ReportTooLarge()],
