@@ -5,10 +5,12 @@ import { LEAST_ENVIRONMENT as env } from '../least-environment.ts';
 describe('readConfig', () => {
   it('fills in what may be left out', () => {
     expect(readConfig(env)).toEqual({
+      commit: 'unknown',
       token: {
         issuer: 'https://issuer.example',
         jwksUri: 'https://issuer.example/keys',
         apiScope: 'api://reports',
+        requiredClaim: undefined,
       },
       entitlements: undefined,
       athenaDatabase: 'reports',

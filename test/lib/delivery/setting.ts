@@ -36,6 +36,7 @@ export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
   longestQueryMs: 600_000,
   listingMs: 0,
   maxBytesScanned: 10,
+  admitsGzip: false,
   ...more,
 });
 

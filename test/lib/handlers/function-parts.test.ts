@@ -54,6 +54,11 @@ describe('functionParts', () => {
         name: 'ListObjectsV2Command',
         input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/day=' },
       },
+      // Nothing was found, so that it looks whether there is such a table.
+      {
+        name: 'ListObjectsV2Command',
+        input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/', MaxKeys: 1 },
+      },
     ]);
   });
 
@@ -78,7 +83,8 @@ describe('functionParts', () => {
   });
 
   it('keeps listings from one request of the function to the next', async () => {
-    const sent = answering(() => ({}));
+    const Key = 'warehouse/publisher_events/day=2026-01-01/a.parquet';
+    const sent = answering(() => ({ Contents: [{ Key }] }));
     const { partsUntil } = functionParts(ENVIRONMENT);
     await partsUntil(later()).lake.list(publisherReport, window, 60_000);
     await partsUntil(later()).lake.list(publisherReport, window, 60_000);
