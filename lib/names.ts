@@ -5,9 +5,12 @@
 
 /** Environment variables of the functions; what each holds is said in `config.ts`. */
 export const ENV = {
+  commit: 'COMMIT',
   tokenIssuer: 'TOKEN_ISSUER',
   tokenJwksUri: 'TOKEN_JWKS_URI',
   apiScope: 'API_SCOPE',
+  requiredClaim: 'REQUIRED_CLAIM',
+  requiredClaimValue: 'REQUIRED_CLAIM_VALUE',
   entitlements: 'ENTITLEMENTS',
   publisherCompaniesClaim: 'PUBLISHER_COMPANIES_CLAIM',
   publisherCompaniesPrefix: 'PUBLISHER_COMPANIES_PREFIX',
@@ -52,4 +55,11 @@ export const RESULTS_PREFIX = {
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
+} as const;
+
+/** Environment variables of the probe, beside the API's scope. */
+export const PROBE_ENV = {
+  serviceUrl: 'SERVICE_URL',
+  tokenUrl: 'TOKEN_URL',
+  clientSecretId: 'CLIENT_SECRET_ID',
 } as const;

@@ -3,7 +3,7 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import { ENV, RESULTS_PREFIX } from '../lib/names.ts';
-import { ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
+import { NOT_FOUND_FUNCTION, ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
@@ -176,9 +176,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.defer(() => sandbox.kill());
     return sandbox;
   };
-  const [publish, abandon, ...routes] = await Promise.all([
+  const [publish, abandon, notFound, ...routes] = await Promise.all([
     start('publish', PUBLISH_TIMEOUT_MS),
     start('abandon', ABANDON_TIMEOUT_MS),
+    start(NOT_FOUND_FUNCTION, FUNCTION_TIMEOUT_MS),
     ...serviceRoutes.map(async ({ functionName, path }) => ({
       methods: ROUTE_METHODS,
       path,
@@ -196,7 +197,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   started.defer(() => published.close());
   publications = published;
-  const gateway: Gateway = await startGateway(routes, port, options.throttling);
+  const gateway: Gateway = await startGateway(routes, port, options.throttling, notFound);
   started.defer(() => gateway.close());
 
   const running = started.move();

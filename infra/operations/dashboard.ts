@@ -1,6 +1,6 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
 import {
-  type Alarm,
+  type AlarmBase,
   AlarmStatusWidget,
   Dashboard,
   GraphWidget,
@@ -15,7 +15,7 @@ import type { StageMetrics } from './metrics.ts';
 export interface DashboardParts {
   readonly names: ResourceNames;
   readonly metrics: StageMetrics;
-  readonly alarms: readonly Alarm[];
+  readonly alarms: readonly AlarmBase[];
   readonly runbookUrl: string;
 }
 
@@ -23,7 +23,7 @@ const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left,
 
 /** Makes the dashboard: what partners see, what the queries cost, how the functions and the firewall fare. */
 export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardParts): void {
-  const { own, gateway, lambda, firewall, scannedByState, throttledRequests } = metrics;
+  const { own, gateway, lambda, firewall, scannedByState, answers } = metrics;
   const ofEach = (name: 'Duration' | 'Errors' | 'Throttles', statistic: string) =>
     serviceFunctions.map((entry) => lambda(entry.name, name, { statistic }));
   new Dashboard(stack, 'Dashboard', {
@@ -39,7 +39,8 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           gateway('Count', { statistic: 'SampleCount', label: 'requests' }),
           gateway('4XXError', { label: '4xx' }),
           gateway('5XXError', { label: '5xx' }),
-          throttledRequests(),
+          answers('throttled'),
+          answers('refused'),
         ]),
         graph(
           'Latency, ms',

@@ -21,7 +21,7 @@ const FORBIDDEN = 403;
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
  *
  * @param place undefined where the lake can't be listed
- * @param onForbidden told when S3 refuses the listing, which then counts as a lake that can't be listed
+ * @param onUnlistable told when S3 refuses the listing, which then counts as a lake that can't be listed
  */
 export function s3Lake(
   s3: S3Client,
@@ -29,8 +29,8 @@ export function s3Lake(
   {
     until,
     cache,
-    onForbidden,
-  }: { until: number; cache: ListingCache; onForbidden: (error: unknown) => void },
+    onUnlistable,
+  }: { until: number; cache: ListingCache; onUnlistable: (error: unknown) => void },
 ): Lake {
   const folderOf: Lake['folderOf'] = ({ table }) => `${place?.prefix ?? ''}${table}/`;
 
@@ -69,7 +69,10 @@ export function s3Lake(
   return {
     folderOf,
     async list(report, window, maxAgeMs) {
-      if (!place) return undefined;
+      if (!place) {
+        onUnlistable(undefined);
+        return undefined;
+      }
       const { bucket } = place;
       const partitions = `${folderOf(report)}${PARTITION_COLUMN}=`;
       const { first, last } = daysOf(window);
@@ -93,7 +96,7 @@ export function s3Lake(
         return listing;
       } catch (error) {
         if (!(error instanceof AwsCallFailed && error.httpStatus === FORBIDDEN)) throw error;
-        onForbidden(error);
+        onUnlistable(error);
         return undefined;
       }
     },

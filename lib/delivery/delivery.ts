@@ -31,6 +31,8 @@ export interface DeliveryTerms {
   readonly longestQueryMs: number;
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
+  /** Whether the caller takes a zipped file. */
+  readonly admitsGzip: boolean;
   /** The engine's limit for one query; 0 where it is not known. */
   readonly maxBytesScanned: number;
 }
@@ -68,8 +70,16 @@ export interface DeliveryFacts {
   engineMs?: number;
   /** From the query's submission to its end. */
   queryMs?: number;
-  /** Set by the one request that recorded how the query ended. */
-  recordedEnd?: 'succeeded' | 'failed' | 'cut-off';
+  /** The queries whose end this request has recorded, so that it counts them. */
+  ends?: readonly QueryEnd[];
+}
+
+/** How a query ended, for the one who counts it. */
+export interface QueryEnd {
+  readonly state: 'succeeded' | 'failed' | 'cut-off';
+  readonly bytesScanned: number;
+  /** From its submission to its end. */
+  readonly queryMs: number;
 }
 
 /** The query failed: an opaque 500 for the caller, the engine's reason for the log. */

@@ -18,6 +18,7 @@ export const seeOther: Part = {
     Location: reference('headers', 'DownloadOrWaitingRoom'),
     'Cache-Control': reference('headers', 'Cache-Control'),
     'Cache-Status': reference('headers', 'Cache-Status'),
+    Vary: reference('headers', 'Vary'),
   },
   content: {
     'text/plain': {
@@ -32,6 +33,7 @@ const csvResponse = (examples: Part): Part => ({
   description:
     'The report, as a client that follows redirects gets it from the download URL. Numbers stand bare, texts ' +
     'and times in double quotes, and what is not known is an empty field.',
+  headers: { 'Content-Encoding': reference('headers', 'Content-Encoding') },
   content: { 'text/csv': { schema: { type: 'string' }, examples } },
 });
 
@@ -173,6 +175,7 @@ export const documentOperation = (mediaType: string): Part => ({
       description: 'The service as it is deployed here, in OpenAPI 3.1.',
       headers: {
         'Cache-Control': { required: true, schema: { type: 'string', pattern: '^private, max-age=\\d+$' } },
+        Vary: reference('headers', 'Vary'),
       },
       content: {
         [mediaType]: {
