@@ -95,6 +95,17 @@ describe('a report route', () => {
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
   });
 
+  it('counts and logs both queries where the first one failed in a way that may pass', async () => {
+    const made = service({ plans: [{ ends: 'retryable' }, {}] });
+    expect((await made.ask()).statusCode).toBe(303);
+    const ends = [
+      { state: 'failed', bytesScanned: 1_000, queryMs: 0 },
+      { state: 'succeeded', bytesScanned: 1_000, queryMs: 0 },
+    ];
+    expect(made.lines[0]?.facts['ends']).toEqual(ends);
+    expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 2_000, QueryDuration: 0, FailedQueries: 1 });
+  });
+
   it('runs by the configuration', async () => {
     const env = {
       DOWNLOAD_URL_SECONDS: '60',
