@@ -60,7 +60,10 @@ describe('the functions', () => {
     );
     expect(readdirSync('functions').sort()).toEqual(
       functions
-        .map(({ Properties }) => `${String(Properties['FunctionName']).replace('performance-reports-test-', '')}.ts`)
+        .map(
+          ({ Properties }) =>
+            `${String(Properties['FunctionName']).replace('performance-reports-test-', '')}.ts`,
+        )
         .sort(),
     );
     for (const { Properties } of functions) {
