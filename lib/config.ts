@@ -38,7 +38,7 @@ const environment = v.object({
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
   /** How long one request waits for its query. API Gateway ends a request at 29 s. */
-  [ENV.queryWaitMs]: v.optional(whole(0, 27_000), '25000'),
+  [ENV.queryWaitMs]: v.optional(whole(100, 25_000), '25000'),
   /** A query that takes longer than this is stopped. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
   /** Where the lake is. Without it nothing can be listed, so that no report is given twice. */

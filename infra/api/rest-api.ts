@@ -1,4 +1,4 @@
-import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
 import {
   EndpointType,
   type IResource,
@@ -12,7 +12,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { ROUTE_METHODS } from '../../lib/routes.ts';
+import { ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
@@ -61,6 +61,7 @@ export class ReportsApi extends Construct {
       restApiName: names.service,
       description: 'Performance reports',
       endpointTypes: [EndpointType.REGIONAL],
+      minCompressionSize: Size.bytes(ZIPPED_FROM_BYTES),
       // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and
       // stages, so that it stays when this stack goes.
       cloudWatchRole: true,

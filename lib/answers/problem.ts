@@ -133,6 +133,19 @@ export class NoSuchDownload extends Problem {
   }
 }
 
+/** 404: the lake has no table for the report. An empty answer would be taken for one without events. */
+export class NoRecords extends Problem {
+  readonly status = 404;
+  readonly slug = 'no-records';
+  readonly title = 'No records';
+
+  constructor(reportTitle: string) {
+    super(
+      `This service holds no records for the ${reportTitle.toLowerCase()}: its table is missing. The operator can add it.`,
+    );
+  }
+}
+
 /** 503: the engine is saturated, or not done in time; the same request will do later. */
 export class Unavailable extends Problem {
   readonly status = 503;
@@ -149,3 +162,6 @@ export class Unavailable extends Problem {
     return { 'Retry-After': String(this.#retryAfterSeconds) };
   }
 }
+
+/** 503: AWS throttled, failed or did not answer up to the deadline. Whoever can wait on, may. */
+export class Overloaded extends Unavailable {}

@@ -32,6 +32,7 @@ export function downloadsHandler(parts: FunctionParts) {
     return answerDelivery(parts, {
       event,
       began,
+      hop: Number(hop),
       facts,
       wanted: {
         // What it accepts was settled by the request that got the ticket.

@@ -28,7 +28,7 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
   const { athena, s3 } = makeClients();
   const log = new Logger({ persistentKeys: { commit: config.commit } });
   const cache: ListingCache = new Map();
-  const onForbidden = once((error: unknown) => {
+  const onUnlistable = once((error: unknown) => {
     log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
   });
   return {
@@ -39,10 +39,10 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
       queries: athenaQueries(
         athena,
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
-        engineUntil,
+        { until: engineUntil, stopUntil: until },
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until),
-      lake: s3Lake(s3, config.lake, { until, cache, onForbidden }),
+      lake: s3Lake(s3, config.lake, { until, cache, onUnlistable }),
     }),
   };
 }

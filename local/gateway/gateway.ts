@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { headerAsDelivered } from '../../lib/answers/gateway-headers.ts';
 import { type GatewayProblem, gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
+import { admitsGzip } from '../../lib/handlers/admits-gzip.ts';
+import { ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
 import { proxyEvent } from './proxy-event.ts';
@@ -117,8 +120,13 @@ function send(
 ) {
   for (const [name, value] of Object.entries({ ...headers, ...multiValueHeaders }))
     response.setHeader(headerAsDelivered(name), value as string | string[]);
-  response.setHeader('content-length', Buffer.byteLength(body));
-  response.writeHead(statusCode).end(body);
+  let bytes: Uint8Array = Buffer.from(body);
+  if (bytes.length >= ZIPPED_FROM_BYTES && admitsGzip(response.req.headers['accept-encoding'])) {
+    bytes = gzipSync(bytes);
+    response.setHeader('content-encoding', 'gzip');
+  }
+  response.setHeader('content-length', bytes.length);
+  response.writeHead(statusCode).end(bytes);
 }
 
 function answer(response: ServerResponse, problem: GatewayProblem, requestId: string) {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { expectedReport } from './expected-report.ts';
@@ -109,6 +111,63 @@ describe('the answer to a good request', () => {
       Array.from({ length: 50 }, () => service.pull('publisherperformance', question)),
     );
     expect(new Set(answers)).toEqual(new Set([expected]));
+  });
+});
+
+describe('the answer to a request that admits gzip', () => {
+  const zipped = { headers: () => ({ Authorization: `Bearer ${service.token}`, 'Accept-Encoding': 'gzip' }) };
+  const locationOfZipped = async () => {
+    const response = await service.request('publisherperformance', query, { headers: zipped.headers() });
+    expect(response.status).toBe(303);
+    expect(response.headers.get('vary')).toBe('Accept-Encoding');
+    return response.headers.get('location') ?? '';
+  };
+  /** As it comes over the wire, whatever the client asks for. */
+  const bytesAt = async (url: string) => {
+    const [response] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
+    return { headers: response.headers, body: await buffer(response) };
+  };
+
+  it('leads to a zipped file that is the plain one decoded, with its name and type', async () => {
+    const { headers, body } = await bytesAt(await locationOfZipped());
+    expect(headers['content-encoding']).toBe('gzip');
+    expect(headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(headers['content-disposition']).toBe(
+      'attachment; filename="publisherperformance_20260101T000000Z_20260201T000000Z.csv"',
+    );
+    expect(gunzipSync(body).toString()).toBe(expected);
+    expect(headers['x-amz-meta-query-execution-id']).toBeTruthy();
+  });
+
+  it('is read like any other by a client that decodes on its own', async () => {
+    const response = await service.request('publisherperformance', query, {
+      headers: zipped.headers(),
+      redirect: 'follow',
+    });
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect(await response.text()).toBe(expected);
+  });
+
+  it('gives a part of the zipped file where a part is asked for, for a download to go on', async () => {
+    const url = await locationOfZipped();
+    const { body } = await bytesAt(url);
+    const part = await fetch(url, { headers: { Range: 'bytes=10-19', 'Accept-Encoding': 'identity' } });
+    expect(part.status).toBe(206);
+    expect(part.headers.get('content-range')).toBe(`bytes 10-19/${body.length}`);
+  });
+
+  it('is one file, made by no query of its own, however many ask at once', async () => {
+    const asked = queryOf({ ...question, fields: ['ContainerId', 'Clicks'] });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        service.request('publisherperformance', asked, {
+          headers: { ...zipped.headers(), 'Accept-Encoding': index % 2 === 0 ? 'gzip' : 'identity' },
+        }),
+      ),
+    );
+    const paths = answers.map((answer) => new URL(answer.headers.get('location') ?? '').pathname);
+    const plain = paths[1] ?? '';
+    expect(paths).toEqual(paths.map((_, index) => (index % 2 === 0 ? `${plain}.gz` : plain)));
   });
 });
 

@@ -32,6 +32,10 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await rm(join(lake, 'publisher_events'), { recursive: true });
+  await rm(join(lake, 'advertiser_events'), { recursive: true, force: true });
+  await writeEvents(lake, 'advertiser_events', [
+    { event_time: '2026-01-01T12:00:00.000Z', advertiser_company_id: 1 },
+  ]);
   await write('2026-03-01', 1);
 });
 
@@ -130,6 +134,23 @@ describe('GET /reporting/{report}/days', () => {
     expect(report.headers.get('Data-Version')).toBe(versionOf(await days(...MARCH), '2026-03-02'));
   });
 
+  it('leads to files that can be resumed, asked for again and told apart', async () => {
+    await write('2026-03-02', 5);
+    const query =
+      'requestedFields=Day,Clicks&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
+    const linkTo = async () => String((await service.request(DAY.publisher, query)).headers.get('location'));
+    const whole = await fetch(await linkTo());
+    const text = await whole.text();
+    expect(text).toBe('"Day","Clicks"\n"2026-03-02T00:00:00Z",5\n');
+    expect(whole.headers.get('x-amz-meta-data-version')).toBe(versionOf(await days(...MARCH), '2026-03-02'));
+    const rest = await fetch(await linkTo(), { headers: { Range: 'bytes=15-' } });
+    expect([rest.status, await rest.text()]).toEqual([206, text.slice(15)]);
+    const same = await fetch(await linkTo(), {
+      headers: { 'If-None-Match': String(whole.headers.get('etag')) },
+    });
+    expect(same.status).toBe(304);
+  });
+
   it('counts the days that the window touches', async () => {
     await write('2026-03-02', 1);
     expect(statesOf(await days('2026-03-01T23:59:59Z', '2026-03-02T00:00:00Z'))).toEqual([
@@ -146,8 +167,10 @@ describe('GET /reporting/{report}/days', () => {
     );
     for (const day of names) {
       await mkdir(folder(day), { recursive: true });
-      for (const name of ['a', 'b', 'c', '_SUCCESS']) await writeFile(join(folder(day), name), name);
+      for (const name of ['a', '_SUCCESS']) await writeFile(join(folder(day), name), name);
     }
+    // More than a page of S3's listings holds, in one piece of the window.
+    for (let nth = 0; nth < 1_000; nth++) await writeFile(join(folder('2025-12-24'), `b${nth}`), '');
     const { status, body } = await days('2025-02-10T00:00:00Z', '2026-03-17T00:00:00Z');
     expect(status).toBe(200);
     expect(body.days.map(({ day }) => day)).toEqual(names);
@@ -158,6 +181,26 @@ describe('GET /reporting/{report}/days', () => {
     const january = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'] as const;
     expect(statesOf(await days(...january, service.token, DAY.advertiser))).toEqual(['2026-01-01 unknown']);
     expect(statesOf(await days(...january))).toEqual([]);
+  });
+
+  it('says of a table that is missing altogether that it is, and so does the report', async () => {
+    await rm(join(lake, 'advertiser_events'), { recursive: true });
+    const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
+    expect({ status, body }).toMatchObject({
+      status: 404,
+      body: {
+        type: 'urn:problem-type:performance-reports:no-records',
+        detail: expect.stringMatching(
+          /no records for the advertiser performance report: its table is missing/,
+        ),
+      },
+    });
+    const query =
+      'requestedFields=Spend&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
+    expect((await service.request(DAY.advertiser, query)).status).toBe(404);
+    expect((await service.request(DAY.publisher, query.replace('Spend', 'Clicks'))).status).toBe(303);
+    await mkdir(join(lake, 'advertiser_events'));
+    expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
   });
 
   it('refuses everything that is wrong with a request, at once', async () => {

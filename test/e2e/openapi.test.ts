@@ -33,6 +33,18 @@ describe('GET /openapi.json', () => {
     expect(await response.json()).toMatchObject({ servers: [{ url: service.gatewayUrl }] });
   });
 
+  it('is zipped for whoever admits it', async () => {
+    const answers = await Promise.all(
+      ['gzip', 'identity'].map((encoding) => get({ headers: { 'Accept-Encoding': encoding } })),
+    );
+    expect(answers.map(({ headers }) => headers.get('content-encoding'))).toEqual(['gzip', null]);
+    expect(answers.map(({ headers }) => headers.get('vary'))).toEqual(['Accept-Encoding', 'Accept-Encoding']);
+    const [zipped, plain] = await Promise.all(answers.map((answer) => answer.text()));
+    expect(zipped).toBe(plain);
+    const [few, many] = answers.map(({ headers }) => Number(headers.get('content-length')));
+    expect(few).toBeLessThan((many ?? 0) / 4);
+  });
+
   it('is 404 at any other name', async () => {
     expect((await fetch(`${service.stack.apiUrl}/openapi_json`)).status).toBe(404);
   });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request as sendPlain } from 'node:h
 import { request as sendEncrypted } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
 
 export interface ValidatingProxy {
@@ -36,7 +37,9 @@ export async function startValidatingProxy(
     if (!answer) return response.destroy();
     const { status, headers, rawHeaders, body } = answer;
     const route = path.startsWith(basePath) ? path.slice(basePath.length) : path;
-    const faults = await faultsOfResponse({ method, path: route, status, headers, body });
+    const isZipped = headers['content-encoding'] === 'gzip' && body.length > 0;
+    const readable = isZipped ? gunzipSync(body) : body;
+    const faults = await faultsOfResponse({ method, path: route, status, headers, body: readable });
     if (faults.length === 0) return response.writeHead(status, rawHeaders).end(body);
     const report = `${method} ${path.split('?')[0]} ${status}: ${faults.join('; ')}`;
     unfit.push(report);

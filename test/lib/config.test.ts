@@ -70,7 +70,8 @@ describe('readConfig', () => {
   it.each([
     ['ENTITLEMENTS', ''],
     ['ENTITLEMENTS', 'all'],
-    ['QUERY_WAIT_MS', '28000'],
+    ['QUERY_WAIT_MS', '99'],
+    ['QUERY_WAIT_MS', '25001'],
     ['QUERY_WAIT_MS', '2e3'],
     ['DOWNLOAD_URL_SECONDS', '0'],
     ['LISTING_SECONDS', '3601'],
@@ -83,6 +84,10 @@ describe('readConfig', () => {
     ['EVERY_COMPANY_VALUE', '-5'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
+  });
+
+  it.each([100, 25_000])('takes a wait of %d ms, after which there is time left to answer', (queryWaitMs) => {
+    expect(readConfig({ ...env, QUERY_WAIT_MS: String(queryWaitMs) })).toMatchObject({ queryWaitMs });
   });
 
   it('refuses claims without the name of one', () => {

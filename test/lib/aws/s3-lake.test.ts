@@ -53,8 +53,8 @@ const files = (day: string, count: number, folder = FOLDER) =>
     { length: count },
     (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
   );
-const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onForbidden = (_: unknown) => {}) =>
-  s3Lake(s3, place, { until: Date.now() + 1_000, cache, onForbidden });
+const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onUnlistable = (_: unknown) => {}) =>
+  s3Lake(s3, place, { until: Date.now() + 1_000, cache, onUnlistable });
 const listed = async (keys: readonly string[]) => {
   const { s3, inputs, mostAtOnce } = s3Of(keys);
   const listing = await lakeOf(s3).list(publisherReport, window, 0);
@@ -96,6 +96,15 @@ describe('a lake that fits a page', () => {
   it('is listed by one call where the page ends beyond the window', async () => {
     const { keys, inputs } = await listed([...inWindow, ...files('2026-01-04', 1_500)]);
     expect([keys, inputs.length]).toEqual([inWindow.toSorted(byBytes), 1]);
+  });
+
+  it.each<[string, string[], true | undefined]>([
+    ['there is nothing of it', files('2026-01-02', 1, 'warehouse/advertiser_events/'), true],
+    ['there is something on another day', before, undefined],
+    ['there is what `npm run lake -- init` makes', [`${FOLDER}_empty`], undefined],
+  ])('tells whether the table is missing: %s', async (_, keys, isTableMissing) => {
+    const { s3 } = s3Of(keys);
+    expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBe(isTableMissing);
   });
 
   it('is the last second of a window that ends in a day, and not the day at whose midnight it ends', async () => {
@@ -199,10 +208,11 @@ describe('a listing', () => {
     await lake.list(advertiserReport, window, 1_000);
     await lake.list(publisherReport, { ...window, end: window.end + 86_400_000 }, 1_000);
     await lake.list(publisherReport, { ...window, start: window.start - 86_400_000 }, 1_000);
-    expect(inputs).toHaveLength(4);
+    // One more looks whether there is anything of the other table.
+    expect(inputs).toHaveLength(5);
     // Another time of the same days.
     await lake.list(publisherReport, { ...window, start: window.start + 3_600_000 }, 1_000);
-    expect(inputs).toHaveLength(4);
+    expect(inputs).toHaveLength(5);
   });
 
   it('is let go of when it is too old to be given', async () => {
@@ -221,11 +231,13 @@ describe('a listing', () => {
 describe('a lake that can not be listed', () => {
   const refusal = Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
 
-  it('is one whose place nobody knows', async () => {
+  it('is one whose place nobody knows, which is told', async () => {
     const { s3, inputs } = s3Of([]);
-    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onForbidden: () => {} });
+    const told: unknown[] = [];
+    const onUnlistable = (error: unknown) => told.push(error);
+    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onUnlistable });
     expect(await lake.list(publisherReport, window, 0)).toBeUndefined();
-    expect(inputs).toEqual([]);
+    expect([inputs, told]).toEqual([[], [undefined]]);
     expect(lake.folderOf(publisherReport)).toBe('publisher_events/');
   });
 
@@ -243,7 +255,7 @@ describe('a lake that can not be listed', () => {
     const listing = (httpStatusCode: number, until: number) => {
       const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });
       const { s3 } = s3Of([], { [`${FOLDER}day=`]: error });
-      const lake = s3Lake(s3, place, { until, cache: new Map(), onForbidden: (each) => told.push(each) });
+      const lake = s3Lake(s3, place, { until, cache: new Map(), onUnlistable: (each) => told.push(each) });
       return lake.list(publisherReport, window, 0);
     };
     await expect(listing(404, 0)).rejects.toThrow('S3 ListObjectsV2: NoSuchBucket, status 404');

@@ -10,6 +10,8 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
 describe('claimNext', () => {
   it('writes the claim of the first try before the engine is called', async () => {
     const { run, results } = setting();
@@ -21,13 +23,19 @@ describe('claimNext', () => {
       token: tokenOf(begun.order, begun.data.trace, undefined),
       trace: begun.data.trace,
       askedUntil: START + 25_000,
+      claim: expect.stringMatching(UUID),
       isRetry: false,
     };
     expect(claimed?.record).toEqual(record);
-    expect(results.calls).toEqual([`create ${recordKey(begun.order)}`]);
-    expect(results.document(recordKey(begun.order))).toEqual(record);
-    expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order)));
-    expect(begun).toMatchObject({ follows: record.token, cacheStatus: 'miss', starts: 1 });
+    expect(results.calls).toEqual([`create ${recordKey(begun.order, begun.data)}`]);
+    expect(results.document(recordKey(begun.order, begun.data))).toEqual(claimed?.record);
+    expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order, begun.data)));
+    expect(begun).toMatchObject({
+      follows: record.token,
+      followsSince: START,
+      cacheStatus: 'miss',
+      starts: 1,
+    });
   });
 
   it('claims for one of many that come at one time, and changes nothing for the others', async () => {
@@ -36,15 +44,15 @@ describe('claimNext', () => {
     const claims = await Promise.all(runs.map((each) => claimNext(each, undefined, undefined, false)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     expect(runs.slice(1)).toMatchObject([
-      { follows: undefined, cacheStatus: undefined },
-      { follows: undefined, cacheStatus: undefined },
+      { follows: undefined, cacheStatus: undefined, starts: 0 },
+      { follows: undefined, cacheStatus: undefined, starts: 0 },
     ]);
   });
 
   it('replaces only the record that was read', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const key = recordKey(begun.order);
+    const key = recordKey(begun.order, begun.data);
     const read = results.put(key, { form: 0 });
     const claimed = await claimNext(begun, read, 'token-0', true);
     expect(claimed?.record).toMatchObject({
@@ -81,6 +89,7 @@ describe('takeOver', () => {
     token: 'token-1',
     trace: 'trace-1',
     askedUntil: START - 1,
+    claim: 'claim-1',
     isRetry: true,
     executionId: 'q1',
   };
@@ -88,17 +97,21 @@ describe('takeOver', () => {
   it('claims a try as it is, for as long as this request waits', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const stored = results.put(recordKey(begun.order), record);
+    const stored = results.put(recordKey(begun.order, begun.data), record);
     const claimed = await takeOver(begun, stored, record);
-    expect(claimed?.record).toEqual({ ...record, askedUntil: START + 25_000 });
-    expect(results.document(recordKey(begun.order))).toEqual(claimed?.record);
+    expect(claimed?.record).toEqual({
+      ...record,
+      askedUntil: START + 25_000,
+      claim: expect.stringMatching(UUID),
+    });
+    expect(results.document(recordKey(begun.order, begun.data))).toEqual(claimed?.record);
     expect(begun).toMatchObject({ follows: 'token-1', cacheStatus: undefined, starts: 0 });
   });
 
   it('is for one request alone', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const stored = results.put(recordKey(begun.order), record);
+    const stored = results.put(recordKey(begun.order, begun.data), record);
     await takeOver(begun, stored, record);
     expect(await takeOver(begun, stored, record)).toBeUndefined();
   });

@@ -3,17 +3,25 @@ import { ReportTooLarge, Unavailable } from '../../../lib/answers/problem.ts';
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
 import {
   type Delivery,
+  type DeliveryFacts,
   type DeliveryTerms,
   type Progress,
   PublicationFailed,
   QueryFailed,
 } from '../../../lib/delivery/delivery.ts';
 import { CSV, LARGE, START, setting, succeededRecord, termsNow, wanted } from './setting.ts';
+import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
+  // Dice that fall everywhere, and alike in every run.
+  let throws = 0;
+  const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);
+  return () => {
+    dice.mockRestore();
+    vi.useRealTimers();
+  };
 });
 
 type Setting = ReturnType<typeof setting>;
@@ -34,29 +42,21 @@ function request(of: Setting, terms: Partial<DeliveryTerms> = {}, left?: Progres
   );
 }
 
-/** Lets time pass until a promise settles; fails when it never does. */
-async function settled<T>(promise: Promise<T>): Promise<T> {
-  let isDone = false;
-  const mark = () => {
-    isDone = true;
-  };
-  promise.then(mark, mark);
-  const from = Date.now();
-  while (!isDone && Date.now() < from + 1_000_000) await vi.advanceTimersByTimeAsync(10);
-  if (!isDone) throw new Error('it does not end');
-  return promise;
-}
 const ask = (...given: Parameters<typeof request>) => settled(request(...given));
 
 /** Asks, and waits on as a client does, until there is an answer that is no place to wait. */
-async function follow(of: Setting, terms: Partial<DeliveryTerms> = {}): Promise<Answer & { hops: number }> {
+async function following(
+  of: Setting,
+  terms: Partial<DeliveryTerms> = {},
+): Promise<Answer & { hops: number }> {
   const { giveUpAt, publishUntil } = termsNow(terms);
-  let answer = await ask(of, terms);
+  let answer = await request(of, terms);
   let hops = 0;
   for (; answer.delivery?.state === 'waiting'; hops++)
-    answer = await ask(of, { ...terms, giveUpAt, publishUntil }, answer.delivery.progress);
+    answer = await request(of, { ...terms, giveUpAt, publishUntil }, answer.delivery.progress);
   return { ...answer, hops };
 }
+const follow = (...given: Parameters<typeof following>) => settled(following(...given));
 
 const recordOf = ({ results }: Setting) => {
   const keys = [...results.objects.keys()].filter((key) => key.startsWith('orders/'));
@@ -146,12 +146,62 @@ describe('a report that nobody has asked for', () => {
 
   it('is asked about by another request when the one that did has ended, in time for all who wait', async () => {
     const of = setting({ afterMs: 40_000 });
-    const answers = await settled(Promise.all([ask(of), ...Array.from({ length: 20 }, () => follow(of))]));
+    const answers = await settled(
+      Promise.all([request(of), ...Array.from({ length: 20 }, () => following(of))]),
+    );
     expect(answers[0]?.delivery?.state).toBe('waiting');
     expect(answers.slice(1).map((answer) => textOf(of, answer))).toEqual(Array(20).fill(CSV));
-    expect(Date.now()).toBeLessThan(START + 43_000);
+    expect(Date.now()).toBeLessThan(START + 44_000);
     expect(of.queries.started).toHaveLength(1);
     expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('is noticed soon by one that joins it shortly before its end', async () => {
+    const of = setting({ afterMs: 400 });
+    const first = request(of);
+    await vi.advanceTimersByTimeAsync(350);
+    expect((await settled(request(of))).ms).toBeLessThan(400);
+    await settled(first);
+  });
+
+  it('tells the log of one that joins it which query it is, as soon as there is one', async () => {
+    const of = setting({ ends: 'never' });
+    const first = request(of);
+    await vi.advanceTimersByTimeAsync(10);
+    const joining = async () => {
+      const facts: DeliveryFacts = {};
+      const note = (learnt: DeliveryFacts) => void Object.assign(facts, learnt);
+      await settled(deliverReport(of.parts, wanted, termsNow({ waitUntil: Date.now() + 10 }), note));
+      return facts;
+    };
+    expect(await joining()).toEqual({ queryExecutionId: 'q1' });
+    const key = [...of.results.objects.keys()].find((each) => each.startsWith('orders/')) ?? '';
+    const { executionId: _, ...record } = recordOf(of);
+    of.results.put(key, { ...record, state: 'starting' });
+    expect(Object.keys(await joining())).toEqual([]);
+    await settled(first);
+  });
+
+  it('is collapsed for one that asks about it in place of a request that has ended', async () => {
+    const of = setting({ afterMs: 40_000 });
+    await ask(of);
+    expect(statusOf(await ask(of))).toBe('collapsed');
+  });
+
+  it('is started anew where the record of it is taken away meanwhile', async () => {
+    const of = setting({ ends: 'never' });
+    const first = request(of);
+    await vi.advanceTimersByTimeAsync(10);
+    const joining = request(of);
+    await vi.advanceTimersByTimeAsync(10);
+    for (const key of of.results.objects.keys()) of.results.objects.delete(key);
+    // The token is the same, so that Athena runs nothing twice.
+    expect((await settled(joining)).delivery).toMatchObject({
+      state: 'waiting',
+      progress: { cacheStatus: 'miss' },
+    });
+    expect(of.queries.started).toHaveLength(1);
+    await settled(first);
   });
 
   it('is answered in time by one that joins it', async () => {
@@ -280,7 +330,7 @@ describe('a query that fails', () => {
 
   it('tells those in the waiting room too, who learn which query it was', async () => {
     const of = setting({ ends: 'failed', afterMs: 30_000 });
-    const [leader, joined] = await settled(Promise.all([follow(of), follow(of)]));
+    const [leader, joined] = await settled(Promise.all([following(of), following(of)]));
     expect([leader?.error, joined?.error]).toEqual([
       new QueryFailed('query q1 FAILED: boom'),
       new QueryFailed('query q1 FAILED: boom'),
@@ -336,7 +386,10 @@ describe('a query that takes too long', () => {
     const of = setting({ ends: 'never' });
     const answer = await follow(of, terms);
     expect(answer.error).toBeInstanceOf(Unavailable);
-    expect(answer.error).toMatchObject({ headers: { 'Retry-After': '60' } });
+    expect(answer.error).toMatchObject({
+      message: 'The report took too long and was given up. Narrow it, or request it later.',
+      headers: { 'Retry-After': '60' },
+    });
     expect(of.queries.stopped).toEqual(['q1']);
     expect(Date.now()).toBeGreaterThanOrEqual(START + 60_000);
     expect(Date.now()).toBeLessThan(START + 61_000);
@@ -352,10 +405,10 @@ describe('a query that takes too long', () => {
 
   it('does not fail who joined it late and has time for another', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
-    const first = follow(of, terms);
+    const first = following(of, terms);
     // The first one's next request asks about it, and this one watches, when it has taken too long.
     await vi.advanceTimersByTimeAsync(52_000);
-    const second = follow(of, { ...terms, giveUpAt: Date.now() + 63_000 });
+    const second = following(of, { ...terms, giveUpAt: Date.now() + 63_000 });
     expect((await settled(first)).error).toBeInstanceOf(Unavailable);
     expect(textOf(of, await settled(second))).toBe(CSV);
     expect(of.queries.stopped).toEqual(['q1']);
@@ -372,8 +425,8 @@ describe('a query that takes too long', () => {
 
   it('is not stopped by one that gives up earlier', async () => {
     const of = setting({ afterMs: 30_000 });
-    const hurried = follow(of, { ...terms, giveUpAt: START + 10_000 });
-    const patient = follow(of, terms);
+    const hurried = following(of, { ...terms, giveUpAt: START + 10_000 });
+    const patient = following(of, terms);
     expect((await settled(hurried)).error).toBeInstanceOf(Unavailable);
     expect(textOf(of, await settled(patient))).toBe(CSV);
     expect(of.queries.stopped).toEqual([]);
@@ -553,7 +606,7 @@ describe('a large result', () => {
 
   it('is waited for by many with one request for it', async () => {
     const of = setting(large);
-    const answering = Promise.all(Array.from({ length: 12 }, () => follow(of)));
+    const answering = Promise.all(Array.from({ length: 12 }, () => following(of)));
     await vi.advanceTimersByTimeAsync(70_000);
     of.results.put((of.results.document('publications/q1.json') as { key: string }).key, {});
     const answers = await settled(answering);
@@ -564,7 +617,7 @@ describe('a large result', () => {
 
   it('that was given up fails those who wait, and the next request has another query', async () => {
     const of = setting(large, { afterMs: 100 });
-    const answering = Promise.all([follow(of), follow(of)]);
+    const answering = Promise.all([following(of), following(of)]);
     await vi.advanceTimersByTimeAsync(40_000);
     of.results.put('abandoned/q1.json', {});
     for (const { error } of await settled(answering)) expect(error).toBeInstanceOf(PublicationFailed);

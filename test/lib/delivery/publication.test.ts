@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
 import {
@@ -6,9 +7,10 @@ import {
   isLarge,
   type Publication,
   publish,
+  publishLarge,
   readPublication,
 } from '../../../lib/delivery/publication.ts';
-import type { EngineResult } from '../../../lib/delivery/results.ts';
+import type { EngineResult, ResultsBucket } from '../../../lib/delivery/results.ts';
 import { only } from '../../only.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { CSV, START } from './setting.ts';
@@ -76,7 +78,7 @@ describe('publish', () => {
         yield Buffer.from(text);
       })() as unknown as EngineResult['content'],
     });
-    const results = only<ReturnType<typeof memoryBucket>>({
+    const results = only<ResultsBucket>({
       openResult: async () => result(ENGINE_CSV.replace('"1"', '"2"')),
       writeOnce: async (_key, _file, open) => {
         for (let tries = 0; tries < 2; tries++) {
@@ -91,6 +93,16 @@ describe('publish', () => {
     expect(read).toEqual([CSV, CSV.replace(',1', ',2')]);
   });
 
+  it('gives one try to write the file 5 s, unless it is told otherwise', async () => {
+    const longest: (number | undefined)[] = [];
+    const results = only<ResultsBucket>({
+      writeOnce: async (_key, _file, _open, longestTryMs) => longest.push(longestTryMs) > 0,
+    });
+    await publish(results, publication);
+    await publish(results, publication, undefined, Number.POSITIVE_INFINITY);
+    expect(longest).toEqual([5_000, Number.POSITIVE_INFINITY]);
+  });
+
   it('is false where the result is gone', async () => {
     const results = memoryBucket();
     expect(await publish(results, publication)).toBe(false);
@@ -102,6 +114,51 @@ describe('publish', () => {
     results.putResult(publication.location, 'nonsense');
     await expect(publish(results, publication)).rejects.toThrow(NotEngineCsv);
     expect(results.objects.has(KEY)).toBe(false);
+  });
+});
+
+describe('publishLarge', () => {
+  it('writes the zipped file first, so that whoever finds the plain one finds both', async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, ENGINE_CSV);
+    expect(await publishLarge(results, publication)).toBe(true);
+    const metadata = { 'query-execution-id': 'q1', 'data-version': 'v1' };
+    expect(results.objects.get(KEY)).toMatchObject({ text: CSV, file: { fileName: 'report.csv', metadata } });
+    const zipped = results.objects.get(`${KEY}.gz`);
+    expect(zipped?.file).toEqual({ fileName: 'report.csv', metadata, encoding: 'gzip' });
+    expect(gunzipSync(zipped?.content as Buffer).toString()).toBe(CSV);
+    const writes = results.calls.filter((call) => call.startsWith('writeOnce'));
+    expect(writes).toEqual([`writeOnce ${KEY}.gz`, `writeOnce ${KEY}`]);
+  });
+
+  it('goes on where a run before was ended', async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, ENGINE_CSV);
+    results.put(`${KEY}.gz`, {});
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.calls.filter((call) => call.startsWith('writeOnce'))).toEqual([`writeOnce ${KEY}`]);
+    results.calls.length = 0;
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.calls).toEqual([`head ${KEY}`]);
+  });
+
+  it('leaves a result plain that could not be zipped in time', async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, ENGINE_CSV, 20 * 1024 ** 3 + 1);
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.objects.has(`${KEY}.gz`)).toBe(false);
+    expect(results.objects.get(KEY)?.text).toBe(CSV);
+  });
+
+  it('is false where the result is gone', async () => {
+    expect(await publishLarge(memoryBucket(), publication)).toBe(false);
+  });
+
+  it("throws where the result is not the engine's CSV, and leaves nothing", async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, 'nonsense');
+    await expect(publishLarge(results, publication)).rejects.toThrow(NotEngineCsv);
+    expect([...results.objects.keys()]).toEqual(['athena/q1.csv']);
   });
 });
 
@@ -141,6 +198,7 @@ describe('awaitPublication', () => {
   it('looks once where there is no time to wait', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START - 1))).toEqual(['under-way', 0]);
+    expect(results.calls).toEqual([`head ${KEY}`, `create ${REQUEST}`, `head ${KEY}`, `head ${ABANDONED}`]);
     expect(results.document(REQUEST)).toEqual(publication);
   });
 

@@ -59,7 +59,7 @@ describe('recordEnd', () => {
   it('counts the query by the request whose record it is, and by no other', async () => {
     const { run, results, ends } = setting();
     const begun = await run();
-    const key = recordKey(begun.order);
+    const key = recordKey(begun.order, begun.data);
     const stored = results.put(key, { form: 1 });
     await recordEnd(begun, stored, succeededRecord());
     expect(results.document(key)).toEqual(succeededRecord());

@@ -45,6 +45,14 @@ describe('a ticket', () => {
     expect((await readTicket(results, id, NOW)).ticket.companies).toBe('every-company');
   });
 
+  it.each(['hit', 'miss', 'collapsed'] as const)(
+    'may be of a delivery that is a %s so far',
+    async (cacheStatus) => {
+      const { results, id } = await issued({ progress: { ...ticket.progress, cacheStatus } });
+      expect((await readTicket(results, id, NOW)).ticket.progress.cacheStatus).toBe(cacheStatus);
+    },
+  );
+
   it('is found until it expires, and not at that instant', async () => {
     const { results, id } = await issued();
     await expect(readTicket(results, id, ticket.expiresAt - 1)).resolves.toBeDefined();

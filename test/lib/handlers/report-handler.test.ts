@@ -86,7 +86,7 @@ describe('a report route', () => {
         bytesScanned: 1_000,
         engineMs: 7,
         queryMs: 0,
-        recordedEnd: 'succeeded',
+        ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 0 }],
         cacheStatus: 'miss',
         isReady: true,
       },
@@ -109,6 +109,8 @@ describe('a report route', () => {
     expect(record).toMatchObject({ state: 'cut-off', limit: 5 });
     // Every call ends in time to answer: the wait, and 2.5 s.
     expect(new Set(made.untils)).toEqual(new Set([START + 7_500]));
+    // The engine's while there is still time to write down where the caller waits on.
+    expect(made.engineUntils).toEqual([START + 5_000]);
     const hit = service({ env });
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
   });

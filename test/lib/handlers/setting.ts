@@ -20,8 +20,9 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
   const lines: Line[] = [];
   const metrics: Record<string, number> = {};
   const published = { times: 0 };
-  /** The time by which the calls of each set of parts had to end. */
+  /** The times by which the calls of each set of parts had to end. */
   const untils: number[] = [];
+  const engineUntils: (number | undefined)[] = [];
   const config: Config = readConfig({ ...LEAST_ENVIRONMENT, ...env });
   const sink = {
     addMetric: (name: string, _unit: string, value: number) => {
@@ -39,12 +40,13 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
       error: (message, facts) => void lines.push({ level: 'error', message, facts }),
     },
     metrics: sink as unknown as MetricSink,
-    partsUntil: (until) => {
+    partsUntil: (until, engineUntil) => {
       untils.push(until);
+      engineUntils.push(engineUntil);
       return delivery.parts;
     },
   };
-  return { ...delivery, parts, lines, metrics, published, untils, config };
+  return { ...delivery, parts, lines, metrics, published, untils, engineUntils, config };
 }
 
 export const SECRET = 'secret-of-the-caller';
