@@ -38,6 +38,8 @@ export const dev: StageInput = {
  * By `entitlements: none` every client sees every row: right for one partner or the house's own staff. Before a
  * second partner comes, set an issuer whose tokens name companies, and `by: 'claims'` (docs/deploy.md, "Who sees
  * which rows").
+ *
+ * @public
  */
 export const prod: StageInput = {
   ...common,
