@@ -2,6 +2,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { build } from 'esbuild';
+import { buildPage } from './page/build-page.ts';
 
 /** A report's function starts in this much less time the smaller it is; more than this needs a reason. */
 const MOST_BYTES = 480_000;
@@ -50,3 +51,7 @@ for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
   process.stdout.write(`${file}  ${(bytes / 1000).toFixed(0)} kB\n`);
   if (bytes > MOST_BYTES) throw new Error(`${file} is larger than ${MOST_BYTES / 1000} kB`);
 }
+for (const { name, bytes, gzippedBytes } of await buildPage('dist/page/files'))
+  process.stdout.write(
+    `dist/page/files/${name}  ${(bytes / 1000).toFixed(1)} kB, gzipped ${(gzippedBytes / 1000).toFixed(1)} kB\n`,
+  );

@@ -1,4 +1,11 @@
-import { BASE_PATH, DOWNLOADS_PATH, OPENAPI_PATH } from './names.ts';
+import {
+  BASE_PATH,
+  DOWNLOADS_PATH,
+  FIELDS_PATH,
+  OPENAPI_PATH,
+  PAGE_FILES_PATH,
+  PAGE_PATH,
+} from './names.ts';
 import { type Report, reports } from './report/catalogue.ts';
 
 /** One route of the service: what the gateways, the deployed one and the local one, send to which function. */
@@ -14,12 +21,22 @@ export interface Route {
 /** HEAD does what GET does; the gateway leaves the body out. */
 export const ROUTE_METHODS = ['GET', 'HEAD'];
 
+/** What a browser asks before it lets a page of another origin send a token; answered where a stage has such origins. */
+export const PREFLIGHT_METHOD = 'OPTIONS';
+
 /** Every route there is. */
 export const routes: readonly Route[] = [
   ...reports.map((report) => ({ path: `${BASE_PATH}/${report.name}`, functionName: report.name, report })),
   { path: `${DOWNLOADS_PATH}/{ticket}/{hop}`, functionName: 'downloads' },
   { path: OPENAPI_PATH, functionName: 'openapi' },
+  { path: FIELDS_PATH, functionName: 'fields' },
+  { path: PAGE_PATH, functionName: 'page' },
+  { path: `${PAGE_FILES_PATH}/{file}`, functionName: 'page' },
 ];
+
+/** The paths that lead to a function. */
+export const pathsTo = (functionName: string): readonly string[] =>
+  routes.filter((route) => route.functionName === functionName).map(({ path }) => path);
 
 /** The path of a function that has one route. */
 export function pathOf(functionName: string): string {

@@ -5,6 +5,7 @@ import S3rver from '@20minutes/s3rver';
 import responseHeaderOverride from '@20minutes/s3rver/lib/middleware/response-header-override.js';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import type { Faults } from './faults/faults.ts';
+import { applyCorsRule, type CorsRule } from './object-store/cors-rule.ts';
 import { prepareBucket } from './object-store/object-files.ts';
 import { operationName, operations } from './object-store/operations.ts';
 import { credentials, verifySignature } from './object-store/verify-signature.ts';
@@ -28,8 +29,10 @@ export async function startObjectStore(options: {
   /** Told of every object once it is there, as S3 tells EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
+  /** Of all the buckets; without it, no page of another origin reads an answer. */
+  readonly corsRule?: CorsRule;
 }): Promise<ObjectStore> {
-  const { directory, buckets, onObjectCreated, faults } = options;
+  const { directory, buckets, onObjectCreated, faults, corsRule } = options;
   for (const bucket of buckets) await prepareBucket(directory, bucket);
   const known = operations(directory);
   const overrideResponseHeaders = responseHeaderOverride();
@@ -54,7 +57,10 @@ export async function startObjectStore(options: {
     if (CREATES_OBJECT.includes(operationName(ctx))) onObjectCreated?.(ctx.params);
   });
 
-  const server = createServer(s3.callback()).listen(0, '127.0.0.1');
+  const answer = s3.callback();
+  const server = createServer((request, response) => {
+    if (!corsRule || !applyCorsRule(corsRule, request, response)) answer(request, response);
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

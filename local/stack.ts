@@ -2,16 +2,20 @@ import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import { ENV, RESULTS_PREFIX } from '../lib/names.ts';
-import { ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
+import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { utcDay } from '../lib/report/utc-time.ts';
+import { PREFLIGHT_METHOD, ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
+import { buildPage } from '../page/build-page.ts';
+import { accessToken } from './access-token.ts';
 import { startAthena } from './athena/athena.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
-import { CLAIMS, CLIENTS, HOUSE } from './clients.ts';
+import { CLAIMS, CLIENTS, clientOf, HOUSE, SAMPLE_PARTNERS } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
+import { answerSamplePartners } from './gateway/sample-partners.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 
@@ -24,6 +28,10 @@ export interface StackOptions {
   readonly port: number;
   /** Where `<report>performance.ts` or the bundles lie. */
   readonly functionModule?: (functionName: string) => URL;
+  /** The day, `YYYY-MM-DD`, up to which there are events; today where it is not known. */
+  readonly lastDay?: () => Promise<string>;
+  /** Origins whose pages may call the service. */
+  readonly corsOrigins?: readonly string[];
   /** Changes to the functions' environment. */
   readonly functionEnv?: Readonly<Record<string, string>>;
 }
@@ -63,13 +71,19 @@ const PUBLISH_TIMEOUT_MS = 900_000;
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
 
+/** The page's files, as the bundle has them beside its function. */
+async function builtPage(directory: string): Promise<string> {
+  await buildPage(directory);
+  return directory;
+}
+
 /**
  * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway.
  * Rejects with one clear message if the engine can't read the events, or with the system's error if the port is busy;
  * whatever had started is stopped then.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { directory, openEngine, port, functionModule = sourceOf, functionEnv = {} } = options;
+  const { directory, openEngine, port, functionModule = sourceOf, functionEnv = {}, corsOrigins = [] } = options;
   await using started = new AsyncDisposableStack();
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
@@ -82,6 +96,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     directory: join(directory, 'storage'),
     buckets: [BUCKET],
     faults,
+    corsRule: DOWNLOAD_CORS,
     onObjectCreated: ({ key }) => {
       if (key.startsWith(RESULTS_PREFIX.orders)) publishOrders(key);
     },
@@ -133,6 +148,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.athenaDatabase]: DATABASE,
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
+    [ENV.corsOrigins]: corsOrigins.join(','),
+    ...(functionModule === sourceOf && { [ENV.pageFiles]: await builtPage(join(directory, 'page')) }),
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
@@ -142,16 +159,28 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.defer(() => sandbox.kill());
     return sandbox;
   };
-  const [publish, ...routes] = await Promise.all([
+  const functionNames = [...new Set(serviceRoutes.map(({ functionName }) => functionName))];
+  const [publish] = await Promise.all([
     start('publish', PUBLISH_TIMEOUT_MS),
-    ...serviceRoutes.map(async ({ functionName, path }) => ({
-      methods: ROUTE_METHODS,
-      path,
-      sandbox: await start(functionName, FUNCTION_TIMEOUT_MS),
-    })),
+    ...functionNames.map((name) => start(name, FUNCTION_TIMEOUT_MS)),
   ]);
   publishOrders = (key) => void publish.invoke({ detail: { object: { key } } }).catch(() => {});
-  const gateway: Gateway = await startGateway(routes, port);
+  const isForPages = corsOrigins.length > 0;
+  const routes = serviceRoutes.map(({ functionName, path }) => ({
+    methods: isForPages ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS,
+    path,
+    sandbox: sandboxes.get(functionName) as Sandbox,
+  }));
+  const samplePartners = {
+    partners: SAMPLE_PARTNERS,
+    lastDay: options.lastDay ?? (async () => utcDay(Date.now())),
+    token: (clientId: string) =>
+      accessToken({ tokenUrl: identityProvider.tokenUrl, ...clientOf(clientId), scope: SCOPE }),
+  };
+  const gateway: Gateway = await startGateway(routes, port, {
+    isForPages,
+    answerBeside: (...asked) => answerSamplePartners(samplePartners, ...asked),
+  });
   started.defer(() => gateway.close());
 
   const running = started.move();

@@ -29,7 +29,7 @@ async function start(): Promise<Stack> {
   const { openEngine, lastDay } = await chooseEngine(process.env, sampleEvents);
   await removeLeftovers();
   const directory = join(home, `run-${process.pid}`);
-  const stack = await startStack({ openEngine, directory, port }).catch((error) => {
+  const stack = await startStack({ openEngine, directory, port, lastDay }).catch((error) => {
     if (error.code === 'EADDRINUSE')
       throw new StartFault(`Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.`);
     if (error.code === 'EACCES' && error.syscall === 'listen')

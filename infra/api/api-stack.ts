@@ -62,8 +62,9 @@ export class ApiStack extends Stack {
       stageName: stage.name,
       throttling: stage.throttling,
       logDays: stage.logDays,
-      routes: functions.flatMap(({ entry: { route }, handler }) =>
-        route === undefined ? [] : [{ path: route, handler: handler as IFunction }],
+      corsOrigins: stage.corsOrigins,
+      routes: functions.flatMap(({ entry: { routes = [] }, handler }) =>
+        routes.map((path) => ({ path, handler: handler as IFunction })),
       ),
     });
     new Firewall(this, 'Firewall', {

@@ -30,13 +30,21 @@ const furtherProblems: readonly GatewayProblem[] = [
 /** Every answer that the gateway gives by itself. */
 const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProblems), ...furtherProblems];
 
-/** Makes the gateway answer in the shape of the service's own problem documents. */
-export function addGatewayAnswers(api: RestApi): void {
+/**
+ * Makes the gateway answer in the shape of the service's own problem documents.
+ *
+ * @param isForPages whether pages of other origins may read them: any may, since there is nothing in them of anybody's
+ */
+export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
   for (const problem of gatewayAnswers) {
     api.addGatewayResponse(problem.responseType, {
       type: ResponseType.of(problem.responseType),
       statusCode: String(problem.status),
-      responseHeaders: { 'Content-Type': `'${PROBLEM_MEDIA_TYPE}'`, 'Cache-Control': "'no-store'" },
+      responseHeaders: {
+        'Content-Type': `'${PROBLEM_MEDIA_TYPE}'`,
+        'Cache-Control': "'no-store'",
+        ...(isForPages && { 'Access-Control-Allow-Origin': "'*'" }),
+      },
       // The key is what the gateway falls back to, whatever the request accepts; the header is what it sends.
       templates: { 'application/json': JSON.stringify(problemDocument(problem, '$context.requestId')) },
     });

@@ -1,4 +1,4 @@
-import { Aws, Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
 import {
   EndpointType,
   LambdaIntegration,
@@ -9,7 +9,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { ROUTE_METHODS } from '../../lib/routes.ts';
+import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../../lib/routes.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
@@ -20,6 +20,8 @@ export interface ReportsApiProps {
   readonly stageName: string;
   readonly throttling: { readonly requestsPerSecond: number; readonly burst: number };
   readonly logDays: RetentionDays;
+  /** Origins whose pages may call the API: with any, it answers their preflights. */
+  readonly corsOrigins: readonly string[];
   readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
 }
 
@@ -35,7 +37,7 @@ export class ReportsApi extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { names, stageName, throttling, logDays, routes }: ReportsApiProps,
+    { names, stageName, throttling, logDays, corsOrigins, routes }: ReportsApiProps,
   ) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
@@ -47,6 +49,8 @@ export class ReportsApi extends Construct {
       restApiName: names.service,
       description: 'Performance reports',
       endpointTypes: [EndpointType.REGIONAL],
+      // The page's script and the description are a third of their size; redirects and problems stay below it.
+      minCompressionSize: Size.kibibytes(4),
       // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and
       // stages, so that it stays when this stack goes.
       cloudWatchRole: true,
@@ -64,19 +68,20 @@ export class ReportsApi extends Construct {
     });
     // CDK's own output of the URL; the stack has one of its own.
     this.api.node.tryRemoveChild('Endpoint');
+    const methods = corsOrigins.length > 0 ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS;
     for (const { path, handler } of routes) {
       const integration = new LambdaIntegration(handler, {
         timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
         allowTestInvoke: false,
       });
       const resource = this.api.root.resourceForPath(path);
-      for (const method of ROUTE_METHODS)
+      for (const method of methods)
         Validations.of(resource.addMethod(method, integration)).acknowledge(
           { id: 'AwsSolutions-APIG4', reason: BY_FUNCTION },
           { id: 'AwsSolutions-COG4', reason: BY_FUNCTION },
         );
     }
-    addGatewayAnswers(this.api);
+    addGatewayAnswers(this.api, corsOrigins.length > 0);
     this.url = `https://${this.api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${stageName}`;
     this.#acknowledge();
   }

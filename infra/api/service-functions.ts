@@ -1,5 +1,5 @@
 import { type Report, reports } from '../../lib/report/catalogue.ts';
-import { pathOf } from '../../lib/routes.ts';
+import { pathsTo } from '../../lib/routes.ts';
 import { type Permission, queryPermissions, resultsPermissions, type ServicePlace } from './permissions.ts';
 import { FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
 
@@ -9,7 +9,7 @@ export interface ServiceFunction {
   readonly name: string;
   readonly description: string;
   /** Where GET and HEAD requests reach it; absent where none do. */
-  readonly route?: string;
+  readonly routes?: readonly string[];
   /** Set where objects start it that arrive in the results bucket. */
   readonly startedBy?: 'orders';
   readonly timeoutSeconds: number;
@@ -19,7 +19,7 @@ export interface ServiceFunction {
 const reportFunction = (report: Report): ServiceFunction => ({
   name: report.name,
   description: report.title,
-  route: pathOf(report.name),
+  routes: pathsTo(report.name),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   permissions: (place) => [
     ...queryPermissions(place, [report]),
@@ -34,7 +34,7 @@ const reportFunction = (report: Report): ServiceFunction => ({
 const downloads: ServiceFunction = {
   name: 'downloads',
   description: 'Waiting room of reports under way',
-  route: pathOf('downloads'),
+  routes: pathsTo('downloads'),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   permissions: (place) => [
     ...queryPermissions(place, reports),
@@ -57,7 +57,23 @@ const publish: ServiceFunction = {
 const openapi: ServiceFunction = {
   name: 'openapi',
   description: 'Describes the API',
-  route: pathOf('openapi'),
+  routes: pathsTo('openapi'),
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  permissions: () => [],
+};
+
+const fields: ServiceFunction = {
+  name: 'fields',
+  description: 'The catalogue of reports and fields',
+  routes: pathsTo('fields'),
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  permissions: () => [],
+};
+
+const page: ServiceFunction = {
+  name: 'page',
+  description: 'The page for people',
+  routes: pathsTo('page'),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   permissions: () => [],
 };
@@ -66,5 +82,7 @@ export const serviceFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
   downloads,
   openapi,
+  fields,
+  page,
   publish,
 ];

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { DOWNLOAD_CORS, RESULTS_PREFIX } from '../../lib/names.ts';
 import { makePrivateBucket } from './private-bucket.ts';
 
 /** All that is in the bucket can be made again from the events, and nothing in it is asked for after so long. */
@@ -12,6 +12,15 @@ export const makeResultsBucket = (scope: Construct, id: string, keepData: boolea
   makePrivateBucket(scope, id, {
     keepData,
     tellsEventBridge: true,
+    cors: [
+      {
+        allowedOrigins: ['*'],
+        allowedMethods: DOWNLOAD_CORS.methods.map((method) => HttpMethods[method]),
+        allowedHeaders: [...DOWNLOAD_CORS.allowedHeaders],
+        exposedHeaders: [...DOWNLOAD_CORS.exposedHeaders],
+        maxAge: DOWNLOAD_CORS.maxAgeSeconds,
+      },
+    ],
     lifecycleRules: Object.entries(RESULTS_PREFIX).map(([name, prefix]) => ({
       id: `expire-${name}`,
       prefix,

@@ -2,6 +2,7 @@ import { reports } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { pathOf } from '../routes.ts';
 import { fieldSchemas } from './field-schemas.ts';
+import { fieldsOperation } from './fields-operation.ts';
 import { headers } from './headers.ts';
 import { documentOperation, reportOperation, seeOther, waitingRoomOperation } from './operations.ts';
 import { problemResponses, problemSchemas } from './problem-responses.ts';
@@ -46,6 +47,7 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
     ),
     [pathOf('downloads')]: { get: waitingRoomOperation },
     [pathOf('openapi')]: { get: documentOperation(OPENAPI_MEDIA_TYPE) },
+    [pathOf('fields')]: { get: fieldsOperation },
   },
   components: {
     securitySchemes: {

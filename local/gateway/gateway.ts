@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type GatewayProblem, gatewayProblems } from '../../lib/answers/gateway-problems.ts';
@@ -19,6 +19,13 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+export interface GatewayOptions {
+  /** Whether pages of other origins may read what the gateway answers by itself. */
+  readonly isForPages?: boolean;
+  /** What this machine answers beside the service's routes; resolves to whether it has. */
+  readonly answerBeside?: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
+}
+
 /** API Gateway's limit for the request line and the headers together. */
 const MAX_REQUEST_HEAD_BYTES = 10_240;
 
@@ -28,14 +35,27 @@ const MAX_REQUEST_HEAD_BYTES = 10_240;
  *
  * @param port 0 takes a free one
  */
-export async function startGateway(routes: readonly Route[], port: number): Promise<Gateway> {
+export async function startGateway(
+  routes: readonly Route[],
+  port: number,
+  { isForPages = false, answerBeside = async () => false }: GatewayOptions = {},
+): Promise<Gateway> {
+  const answer = (response: ServerResponse, problem: GatewayProblem, requestId: string) => {
+    if (isForPages) response.setHeader('access-control-allow-origin', '*');
+    response
+      .writeHead(problem.status, { 'content-type': PROBLEM_MEDIA_TYPE, 'cache-control': 'no-store' })
+      .end(JSON.stringify(problemDocument(problem, requestId)));
+  };
   const server = createServer({ maxHeaderSize: MAX_REQUEST_HEAD_BYTES }, async (request, response) => {
     const requestId = randomUUID();
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
     const url = new URL(`http://127.0.0.1${request.url?.startsWith('/') ? request.url : '/'}`);
     const [route, pathParameters = null] = routeOf(routes, request.method, url.pathname);
-    if (!route) return answer(response, gatewayProblems.notFound, requestId);
+    if (!route) {
+      if (await answerBeside(request, response, url.pathname).catch(() => false)) return;
+      return answer(response, gatewayProblems.notFound, requestId);
+    }
     try {
       const event = proxyEvent(request, url, { requestId, resource: route.path, pathParameters });
       send(response, (await route.sandbox.invoke(event)) as APIGatewayProxyResult);
@@ -102,12 +122,7 @@ function send(
 ) {
   for (const [name, value] of Object.entries({ ...headers, ...multiValueHeaders }))
     response.setHeader(name, value as string | string[]);
-  response.setHeader('content-length', Buffer.byteLength(body));
+  if (statusCode !== 204) response.setHeader('content-length', Buffer.byteLength(body));
   response.writeHead(statusCode).end(body);
 }
 
-function answer(response: ServerResponse, problem: GatewayProblem, requestId: string) {
-  response
-    .writeHead(problem.status, { 'content-type': PROBLEM_MEDIA_TYPE, 'cache-control': 'no-store' })
-    .end(JSON.stringify(problemDocument(problem, requestId)));
-}

@@ -18,6 +18,9 @@ describe('readConfig', () => {
       longestQueryMs: 600_000,
       reportMaxAgeMs: 300_000,
       downloadUrlSeconds: 300,
+      corsOrigins: [],
+      currency: undefined,
+      pageFiles: undefined,
     });
   });
 
@@ -49,6 +52,9 @@ describe('readConfig', () => {
     ['DOWNLOAD_URL_SECONDS', '0'],
     ['TOKEN_JWKS_URI', 'keys'],
     ['EVERY_COMPANY_VALUE', '1'],
+    ['CORS_ORIGINS', 'https://good.example,https://with.a/path'],
+    ['CORS_ORIGINS', '*'],
+    ['CURRENCY', 'dollars'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
   });

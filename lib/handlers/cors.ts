@@ -1,0 +1,49 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
+import { requestHeader } from './request-header.ts';
+
+/** Browsers keep an answer to a preflight no longer than this: two hours. */
+const PREFLIGHT_SECONDS = 7_200;
+
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Methods': ROUTE_METHODS.join(', '),
+  'Access-Control-Allow-Headers': 'Authorization, Accept',
+  'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+};
+
+/** What a page may read of an answer beside what every page may. */
+const EXPOSED = 'Cache-Status, Data-Version, Retry-After, x-amzn-RequestId';
+
+/**
+ * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins
+ * it does nothing. No credentials: a token is sent by the page itself, never by the browser.
+ */
+export function cors(
+  origins: readonly string[],
+): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
+  if (origins.length === 0) return {};
+  const allow = (event: APIGatewayProxyEvent): Record<string, string> => {
+    const origin = requestHeader(event, 'origin');
+    return origin !== undefined && origins.includes(origin)
+      ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' }
+      : { Vary: 'Origin' };
+  };
+  const addTo = ({
+    event,
+    response,
+  }: {
+    event: APIGatewayProxyEvent;
+    response: APIGatewayProxyResult | null | undefined;
+  }) => {
+    if (response) response.headers = { ...response.headers, ...allow(event) };
+  };
+  return {
+    before: ({ event }) =>
+      event.httpMethod === PREFLIGHT_METHOD
+        ? { statusCode: 204, headers: { ...allow(event), ...PREFLIGHT_HEADERS }, body: '' }
+        : undefined,
+    after: (request) => addTo(request as never),
+    onError: (request) => addTo(request as never),
+  };
+}
