@@ -1,0 +1,98 @@
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { reports } from '../../lib/report/catalogue.ts';
+import { counted, grouped, shownCell } from './format.ts';
+import type { Cell } from './read-csv.ts';
+import type { Run } from './run.ts';
+
+/** As the style sheet has it. */
+const ROW_PX = 30;
+/** Drawn above and below what is seen, so that scrolling does not outrun it. */
+const SPARE_ROWS = 12;
+const MOST_WIDTH_CH = 44;
+
+/** The first rows of a report, of which only those in sight are drawn. */
+export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cell[])[]; readonly run: Run }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const look = () => setView({ top: element.scrollTop, height: element.clientHeight });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', look);
+    };
+  }, []);
+  const fields = reports.find(({ name }) => name === run.report)?.fields ?? {};
+  const columns = run.fields.map((name) => ({ name, field: fields[name], isNumber: fields[name]?.role === 'metric' }));
+  const widths = useMemo(
+    () =>
+      run.fields.map((name, index) => {
+        const longest = rows.reduce((most, row) => Math.max(most, shownCell(row[index] ?? null, fields[name]).length), 4);
+        return Math.min(MOST_WIDTH_CH, Math.max(longest, name.length));
+      }),
+    [rows, run.fields],
+  );
+  const first = Math.max(0, Math.floor(view.top / ROW_PX) - SPARE_ROWS);
+  const end = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW_PX) + SPARE_ROWS);
+  const rowCount = run.reading?.rowCount ?? rows.length;
+  return (
+    <section class="rows" aria-labelledby="rows-title">
+      <h3 id="rows-title">
+        {rows.length < rowCount ? `The first ${counted(rows.length, 'row')} of ${grouped(rowCount)}` : 'Rows'}
+      </h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard */}
+      <div class="rows-box" ref={box} tabIndex={0} role="region" aria-label="Rows of the report">
+        <table aria-rowcount={rows.length + 1}>
+          <colgroup>
+            {widths.map((width, index) => (
+              <col key={run.fields[index]} style={{ width: `calc(${width}ch + 1.6rem)` }} />
+            ))}
+          </colgroup>
+          <thead>
+            <tr aria-rowindex={1}>
+              {columns.map(({ name, isNumber }) => (
+                <th key={name} scope="col" class={isNumber ? 'number' : ''}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {first > 0 && <Gap rowCount={first} columns={columns.length} />}
+            {rows.slice(first, end).map((row, index) => (
+              <tr key={first + index} aria-rowindex={first + index + 2}>
+                {columns.map(({ name, field, isNumber }, column) => {
+                  const cell = row[column] ?? null;
+                  return (
+                    <td key={name} class={isNumber ? 'number' : ''}>
+                      {cell === null ? <NotKnown /> : cell === '' ? <span class="dim">""</span> : isNumber ? grouped(cell) : shownCell(cell, field)}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+            {end < rows.length && <Gap rowCount={rows.length - end} columns={columns.length} />}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+/** The place of rows that are not drawn. */
+const Gap = ({ rowCount, columns }: { readonly rowCount: number; readonly columns: number }) => (
+  <tr aria-hidden="true" class="gap">
+    <td colSpan={columns} style={{ height: `${rowCount * ROW_PX}px` }} />
+  </tr>
+);
+
+const NotKnown = () => (
+  <span class="dim">
+    <span aria-hidden="true">–</span>
+    <span class="visually-hidden">not known</span>
+  </span>
+);
