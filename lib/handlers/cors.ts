@@ -1,4 +1,4 @@
-import type { MiddlewareObj } from '@middy/core';
+import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
 import { requestHeader } from './request-header.ts';
@@ -21,21 +21,15 @@ const EXPOSED = 'Cache-Status, Data-Version, Retry-After, x-amzn-RequestId';
  */
 export function cors(
   origins: readonly string[],
-): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
-  if (origins.length === 0) return {};
+): middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
   const allow = (event: APIGatewayProxyEvent): Record<string, string> => {
+    if (origins.length === 0) return {};
     const origin = requestHeader(event, 'origin');
     return origin !== undefined && origins.includes(origin)
       ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary: 'Origin' }
       : { Vary: 'Origin' };
   };
-  const addTo = ({
-    event,
-    response,
-  }: {
-    event: APIGatewayProxyEvent;
-    response: APIGatewayProxyResult | null | undefined;
-  }) => {
+  const addTo: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({ event, response }) => {
     if (response) response.headers = { ...response.headers, ...allow(event) };
   };
   return {
@@ -43,7 +37,7 @@ export function cors(
       event.httpMethod === PREFLIGHT_METHOD
         ? { statusCode: 204, headers: { ...allow(event), ...PREFLIGHT_HEADERS }, body: '' }
         : undefined,
-    after: (request) => addTo(request as never),
-    onError: (request) => addTo(request as never),
+    after: addTo,
+    onError: addTo,
   };
 }

@@ -7,17 +7,23 @@ import type { Run } from './run.ts';
 /** As the style sheet has it. */
 const ROW_PX = 30;
 /** Drawn above and below what is seen, so that scrolling does not outrun it. */
-const SPARE_ROWS = 12;
+const SPARE_ROWS = 16;
+/** Rows come and go in steps of so many: most scrolling draws nothing anew. */
+const STEP_ROWS = 8;
 const MOST_WIDTH_CH = 44;
 
 /** The first rows of a report, of which only those in sight are drawn. */
 export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cell[])[]; readonly run: Run }) {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
+  const [step, setStep] = useState(0);
+  const [seenRows, setSeenRows] = useState(20);
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
-    const look = () => setView({ top: element.scrollTop, height: element.clientHeight });
+    const look = () => {
+      setStep(Math.floor(element.scrollTop / ROW_PX / STEP_ROWS));
+      setSeenRows(Math.ceil(element.clientHeight / ROW_PX));
+    };
     const observer = new ResizeObserver(look);
     observer.observe(element);
     element.addEventListener('scroll', look, { passive: true });
@@ -36,8 +42,8 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
       }),
     [rows, run.fields],
   );
-  const first = Math.max(0, Math.floor(view.top / ROW_PX) - SPARE_ROWS);
-  const end = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW_PX) + SPARE_ROWS);
+  const first = Math.max(0, step * STEP_ROWS - SPARE_ROWS);
+  const end = Math.min(rows.length, (step + 1) * STEP_ROWS + seenRows + SPARE_ROWS);
   const rowCount = run.reading?.rowCount ?? rows.length;
   return (
     <section class="rows" aria-labelledby="rows-title">

@@ -28,8 +28,10 @@ export function WindowStep() {
       <h2 id="window-title">
         Days{' '}
         <span class="hint">
-          UTC, {windowDays.value.length > MAX_WINDOW_DAYS ? 'more than' : `${windowDays.value.length} of`} at most{' '}
-          {MAX_WINDOW_DAYS}
+          UTC,{' '}
+          {windowDays.value.length > MAX_WINDOW_DAYS
+            ? `more than the ${MAX_WINDOW_DAYS} that a report may have`
+            : `${windowDays.value.length} of at most ${MAX_WINDOW_DAYS}`}
         </span>
       </h2>
       <fieldset class="presets">
