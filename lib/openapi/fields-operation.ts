@@ -1,4 +1,3 @@
-import { describeFields } from '../answers/describe-fields.ts';
 import { GATEWAY_STATUSES } from './operations.ts';
 import { problemReferences } from './problem-responses.ts';
 import type { Part } from './schema.ts';
@@ -82,7 +81,6 @@ export const fieldsOperation: Part = {
               },
             },
           },
-          example: describeFields('USD'),
         },
       },
     },

@@ -12,9 +12,12 @@ const environment = ({ Properties }: Resource) =>
   (resolved(Properties['Environment']) as { Variables: Record<string, string> }).Variables;
 
 const ROUTES = ['GET', 'HEAD'].flatMap((method) => [
+  `${method} /`,
   `${method} /openapi.json`,
+  `${method} /page/{file}`,
   `${method} /reporting/advertiserperformance`,
   `${method} /reporting/downloads/{ticket}/{hop}`,
+  `${method} /reporting/fields`,
   `${method} /reporting/publisherperformance`,
 ]);
 
@@ -32,7 +35,7 @@ const routed = (resources: typeof made) =>
     const id = /<(\w+)\.Arn>/.exec(String(resolved(Uri)))?.[1] ?? '';
     return {
       method: Properties['HttpMethod'],
-      path: pathOf(resources, resolved(Properties['ResourceId']) as string),
+      path: pathOf(resources, resolved(Properties['ResourceId']) as string) || '/',
       gatewayMs: TimeoutInMillis,
       handler: resources[id] as Resource,
     };
@@ -43,7 +46,7 @@ describe('the functions', () => {
 
   it('run on Node 24 and arm64, traced, with a log of their own that expires', () => {
     expect(functions.map(({ Properties }) => Properties['FunctionName'])).toEqual(
-      ['publisherperformance', 'advertiserperformance', 'downloads', 'openapi', 'publish'].map(
+      ['publisherperformance', 'advertiserperformance', 'downloads', 'openapi', 'fields', 'page', 'publish'].map(
         (name) => `performance-reports-test-${name}`,
       ),
     );
@@ -90,7 +93,7 @@ describe('the functions', () => {
   });
 
   it('give up after their query wait and before the gateway does', () => {
-    expect(routed(made)).toHaveLength(8);
+    expect(routed(made)).toHaveLength(ROUTES.length);
     for (const { handler, gatewayMs } of routed(made)) {
       const functionMs = Number(handler.Properties['Timeout']) * 1_000;
       expect(Number(environment(handler)['QUERY_WAIT_MS'])).toBeLessThan(functionMs);
@@ -228,5 +231,35 @@ describe('the API', () => {
       Name: 'reports.example.com.',
       HostedZoneId: 'Z0123456789',
     });
+  });
+});
+
+describe('pages of other origins', () => {
+  const origins = ['https://dash.partner.example', 'http://localhost:3000'];
+  const open = resourcesOf(
+    buildStacks({ ...newAccount, corsOrigins: origins, events: { ...newAccount.events, currency: 'EUR' } }).api,
+  );
+
+  it('are let in by the functions, on every route, where the stage names them', () => {
+    const preflights = routed(open).filter(({ method }) => method === 'OPTIONS');
+    expect(preflights.map(({ path }) => `GET ${path}`).sort()).toEqual(
+      ROUTES.filter((route) => route.startsWith('GET ')).sort(),
+    );
+    for (const { handler } of preflights) {
+      const { corsOrigins, currency } = readConfig(environment(handler));
+      expect({ corsOrigins, currency }).toEqual({ corsOrigins: origins, currency: 'EUR' });
+    }
+  });
+
+  it('may read the gateway’s own answers there, and nowhere else', () => {
+    const allowed = (resources: typeof made) =>
+      ofType(resources, 'AWS::ApiGateway::GatewayResponse').map(
+        ({ Properties }) =>
+          (Properties['ResponseParameters'] as Record<string, string>)[
+            'gatewayresponse.header.Access-Control-Allow-Origin'
+          ],
+      );
+    expect(new Set(allowed(open))).toEqual(new Set(["'*'"]));
+    expect(new Set(allowed(made))).toEqual(new Set([undefined]));
   });
 });
