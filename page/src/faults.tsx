@@ -5,11 +5,11 @@ export function Faults({ of, id }: { readonly of: string; readonly id: string })
   const details = faultsAt(of);
   if (details.length === 0) return null;
   return (
-    <ul class="faults" id={id} role="alert">
+    <div class="faults" id={id} role="alert">
       {details.map((detail) => (
-        <li key={detail}>{detail}</li>
+        <p key={detail}>{detail}</p>
       ))}
-    </ul>
+    </div>
   );
 }
 

@@ -96,7 +96,8 @@ function DayStrip() {
       <ul class="day-words">
         {groups.map(({ state, those }) => (
           <li key={state}>
-            <span class={`swatch ${state}`} aria-hidden="true" /> {counted(those.length, 'day')} {WORDS[state]}
+            <span class={`swatch ${state}`} aria-hidden="true" />
+            {counted(those.length, 'day')} {WORDS[state]}
             {state !== 'final' && those.length <= 3 ? `: ${those.join(', ')}` : ''}
           </li>
         ))}

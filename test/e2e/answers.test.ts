@@ -230,7 +230,7 @@ describe('the answer to a bad request', () => {
 
   it.each([
     ['GET', '/reporting/nothing', 404, 'not-found'],
-    ['GET', '/', 404, 'not-found'],
+    ['GET', '/nothing', 404, 'not-found'],
     ['POST', '/reporting/publisherperformance', 404, 'not-found'],
   ])('%s %s is %i', async (method, path, status, slug) => {
     const response = await fetch(service.stack.apiUrl + path, { method });
