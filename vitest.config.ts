@@ -4,7 +4,13 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // These have commands of their own: test:long, test:clients, test:trino, test:page.
-    exclude: ['test/long/**', 'test/clients/**', 'test/trino/**', 'test/page/browser/**', '**/node_modules/**'],
+    exclude: [
+      'test/long/**',
+      'test/clients/**',
+      'test/trino/**',
+      'test/page/browser/**',
+      '**/node_modules/**',
+    ],
     // The end-to-end tests start real servers and a query engine; two cores carry two of them at a time.
     maxWorkers: 2,
     testTimeout: 30_000,

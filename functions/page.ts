@@ -3,8 +3,8 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { storageOrigin } from '../lib/aws/storage-origin.ts';
 import { readConfig } from '../lib/config.ts';
-import { pageHandler } from '../lib/handlers/page-handler.ts';
 import { readPageFiles } from '../lib/handlers/page-files.ts';
+import { pageHandler } from '../lib/handlers/page-handler.ts';
 import { METRIC_NAMESPACE } from '../lib/metric-names.ts';
 
 const config = readConfig(process.env);

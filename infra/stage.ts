@@ -116,7 +116,9 @@ const stage = v.strictObject({
   }),
   /** Origins whose web pages may call the API with a token of theirs. The service's own page needs none. */
   corsOrigins: v.exactOptional(
-    v.array(matching(/^https:\/\/[a-z0-9.-]+(:\d+)?$|^http:\/\/localhost(:\d+)?$/, 'an origin, https://host')),
+    v.array(
+      matching(/^https:\/\/[a-z0-9.-]+(:\d+)?$|^http:\/\/localhost(:\d+)?$/, 'an origin, https://host'),
+    ),
     [],
   ),
   /** Without it, the API answers at API Gateway's address. The certificate must be of the stage's region. */

@@ -43,7 +43,14 @@ const environment = v.object({
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
   /** Origins other than the service's own whose pages may call it, separated by commas. */
-  [ENV.corsOrigins]: v.optional(v.pipe(v.string(), v.transform((list) => (list === '' ? [] : list.split(','))), v.array(origin)), ''),
+  [ENV.corsOrigins]: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((list) => (list === '' ? [] : list.split(','))),
+      v.array(origin),
+    ),
+    '',
+  ),
   /** The currency of all amounts (ISO 4217); without it, the service doesn't say. */
   [ENV.currency]: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'expected three capital letters'))),
   /** The directory of the page's files; without it, `files/` beside the function's module. */

@@ -1,11 +1,4 @@
-import {
-  BASE_PATH,
-  DOWNLOADS_PATH,
-  FIELDS_PATH,
-  OPENAPI_PATH,
-  PAGE_FILES_PATH,
-  PAGE_PATH,
-} from './names.ts';
+import { BASE_PATH, DOWNLOADS_PATH, FIELDS_PATH, OPENAPI_PATH, PAGE_FILES_PATH, PAGE_PATH } from './names.ts';
 import { type Report, reports } from './report/catalogue.ts';
 
 /** One route of the service: what the gateways, the deployed one and the local one, send to which function. */

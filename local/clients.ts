@@ -16,7 +16,10 @@ const client = (clientId: string, sees: string, claims: Record<string, unknown> 
 });
 
 /** Sees every row of both reports, like the house's own staff. */
-export const HOUSE = client('house', 'every row of both reports', { [CLAIMS.publisher]: CLAIMS.every, [CLAIMS.advertiser]: CLAIMS.every });
+export const HOUSE = client('house', 'every row of both reports', {
+  [CLAIMS.publisher]: CLAIMS.every,
+  [CLAIMS.advertiser]: CLAIMS.every,
+});
 
 /**
  * The clients that the local identity provider knows: the companies are the largest of the sample events, in the

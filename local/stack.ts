@@ -83,7 +83,14 @@ async function builtPage(directory: string): Promise<string> {
  * whatever had started is stopped then.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { directory, openEngine, port, functionModule = sourceOf, functionEnv = {}, corsOrigins = [] } = options;
+  const {
+    directory,
+    openEngine,
+    port,
+    functionModule = sourceOf,
+    functionEnv = {},
+    corsOrigins = [],
+  } = options;
   await using started = new AsyncDisposableStack();
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
 /** One file of the page, as it is served. */
-export interface PageFile {
+interface PageFile {
   readonly mediaType: string;
   readonly body: string;
 }

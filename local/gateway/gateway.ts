@@ -23,7 +23,11 @@ export interface GatewayOptions {
   /** Whether pages of other origins may read what the gateway answers by itself. */
   readonly isForPages?: boolean;
   /** What this machine answers beside the service's routes; resolves to whether it has. */
-  readonly answerBeside?: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<boolean>;
+  readonly answerBeside?: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+  ) => Promise<boolean>;
 }
 
 /** API Gateway's limit for the request line and the headers together. */
@@ -125,4 +129,3 @@ function send(
   if (statusCode !== 204) response.setHeader('content-length', Buffer.byteLength(body));
   response.writeHead(statusCode).end(body);
 }
-

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** A sample partner of this machine, as the page offers it. */
-export interface SamplePartner {
+interface SamplePartner {
   readonly clientId: string;
   /** Which rows it sees, for people. */
   readonly sees: string;

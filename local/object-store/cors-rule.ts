@@ -17,8 +17,11 @@ export function applyCorsRule(
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
-  const { origin, 'access-control-request-method': asked, 'access-control-request-headers': names } =
-    request.headers;
+  const {
+    origin,
+    'access-control-request-method': asked,
+    'access-control-request-headers': names,
+  } = request.headers;
   const isPreflight = request.method === 'OPTIONS';
   if (origin === undefined) return false;
   const known = allowedHeaders.map((name) => name.toLowerCase());

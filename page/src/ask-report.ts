@@ -32,14 +32,15 @@ export async function askReport(url: string, token: string): Promise<Response> {
       if (performance.now() - asked > WAITED_LONG_MS && ask < MOST_ASKS) continue;
       throw new NoReport({
         title: 'No answer',
-        detail: 'The service, or the download host, could not be reached. Check the connection and run it again.',
+        detail:
+          'The service, or the download host, could not be reached. Check the connection and run it again.',
       });
     }
   }
 }
 
 /** The problem document of an answer (RFC 9457), or words for an answer that has none. */
-export async function problemOf(response: Response): Promise<ReportProblem> {
+async function problemOf(response: Response): Promise<ReportProblem> {
   const { status } = response;
   const text = await response.text();
   if (response.headers.get('content-type')?.includes('json')) {

@@ -1,6 +1,6 @@
 import { chosenPartner, isCallerKnown, pastedToken, samplePartners } from './caller.ts';
-import { isAsked } from './state.ts';
 import { run } from './run.ts';
+import { isAsked } from './state.ts';
 
 /** Who asks: a sample partner of this machine, or whoever a pasted token is of. */
 export function CallerStep() {
@@ -65,7 +65,8 @@ function TokenInput() {
 }
 
 function CallerFault() {
-  const problem = run.value?.phase === 'failed' && run.value.problem?.status === 401 ? run.value.problem : undefined;
+  const problem =
+    run.value?.phase === 'failed' && run.value.problem?.status === 401 ? run.value.problem : undefined;
   const isMissing = isAsked.value && !isCallerKnown.value;
   if (!problem && !isMissing) return null;
   return (

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
-import { newestDay } from './state.ts';
 import { serviceAddress } from './service-address.ts';
+import { newestDay } from './state.ts';
 
 /** A partner that this machine offers to ask as. */
 export interface SamplePartner {

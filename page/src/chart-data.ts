@@ -36,10 +36,11 @@ export interface ChartData {
 }
 
 /** What the columns of a report allow to draw: time on the axis, the first other dimension as lines. */
-export function chartColumns(columns: readonly Column[]) {
+function chartColumns(columns: readonly Column[]) {
   const dimensions = columns.filter(({ field }) => field.role === 'dimension');
   const times = dimensions.filter(({ field }) => field.type === 'datetime');
-  const isHour = ({ field }: Column) => field.role === 'dimension' && field.type === 'datetime' && field.grain === 'hour';
+  const isHour = ({ field }: Column) =>
+    field.role === 'dimension' && field.type === 'datetime' && field.grain === 'hour';
   return {
     // Of hour and day, the hour says more.
     time: times.find(isHour) ?? times[0],
@@ -66,7 +67,8 @@ export function chartGatherer(columns: readonly Column[]) {
       sums.set(owned(at), sum);
       points += 1;
     }
-    for (const [index, column] of metricIndexes.entries()) sum[index] = (sum[index] ?? 0) + Number(cells[column] ?? 0);
+    for (const [index, column] of metricIndexes.entries())
+      sum[index] = (sum[index] ?? 0) + Number(cells[column] ?? 0);
   };
 
   return {
@@ -105,7 +107,14 @@ export function chartGatherer(columns: readonly Column[]) {
       const shown = split.length > MOST_SERIES + 1 ? split.slice(0, MOST_SERIES) : split;
       const rest = split.slice(shown.length);
       const series = shown.map(({ value, sums }) => seriesOf(value, sums));
-      if (rest.length > 0) series.push(restOf(rest.map(({ sums }) => sums), index, times));
+      if (rest.length > 0)
+        series.push(
+          restOf(
+            rest.map(({ sums }) => sums),
+            index,
+            times,
+          ),
+        );
       return {
         metric,
         times: timeIndex === -1 ? [] : times.map((at) => Date.parse(at) / 1_000),

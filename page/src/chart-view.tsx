@@ -68,8 +68,14 @@ function Lines({ chart }: { readonly chart: ChartData }) {
   useEffect(() => {
     const element = place.current;
     if (!element) return;
-    const plot = new uPlot(optionsFor(chart, element, setAt), [chart.times, ...chart.series.map(({ points }) => points)] as uPlot.AlignedData, element);
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
+    const plot = new uPlot(
+      optionsFor(chart, element, setAt),
+      [chart.times, ...chart.series.map(({ points }) => points)] as uPlot.AlignedData,
+      element,
+    );
+    const observer = new ResizeObserver(() =>
+      plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }),
+    );
     observer.observe(element);
     return () => {
       observer.disconnect();
@@ -118,9 +124,15 @@ function coloursAt(element: HTMLElement): (name: string) => string {
 const iso = (time = 0): string => new Date(time * 1_000).toISOString();
 const day = (time?: number): string => iso(time).slice(0, 10);
 const timeText = (time: number, { times }: ChartData): string =>
-  times.every((other) => other % 86_400 === 0) ? day(time) : `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
+  times.every((other) => other % 86_400 === 0)
+    ? day(time)
+    : `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;
 
-function optionsFor(chart: ChartData, element: HTMLElement, onPoint: (index: number | null) => void): uPlot.Options {
+function optionsFor(
+  chart: ChartData,
+  element: HTMLElement,
+  onPoint: (index: number | null) => void,
+): uPlot.Options {
   const colour = coloursAt(element);
   const axis = {
     stroke: colour('--muted'),
@@ -150,9 +162,13 @@ function optionsFor(chart: ChartData, element: HTMLElement, onPoint: (index: num
       {
         ...axis,
         // No hours where there are only days.
-        ...(chart.times.every((time) => time % 86_400 === 0) && { incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400) }),
+        ...(chart.times.every((time) => time % 86_400 === 0) && {
+          incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400),
+        }),
         values: (_: uPlot, splits: number[], __: number, ___: number, increment: number) =>
-          splits.map((time) => (increment >= 86_400 || time % 86_400 === 0 ? shortDay(time) : iso(time).slice(11, 16))),
+          splits.map((time) =>
+            increment >= 86_400 || time % 86_400 === 0 ? shortDay(time) : iso(time).slice(11, 16),
+          ),
       },
       { ...axis, size: 64, values: (_: uPlot, splits: number[]) => splits.map(rough) },
     ],

@@ -42,7 +42,8 @@ export function toHash({ report, fields, window, filters }: Choice): string {
     query.set('first', window.first);
     query.set('last', window.last);
   }
-  for (const { field, values } of filters) for (const value of values) query.append(`filter[${field}]`, value);
+  for (const { field, values } of filters)
+    for (const value of values) query.append(`filter[${field}]`, value);
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 

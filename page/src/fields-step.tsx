@@ -1,5 +1,6 @@
 import type { Field } from '../../lib/report/catalogue.ts';
 import { Faults } from './faults.tsx';
+import { called, focusOn } from './focus.ts';
 import { choice, choose, currency, report } from './state.ts';
 
 const GROUPS = [
@@ -8,7 +9,11 @@ const GROUPS = [
 ] as const;
 
 /** The fields in a new order of columns: a dimension goes before the metrics, a metric to the end. */
-function withField(fields: readonly string[], name: string, known: Readonly<Record<string, Field>>): string[] {
+function withField(
+  fields: readonly string[],
+  name: string,
+  known: Readonly<Record<string, Field>>,
+): string[] {
   if (known[name]?.role === 'metric') return [...fields, name];
   const firstMetric = fields.findIndex((field) => known[field]?.role === 'metric');
   return firstMetric === -1 ? [...fields, name] : fields.toSpliced(firstMetric, 0, name);
@@ -20,7 +25,9 @@ export function FieldsStep() {
   const known = report.value.fields;
   const toggle = (name: string) =>
     choose({
-      fields: fields.includes(name) ? fields.filter((field) => field !== name) : withField(fields, name, known),
+      fields: fields.includes(name)
+        ? fields.filter((field) => field !== name)
+        : withField(fields, name, known),
     });
   return (
     <section class="step" aria-labelledby="fields-title">
@@ -63,9 +70,16 @@ function meaningOf(field: Field, fields: readonly string[]): string {
 function Columns() {
   const { fields } = choice.value;
   if (fields.length === 0) return null;
-  const move = (index: number, by: number) => {
-    const moved = fields[index];
-    if (moved !== undefined) choose({ fields: fields.toSpliced(index, 1).toSpliced(index + by, 0, moved) });
+  const move = (name: string, by: -1 | 1) => {
+    const index = fields.indexOf(name);
+    choose({ fields: fields.toSpliced(index, 1).toSpliced(index + by, 0, name) });
+    const [there, back] = by < 0 ? ['left', 'right'] : ['right', 'left'];
+    focusOn(called(`Move ${name} ${there}`), called(`Move ${name} ${back}`));
+  };
+  const drop = (name: string) => {
+    const next = fields[fields.indexOf(name) + 1] ?? fields.at(-2);
+    choose({ fields: fields.filter((field) => field !== name) });
+    focusOn(called(`Drop ${next}`), '.field input');
   };
   return (
     <div class="columns">
@@ -73,28 +87,41 @@ function Columns() {
       <ol aria-labelledby="columns-title">
         {fields.map((name, index) => (
           <li key={name} class="chip">
-            <button type="button" aria-label={`Move ${name} left`} disabled={index === 0} onClick={() => move(index, -1)}>
-              ‹
-            </button>
+            <ColumnButton
+              label={`Move ${name} left`}
+              sign="‹"
+              isOff={index === 0}
+              onClick={() => move(name, -1)}
+            />
             <span>{name}</span>
-            <button
-              type="button"
-              aria-label={`Move ${name} right`}
-              disabled={index === fields.length - 1}
-              onClick={() => move(index, 1)}
-            >
-              ›
-            </button>
-            <button
-              type="button"
-              aria-label={`Drop ${name}`}
-              onClick={() => choose({ fields: fields.filter((field) => field !== name) })}
-            >
-              ×
-            </button>
+            <ColumnButton
+              label={`Move ${name} right`}
+              sign="›"
+              isOff={index === fields.length - 1}
+              onClick={() => move(name, 1)}
+            />
+            <ColumnButton label={`Drop ${name}`} sign="×" onClick={() => drop(name)} />
           </li>
         ))}
       </ol>
     </div>
+  );
+}
+
+function ColumnButton({
+  label,
+  sign,
+  isOff = false,
+  onClick,
+}: {
+  readonly label: string;
+  readonly sign: string;
+  readonly isOff?: boolean;
+  readonly onClick: () => void;
+}) {
+  return (
+    <button type="button" aria-label={label} disabled={isOff} onClick={onClick}>
+      {sign}
+    </button>
   );
 }

@@ -3,6 +3,7 @@ import type { Dimension } from '../../lib/report/catalogue.ts';
 import { filterValueSchema } from '../../lib/report/filter-value.ts';
 import type { ChosenFilter } from './choice.ts';
 import { Faults } from './faults.tsx';
+import { focusOn } from './focus.ts';
 import { answeredFaults, choice, choose, isAsked, report } from './state.ts';
 
 /** Which rows count: values of dimensions. */
@@ -10,6 +11,10 @@ export function FiltersStep() {
   const { filters } = choice.value;
   const dimensions = Object.entries(report.value.fields).filter(([, { role }]) => role === 'dimension');
   const free = dimensions.filter(([name]) => !filters.some(({ field }) => field === name));
+  const add = (field: string) => {
+    choose({ filters: [...filters, { field, values: [''] }] });
+    focusOn(`#${valueId(field, 0)}`);
+  };
   const change = (index: number, values: readonly string[]) =>
     choose({
       filters:
@@ -34,7 +39,7 @@ export function FiltersStep() {
               type="button"
               class="pill quiet"
               aria-label={`Filter by ${name}`}
-              onClick={() => choose({ filters: [...filters, { field: name, values: [''] }] })}
+              onClick={() => add(name)}
             >
               + {name}
             </button>
@@ -45,6 +50,8 @@ export function FiltersStep() {
   );
 }
 
+const valueId = (field: string, index: number) => `filter-${field}-${index}`;
+
 function Filter({
   filter: { field: name, values },
   onChange,
@@ -54,23 +61,30 @@ function Filter({
 }) {
   const known = report.value.fields[name];
   const dimension = known?.role === 'dimension' ? known : undefined;
+  const drop = (index: number) => {
+    onChange(values.toSpliced(index, 1));
+    focusOn(`#${valueId(name, Math.max(0, index - 1))}`, '.add-filter button');
+  };
+  const another = () => {
+    onChange([...values, '']);
+    focusOn(`#${valueId(name, values.length)}`);
+  };
   const isToldElsewhere = dimension === undefined || answeredFaults.value.length > 0;
   return (
     <fieldset class="filter">
       <legend>{name}</legend>
       {values.map((value, index) => (
         <Value
-          // biome-ignore lint/suspicious/noArrayIndexKey: values have nothing else that tells them apart
           key={index}
           label={`${name}, value ${index + 1}`}
-          id={`filter-${name}-${index}`}
+          id={valueId(name, index)}
           dimension={dimension}
           value={value}
           onInput={(text) => onChange(values.with(index, text))}
-          onDrop={() => onChange(values.toSpliced(index, 1))}
+          onDrop={() => drop(index)}
         />
       ))}
-      <button type="button" class="pill quiet" onClick={() => onChange([...values, ''])} aria-label={`Another value of ${name}`}>
+      <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${name}`}>
         + value
       </button>
       {isToldElsewhere && <Faults of={`filter[${name}]`} id={`filter-${name}-faults`} />}
@@ -140,6 +154,18 @@ function inputFor(dimension: Dimension | undefined, value: string, onInput: (val
       onInput: heard((text) => (text === '' ? '' : `${text.slice(0, 16)}:00Z`)),
     } as const;
   if (dimension?.type === 'integer')
-    return { type: 'text', inputMode: 'numeric', autocomplete: 'off', value, onInput: heard((text) => text.trim()) } as const;
-  return { type: 'text', autocomplete: 'off', spellcheck: false, value, onInput: heard((text) => text) } as const;
+    return {
+      type: 'text',
+      inputMode: 'numeric',
+      autocomplete: 'off',
+      value,
+      onInput: heard((text) => text.trim()),
+    } as const;
+  return {
+    type: 'text',
+    autocomplete: 'off',
+    spellcheck: false,
+    value,
+    onInput: heard((text) => text),
+  } as const;
 }

@@ -15,7 +15,9 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 export function fileSize(bytes: number): string {
   if (bytes < 1_000) return counted(bytes, 'byte');
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
-  return bytes < 1_000_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${(bytes / 1_000_000_000).toFixed(2)} GB`;
+  return bytes < 1_000_000_000
+    ? `${(bytes / 1_000_000).toFixed(1)} MB`
+    : `${(bytes / 1_000_000_000).toFixed(2)} GB`;
 }
 
 export function duration(ms: number): string {
@@ -32,6 +34,7 @@ export function shownCell(cell: Cell, field: Field | undefined): string {
 
 /** A number on an axis or in a legend, where digits matter less than room. */
 export const rough = (value: number): string =>
-  new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: Math.abs(value) >= 1e6 ? 'compact' : 'standard' }).format(
-    value,
-  );
+  new Intl.NumberFormat('en', {
+    maximumSignificantDigits: 4,
+    notation: Math.abs(value) >= 1e6 ? 'compact' : 'standard',
+  }).format(value);

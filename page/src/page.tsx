@@ -11,8 +11,8 @@ import { RequestView } from './request-view.tsx';
 import { ResultView } from './result-view.tsx';
 import { RunBar } from './run-bar.tsx';
 import { serviceAddress } from './service-address.ts';
-import { WindowStep } from './window-step.tsx';
 import { report } from './state.ts';
+import { WindowStep } from './window-step.tsx';
 
 /** A token is typed or pasted in steps: days are asked for once it stands. */
 const TOKEN_SETTLED_MS = 400;
@@ -20,9 +20,10 @@ const TOKEN_SETTLED_MS = 400;
 function Page() {
   return (
     <>
-      <a class="skip" href="#builder" onClick={toBuilder}>
+      {/* No link: the address holds the choice, and a jump would replace it. */}
+      <button type="button" class="skip" onClick={() => document.getElementById('builder')?.focus()}>
         Skip to the report
-      </a>
+      </button>
       <header>
         <h1>Performance reports</h1>
         <nav aria-label="The service">
@@ -46,12 +47,6 @@ function Page() {
       </main>
     </>
   );
-}
-
-/** The address holds the choice: a jump must not replace it. */
-function toBuilder(event: Event): void {
-  event.preventDefault();
-  document.getElementById('builder')?.focus();
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;

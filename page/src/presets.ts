@@ -25,7 +25,8 @@ export function addDays(day: string, count: number): string {
 /** Every day from the first to the last, both among them; none where they are no days, or too many. */
 export function daysBetween({ first, last }: Days, most: number): string[] {
   const days: string[] = [];
-  for (let day = first; day !== '' && day <= last && days.length < most; day = addDays(day, 1)) days.push(day);
+  for (let day = first; day !== '' && day <= last && days.length < most; day = addDays(day, 1))
+    days.push(day);
   return days;
 }
 

@@ -50,7 +50,8 @@ export function csvReader(onRow: (cells: readonly Cell[]) => void) {
         cells.length = column;
         return at + 1;
       }
-      if (code !== COMMA) throw new BrokenCsv('A value is followed by neither a comma nor the end of its line.');
+      if (code !== COMMA)
+        throw new BrokenCsv('A value is followed by neither a comma nor the end of its line.');
       at += 1;
     }
     return -1;

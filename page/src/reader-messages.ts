@@ -3,7 +3,13 @@ import type { Cell } from './read-csv.ts';
 
 /** What the page asks of the reader: first a report, then charts of it. */
 export type ReaderRequest =
-  | { readonly kind: 'read'; readonly url: string; readonly token: string; readonly report: string; readonly fields: readonly string[] }
+  | {
+      readonly kind: 'read';
+      readonly url: string;
+      readonly token: string;
+      readonly report: string;
+      readonly fields: readonly string[];
+    }
   | { readonly kind: 'chart'; readonly metric: string };
 
 /** A metric's total, exact, in digits. */

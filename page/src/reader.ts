@@ -129,4 +129,5 @@ function columnsOf(report: string, fields: readonly string[]): Column[] {
 }
 
 /** As the store names the file. */
-const fileNameOf = (url: string): string => decodeURIComponent(new URL(url).pathname.split('/').at(-1) || 'report.csv');
+const fileNameOf = (url: string): string =>
+  decodeURIComponent(new URL(url).pathname.split('/').at(-1) || 'report.csv');

@@ -44,10 +44,7 @@ export function faultsOf(report: Report, parameters: Parameters): readonly Fault
 
 /** Of the characters that a shell or a URL takes amiss, none is left; commas and colons stay, for people. */
 const encoded = (text: string): string =>
-  encodeURIComponent(text)
-    .replaceAll("'", '%27')
-    .replaceAll('%2C', ',')
-    .replaceAll('%3A', ':');
+  encodeURIComponent(text).replaceAll("'", '%27').replaceAll('%2C', ',').replaceAll('%3A', ':');
 
 /**
  * The request's URL.

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { reports } from '../../lib/report/catalogue.ts';
 import { MetricChart } from './chart-view.tsx';
 import { counted, duration, fileSize, grouped } from './format.ts';
 import { RowsTable } from './rows-table.tsx';
 import { chart, type Run, rows, run } from './run.ts';
 import { currency, requestUrl } from './state.ts';
-import { reports } from '../../lib/report/catalogue.ts';
 
 /** What has become of the run: waiting, rows, totals, chart, download; or why there is no report. */
 export function ResultView() {
@@ -33,7 +33,9 @@ export function ResultView() {
       {now.phase === 'reading' && <ReadingBar run={now} />}
       {now.phase === 'failed' && <Failure run={now} />}
       {now.totals && now.totals.length > 0 && <Totals run={now} />}
-      {now.phase === 'done' && chart.value && <MetricChart chart={chart.value} fields={now.fields} report={now.report} />}
+      {now.phase === 'done' && chart.value && (
+        <MetricChart chart={chart.value} fields={now.fields} report={now.report} />
+      )}
       {rows.value.length > 0 && <RowsTable rows={rows.value} run={now} />}
     </section>
   );

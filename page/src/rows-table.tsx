@@ -14,7 +14,7 @@ const MOST_WIDTH_CH = 44;
 
 /** The first rows of a report, of which only those in sight are drawn. */
 export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cell[])[]; readonly run: Run }) {
-  const box = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLElement>(null);
   const [step, setStep] = useState(0);
   const [seenRows, setSeenRows] = useState(20);
   useLayoutEffect(() => {
@@ -33,11 +33,18 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
     };
   }, []);
   const fields = reports.find(({ name }) => name === run.report)?.fields ?? {};
-  const columns = run.fields.map((name) => ({ name, field: fields[name], isNumber: fields[name]?.role === 'metric' }));
+  const columns = run.fields.map((name) => ({
+    name,
+    field: fields[name],
+    isNumber: fields[name]?.role === 'metric',
+  }));
   const widths = useMemo(
     () =>
       run.fields.map((name, index) => {
-        const longest = rows.reduce((most, row) => Math.max(most, shownCell(row[index] ?? null, fields[name]).length), 4);
+        const longest = rows.reduce(
+          (most, row) => Math.max(most, shownCell(row[index] ?? null, fields[name]).length),
+          4,
+        );
         return Math.min(MOST_WIDTH_CH, Math.max(longest, name.length));
       }),
     [rows, run.fields],
@@ -46,12 +53,12 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
   const end = Math.min(rows.length, (step + 1) * STEP_ROWS + seenRows + SPARE_ROWS);
   const rowCount = run.reading?.rowCount ?? rows.length;
   return (
-    <section class="rows" aria-labelledby="rows-title">
-      <h3 id="rows-title">
+    <div>
+      <h3>
         {rows.length < rowCount ? `The first ${counted(rows.length, 'row')} of ${grouped(rowCount)}` : 'Rows'}
       </h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard */}
-      <div class="rows-box" ref={box} tabIndex={0} role="region" aria-label="Rows of the report">
+      <section class="rows-box" ref={box} tabIndex={0} aria-label="Rows of the report">
         <table aria-rowcount={rows.length + 1}>
           <colgroup>
             {widths.map((width, index) => (
@@ -75,7 +82,15 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
                   const cell = row[column] ?? null;
                   return (
                     <td key={name} class={isNumber ? 'number' : ''}>
-                      {cell === null ? <NotKnown /> : cell === '' ? <span class="dim">""</span> : isNumber ? grouped(cell) : shownCell(cell, field)}
+                      {cell === null ? (
+                        <NotKnown />
+                      ) : cell === '' ? (
+                        <span class="dim">""</span>
+                      ) : isNumber ? (
+                        grouped(cell)
+                      ) : (
+                        shownCell(cell, field)
+                      )}
                     </td>
                   );
                 })}
@@ -84,13 +99,14 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
             {end < rows.length && <Gap rowCount={rows.length - end} columns={columns.length} />}
           </tbody>
         </table>
-      </div>
-    </section>
+      </section>
+    </div>
   );
 }
 
 /** The place of rows that are not drawn. */
 const Gap = ({ rowCount, columns }: { readonly rowCount: number; readonly columns: number }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
   <tr aria-hidden="true" class="gap">
     <td colSpan={columns} style={{ height: `${rowCount * ROW_PX}px` }} />
   </tr>

@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals';
-import type { ChartData } from './chart-data.ts';
 import { accessToken } from './caller.ts';
+import type { ChartData } from './chart-data.ts';
 import type { Cell } from './read-csv.ts';
 import type { ReaderAnswer, ReaderRequest, Reading, ReportProblem, Total } from './reader-messages.ts';
 import { besideThis } from './service-address.ts';
@@ -74,7 +74,12 @@ function take(answer: ReaderAnswer): void {
   if (!now) return;
   switch (answer.kind) {
     case 'began':
-      run.value = { ...now, phase: 'reading', fileName: answer.fileName, waitedMs: performance.now() - now.startedAt };
+      run.value = {
+        ...now,
+        phase: 'reading',
+        fileName: answer.fileName,
+        waitedMs: performance.now() - now.startedAt,
+      };
       return;
     case 'rows':
       rows.value = [...rows.value, ...answer.rows];
@@ -85,7 +90,13 @@ function take(answer: ReaderAnswer): void {
       return;
     case 'done':
       chart.value = answer.chart;
-      run.value = { ...now, phase: 'done', reading: answer.reading, totals: answer.totals, file: answer.file };
+      run.value = {
+        ...now,
+        phase: 'done',
+        reading: answer.reading,
+        totals: answer.totals,
+        file: answer.file,
+      };
       return;
     case 'too-large':
       run.value = { ...now, phase: 'too-large', reading: answer.reading, downloadUrl: answer.downloadUrl };

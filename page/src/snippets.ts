@@ -3,7 +3,7 @@ import type { FieldType, Report } from '../../lib/report/catalogue.ts';
 import { type Parameters, urlOf } from './request.ts';
 
 /** What the programs are made for. */
-export interface SnippetRequest {
+interface SnippetRequest {
   /** The service's address, with a slash at its end. */
   readonly service: string;
   readonly report: Report;

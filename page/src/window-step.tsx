@@ -88,7 +88,11 @@ function DayStrip() {
     <div class="days">
       <div class="day-strip" aria-hidden="true">
         {shown.map((day, index) => (
-          <span key={day} class={`day ${states[index] ?? 'untold'}`} title={`${day}: ${WORDS[states[index] ?? 'unknown']}`}>
+          <span
+            key={day}
+            class={`day ${states[index] ?? 'untold'}`}
+            title={`${day}: ${WORDS[states[index] ?? 'unknown']}`}
+          >
             {Number(day.slice(8))}
           </span>
         ))}

@@ -67,7 +67,9 @@ async function fileBy(name: string, hour: number, command: string): Promise<stri
 
 describe('what the page shows to paste', () => {
   it('pulls the report as a URL', async () => {
-    const response = await fetch(snippet('URL', 0), { headers: { Authorization: `Bearer ${service.token}` } });
+    const response = await fetch(snippet('URL', 0), {
+      headers: { Authorization: `Bearer ${service.token}` },
+    });
     expect(await response.text()).toBe(expected(0));
   });
 

@@ -49,13 +49,15 @@ describe('GET /reporting/fields', () => {
     // By the proxy that holds it against the document.
     const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
     expect(response.status).toBe(200);
-    const document = await response.json();
+    const document = (await response.json()) as {
+      reports: { fields: object[] }[];
+    };
     expect(document).toMatchObject({ apiVersions: ['1.0'], timeZone: 'UTC', limits: { windowDays: 32 } });
     expect(document).not.toHaveProperty('currency');
     for (const [index, { name, fields }] of reports.entries()) {
       const described = document.reports[index];
       expect(described).toMatchObject({ name, path: `/reporting/${name}` });
-      expect(described.fields).toMatchObject(
+      expect(described?.fields).toMatchObject(
         Object.entries(fields).map(([name, { role, type, meaning }]) => ({
           name,
           role,
@@ -153,12 +155,13 @@ describe('the sample partners of one machine', () => {
   const PATH = '/.local/partners';
 
   it('are listed, with the last day that has events, and have tokens that see their rows', async () => {
-    const { partners, lastDay } = await (await get(PATH)).json();
+    const { partners, lastDay } = (await (await get(PATH)).json()) as { partners: object[]; lastDay: string };
     expect(lastDay).toBe('2026-02-01');
     expect(partners).toContainEqual({ clientId: 'publisher-one', sees: 'publisher company 1000' });
     expect(JSON.stringify(partners)).not.toContain('secret');
 
-    const { accessToken } = await (await get(`${PATH}/publisher-one/token`, { method: 'POST' })).json();
+    const answer = await (await get(`${PATH}/publisher-one/token`, { method: 'POST' })).json();
+    const { accessToken } = answer as { accessToken: string };
     const own = await get(
       `/reporting/publisherperformance?${queryOf({ ...question, fields: ['PublisherCompanyId'] })}`,
       { headers: { Authorization: `Bearer ${accessToken}` } },

@@ -46,9 +46,15 @@ describe('the functions', () => {
 
   it('run on Node 24 and arm64, traced, with a log of their own that expires', () => {
     expect(functions.map(({ Properties }) => Properties['FunctionName'])).toEqual(
-      ['publisherperformance', 'advertiserperformance', 'downloads', 'openapi', 'fields', 'page', 'publish'].map(
-        (name) => `performance-reports-test-${name}`,
-      ),
+      [
+        'publisherperformance',
+        'advertiserperformance',
+        'downloads',
+        'openapi',
+        'fields',
+        'page',
+        'publish',
+      ].map((name) => `performance-reports-test-${name}`),
     );
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({
@@ -237,7 +243,8 @@ describe('the API', () => {
 describe('pages of other origins', () => {
   const origins = ['https://dash.partner.example', 'http://localhost:3000'];
   const open = resourcesOf(
-    buildStacks({ ...newAccount, corsOrigins: origins, events: { ...newAccount.events, currency: 'EUR' } }).api,
+    buildStacks({ ...newAccount, corsOrigins: origins, events: { ...newAccount.events, currency: 'EUR' } })
+      .api,
   );
 
   it('are let in by the functions, on every route, where the stage names them', () => {

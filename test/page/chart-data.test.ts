@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { publisherReport } from '../../lib/report/catalogue.ts';
-import { chartGatherer, type Column } from '../../page/src/chart-data.ts';
+import { type Column, chartGatherer } from '../../page/src/chart-data.ts';
 
 const columns = (...names: string[]): Column[] =>
   names.flatMap((name) => {

@@ -32,7 +32,10 @@ describe('csvReader', () => {
       );
       // A null is nothing at all; every text is in quotes, also the empty one.
       const text = rows
-        .map((row) => `${row.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`)).join(',')}\n`)
+        .map(
+          (row) =>
+            `${row.map((cell) => (cell === null ? '' : `"${cell.replaceAll('"', '""')}"`)).join(',')}\n`,
+        )
         .join('');
       expect(read(cut(text, random))).toEqual(rows);
     }

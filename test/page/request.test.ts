@@ -51,7 +51,9 @@ describe('the URL', () => {
   const url = urlOf('https://api.example/dev/', publisherReport, parameters);
 
   it('is the service’s, behind its stage, and says what was chosen', () => {
-    expect(url).toMatch(/^https:\/\/api\.example\/dev\/reporting\/publisherperformance\?requestedFields=Day,/);
+    expect(url).toMatch(
+      /^https:\/\/api\.example\/dev\/reporting\/publisherperformance\?requestedFields=Day,/,
+    );
     expect([...new URL(url).searchParams]).toEqual(parameters);
   });
 

@@ -1,13 +1,17 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { NoSuchDownload } from '../../../lib/answers/problem.ts';
 import { readConfig } from '../../../lib/config.ts';
 import { problemChain } from '../../../lib/handlers/problem-chain.ts';
+import type { LoggedContext } from '../../../lib/handlers/request-log.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
 
 const PARTNER = 'https://dash.partner.example';
 
-async function answer(origin: string | undefined, { origins = PARTNER, httpMethod = 'GET', fails = false } = {}) {
+async function answer(
+  origin: string | undefined,
+  { origins = PARTNER, httpMethod = 'GET', fails = false } = {},
+) {
   const lines: unknown[] = [];
   const chain = problemChain({
     config: readConfig({ ...LEAST_ENVIRONMENT, CORS_ORIGINS: origins }),
@@ -22,7 +26,7 @@ async function answer(origin: string | undefined, { origins = PARTNER, httpMetho
     multiValueHeaders: origin === undefined ? {} : { Origin: [origin] },
     requestContext: { requestId: 'request' },
   };
-  const result = await chain(event as unknown as APIGatewayProxyEvent, {} as Context);
+  const result = await chain(event as unknown as APIGatewayProxyEvent, {} as LoggedContext);
   return { ...(result as APIGatewayProxyResult), lines };
 }
 

@@ -1,13 +1,20 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../lib/config.ts';
 import { pageHandler } from '../../../lib/handlers/page-handler.ts';
+import type { LoggedContext } from '../../../lib/handlers/request-log.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
 
 const files = {
   version: 'abc',
   byName: new Map([
-    ['page.html', { mediaType: 'text/html', body: '<html data-currency="{{currency}}"><script src="{{base}}/page/page.js?v={{version}}">' }],
+    [
+      'page.html',
+      {
+        mediaType: 'text/html',
+        body: '<html data-currency="{{currency}}"><script src="{{base}}/page/page.js?v={{version}}">',
+      },
+    ],
     ['page.js', { mediaType: 'text/javascript', body: 'run("{{base}}")' }],
   ]),
 };
@@ -20,7 +27,10 @@ const handlerFor = (env: Record<string, string> = {}) =>
     storageOrigin: 'https://results.s3.eu-west-1.amazonaws.com',
   });
 
-const ask = (path: string, { file, v, env }: { file?: string; v?: string; env?: Record<string, string> } = {}) =>
+const ask = (
+  path: string,
+  { file, v, env }: { file?: string; v?: string; env?: Record<string, string> } = {},
+) =>
   handlerFor(env)(
     {
       httpMethod: 'GET',
@@ -28,7 +38,7 @@ const ask = (path: string, { file, v, env }: { file?: string; v?: string; env?: 
       multiValueQueryStringParameters: v === undefined ? null : { v: [v] },
       requestContext: { path, requestId: 'request' },
     } as unknown as APIGatewayProxyEvent,
-    {} as Context,
+    {} as LoggedContext,
   ) as Promise<APIGatewayProxyResult>;
 
 describe('GET /', () => {

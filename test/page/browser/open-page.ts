@@ -10,7 +10,9 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 export function startBrowser(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM'] ?? PLACES.find((place) => existsSync(place));
   if (executablePath === undefined)
-    throw new Error('There is no Chromium on this machine. Install it (apt-get install chromium) or set CHROMIUM.');
+    throw new Error(
+      'There is no Chromium on this machine. Install it (apt-get install chromium) or set CHROMIUM.',
+    );
   // It reads pages of this machine alone, and runs as root in containers.
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
@@ -46,7 +48,8 @@ export async function openPage(
     const { url: from } = message.location();
     // The service of this branch may not tell of days; an answer that the page knows how to take.
     const isToldSo = /status of (4\d\d)/.test(message.text()) && /\/(days|reporting)/.test(from);
-    if (['error', 'warning'].includes(message.type()) && !isToldSo) complaints.push(`${message.text()} ${from}`);
+    if (['error', 'warning'].includes(message.type()) && !isToldSo)
+      complaints.push(`${message.text()} ${from}`);
   });
   page.on('request', (request) => {
     const { protocol, host } = new URL(request.url());
@@ -80,10 +83,15 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
   // Not as a script of the page's, which its policy refuses.
   await page.evaluate(await readFile(axe, 'utf8'));
   return page.evaluate(async () => {
-    const { violations } = await (globalThis as never as { axe: typeof import('axe-core') }).axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+    const { violations } = await (globalThis as never as { axe: typeof import('axe-core') }).axe.run(
+      document,
+      {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      },
+    );
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+    );
   });
 }
 
