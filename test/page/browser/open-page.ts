@@ -108,3 +108,9 @@ export async function downloaded(page: Page): Promise<{ name: string; text: stri
   const download = await coming;
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
 }
+
+/** Keeps a picture of the whole page in the directory that SCREENSHOTS names, to be looked at. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  const directory = process.env['SCREENSHOTS'];
+  if (directory) await page.screenshot({ path: `${directory}/${name}.png`, fullPage: true });
+}
