@@ -40,7 +40,7 @@ async function start(): Promise<Stack> {
   const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
-  say(`${exampleCurl(stack, await lastDay())}\n\nCtrl-C stops it.\n`);
+  say(`${exampleCurl(stack, await lastDay())}\n\nOr build it by looking: ${apiUrl}/ (Ctrl-C stops it.)\n`);
   return stack;
 }
 

@@ -32,7 +32,6 @@ export async function buildPage(directory: string): Promise<BuiltFile[]> {
     target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    legalComments: 'none',
   });
   await Promise.all(['page.html', 'icon.svg'].map((name) => cp(join(source, name), join(directory, name))));
   const built = await Promise.all(

@@ -93,7 +93,7 @@ function Lines({ chart }: { readonly chart: ChartData }) {
         {chart.series.map((series, index) => {
           const value = at === null ? series.total : (series.points[at] ?? null);
           return (
-            <li key={nameOf(series)}>
+            <li key={`${index}`}>
               <span class={`line line-${index}`} aria-hidden="true" />
               {nameOf(series)} <span class="hint">{value === null ? 'no row' : rough(value)}</span>
             </li>
@@ -183,8 +183,8 @@ function Bars({ chart: { series } }: { readonly chart: ChartData }) {
   const most = Math.max(...series.map(({ total }) => total), 0);
   return (
     <ul class="bars">
-      {series.map((one) => (
-        <li key={nameOf(one)}>
+      {series.map((one, index) => (
+        <li key={`${index}`}>
           <span class="bar-name">{nameOf(one)}</span>
           <span class="bar-track" aria-hidden="true">
             <span class="bar" style={{ width: `${most > 0 ? (Math.max(0, one.total) / most) * 100 : 0}%` }} />

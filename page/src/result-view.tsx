@@ -12,7 +12,7 @@ export function ResultView() {
   const now = run.value;
   // Where the run can be followed, once it begins.
   useEffect(() => {
-    if (now?.phase === 'waiting') heading.current?.scrollIntoView({ block: 'nearest' });
+    if (now?.phase === 'waiting') heading.current?.scrollIntoView();
   }, [now?.startedAt]);
   if (!now) return null;
   return (

@@ -49,6 +49,8 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
       }),
     [rows, run.fields],
   );
+  // A table of no width of its own would grow with its longest text.
+  const width = `calc(${widths.reduce((sum, one) => sum + one, 0)}ch + ${widths.length * 1.6}rem)`;
   const first = Math.max(0, step * STEP_ROWS - SPARE_ROWS);
   const end = Math.min(rows.length, (step + 1) * STEP_ROWS + seenRows + SPARE_ROWS);
   const rowCount = run.reading?.rowCount ?? rows.length;
@@ -59,7 +61,7 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
       </h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard */}
       <section class="rows-box" ref={box} tabIndex={0} aria-label="Rows of the report">
-        <table aria-rowcount={rows.length + 1}>
+        <table aria-rowcount={rows.length + 1} style={{ width: `max(100%, ${width})` }}>
           <colgroup>
             {widths.map((width, index) => (
               <col key={run.fields[index]} style={{ width: `calc(${width}ch + 1.6rem)` }} />
