@@ -2,7 +2,7 @@ import type { ReportProblem } from './reader-messages.ts';
 
 /** Browsers follow at most 20 redirects: eight minutes in the waiting room. Asked again, the report is joined. */
 const MOST_ASKS = 4;
-const WAITED_LONG_MS = 60_000;
+const WAITED_LONG_MS = 15_000;
 
 /** What the service, or the download host, answered instead of a report. */
 export class NoReport extends Error {
@@ -16,11 +16,12 @@ export class NoReport extends Error {
 
 /** Asks for a report and follows wherever it leads; resolves to the download's response. Throws NoReport. */
 export async function askReport(url: string, token: string): Promise<Response> {
+  const headers = headersWith(token);
   for (let ask = 1; ; ask++) {
     const asked = performance.now();
     try {
       const response = await fetch(url, {
-        headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
+        headers,
         cache: 'no-store',
         credentials: 'omit',
       });
@@ -36,6 +37,18 @@ export async function askReport(url: string, token: string): Promise<Response> {
           'The service, or the download host, could not be reached. Check the connection and run it again.',
       });
     }
+  }
+}
+
+function headersWith(token: string): Headers {
+  try {
+    return new Headers({ Authorization: `Bearer ${token}`, Accept: 'text/csv' });
+  } catch {
+    throw new NoReport({
+      title: 'No token',
+      status: 401,
+      detail: 'What was pasted holds characters that no token has. Copy the whole token, and nothing else.',
+    });
   }
 }
 

@@ -13,7 +13,7 @@ export function FiltersStep() {
   const free = dimensions.filter(([name]) => !filters.some(({ field }) => field === name));
   const add = (field: string) => {
     choose({ filters: [...filters, { field, values: [''] }] });
-    focusOn(`#${valueId(field, 0)}`);
+    focusOn(valueInput(field, 0));
   };
   const change = (index: number, values: readonly string[]) =>
     choose({
@@ -51,6 +51,7 @@ export function FiltersStep() {
 }
 
 const valueId = (field: string, index: number) => `filter-${field}-${index}`;
+const valueInput = (field: string, index: number) => `#${CSS.escape(valueId(field, index))}`;
 
 function Filter({
   filter: { field: name, values },
@@ -63,11 +64,11 @@ function Filter({
   const dimension = known?.role === 'dimension' ? known : undefined;
   const drop = (index: number) => {
     onChange(values.toSpliced(index, 1));
-    focusOn(`#${valueId(name, Math.max(0, index - 1))}`, '.add-filter button');
+    focusOn(valueInput(name, Math.max(0, index - 1)), '.add-filter button');
   };
   const another = () => {
     onChange([...values, '']);
-    focusOn(`#${valueId(name, values.length)}`);
+    focusOn(valueInput(name, values.length));
   };
   const isToldElsewhere = dimension === undefined || answeredFaults.value.length > 0;
   return (

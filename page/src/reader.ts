@@ -53,8 +53,11 @@ async function readReport({ url, token, report, fields }: Extract<ReaderRequest,
   let toldRows = 0;
   let rowCount = -1;
   const csv = csvReader((cells) => {
-    // The first is the header.
-    if (++rowCount === 0) return;
+    if (++rowCount === 0) {
+      if (cells.join() !== fields.join())
+        throw new BrokenCsv('What came is not the report that was asked for.');
+      return;
+    }
     if (rowCount <= SHOWN_ROWS) shown.push([...cells]);
     gatherer.add(cells);
     for (const { index, sum } of sums) {

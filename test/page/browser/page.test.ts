@@ -198,6 +198,7 @@ describe('faults', () => {
 
   it.each([
     ['is no token', 'Bearer nonsense', /token/i],
+    ['holds what no token can', 'eyJ…', /characters that no token has/],
     [
       'opens nothing',
       async () =>
@@ -243,6 +244,45 @@ describe('a run', () => {
     service.stack.faults.set([]);
     expect(hops.length).toBeGreaterThanOrEqual(1);
     expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
+    await watched.close();
+  });
+
+  it('is asked again, and joined, where it takes more redirects than a browser follows', async () => {
+    const watched = await open('#requestedFields=Day,Opens&first=2026-01-02&last=2026-01-03');
+    const { page } = watched;
+    const asked: string[] = [];
+    page.on(
+      'request',
+      (request) => request.url().includes('publisherperformance?') && asked.push(request.url()),
+    );
+    await page.getByLabel('house').check();
+    // More than twenty hops of a second each.
+    service.stack.faults.set([{ on: 'query', delayMs: 24_000 }]);
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('link', { name: 'Download CSV' }).waitFor({ timeout: 90_000 });
+    expect(service.stack.faults.current()).toMatchObject([{ struck: 1 }]);
+    service.stack.faults.set([]);
+    expect(asked).toHaveLength(2);
+    expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
+    // That a browser gives up is no complaint of the page's.
+    await page.context().close();
+  }, 120_000);
+
+  it.each([
+    ['ends in the middle of a row', '"Day","Clicks"\n"2026-01-0', 'The file ends in the middle of a row.'],
+    ['is another', '"Day","Opens"\n', 'What came is not the report that was asked for.'],
+    ['is no CSV', '<html>\nSign in</html>\n', 'What came is not the report that was asked for.'],
+  ])('says so where the file %s, and offers nothing to download', async (_, body, words) => {
+    const watched = await open('#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02');
+    const { page } = watched;
+    await page.route('**/reporting/publisherperformance?**', (route) =>
+      route.fulfill({ body, contentType: 'text/csv' }),
+    );
+    await page.getByLabel('house').check();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('heading', { name: 'The download broke off' }).waitFor();
+    expect(await page.getByText(words).count()).toBe(1);
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
     await watched.close();
   });
 
