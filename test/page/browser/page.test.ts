@@ -73,6 +73,25 @@ describe('from the page open to a right CSV', () => {
     await watched.close();
   });
 
+  it('takes a pasted token where there are no sample partners, as deployed', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.reload();
+    const token = page.getByLabel('Access token', { exact: true });
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('Paste an access token.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    // As it stands in the header that people copy.
+    await token.fill(`Bearer ${service.token}\n`);
+    await page.getByLabel('First day').fill('2026-01-01');
+    await page.getByLabel('Last day').fill('2026-01-05');
+    await runReport(page);
+    expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
+    expect(await page.getByText('publisher-one').count()).toBe(0);
+    await watched.close();
+  });
+
   it('can be gone with the keyboard alone', async () => {
     const watched = await open();
     const { page, clicks } = watched;
