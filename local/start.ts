@@ -37,6 +37,7 @@ async function start(): Promise<Stack> {
     eventsDirectory,
     directory,
     port,
+    lastDay,
     throttling: THROTTLING,
   }).catch((error) => {
     if (error.code === 'EADDRINUSE')
@@ -49,9 +50,8 @@ async function start(): Promise<Stack> {
   const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
-  say(
-    `${exampleCurl(stack, await lastDay(), process.env['LOCAL_DIR'] && resolve(home))}\n\nCtrl-C stops it.\n`,
-  );
+  const curl = exampleCurl(stack, await lastDay(), process.env['LOCAL_DIR'] && resolve(home));
+  say(`${curl}\n\nOr build it by looking: ${apiUrl}/ (Ctrl-C stops it.)\n`);
   return stack;
 }
 
