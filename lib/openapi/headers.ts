@@ -24,7 +24,7 @@ export const headers = (scope: string): Part => ({
     required: true,
     description:
       'Where `Accept-Encoding` admits gzip, the document or the file that the location leads to is zipped.',
-    schema: { type: 'string', enum: ['Accept-Encoding'] },
+    schema: { type: 'string', pattern: '^Accept-Encoding(, Origin)?$' },
   },
   DownloadOrWaitingRoom: {
     required: true,
