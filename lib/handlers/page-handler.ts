@@ -1,6 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { gatewayProblems } from '../answers/gateway-problems.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '../answers/problem-document.ts';
+import { NotFound } from '../answers/problem.ts';
 import type { FunctionParts } from './function-parts.ts';
 import type { PageFiles } from './page-files.ts';
 import { problemChain } from './problem-chain.ts';
@@ -31,7 +30,7 @@ export function pageHandler({
   return problemChain(parts).handler(async (event): Promise<APIGatewayProxyResult> => {
     const name = event.pathParameters?.['file'] ?? HTML;
     const file = files.byName.get(name);
-    if (!file || (name === HTML && event.pathParameters)) return noSuchFile(event);
+    if (!file || (name === HTML && event.pathParameters)) throw new NotFound();
     const isCurrent = event.multiValueQueryStringParameters?.['v']?.[0] === files.version;
     return {
       statusCode: 200,
@@ -53,13 +52,6 @@ export function pageHandler({
     };
   });
 }
-
-/** As the gateway answers where it knows no such path. */
-const noSuchFile = ({ requestContext: { requestId } }: APIGatewayProxyEvent): APIGatewayProxyResult => ({
-  statusCode: 404,
-  headers: { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store' },
-  body: JSON.stringify(problemDocument(gatewayProblems.notFound, requestId)),
-});
 
 /** What stands before the service's own paths, without a slash at its end: a stage, a custom domain's base path. */
 function baseOf({ requestContext: { path } }: APIGatewayProxyEvent): string {

@@ -6,14 +6,18 @@ import { startGateway } from '../../local/gateway/gateway.ts';
 import type { CallRate } from '../../local/token-bucket.ts';
 
 /** A gateway before one function that notes its events and answers what it is told. */
-async function start(answer: object = { statusCode: 200, body: '' }, throttling?: CallRate) {
+async function start(
+  answer: object = { statusCode: 200, body: '' },
+  throttling?: CallRate,
+  isForPages = false,
+) {
   const events: APIGatewayProxyEvent[] = [];
   const invoke = async (event: unknown) => {
     events.push(event as APIGatewayProxyEvent);
     return answer;
   };
   const routes = [{ methods: ['GET'], path: '/report', sandbox: { invoke, kill: async () => {} } }];
-  const gateway = await startGateway(routes, 0, { throttling });
+  const gateway = await startGateway(routes, 0, { throttling, isForPages });
   onTestFinished(() => gateway.close());
   /** Sends what fetch would change: header names in their case, and a URL as it is. */
   const get = async (path: string, headers: Record<string, string | string[]> = {}) => {
@@ -104,4 +108,11 @@ it('requests beyond the rate are answered 429 with Retry-After, until there is r
   expect(JSON.parse(body)).toMatchObject({ status: 429, title: 'Too many requests' });
   vi.spyOn(performance, 'now').mockReturnValue(1_000);
   expect(await statuses(3)).toEqual([200, 200, 429]);
+});
+
+it.each([true, false])('its own answers may be read by any page: %s', async (isForPages) => {
+  const { get } = await start(undefined, undefined, isForPages);
+  const { status, headers } = await get('/nothing');
+  expect(status).toBe(404);
+  expect(headers['access-control-allow-origin']).toBe(isForPages ? '*' : undefined);
 });
