@@ -27,7 +27,11 @@ function athenaOf(...planned: { command: string; answer: object | Error }[]) {
       return next?.answer;
     },
   } as unknown as AthenaClient;
-  const queries = athenaQueries(athena, { database: 'reports', workgroup: 'service' }, Date.now() + 10_000);
+  const queries = athenaQueries(
+    athena,
+    { database: 'reports', workgroup: 'service' },
+    { until: Date.now() + 10_000, stopUntil: Date.now() + 10_000 },
+  );
   return { queries, inputs, planned };
 }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimNext, isRemembered, takeOver } from '../../../lib/delivery/claim-try.ts';
+import { claimNext, isRemembered, release, takeOver } from '../../../lib/delivery/claim-try.ts';
 import type { Execution } from '../../../lib/delivery/execution.ts';
 import { recordKey, tokenOf } from '../../../lib/delivery/order.ts';
 import type { OpenRecord } from '../../../lib/delivery/order-record.ts';
@@ -21,12 +21,13 @@ describe('claimNext', () => {
       token: tokenOf(begun.order, begun.data.trace, undefined),
       trace: begun.data.trace,
       askedUntil: START + 25_000,
+      claim: expect.any(String),
       isRetry: false,
     };
     expect(claimed?.record).toEqual(record);
-    expect(results.calls).toEqual([`create ${recordKey(begun.order)}`]);
-    expect(results.document(recordKey(begun.order))).toEqual(record);
-    expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order)));
+    expect(results.calls).toEqual([`create ${recordKey(begun.order, begun.data)}`]);
+    expect(results.document(recordKey(begun.order, begun.data))).toEqual(claimed?.record);
+    expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order, begun.data)));
     expect(begun).toMatchObject({ follows: record.token, cacheStatus: 'miss', starts: 1 });
   });
 
@@ -44,7 +45,7 @@ describe('claimNext', () => {
   it('replaces only the record that was read', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const key = recordKey(begun.order);
+    const key = recordKey(begun.order, begun.data);
     const read = results.put(key, { form: 0 });
     const claimed = await claimNext(begun, read, 'token-0', true);
     expect(claimed?.record).toMatchObject({
@@ -53,6 +54,14 @@ describe('claimNext', () => {
     });
     expect(await claimNext(begun, read, 'token-0', true)).toBeUndefined();
     expect(results.document(key)).toEqual(claimed?.record);
+  });
+
+  it('starts nothing for a caller whose time is up', async () => {
+    const { run, results } = setting();
+    await expect(claimNext(await run({ giveUpAt: START }), undefined, undefined, false)).rejects.toThrow(
+      'The report took too long and was given up.',
+    );
+    expect(results.calls).toEqual([]);
   });
 
   it('uses tokens that any machine would use three times, then random ones, and gives up after six', async () => {
@@ -81,6 +90,7 @@ describe('takeOver', () => {
     token: 'token-1',
     trace: 'trace-1',
     askedUntil: START - 1,
+    claim: 'another',
     isRetry: true,
     executionId: 'q1',
   };
@@ -88,17 +98,43 @@ describe('takeOver', () => {
   it('claims a try as it is, for as long as this request waits', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const stored = results.put(recordKey(begun.order), record);
+    const stored = results.put(recordKey(begun.order, begun.data), record);
     const claimed = await takeOver(begun, stored, record);
-    expect(claimed?.record).toEqual({ ...record, askedUntil: START + 25_000 });
-    expect(results.document(recordKey(begun.order))).toEqual(claimed?.record);
+    expect(claimed?.record).toEqual({ ...record, askedUntil: START + 25_000, claim: expect.any(String) });
+    expect(results.document(recordKey(begun.order, begun.data))).toEqual(claimed?.record);
     expect(begun).toMatchObject({ follows: 'token-1', cacheStatus: undefined, starts: 0 });
+  });
+
+  it('is found done where the answer to its write was lost', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const stored = results.put(key, record);
+    const { replace } = results;
+    // The write arrives, its answer does not, and its repetition is refused.
+    results.replace = async (...given) => {
+      await replace(...given);
+      return undefined;
+    };
+    const claimed = await takeOver(begun, stored, record);
+    expect(claimed?.stored).toEqual(await results.read(key));
+    expect(claimed?.record).toEqual(results.document(key));
+  });
+
+  it('is let go of, so that another request takes it at once', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const claimed = await takeOver(begun, results.put(key, record), record);
+    if (!claimed) throw new Error('not claimed');
+    await release(begun, claimed);
+    expect(results.document(key)).toEqual({ ...claimed.record, askedUntil: 0 });
   });
 
   it('is for one request alone', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const stored = results.put(recordKey(begun.order), record);
+    const stored = results.put(recordKey(begun.order, begun.data), record);
     await takeOver(begun, stored, record);
     expect(await takeOver(begun, stored, record)).toBeUndefined();
   });

@@ -102,7 +102,7 @@ describe('a report that nobody has asked for', () => {
       bytesScanned: 1_000,
       engineMs: 7,
       queryMs: 500,
-      recordedEnd: 'succeeded',
+      ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 500 }],
     });
     expect(of.ends).toEqual(['succeeded']);
   });
@@ -324,7 +324,7 @@ describe('a query that fails', () => {
   it('for good is an error of ours at once', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
-    expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000, recordedEnd: 'failed' });
+    expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000 });
     expect(of.ends).toEqual(['failed']);
   });
 

@@ -21,7 +21,7 @@ const busy = async () => {
 async function claiming(...plans: Plan[]) {
   const of = setting(...plans);
   const run = await of.run();
-  const key = recordKey(run.order);
+  const key = recordKey(run.order, run.data);
   const claimed = await claimNext(run, undefined, undefined, false);
   if (!claimed) throw new Error('not claimed');
   const lead = async () => {
@@ -193,7 +193,7 @@ describe('leadQuery', () => {
     const { run, lake, queries, results } = await claiming({ ends: 'failed' });
     const looked = lake.looks.length;
     run.data = { ...run.data, isListed: false };
-    const stored = await results.read(recordKey(run.order));
+    const stored = await results.read(recordKey(run.order, run.data));
     const claimed = stored && (await claimNext(run, stored, 'x', false));
     const leading = (claimed ? leadQuery(run, claimed) : Promise.reject()).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(10_000);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileKey, makeOrder, recordKey, tokenOf } from '../../../lib/delivery/order.ts';
+import { copyKey, fileKey, makeOrder, recordKey, tokenOf } from '../../../lib/delivery/order.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
@@ -52,7 +52,8 @@ describe('an order', () => {
   });
 
   it('has its record under its id, and its file under the execution that answers it', () => {
-    expect(recordKey(order)).toBe(`orders/${order.id}.json`);
+    expect(copyKey(order)).toBe(`orders/${order.id}.json`);
+    expect(recordKey(order, { trace: 't1' })).toBe(`orders/${order.id}/t1.json`);
     expect(fileKey(order, 'q1')).toBe(`reports/q1/${order.fileName}`);
   });
 });

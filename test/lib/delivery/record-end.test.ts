@@ -2,8 +2,14 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReportTooLarge } from '../../../lib/answers/problem.ts';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import type { CutOffExecution, FailedExecution } from '../../../lib/delivery/execution.ts';
-import { recordKey } from '../../../lib/delivery/order.ts';
-import { failureRecord, figuresOf, recordEnd, refusalOf } from '../../../lib/delivery/record-end.ts';
+import { copyKey, recordKey } from '../../../lib/delivery/order.ts';
+import {
+  failureRecord,
+  figuresOf,
+  recordAnswer,
+  recordEnd,
+  refusalOf,
+} from '../../../lib/delivery/record-end.ts';
 import { START, setting, succeededRecord } from './setting.ts';
 
 beforeEach(() => {
@@ -59,7 +65,7 @@ describe('recordEnd', () => {
   it('counts the query by the request whose record it is, and by no other', async () => {
     const { run, results, ends } = setting();
     const begun = await run();
-    const key = recordKey(begun.order);
+    const key = recordKey(begun.order, begun.data);
     const stored = results.put(key, { form: 1 });
     await recordEnd(begun, stored, succeededRecord());
     expect(results.document(key)).toEqual(succeededRecord());
@@ -68,9 +74,51 @@ describe('recordEnd', () => {
     expect(ends).toEqual(['succeeded']);
   });
 
+  it('notes what the one who counts needs', async () => {
+    const { run, results, facts } = setting();
+    const begun = await run();
+    const stored = results.put(recordKey(begun.order, begun.data), { form: 1 });
+    await recordEnd(begun, stored, succeededRecord());
+    expect(facts.ends).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
+  });
+
   it('does nothing where another request has replaced the record', async () => {
     const { run, results, ends } = setting();
     await recordEnd(await run(), undefined, succeededRecord());
     expect([results.calls, ends]).toEqual([[], []]);
+  });
+});
+
+describe('recordAnswer', () => {
+  const answer = succeededRecord();
+
+  it("notes which execution answers the order's version", async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    await recordAnswer(begun, answer);
+    expect(results.document(copyKey(begun.order))).toEqual(answer);
+    expect(results.calls).toEqual([`create ${copyKey(begun.order)}`]);
+  });
+
+  it.each<[string, object, boolean]>([
+    ['leaves a note of the same try', { ...answer, executionId: 'q0' }, false],
+    ['replaces a note of a try that no longer answers', { ...answer, token: 'token-0' }, true],
+    ['replaces what can not be read', { form: 0 }, true],
+  ])('%s', async (_, there, isReplaced) => {
+    const { run, results } = setting();
+    const begun = await run();
+    results.put(copyKey(begun.order), there);
+    await recordAnswer(begun, answer);
+    expect(results.document(copyKey(begun.order))).toEqual(isReplaced ? answer : there);
+  });
+
+  it('does not mind where the note is taken away meanwhile', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = copyKey(begun.order);
+    results.put(key, { form: 0 });
+    results.before(`read ${key}`, () => results.objects.delete(key));
+    await recordAnswer(begun, answer);
+    expect(results.objects.size).toBe(0);
   });
 });

@@ -36,6 +36,7 @@ export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
   longestQueryMs: 600_000,
   listingMs: 0,
   maxBytesScanned: 10,
+  admitsGzip: false,
   ...more,
 });
 
@@ -47,7 +48,7 @@ export function setting(...plans: Plan[]) {
   const facts: DeliveryFacts = {};
   const ends: string[] = [];
   const note = (learnt: DeliveryFacts) => {
-    if (learnt.recordedEnd) ends.push(learnt.recordedEnd);
+    ends.push(...(learnt.ends ?? []).map(({ state }) => state));
     Object.assign(facts, learnt);
   };
   return {

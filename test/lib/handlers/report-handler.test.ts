@@ -86,7 +86,7 @@ describe('a report route', () => {
         bytesScanned: 1_000,
         engineMs: 7,
         queryMs: 0,
-        recordedEnd: 'succeeded',
+        ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 0 }],
         cacheStatus: 'miss',
         isReady: true,
       },
