@@ -5,10 +5,12 @@ import { LEAST_ENVIRONMENT as env } from '../least-environment.ts';
 describe('readConfig', () => {
   it('fills in what may be left out', () => {
     expect(readConfig(env)).toEqual({
+      commit: 'unknown',
       token: {
         issuer: 'https://issuer.example',
         jwksUri: 'https://issuer.example/keys',
         apiScope: 'api://reports',
+        requiredClaim: undefined,
       },
       entitlements: undefined,
       athenaDatabase: 'reports',
@@ -56,7 +58,8 @@ describe('readConfig', () => {
   it.each([
     ['ENTITLEMENTS', ''],
     ['ENTITLEMENTS', 'all'],
-    ['QUERY_WAIT_MS', '28000'],
+    ['QUERY_WAIT_MS', '99'],
+    ['QUERY_WAIT_MS', '25001'],
     ['QUERY_WAIT_MS', '2e3'],
     ['DOWNLOAD_URL_SECONDS', '0'],
     ['LISTING_SECONDS', '3601'],
@@ -68,6 +71,10 @@ describe('readConfig', () => {
     ['EVERY_COMPANY_VALUE', '1'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
+  });
+
+  it.each([100, 25_000])('takes a wait of %d ms, after which there is time left to answer', (queryWaitMs) => {
+    expect(readConfig({ ...env, QUERY_WAIT_MS: String(queryWaitMs) })).toMatchObject({ queryWaitMs });
   });
 
   it('refuses claims without the name of one', () => {

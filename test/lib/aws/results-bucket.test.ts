@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import {
   DeleteObjectCommand,
@@ -10,7 +11,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../../lib/answers/problem.ts';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type Clients, makeClients } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
@@ -290,6 +291,47 @@ describe('writeOnce', () => {
     const from = Date.now();
     await expect(write(results(300), key, opening('a'))).rejects.toThrow(Unavailable);
     expect(Date.now() - from).toBeLessThan(2_000);
+  });
+});
+
+describe('writeOnce, of a result that it opens', () => {
+  const file = { fileName: 'report.csv', metadata: {} };
+  const copying = (bucket: ReturnType<typeof results>, from: string) =>
+    bucket.writeOnce(
+      freshKey('reports').replace('.json', '/report.csv'),
+      file,
+      async () => (await bucket.openResult(from))?.content,
+      5_000,
+    );
+
+  it('is overloaded, and no failure of ours, where S3 does not give the result to the end of the time', async () => {
+    faults.set([{ on: 's3', match: 'GET athena/busy', status: 500 }]);
+    const bucket = results(1_000);
+    const error = await copying(bucket, `s3://${Bucket}/athena/busy.csv`).catch((each: unknown) => each);
+    expect(error).toBeInstanceOf(Overloaded);
+    expect(error).toMatchObject({ cause: { operation: 'S3 GetObject', httpStatus: 500 } });
+  });
+
+  it('names the call that failed, which is that of the result', async () => {
+    const from = Date.now();
+    await expect(copying(results(9_000), 's3://elsewhere/athena/q1.csv')).rejects.toThrow(
+      'S3 GetObject: NoSuchBucket, status 404',
+    );
+    expect(Date.now() - from).toBeLessThan(5_000);
+  });
+
+  it('ends by its time where opening the result took longer than a try', async () => {
+    const key = freshKey('reports').replace('.json', '/report.csv');
+    faults.set([{ on: 's3', match: `PUT ${key}`, stall: true }]);
+    const open = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return Readable.from([Buffer.from('a')]);
+    };
+    const from = Date.now();
+    await expect(results(500).writeOnce(key, file, open, 100)).rejects.toThrow(Overloaded);
+    expect(Date.now() - from).toBeLessThan(2_000);
+    // No upload was begun that nobody would have ended.
+    expect(struck()).toEqual([0]);
   });
 });
 

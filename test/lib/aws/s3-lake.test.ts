@@ -231,11 +231,13 @@ describe('a listing', () => {
 describe('a lake that can not be listed', () => {
   const refusal = Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
 
-  it('is one whose place nobody knows', async () => {
+  it('is one whose place nobody knows, which is told', async () => {
     const { s3, inputs } = s3Of([]);
-    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onUnlistable: () => {} });
+    const told: unknown[] = [];
+    const onUnlistable = (error: unknown) => told.push(error);
+    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onUnlistable });
     expect(await lake.list(publisherReport, window, 0)).toBeUndefined();
-    expect(inputs).toEqual([]);
+    expect([inputs, told]).toEqual([[], [undefined]]);
     expect(lake.folderOf(publisherReport)).toBe('publisher_events/');
   });
 

@@ -20,7 +20,13 @@ const ended = {
   completedAt: NOW - 999,
   engineMs: 1,
 };
-const starting: OpenRecord = { ...of, state: 'starting', askedUntil: NOW + 1, claim: 'c', isRetry: false };
+const starting: OpenRecord = {
+  ...of,
+  state: 'starting',
+  askedUntil: NOW + 1,
+  claim: 'claim-1',
+  isRetry: false,
+};
 const underWay: OpenRecord = { ...starting, state: 'under-way', executionId: 'q1' };
 const copy: SucceededRecord = {
   ...ended,
@@ -41,12 +47,13 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
   });
 
   describe.each([starting, underWay])('and a try that is $state', (record) => {
-    it.each<[string, Partial<OpenRecord>, object]>([
-      ['watches it while somebody asks the engine', {}, { next: 'watch' }],
-      ['asks when that has ended', { askedUntil: NOW }, { next: 'ask' }],
-    ])('%s', (_, more, verdict) => {
-      const given = { ...record, ...more } as OpenRecord;
-      expect(judgeRecord(given, facts)).toEqual({ ...verdict, record: given });
+    it.each<[string, number, string]>([
+      ['watches it while somebody asks the engine', NOW + 1, 'watch'],
+      ['asks when that has ended', NOW, 'ask'],
+      ['asks where whoever did has let go of it', 0, 'ask'],
+    ])('%s', (_, askedUntil, next) => {
+      const given = { ...record, askedUntil };
+      expect(judgeRecord(given, facts)).toEqual({ next, record: given });
     });
   });
 
@@ -75,29 +82,29 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
   });
 });
 
-describe('judgeRecord, for a request that waits', () => {
+describe('judgeRecord, for a request that waits already', () => {
   it('starts where the record is gone', () => {
     expect(judgeRecord(undefined, waiting)).toEqual({ next: 'start' });
   });
 
-  it.each([starting, underWay])('keeps to one that is $state', (record) => {
+  it.each([starting, underWay])('watches one that is $state, or asks where nobody does', (record) => {
     expect(judgeRecord(record, waiting)).toEqual({ next: 'watch', record });
     const left = { ...record, askedUntil: NOW - 1 };
     expect(judgeRecord(left, waiting)).toEqual({ next: 'ask', record: left });
   });
 
-  it('is given its result, copy or not, however old', () => {
+  it('is given the result, copy or not, however old', () => {
     const record = { ...copy, isCopy: false, completedAt: 0 };
     expect(judgeRecord(record, waiting)).toEqual({ next: 'deliver', record });
   });
 
-  it('is refused as its try was, at whatever limit', () => {
+  it('is refused as the try was, at whatever limit', () => {
     const verdict = { next: 'refuse', record: cutOff };
     expect(judgeRecord(cutOff, { ...waiting, maxBytesScanned: 99 })).toEqual(verdict);
     expect(judgeRecord(failed, waiting)).toEqual({ next: 'refuse', record: failed });
   });
 
-  it('looks at the lake again where files changed under its try', () => {
+  it('looks at the lake again where files changed under the try', () => {
     expect(judgeRecord({ ...failed, hasDataMoved: true }, waiting)).toEqual({ next: 'look-again' });
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../../lib/answers/problem.ts';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { claimNext } from '../../../lib/delivery/claim-try.ts';
 import { leadQuery } from '../../../lib/delivery/lead-query.ts';
 import { recordKey } from '../../../lib/delivery/order.ts';
@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 const busy = async () => {
-  throw new Unavailable('busy', 30);
+  throw new Overloaded('busy', 30);
 };
 
 /** A request that has claimed the first try of its order. */
@@ -54,28 +54,55 @@ describe('leadQuery', () => {
     expect(results.calls.filter((call) => call === `replace ${key}`)).toHaveLength(2);
   });
 
-  it('leaves the try to whoever comes next, where the engine is at its limit', async () => {
+  it('leaves the try at once to whoever comes next, where the engine is at its limit', async () => {
     const { lead, run, queries, claimed, record, ends } = await claiming({ afterMs: 100 });
     queries.start = busy;
-    expect((await lead()).delivery).toMatchObject({
-      state: 'waiting',
-      progress: { token: claimed.record.token, cacheStatus: 'miss' },
-    });
-    expect(record()).toEqual(claimed.record);
+    expect((await lead()).error).toBeInstanceOf(Overloaded);
+    expect(record()).toEqual({ ...claimed.record, askedUntil: 0 });
     expect([run.follows, ends]).toEqual([claimed.record.token, []]);
   });
 
-  it('is unavailable where the engine is at its limit and its caller can not wait', async () => {
-    const { run, claimed, queries } = await claiming({});
-    queries.start = busy;
-    const hurried = { ...run, terms: { ...run.terms, giveUpAt: START } };
-    await expect(leadQuery(hurried, claimed)).rejects.toThrow(Unavailable);
-  });
-
-  it('throws what else goes wrong with a start', async () => {
-    const { lead, queries } = await claiming({});
+  it('throws what else goes wrong with a start, and leaves the try too', async () => {
+    const { lead, queries, claimed, record } = await claiming({});
     const boom = new Error('boom');
     queries.start = () => Promise.reject(boom);
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual({ ...claimed.record, askedUntil: 0 });
+  });
+
+  it('leaves what it has started, with its execution, where the engine can not be asked', async () => {
+    const { lead, queries, claimed, record } = await claiming({ ends: 'failed', afterMs: 100 });
+    const boom = new Error('boom');
+    queries.onGet = () => {
+      throw boom;
+    };
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual({
+      ...claimed.record,
+      state: 'under-way',
+      executionId: 'q1',
+      askedUntil: 0,
+    });
+  });
+
+  it('leaves nothing that is no longer its own', async () => {
+    const { lead, queries, results, key, record } = await claiming({});
+    const boom = new Error('boom');
+    queries.start = async () => {
+      results.put(key, { form: 0 });
+      throw boom;
+    };
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual({ form: 0 });
+  });
+
+  it('throws what went wrong also where it can not leave the try', async () => {
+    const { lead, queries, results, key } = await claiming({});
+    const boom = new Error('boom');
+    queries.start = () => Promise.reject(boom);
+    results.before(`replace ${key}`, () => {
+      throw new Overloaded('busy', 30);
+    });
     expect((await lead()).error).toBe(boom);
   });
 

@@ -51,9 +51,9 @@ describe('an order', () => {
     expect(tokenOf(other, 't', undefined)).not.toBe(tokenOf(order, 't', undefined));
   });
 
-  it('has its record under its id, and its file under the execution that answers it', () => {
+  it('has its copy under its id, a record for each trace beside it, and its file under the execution', () => {
     expect(copyKey(order)).toBe(`orders/${order.id}.json`);
-    expect(recordKey(order, { trace: 't1' })).toBe(`orders/${order.id}/t1.json`);
+    expect(recordKey(order, { trace: 'trace-1' })).toBe(`orders/${order.id}/trace-1.json`);
     expect(fileKey(order, 'q1')).toBe(`reports/q1/${order.fileName}`);
   });
 });

@@ -43,7 +43,11 @@ describe('what every route has around it', () => {
       facts.report = 'publisherperformance';
       return { statusCode: 303, headers: { Location: SECRET }, body: '' };
     });
-    expect(answer).toEqual({ statusCode: 303, headers: { Location: SECRET }, body: '' });
+    expect(answer).toEqual({
+      statusCode: 303,
+      headers: { Location: SECRET, 'Service-Version': 'unknown' },
+      body: '',
+    });
     expect(lines).toEqual([
       {
         level: 'info',
