@@ -82,6 +82,14 @@ describe('recordEnd', () => {
     expect(facts.ends).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
   });
 
+  it('notes what the one who counts needs', async () => {
+    const { run, results, facts } = setting();
+    const begun = await run();
+    const stored = results.put(recordKey(begun.order, begun.data), { form: 1 });
+    await recordEnd(begun, stored, succeededRecord());
+    expect(facts.ends).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
+  });
+
   it('does nothing where another request has replaced the record', async () => {
     const { run, results, ends } = setting();
     await recordEnd(await run(), undefined, succeededRecord());
