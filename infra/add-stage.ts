@@ -30,7 +30,12 @@ export function addStage(app: App, stage: Stage, functionCode: FunctionCode): St
   const { apiScope, keepData, identity: provider } = stage;
   const identity =
     provider.provider === 'cognito'
-      ? new IdentityStack(app, id('identity'), { ...common, apiScope, keepData, clients: provider.clients })
+      ? new IdentityStack(app, id('identity'), {
+          ...common,
+          apiScope,
+          keepData,
+          formerClients: provider.formerClients,
+        })
       : undefined;
   const tokenIssuer = provider.provider === 'existing' ? provider : (identity as IdentityStack).tokenIssuer;
   const api = new ApiStack(app, id('api'), {

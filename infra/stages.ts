@@ -9,8 +9,8 @@ export const stages: Readonly<Record<string, StageInput>> = {
   dev: {
     keepData: false,
     apiScope,
-    identity: { provider: 'cognito', clients: ['first-partner'] },
-    entitlements: { by: 'none' },
+    identity: { provider: 'cognito' },
+    entitlements: { by: 'partners' },
     events: { firstDay: '2025-01-01' },
     reports,
     queries: { maxGigabytesScanned: 10 },
@@ -24,10 +24,8 @@ export const stages: Readonly<Record<string, StageInput>> = {
   prod: {
     keepData: true,
     apiScope,
-    identity: { provider: 'cognito', clients: ['first-partner'] },
-    // Every client sees every row: right for one partner or the house's own staff. Before a second partner comes,
-    // set an issuer whose tokens name companies, and `by: 'claims'` (docs/deploy.md, "Who sees which rows").
-    entitlements: { by: 'none' },
+    identity: { provider: 'cognito' },
+    entitlements: { by: 'partners' },
     events: { firstDay: '2025-01-01' },
     reports,
     queries: { maxGigabytesScanned: 100 },

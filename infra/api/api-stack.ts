@@ -2,6 +2,7 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import type { BucketNames } from '../data/data-stack.ts';
 import type { TokenIssuer } from '../identity/token-issuer.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
@@ -17,7 +18,7 @@ import { type ServiceFunction, serviceFunctions } from './service-functions.ts';
 export interface ApiStackProps extends StackProps {
   readonly stage: Stage;
   readonly names: ResourceNames;
-  readonly bucketNames: { readonly events: string; readonly results: string };
+  readonly bucketNames: BucketNames;
   readonly tokenIssuer: TokenIssuer;
   readonly functionCode: FunctionCode;
 }
@@ -37,6 +38,9 @@ export class ApiStack extends Stack {
       eventsPrefix: prefix,
       ...(kmsKeyArn && { eventsKeyArn: kmsKeyArn }),
       resultsBucket,
+      ...(stage.entitlements.by === 'partners' && {
+        partnersBucket: Bucket.fromBucketName(this, 'Partners', bucketNames.partners),
+      }),
     };
     const environment = functionEnvironment({
       stage,
@@ -44,6 +48,7 @@ export class ApiStack extends Stack {
       tokenIssuer,
       resultsBucketName: bucketNames.results,
       eventsBucketName: bucketNames.events,
+      partnersBucketName: bucketNames.partners,
     });
     const make = (entry: ServiceFunction) =>
       makeLambdaFunction(this, entry, {

@@ -14,6 +14,7 @@ export interface EnvironmentParts {
   readonly tokenIssuer: TokenIssuer;
   readonly resultsBucketName: string;
   readonly eventsBucketName: string;
+  readonly partnersBucketName: string;
 }
 
 /** The environment of the functions: the same for all. */
@@ -23,6 +24,7 @@ export function functionEnvironment({
   tokenIssuer,
   resultsBucketName,
   eventsBucketName,
+  partnersBucketName,
 }: EnvironmentParts): Record<string, string> {
   const claims = entitlements.by === 'claims' ? entitlements : undefined;
   const variables: Variables = {
@@ -30,6 +32,7 @@ export function functionEnvironment({
     [ENV.tokenJwksUri]: tokenIssuer.jwksUri,
     [ENV.apiScope]: apiScope,
     [ENV.entitlements]: entitlements.by,
+    [ENV.partnersBucket]: entitlements.by === 'partners' ? partnersBucketName : undefined,
     [ENV.publisherCompaniesClaim]: claims?.publisherCompanies?.claim,
     [ENV.publisherCompaniesPrefix]: claims?.publisherCompanies?.prefix,
     [ENV.advertiserCompaniesClaim]: claims?.advertiserCompanies?.claim,

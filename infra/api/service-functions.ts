@@ -1,6 +1,12 @@
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { pathOf } from '../../lib/routes.ts';
-import { type Permission, queryPermissions, resultsPermissions, type ServicePlace } from './permissions.ts';
+import {
+  type Permission,
+  partnersPermissions,
+  queryPermissions,
+  resultsPermissions,
+  type ServicePlace,
+} from './permissions.ts';
 import { FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
 
 /** One Lambda function. A new one is a file in `functions/` and an entry here. */
@@ -22,6 +28,7 @@ const reportFunction = (report: Report): ServiceFunction => ({
   route: pathOf(report.name),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   permissions: (place) => [
+    ...partnersPermissions(place),
     ...queryPermissions(place, [report]),
     ...resultsPermissions(place, {
       reads: ['athena', 'reports', 'orders', 'publications', 'abandoned'],
@@ -37,6 +44,7 @@ const downloads: ServiceFunction = {
   route: pathOf('downloads'),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   permissions: (place) => [
+    ...partnersPermissions(place),
     ...queryPermissions(place, reports),
     ...resultsPermissions(place, {
       reads: ['athena', 'reports', 'tickets', 'orders', 'publications', 'abandoned'],

@@ -16,12 +16,15 @@ import type { TokenIssuer } from './token-issuer.ts';
 export interface IdentityStackProps extends StackProps {
   readonly names: ResourceNames;
   readonly apiScope: string;
-  /** The partners' names: each gets a machine client of its own. */
-  readonly clients: readonly string[];
+  /** Names of clients that an older version made here: they stay in Cognito when they go from here. */
+  readonly formerClients: readonly string[];
   readonly keepData: boolean;
 }
 
-/** The service's own identity provider: machine clients that request tokens with `{apiScope}/.default` (contract 5.2). */
+/**
+ * The service's own identity provider, for machine clients that request tokens with `{apiScope}/.default` (contract 5.2).
+ * The clients are made by `npm run partner`, not here: partners come more often than deployments.
+ */
 export class IdentityStack extends Stack {
   /** For other stacks, which read it off this one's outputs when they are deployed. */
   readonly tokenIssuer: TokenIssuer;
@@ -29,7 +32,7 @@ export class IdentityStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { names, apiScope, clients, keepData, ...props }: IdentityStackProps,
+    { names, apiScope, formerClients, keepData, ...props }: IdentityStackProps,
   ) {
     super(scope, id, props);
     const pool = new UserPool(this, 'Partners', {
@@ -66,7 +69,8 @@ export class IdentityStack extends Stack {
     const domain = pool.addDomain('Domain', {
       cognitoDomain: { domainPrefix: `${names.service}-${unique}` },
     });
-    for (const name of clients) {
+    for (const name of formerClients) {
+      // As the older version had it, so that CloudFormation finds nothing to replace.
       const client = pool.addClient(name, {
         userPoolClientName: name,
         generateSecret: true,
@@ -75,7 +79,7 @@ export class IdentityStack extends Stack {
         accessTokenValidity: Duration.hours(1),
         preventUserExistenceErrors: true,
       });
-      new CfnOutput(this, `ClientId-${name}`, { value: client.userPoolClientId });
+      client.applyRemovalPolicy(RemovalPolicy.RETAIN);
     }
 
     new CfnOutput(this, 'TokenUrl', { value: `${domain.baseUrl()}/oauth2/token` });

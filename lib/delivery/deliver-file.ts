@@ -11,13 +11,19 @@ import { publicationOf, type Run, ready, waiting } from './run.ts';
  */
 export async function deliverFile(run: Run, record: SucceededRecord): Promise<Delivery | undefined> {
   const { results } = run.parts;
-  if (await results.head(fileKey(run.order, record.executionId))) return ready(run, record);
+  const key = fileKey(run.order, record.executionId);
+  const copy = await results.head(key);
+  if (copy) return ready(run, record, copy);
   const publication = publicationOf(run, record);
-  if (!isLarge(record.resultBytes))
-    return (await publish(results, publication)) ? ready(run, record) : undefined;
+  if (!isLarge(record.resultBytes)) {
+    const file = await publish(results, publication);
+    return file && ready(run, record, file);
+  }
   switch (await awaitPublication(results, publication, run.terms.waitUntil)) {
-    case 'published':
-      return ready(run, record);
+    case 'published': {
+      const file = await results.head(key);
+      return file && ready(run, record, file);
+    }
     case 'under-way':
       if (Date.now() >= run.terms.publishUntil) throw tookTooLong();
       run.follows = record.token;

@@ -122,9 +122,13 @@ async function settle(
     isCopy,
     goodUntil: run.data.isListed && run.terms.listingMs > 0 ? run.data.listedAt + run.terms.listingMs : 0,
   };
-  const mustWait = isLarge(result.bytes);
-  if (mustWait) result.content.destroy();
-  else if (!(await publish(results, publicationOf(run, record), result))) return undefined;
+  if (isLarge(result.bytes)) {
+    result.content.destroy();
+    await recordEnd(run, stored, record);
+    return deliverFile(run, record);
+  }
+  const file = await publish(results, publicationOf(run, record), result);
+  if (!file) return undefined;
   await recordEnd(run, stored, record);
-  return mustWait ? deliverFile(run, record) : ready(run, record);
+  return ready(run, record, file);
 }

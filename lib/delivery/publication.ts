@@ -39,7 +39,8 @@ const requestKey = (executionId: string) => `${RESULTS_PREFIX.publications}${exe
 const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${executionId}.json`;
 
 /**
- * Streams the engine's result into the report's file (contract 2.3). Resolves to false where the result is gone.
+ * Streams the engine's result into the report's file (contract 2.3). Resolves to the file's size; undefined where the
+ * result is gone.
  *
  * @param opened the result, where it has been opened already
  */
@@ -47,14 +48,25 @@ export async function publish(
   results: ResultsBucket,
   { location, key, fileName, columns, executionId, dataVersion }: Publication,
   opened?: EngineResult,
-): Promise<boolean> {
+): Promise<{ readonly bytes: number } | undefined> {
   let first = opened;
+  let bytes = 0;
   const metadata = { 'query-execution-id': executionId, ...(dataVersion && { 'data-version': dataVersion }) };
-  return results.writeOnce(key, { fileName, metadata }, async () => {
+  const isWritten = await results.writeOnce(key, { fileName, metadata }, async () => {
     const result = first ?? (await results.openResult(location));
     first = undefined;
-    return result && retypeCsv(columns, result.content);
+    bytes = 0;
+    return result && counted(retypeCsv(columns, result.content), (chunkBytes) => (bytes += chunkBytes));
   });
+  return isWritten ? { bytes } : undefined;
+}
+
+/** Hands the chunks on and tells their sizes. */
+async function* counted(chunks: AsyncIterable<Uint8Array>, tell: (bytes: number) => void) {
+  for await (const chunk of chunks) {
+    tell(chunk.byteLength);
+    yield chunk;
+  }
 }
 
 /**

@@ -12,6 +12,7 @@ import {
 import { fileKey, makeOrder, type Order } from './order.ts';
 import type { SucceededRecord } from './order-record.ts';
 import type { Publication } from './publication.ts';
+import type { ObjectFacts } from './results.ts';
 
 /** One request's part in the making of a report: what it was given, and how far it has come. */
 export interface Run {
@@ -68,11 +69,15 @@ export const waiting = ({ data, cacheStatus = 'collapsed', moves }: Run, token: 
 });
 
 /** The answer with the report of an execution. */
-export function ready({ data, order, cacheStatus = 'hit', note }: Run, record: SucceededRecord): Delivery {
+export function ready(
+  { data, order, cacheStatus = 'hit', note }: Run,
+  record: SucceededRecord,
+  { bytes }: Pick<ObjectFacts, 'bytes'>,
+): Delivery {
   const { executionId, isCopy } = record;
   const dataVersion = isCopy ? { dataVersion: data.version } : {};
   note({ queryExecutionId: executionId, ...dataVersion });
-  return { state: 'ready', key: fileKey(order, executionId), cacheStatus, ...dataVersion };
+  return { state: 'ready', key: fileKey(order, executionId), bytes, cacheStatus, ...dataVersion };
 }
 
 /** What it takes to publish an execution's report. */

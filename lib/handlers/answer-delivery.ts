@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
+import { auditedFacts } from './audited-facts.ts';
 import type { FunctionParts } from './function-parts.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 
@@ -27,7 +28,7 @@ export const answerBy = ({ config }: Pick<FunctionParts, 'config'>, began: numbe
 
 /** Delivers a report as far as it can be done within one request, and answers with where it is (contract 4.2). */
 export async function answerDelivery(
-  { config, partsUntil }: FunctionParts,
+  { config, partsUntil, log }: FunctionParts,
   { event, began, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
   const parts = partsUntil(answerBy({ config }, began));
@@ -46,5 +47,9 @@ export async function answerDelivery(
   }
   facts.cacheStatus = delivery.cacheStatus;
   const url = await parts.results.presign(delivery.key, config.downloadUrlSeconds);
+  log.info('download', {
+    requestId: event.requestContext.requestId,
+    ...auditedFacts(facts, wanted, delivery),
+  });
   return redirectToDownload(url, delivery);
 }

@@ -4,9 +4,11 @@ import { athenaQueries } from '../aws/athena-queries.ts';
 import { makeClients } from '../aws/clients.ts';
 import { s3ResultsBucket } from '../aws/results-bucket.ts';
 import { type ListingCache, s3Lake } from '../aws/s3-lake.ts';
+import { type RecordCache, s3Register } from '../aws/s3-register.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { DeliveryParts } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../metric-names.ts';
+import type { Register } from '../partners/register.ts';
 import type { LineLog } from './request-log.ts';
 import type { MetricSink } from './request-metrics.ts';
 
@@ -16,7 +18,7 @@ export interface FunctionParts {
   readonly log: LineLog;
   readonly metrics: MetricSink;
   /** What a request works with; every call of AWS ends by this time, in milliseconds since 1970. */
-  readonly partsUntil: (until: number) => DeliveryParts;
+  readonly partsUntil: (until: number) => DeliveryParts & { readonly register: Register };
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -25,6 +27,8 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
   const { athena, s3 } = makeClients();
   const log = new Logger();
   const cache: ListingCache = new Map();
+  const records: RecordCache = new Map();
+  const partnersBucket = config.entitlements.by === 'partners' ? config.entitlements.bucket : undefined;
   const onForbidden = once((error: unknown) => {
     log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
   });
@@ -40,6 +44,7 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until),
       lake: s3Lake(s3, config.lake, { until, cache, onForbidden }),
+      register: s3Register(s3, partnersBucket, { until, cache: records }),
     }),
   };
 }

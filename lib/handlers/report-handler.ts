@@ -1,11 +1,15 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { NotAuthorized } from '../answers/problem.ts';
 import { issueTicket } from '../delivery/ticket.ts';
+import { whoseRows } from '../partners/whose-rows.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
-import { entitle } from '../token/entitle.ts';
-import type { TokenVerifier } from '../token/verify-token.ts';
+import { clientOf } from '../token/client-of.ts';
+import { type EntitlementRule, readEntitlement } from '../token/read-entitlement.ts';
+import { scopeOf, type TokenVerifier } from '../token/verify-token.ts';
 import { answerBy, answerDelivery } from './answer-delivery.ts';
 import type { FunctionParts } from './function-parts.ts';
+import { noteCaller } from './note-caller.ts';
 import { problemChain } from './problem-chain.ts';
 import { requestHeader } from './request-header.ts';
 
@@ -39,12 +43,15 @@ export function reportHandler(
   return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
     const claims = await verifyToken(requestHeader(event, 'authorization'));
-    const client = String(
-      claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub'] ?? 'unnamed',
-    );
-    facts.client = client;
-    const entitlement = entitle(claims, report, config);
-    facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
+    const client = clientOf(claims);
+    const caller = client ?? String(claims['sub'] ?? 'unnamed');
+    facts.client = caller;
+    const { register, results } = partsUntil(answerBy(parts, began));
+    const byClaims = (rule: EntitlementRule) => readEntitlement(claims, rule);
+    const verdict = await whoseRows(config.entitlements, report, { client, byClaims }, register);
+    noteCaller(facts, verdict);
+    if (verdict.state === 'refused') throw new NotAuthorized(scopeOf(config.token));
+    const { entitlement } = verdict;
     const parameters = event.multiValueQueryStringParameters ?? {};
     const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
 
@@ -57,12 +64,12 @@ export function reportHandler(
       wanted: { request, entitlement },
       callerWaits: { giveUpAt, publishUntil },
       remember: async (progress) => {
-        const ticket = await issueTicket(partsUntil(answerBy(parts, began)).results, {
+        const ticket = await issueTicket(results, {
           form: 1,
           report: report.name,
           parameters: parameters as Record<string, string[]>,
           companies: entitlement === 'every-company' ? entitlement : entitlement.map(String),
-          client,
+          client: caller,
           progress,
           giveUpAt,
           publishUntil,
