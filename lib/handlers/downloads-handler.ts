@@ -31,6 +31,7 @@ export function downloadsHandler(parts: FunctionParts) {
     if (!report) throw new NoSuchDownload();
     facts.report = ticket.report;
     facts.client = ticket.client;
+    facts.partner = ticket.client;
     facts.hop = Number(hop);
 
     // What it accepts was settled by the request that got the ticket.

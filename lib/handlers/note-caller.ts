@@ -3,8 +3,7 @@ import type { LoggedFacts } from './logged-facts.ts';
 
 /** Notes for the log who asks, by the register's name where there is one, and whose rows it may see, or why none. */
 export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
-  const { partner = facts.client } = verdict;
-  if (partner !== undefined) facts.partner = partner;
+  if (verdict.partner !== undefined) facts.partner = verdict.partner;
   if (verdict.state === 'refused') facts.refusal = verdict.refusal;
   else
     facts.companies =

@@ -46,6 +46,7 @@ export function reportHandler(
     const client = clientOf(claims);
     const caller = client ?? String(claims['sub'] ?? 'unnamed');
     facts.client = caller;
+    facts.partner = caller;
     const { register, results } = partsUntil(answerBy(parts, began));
     const byClaims = (rule: EntitlementRule) => readEntitlement(claims, rule);
     const verdict = await whoseRows(config.entitlements, report, { client, byClaims }, register);
