@@ -10,6 +10,7 @@ import { alarmList } from './alarm-list.ts';
 import { makeAlarmTopic } from './alarm-topic.ts';
 import { makeDashboard } from './dashboard.ts';
 import { stageMetrics } from './metrics.ts';
+import { savePartnerQueries } from './save-partner-queries.ts';
 
 export interface OperationsStackProps extends StackProps {
   readonly stage: Pick<Stage, 'name' | 'alarms' | 'runbookUrl'>;
@@ -47,6 +48,7 @@ export class OperationsStack extends Stack {
       alarm.addOkAction(tell);
       return alarm;
     });
+    savePartnerQueries(this, names);
     makeDashboard(this, { names, metrics, alarms, runbookUrl: stage.runbookUrl });
   }
 }

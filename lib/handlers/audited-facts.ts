@@ -16,7 +16,7 @@ export const auditedFacts = (
   report: report.name,
   startInclusive: formatUtcTime(window.start),
   endExclusive: formatUtcTime(window.end),
-  fields: requestedFields.join(','),
+  requestedFields: requestedFields.join(','),
   dataVersion,
   companies: entitlement === 'every-company' ? entitlement : entitlement.join(','),
   bytes,

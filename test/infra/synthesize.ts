@@ -56,6 +56,7 @@ export const ofType = (resources: Readonly<Record<string, Resource>>, type: stri
 const OUTPUTS: Readonly<Record<string, string>> = {
   'performance-reports-test-data EventsBucket': 'made-events',
   'performance-reports-test-data ResultsBucket': 'made-results',
+  'performance-reports-test-data PartnersBucket': 'made-partners',
   'performance-reports-test-identity Issuer': 'https://cognito.example/pool',
 };
 

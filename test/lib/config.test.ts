@@ -10,13 +10,15 @@ describe('readConfig', () => {
         jwksUri: 'https://issuer.example/keys',
         apiScope: 'api://reports',
       },
-      entitlements: undefined,
+      entitlements: { by: 'none' },
       athenaDatabase: 'reports',
       athenaWorkgroup: 'reports',
       resultsBucket: 'results',
       queryWaitMs: 25_000,
       longestQueryMs: 600_000,
-      reportMaxAgeMs: 300_000,
+      lake: undefined,
+      listingMs: 0,
+      maxBytesScanned: 0,
       downloadUrlSeconds: 300,
     });
   });
@@ -30,8 +32,11 @@ describe('readConfig', () => {
       EVERY_COMPANY_VALUE: 'all',
     });
     expect(entitlements).toEqual({
-      PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
-      AdvertiserCompanyId: undefined,
+      by: 'claims',
+      rules: {
+        PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
+        AdvertiserCompanyId: undefined,
+      },
     });
   });
 
@@ -51,6 +56,15 @@ describe('readConfig', () => {
     ['EVERY_COMPANY_VALUE', '1'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
+  });
+
+  it('reads where the register of partners is', () => {
+    const { entitlements } = readConfig({ ...env, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' });
+    expect(entitlements).toEqual({ by: 'partners', bucket: 'register' });
+  });
+
+  it('refuses partners without a register', () => {
+    expect(() => readConfig({ ...env, ENTITLEMENTS: 'partners' })).toThrow('PARTNERS_BUCKET');
   });
 
   it('refuses claims without the name of one', () => {
