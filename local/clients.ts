@@ -48,10 +48,10 @@ export function readPartners(text: string): readonly LocalPartner[] {
     throw new Error(faults.join('; '));
   }
   const partners = result.output.map(partnerOf);
-  for (const of of ['name', 'client'] as const) {
-    const values = partners.map(({ record }) => record[of]);
+  for (const member of ['name', 'client'] as const) {
+    const values = partners.map(({ record }) => record[member]);
     const twice = values.find((value, index) => values.indexOf(value) !== index);
-    if (twice !== undefined) throw new Error(`two partners have the ${of} "${twice}"`);
+    if (twice !== undefined) throw new Error(`two partners have the ${member} "${twice}"`);
   }
   return partners;
 }

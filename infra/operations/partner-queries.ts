@@ -18,7 +18,9 @@ const SCANNED = [
   'filter ispresent(recordedEnd)',
   `fields greatest(bytesScanned, ${LEAST_BYTES}) as chargedBytes`,
 ];
-const SUMS = `count(*) as queries, sum(bytesScanned) / 1e9 as GB, sum(chargedBytes) / 1e12 * ${DOLLARS_PER_TERABYTE} as dollars`;
+const SUMS =
+  'count(*) as queries, sum(bytesScanned / 1000000000) as GB, ' +
+  `sum(chargedBytes / 1000000000000 * ${DOLLARS_PER_TERABYTE}) as dollars`;
 
 const REFUSED = 'filter ispresent(refusal) or problem in ["unauthenticated", "not-authorized"]';
 

@@ -22,7 +22,7 @@ import type { StoredDocument } from './results.ts';
 import { beginRun, lookAgain, type Run, waiting } from './run.ts';
 
 /** A file is not given out on the last day that it is kept, so that no link outlives its file. */
-const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
+export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
 /** How often a request looks at the lake again because files changed under its query. */
 const MOST_MOVES = 3;
