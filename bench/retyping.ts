@@ -67,15 +67,6 @@ async function newMemory(file: Buffer, take: Take) {
   for await (const chunk of chunksOf(file)) take(Uint8Array.from(chunk));
 }
 
-/** What the kernel's memory costs, which is apart from all other: each chunk into it, and nearly all of it back. */
-async function kernelCopies(file: Buffer) {
-  const kernelMemory = Buffer.alloc(2 * CHUNK_BYTES);
-  for await (const chunk of chunksOf(file)) {
-    kernelMemory.set(chunk, CHUNK_BYTES);
-    chunk.set(kernelMemory.subarray(0, chunk.length));
-  }
-}
-
 /** What the CSV libraries can't tell apart, an empty text and NULL. */
 const withoutEmptyTexts = (csv: Buffer): string => csv.toString().replaceAll(',"",', ',,');
 
@@ -125,7 +116,6 @@ export async function measure(): Promise<Section> {
       'DuckDB, `COPY` of `read_csv`, one thread': recopy.copy,
       'memory copy': () => file.copy(elsewhere),
       'memory copy, each chunk into new memory': () => newMemory(file, discard),
-      "of ours: the chunks, into the kernel's memory and back": () => kernelCopies(file),
     },
     ROUNDS,
   );
@@ -133,8 +123,6 @@ export async function measure(): Promise<Section> {
   const faster = (name: keyof typeof ms) => medianRatio(ms[name], ms.ours);
   const library = Math.min(faster('csv-parse \\| csv-stringify'), faster('papaparse'));
   const duckDb = faster('DuckDB, `COPY` of `read_csv`, one thread');
-  const copy = faster('memory copy');
-  const kernelMs = median(ms.ours) - median(ms["of ours: the chunks, into the kernel's memory and back"]);
 
   const memory: number[] = [];
   for (const size of MEMORY_SIZES) memory.push(await memoryOf(size));
@@ -159,18 +147,14 @@ export async function measure(): Promise<Section> {
         '',
       ]),
     ],
-    reading:
-      `A kernel in WebAssembly sees no memory but its own, so that every byte is copied in and out; without that it does ` +
-      `${figure(file.length / 1e3 / kernelMs)} MB/s, ${times(median(ms['memory copy']) / kernelMs)} of the memory copy. ` +
-      `This report has a value to every ${figure(file.length / valuesIn(file))} bytes.`,
+    reading: `This report has a value to every ${figure(file.length / valuesIn(file))} bytes.`,
     goals: [
       { goal: 'at least 20x the CSV libraries', measured: times(library), isMet: library >= 20 },
       { goal: 'at least 2x DuckDB', measured: times(duckDb), isMet: duckDb >= 2 },
-      { goal: 'at least 0.25x a memory copy', measured: times(copy), isMet: copy >= 0.25 },
       {
-        goal: 'memory flat from 10 MB to 1 GB, within 16 MB',
+        goal: 'memory flat from 10 MB to 1 GB, within 10 MB',
         measured: `${growth < 0 ? '−' : '+'}${megabytes(Math.abs(growth))}`,
-        isMet: growth < 16e6,
+        isMet: growth < 10e6,
       },
     ],
   };

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import S3rver, { type Context } from '@20minutes/s3rver';
 import responseHeaderOverride from '@20minutes/s3rver/lib/middleware/response-header-override.js';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import { clientGone } from './faults/client-gone.ts';
 import type { Faults } from './faults/faults.ts';
 import { conditionalRequestConflict } from './object-store/conditional-request-conflict.ts';
+import { listenApart } from './object-store/listen-apart.ts';
 import { prepareBucket } from './object-store/object-files.ts';
 import { LISTING, operationName, operations, readingOperations } from './object-store/operations.ts';
 import { credentials, verifySignature } from './object-store/verify-signature.ts';
@@ -89,10 +89,10 @@ export async function startObjectStore(options: {
     if (createsObject) onObjectCreated?.(ctx.params);
   });
 
-  const server = createServer(s3.callback()).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer(s3.callback());
+  const url = await listenApart(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     credentials,
     region: 'us-east-1',
     close: async () => {

@@ -18,6 +18,7 @@ import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
+import type { CallRate } from './token-bucket.ts';
 
 export interface StackOptions {
   /** What answers the queries, and from which events. */
@@ -30,6 +31,8 @@ export interface StackOptions {
   readonly port: number;
   /** Where `<report>performance.ts` or the bundles lie. */
   readonly functionModule?: (functionName: string) => URL;
+  /** How many requests the gateway takes, as a deployed stage's throttling has it; any number if left out. */
+  readonly throttling?: CallRate;
   /** Athena's; those of a new account if left out, none if false. */
   readonly athenaQuotas?: AthenaOptions['quotas'];
   /** How many queries are RUNNING at a time, also where that is more than the engine carries. */
@@ -208,7 +211,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   started.defer(() => published.close());
   publications = published;
-  const gateway: Gateway = await startGateway(routes, port);
+  const gateway: Gateway = await startGateway(routes, port, options.throttling);
   started.defer(() => gateway.close());
 
   const running = started.move();

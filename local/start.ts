@@ -10,6 +10,9 @@ import { exampleCurl } from './example-curl.ts';
 import { type Stack, startStack } from './stack.ts';
 import { TrinoFault } from './trino/trino-fault.ts';
 
+/** Ten times a production stage's: more than a client should need, less than a client gone wild sends. */
+const THROTTLING = { perSecond: 200, burst: 400 };
+
 const home = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
 const stackFile = join(home, 'stack.json');
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -43,15 +46,20 @@ async function start(): Promise<Stack> {
   const { openEngine, eventsDirectory, lastDay } = await chooseEngine(process.env, sampleEvents);
   await removeLeftovers();
   const directory = join(home, `run-${process.pid}`);
-  const stack = await startStack({ openEngine, eventsDirectory, partners, directory, port }).catch(
-    (error) => {
-      if (error.code === 'EADDRINUSE')
-        throw new StartFault(`Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.`);
-      if (error.code === 'EACCES' && error.syscall === 'listen')
-        throw new StartFault(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
-      throw error;
-    },
-  );
+  const stack = await startStack({
+    openEngine,
+    eventsDirectory,
+    partners,
+    directory,
+    port,
+    throttling: THROTTLING,
+  }).catch((error) => {
+    if (error.code === 'EADDRINUSE')
+      throw new StartFault(`Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.`);
+    if (error.code === 'EACCES' && error.syscall === 'listen')
+      throw new StartFault(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
+    throw error;
+  });
   const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl } = stack;
   const { environment } = stack;
   const facts = {

@@ -5,16 +5,27 @@ import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
 
-/** The imports of every file under a folder: packages by name, files by their path from the root. */
-async function importsUnder(folder: string): Promise<{ file: string; imported: string }[]> {
-  const found: { file: string; imported: string }[] = [];
-  for await (const path of glob(`${folder}/**/*.ts`, { cwd: root })) {
+interface Import {
+  readonly file: string;
+  /** A package by its name, a file by its path from the root. */
+  readonly imported: string;
+  /** Whether the import is gone when the program runs. */
+  readonly isTypeOnly: boolean;
+}
+
+/** The imports of a file, or of every file under a folder. */
+async function importsUnder(place: string): Promise<Import[]> {
+  const found: Import[] = [];
+  for await (const path of glob(place.endsWith('.ts') ? place : `${place}/**/*.ts`, { cwd: root })) {
     const text = readFileSync(join(root, path), 'utf8');
-    for (const [, specifier = ''] of text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)) {
+    for (const [, type, named, awaited] of text.matchAll(
+      /^(?:import|export)(?: (type))? (?:[^;']*from )?'([^']+)'|import\('([^']+)'\)/gm,
+    )) {
+      const specifier = named ?? awaited ?? '';
       const imported = specifier.startsWith('.')
         ? relative(root, resolve(root, path, '..', specifier))
         : specifier;
-      found.push({ file: path, imported });
+      found.push({ file: path, imported, isTypeOnly: type !== undefined });
     }
   }
   expect(found.length).toBeGreaterThan(0);
@@ -28,9 +39,36 @@ describe('the floors of the house', () => {
     ['lib/report', /^(@aws|aws-|lib\/(?!report\/|answers\/problem\.ts))/],
     ['infra', /^(functions|local|test|bench|lib\/(delivery|token))/],
     ['local', /^(infra|test|bench|lib\/delivery)/],
-  ])('%s imports nothing that matches %s', async (folder, forbidden) => {
-    const imports = await importsUnder(folder);
+    ['lib/{answers,aws,csv,delivery,openapi,report,token}', /^lib\/handlers/],
+    ['lib/delivery', /^(@aws|aws-|lib\/(aws|config|token))/],
+    ['lib/csv', /^(@aws|aws-|lib\/(?!csv\/|report\/))/],
+    // The configuration reads what a token's rule looks like, and not the other way round.
+    ['lib/token', /^lib\/(config|aws|delivery)/],
+  ])('%s imports nothing that matches %s', async (place, forbidden) => {
+    const imports = await importsUnder(place);
     expect(imports.filter(({ imported }) => forbidden.test(imported))).toEqual([]);
+  });
+
+  it('lib/answers knows of deliveries their types alone', async () => {
+    const imports = await importsUnder('lib/answers');
+    const ofDelivery = imports.filter(({ imported }) => imported.startsWith('lib/delivery/'));
+    expect(ofDelivery.length).toBeGreaterThan(0);
+    expect(ofDelivery.filter(({ isTypeOnly }) => !isTypeOnly)).toEqual([]);
+  });
+
+  it('no two rooms of lib need each other when they run', async () => {
+    const imports = await importsUnder('lib');
+    const roomOf = (file: string) => file.split('/')[1] ?? '';
+    const needs = new Set(
+      imports
+        .filter(({ imported, isTypeOnly }) => !isTypeOnly && imported.startsWith('lib/'))
+        .map(({ file, imported }) => `${roomOf(file)} ${roomOf(imported)}`),
+    );
+    const circles = [...needs].filter((need) => {
+      const [from, to] = need.split(' ');
+      return from !== to && needs.has(`${to} ${from}`);
+    });
+    expect(circles).toEqual([]);
   });
 
   it.each(['lib', 'functions'])('%s does not know where it runs', async (folder) => {

@@ -28,12 +28,28 @@ export interface ServicePlace {
 
 const OBJECT_NAMES = 'Objects are named by what they hold; the prefix alone is known beforehand.';
 
+const foldersOf = (eventsPrefix: string, reports: readonly Report[]): string[] =>
+  reports.map(({ table }) => `${eventsPrefix}${table}/*`);
+
+/** Sees which files hold the records of these reports. */
+export const listingPermissions = (
+  { eventsBucket, eventsPrefix }: ServicePlace,
+  reports: readonly Report[],
+): Permission[] => [
+  {
+    sid: 'ListEvents',
+    actions: ['s3:ListBucket'],
+    resources: [eventsBucket.bucketArn],
+    conditions: { StringLike: { 's3:prefix': foldersOf(eventsPrefix, reports) } },
+  },
+];
+
 /** Runs queries over the records of these reports. Athena works with the rights of its caller: hence S3 and Glue. */
 export function queryPermissions(place: ServicePlace, reports: readonly Report[]): Permission[] {
   const { stack, names, eventsBucket, eventsPrefix, eventsKeyArn, resultsBucket } = place;
   const glue = (resource: string, resourceName?: string) =>
     stack.formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
-  const folders = reports.map(({ table }) => `${eventsPrefix}${table}/*`);
+  const folders = foldersOf(eventsPrefix, reports);
   return [
     {
       sid: 'RunQueries',
@@ -59,12 +75,7 @@ export function queryPermissions(place: ServicePlace, reports: readonly Report[]
       actions: ['s3:GetBucketLocation'],
       resources: [eventsBucket.bucketArn, resultsBucket.bucketArn],
     },
-    {
-      sid: 'ListEvents',
-      actions: ['s3:ListBucket'],
-      resources: [eventsBucket.bucketArn],
-      conditions: { StringLike: { 's3:prefix': folders } },
-    },
+    ...listingPermissions(place, reports),
     {
       sid: 'ReadEvents',
       actions: ['s3:GetObject'],

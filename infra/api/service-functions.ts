@@ -1,6 +1,7 @@
 import { type Report, reports } from '../../lib/report/catalogue.ts';
-import { pathOf } from '../../lib/routes.ts';
+import { daysFunction, pathOf } from '../../lib/routes.ts';
 import {
+  listingPermissions,
   type Permission,
   partnersPermissions,
   queryPermissions,
@@ -35,6 +36,14 @@ const reportFunction = (report: Report): ServiceFunction => ({
       writes: ['reports', 'tickets', 'orders', 'publications'],
     }),
   ],
+});
+
+const daysOfReport = (report: Report): ServiceFunction => ({
+  name: daysFunction(report),
+  description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
+  route: pathOf(daysFunction(report)),
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  permissions: (place) => [...partnersPermissions(place), ...listingPermissions(place, [report])],
 });
 
 /** The waiting room carries on what any report's function began, down to a failed query's second try. */
@@ -72,6 +81,7 @@ const openapi: ServiceFunction = {
 
 export const serviceFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
+  ...reports.map(daysOfReport),
   downloads,
   openapi,
   publish,

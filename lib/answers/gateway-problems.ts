@@ -9,6 +9,8 @@ export interface GatewayProblem {
   readonly slug: string;
   readonly title: string;
   readonly detail: string;
+  /** The header `Retry-After`, where there is one. */
+  readonly retryAfterSeconds?: number;
 }
 
 export const gatewayProblems = {
@@ -33,6 +35,7 @@ export const gatewayProblems = {
     slug: 'too-many-requests',
     title: 'Too many requests',
     detail: 'There are more requests than the service takes. Try again in a few seconds.',
+    retryAfterSeconds: 5,
   },
   functionFailed: {
     responseType: 'INTEGRATION_FAILURE',

@@ -4,10 +4,11 @@ const TYPE_PREFIX = 'urn:problem-type:performance-reports:';
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
 /**
- * The members of a problem document (RFC 9457), in their order. `instance` names the request, for a caller to
- * quote and an operator to find in the log.
+ * The members of a problem document (RFC 9457). `detail` comes first, because several HTTP clients show the first 120
+ * characters of an answer and no more. `instance` names the request, for a caller to quote and an operator to find in
+ * the log.
  */
 export const problemDocument = (
   { slug, title, status, detail }: { slug: string; title: string; status: number; detail: string },
   requestId: string,
-) => ({ type: TYPE_PREFIX + slug, title, status, detail, instance: `urn:uuid:${requestId}` });
+) => ({ detail, title, status, type: TYPE_PREFIX + slug, instance: `urn:uuid:${requestId}` });

@@ -1,21 +1,21 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { gatewayProblems } from './gateway-problems.ts';
-import { InvalidRequest, Problem } from './problem.ts';
+import { Problem } from './problem.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from './problem-document.ts';
 
 /** What is not ours to explain is answered alike, whatever it was (contract 4.2: 500). */
 const { slug, title, detail } = gatewayProblems.functionFailed;
-const OPAQUE = { status: 500, slug, title, message: detail, headers: {} };
+const OPAQUE = { status: 500, slug, title, message: detail, headers: {}, members: {} };
 
 /** An error as the response that its class calls for, in `application/problem+json`. */
 export function problemResponse(error: unknown, requestId: string): APIGatewayProxyResult {
-  const { status, slug, title, message, headers } = error instanceof Problem ? error : OPAQUE;
+  const { status, slug, title, message, headers, members } = error instanceof Problem ? error : OPAQUE;
   return {
     statusCode: status,
     headers: { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store', ...headers },
     body: JSON.stringify({
       ...problemDocument({ slug, title, status, detail: message }, requestId),
-      ...(error instanceof InvalidRequest && { errors: error.faults }),
+      ...members,
     }),
   };
 }

@@ -17,18 +17,42 @@ export abstract class Problem extends Error {
   get headers(): Readonly<Record<string, string>> {
     return {};
   }
+  /** Members of the document beside those that every problem has (RFC 9457, 3.2). */
+  get members(): Readonly<Record<string, unknown>> {
+    return {};
+  }
 }
 
-/** 400: everything that is wrong with the request, at once (contract 4.1, 7). */
+/** Many clients show no more of an answer than its `detail`. */
+function firstFault([first, ...others]: readonly Fault[]): string {
+  if (!first) return 'The request has a fault.';
+  const more = others.length === 0 ? '' : ` (${others.length} more in errors)`;
+  return `${first.parameter}: ${first.detail}${more}`;
+}
+
+/** 400: what is wrong with the request, at once (contract 4.1, 7). */
 export class InvalidRequest extends Problem {
   readonly status = 400;
   readonly slug = 'invalid-request';
   readonly title = 'Invalid request';
+  /** A request of 8 kB can have a thousand faults, and each may list all field names. */
+  static readonly mostListed = 25;
+  /** The first of them; a caller who mends so many asks again. */
   readonly faults: readonly Fault[];
+  /** How many there are beyond those. */
+  readonly faultsLeftOut: number;
 
   constructor(faults: readonly Fault[]) {
-    super(faults.length === 1 ? 'The request has a fault.' : `The request has ${faults.length} faults.`);
-    this.faults = faults;
+    super(firstFault(faults));
+    this.faults = faults.slice(0, InvalidRequest.mostListed);
+    this.faultsLeftOut = faults.length - this.faults.length;
+  }
+
+  override get members() {
+    return {
+      errors: this.faults,
+      ...(this.faultsLeftOut > 0 && { errorsLeftOut: this.faultsLeftOut }),
+    };
   }
 }
 
@@ -77,6 +101,11 @@ export class NotAuthorized extends Problem {
 
   override get headers() {
     return { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${this.#scope}"` };
+  }
+
+  /** Here too, since API Gateway renames the header. */
+  override get members() {
+    return { scope: this.#scope };
   }
 }
 

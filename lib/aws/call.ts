@@ -4,7 +4,7 @@ import { Unavailable } from '../answers/problem.ts';
 import { AwsCallFailed, metadataOf } from './aws-call-failed.ts';
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
 /** A small call that has no answer after so long gets a second try. S3 and Athena answer in well under a second. */
@@ -25,6 +25,7 @@ export async function call<T>(
   send: (signal: AbortSignal) => Promise<T>,
   longestTryMs = LONGEST_TRY_MS,
 ): Promise<T> {
+  let telling: AwsCallFailed | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const signal = AbortSignal.timeout(Math.max(1, Math.min(longestTryMs, until - Date.now())));
     try {
@@ -33,7 +34,9 @@ export async function call<T>(
       const failure = new AwsCallFailed(operation, error);
       if (!signal.aborted && !mayPass(error)) throw failure;
       const pause = pauseMs * (0.5 + Math.random() / 2);
-      if (Date.now() + pause >= until) throw overloaded(failure);
+      // What AWS answered says more than that the last try was ended.
+      telling = failure.httpStatus === undefined ? (telling ?? failure) : failure;
+      if (Date.now() + pause >= until) throw overloaded(telling);
       await delay(pause);
     }
   }

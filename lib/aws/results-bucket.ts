@@ -85,7 +85,7 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
           trySignal.removeEventListener('abort', giveUp);
         }
       }),
-    async writeOnce(key, file, open) {
+    async writeOnce(key, file, open, longestTryMs = Number.POSITIVE_INFINITY) {
       const outcome = await call(
         'S3 PutObject',
         until,
@@ -103,7 +103,7 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
           }
           return true;
         },
-        Number.POSITIVE_INFINITY,
+        longestTryMs,
       );
       if (typeof outcome !== 'boolean') throw outcome;
       return outcome;

@@ -73,7 +73,9 @@ export function s3Lake(
       try {
         // The page begins before the first day's folder and, where the window is small, goes beyond the last one's.
         const { objects, next } = await page(bucket, partitions, { StartAfter: partitions + first });
-        const isWhole = next === undefined || (objects.at(-1)?.key ?? '') > `${partitions}${last}/\u{10ffff}`;
+        const end = objects.at(-1)?.key ?? '';
+        const lastFolder = `${partitions}${last}/`;
+        const isWhole = next === undefined || (end > lastFolder && !end.startsWith(lastFolder));
         const days = daysBetween(first, last).map((day) => `${partitions}${day}/`);
         const all = isWhole
           ? objects.filter(({ key }) => days.some((day) => key.startsWith(day)))

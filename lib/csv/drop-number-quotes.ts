@@ -9,9 +9,10 @@ const LF = 0x0a;
 /** 0x30 to 0x39 are the digits: exactly these give 0 to 9. */
 const isDigit = (byte: number) => (byte ^ 0x30) < 10;
 
-/** Where in a value the file is. The states of a number that are before its point have the lower numbers. */
+/** The states: what the bytes so far have led to. */
 const BEFORE_VALUE = 0;
 const IN_TEXT = 1;
+/** Within a number, behind its first quote: the states from here to IN_FRACTION, in the order of its parts. */
 const BEFORE_NUMBER = 2;
 const AFTER_MINUS = 3;
 const IN_WHOLE_PART = 4;

@@ -3,7 +3,7 @@ import type { Execution } from './execution.ts';
 import { recordKey, tokenOf } from './order.ts';
 import type { OpenRecord } from './order-record.ts';
 import type { StoredDocument } from './results.ts';
-import type { Run } from './run.ts';
+import { follow, type Run } from './run.ts';
 
 /** A try that this request has started, or asks the engine about, for all who wait. */
 export interface ClaimedTry {
@@ -63,7 +63,7 @@ async function write(
   const key = recordKey(run.order);
   const written = await (stored ? results.replace(stored, key, record) : results.create(key, record));
   if (!written) return undefined;
-  run.follows = record.token;
+  follow(run, record.token);
   return { stored: written, record };
 }
 
@@ -71,12 +71,18 @@ async function write(
 const CLOCK_SKEW_MS = 1_000;
 
 /**
- * Whether an execution had ended before this request asked for it: the engine remembered its token.
+ * Whether an execution had ended before this request's caller asked for it: the engine remembered its token, or whoever
+ * waited for it has left. A cut-off that
+ * another request's query met answers this one too: its own would be cut off again.
  *
  * @param startedAt when this request asked for it; undefined where another one did
  */
-export const isRemembered = ({ starts }: Run, execution: Execution, startedAt: number | undefined): boolean =>
-  starts <= MOST_REMEMBERED &&
-  startedAt !== undefined &&
-  'completedAt' in execution &&
-  execution.completedAt < startedAt - CLOCK_SKEW_MS;
+export function isRemembered(
+  { starts, followsSince }: Pick<Run, 'starts' | 'followsSince'>,
+  execution: Execution,
+  startedAt: number | undefined,
+): boolean {
+  if (starts > MOST_REMEMBERED || !('completedAt' in execution)) return false;
+  const since = execution.state === 'cut-off' ? startedAt : followsSince;
+  return since !== undefined && execution.completedAt < since - CLOCK_SKEW_MS;
+}

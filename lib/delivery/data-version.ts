@@ -38,8 +38,8 @@ export function unlistedState(now: number): DataState {
 }
 
 /** The days of a listing that hold files or markers, in their order. */
-export function lakeDays({ objects }: LakeListing, folder: string): LakeDay[] {
-  return [...Map.groupBy(objects, ({ key }) => dayOf(key, folder))]
+export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
+  return [...Map.groupBy(inOrder(listing), ({ key }) => dayOf(key, folder))]
     .filter((entry): entry is [string, LakeObject[]] => entry[0] !== undefined)
     .map(([day, inDay]) => {
       const dayFolder = `${folder}${PARTITION_COLUMN}=${day}/`;
@@ -60,12 +60,16 @@ export function dataState(listing: LakeListing, folder: string): DataState {
   return {
     version: digest(days.map(({ day, version }) => [day, version])),
     trace: digest(
-      listing.objects.map(({ key, etag, bytes, lastModified }) => [key, etag, bytes, lastModified]),
+      inOrder(listing).map(({ key, etag, bytes, lastModified }) => [key, etag, bytes, lastModified]),
     ),
     listedAt: listing.listedAt,
     isListed: true,
   };
 }
+
+/** By their keys: what was listed decides, and not in which order. S3's directory buckets list in any. */
+const inOrder = ({ objects }: LakeListing): LakeObject[] =>
+  objects.toSorted((one, other) => (one.key < other.key ? -1 : 1));
 
 const DAY = RegExp(`^${PARTITION_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
 

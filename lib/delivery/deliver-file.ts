@@ -2,7 +2,7 @@ import { type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
 import { fileKey } from './order.ts';
 import type { SucceededRecord } from './order-record.ts';
 import { awaitPublication, isLarge, publish } from './publication.ts';
-import { publicationOf, type Run, ready, waiting } from './run.ts';
+import { follow, publicationOf, type Run, ready, waiting } from './run.ts';
 
 /**
  * Delivers the report of an execution that is recorded as succeeded, and publishes it again where its file is gone.
@@ -26,7 +26,7 @@ export async function deliverFile(run: Run, record: SucceededRecord): Promise<De
     }
     case 'under-way':
       if (Date.now() >= run.terms.publishUntil) throw tookTooLong();
-      run.follows = record.token;
+      follow(run, record.token);
       return waiting(run, record.token);
     case 'abandoned':
       if (run.follows !== record.token) return undefined;

@@ -19,7 +19,7 @@ import { type OpenRecord, readRecord } from './order-record.ts';
 import { nextRecordLookMs } from './pace.ts';
 import { figuresOf, refusalOf } from './record-end.ts';
 import type { StoredDocument } from './results.ts';
-import { beginRun, lookAgain, type Run, waiting } from './run.ts';
+import { beginRun, follow, lookAgain, type Run, waiting } from './run.ts';
 
 /** A file is not given out on the last day that it is kept, so that no link outlives its file. */
 export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
@@ -91,7 +91,7 @@ async function actOn(run: Run, stored: StoredDocument | undefined): Promise<Deli
 
 /** Waits for what becomes of a try that another request has claimed. */
 function join(run: Run, record: OpenRecord): void {
-  run.follows = record.token;
+  follow(run, record.token);
   run.cacheStatus ??= 'collapsed';
   if (record.state === 'under-way') run.note({ queryExecutionId: record.executionId });
 }

@@ -13,7 +13,7 @@ export type ExecutionVerdict =
   | { readonly next: 'stop-and-start-next' }
   /** It takes too long: stop it, and tell the caller to come back. */
   | { readonly next: 'stop-and-give-up' }
-  /** The caller's time is up, the execution's is not. */
+  /** The caller's time is up. */
   | { readonly next: 'give-up' }
   /** Files changed under it: start over with the data as they are now. */
   | { readonly next: 'look-again'; readonly execution: FailedExecution }
@@ -28,14 +28,20 @@ export interface ExecutionFacts {
   readonly giveUpAt: number;
   /** Whether the execution is itself the second try of a query that failed. */
   readonly isRetry: boolean;
-  /** Whether it had ended before this request asked for it: the engine remembered its token from an earlier time. */
+  /** Whether it had ended before this request's caller asked for it: it is no answer, but for its result. */
   readonly isRemembered: boolean;
   /** Whether the lake has changed since the listing for which it was started. */
   readonly hasDataMoved: boolean;
 }
 
+/** Of the limit: who stops an execution goes by a clock of their own. */
+const NEARLY = 0.95;
+
 /** Judges an execution, for the request that asks the engine about it. */
 export function judgeExecution(execution: Execution, facts: ExecutionFacts): ExecutionVerdict {
+  const timeLeftMs = facts.giveUpAt - facts.now;
+  // With less time than that, the next try would most likely end as this one.
+  const isWorthAnother = timeLeftMs >= facts.longestQueryMs / 2;
   switch (execution.state) {
     case 'forgotten':
       return { next: 'start-next' };
@@ -46,12 +52,12 @@ export function judgeExecution(execution: Execution, facts: ExecutionFacts): Exe
     case 'failed':
       if (facts.isRemembered) return { next: 'start-next' };
       if (facts.hasDataMoved) return { next: 'look-again', execution };
+      // It took too long, and another request has stopped it.
+      if (execution.completedAt >= execution.submittedAt + NEARLY * facts.longestQueryMs)
+        return { next: isWorthAnother ? 'start-next' : 'give-up' };
       return execution.isRetryable && !facts.isRetry ? { next: 'retry' } : { next: 'refuse', execution };
     case 'under-way': {
       const isTooOld = facts.now >= execution.submittedAt + facts.longestQueryMs;
-      const timeLeftMs = facts.giveUpAt - facts.now;
-      // With less time than that, the next try would most likely end as this one.
-      const isWorthAnother = timeLeftMs >= facts.longestQueryMs / 2;
       if (isTooOld) return { next: isWorthAnother ? 'stop-and-start-next' : 'stop-and-give-up' };
       return { next: timeLeftMs <= 0 ? 'give-up' : 'wait' };
     }

@@ -12,7 +12,6 @@ export interface LakeObject {
 
 /** What a listing of a window's days found. */
 export interface LakeListing {
-  /** In the order of their keys. */
   readonly objects: readonly LakeObject[];
   /** When the listing began, in milliseconds since 1970. */
   readonly listedAt: number;

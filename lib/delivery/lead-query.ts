@@ -1,3 +1,4 @@
+import { Unavailable } from '../answers/problem.ts';
 import { type ClaimedTry, claimNext, isRemembered } from './claim-try.ts';
 import { deliverFile } from './deliver-file.ts';
 import { type Delivery, lookAtLake, tookTooLong } from './delivery.ts';
@@ -27,10 +28,15 @@ interface LedTry {
 export async function leadQuery(run: Run, first: ClaimedTry): Promise<Delivery | undefined> {
   for (let claimed: ClaimedTry | undefined = first; claimed; ) {
     const record: OpenRecord = claimed.record;
-    const led = await execute(run, claimed);
+    const led: LedTry | undefined = await execute(run, claimed).catch((error: unknown) => {
+      // An engine at its limit: the try stays claimed, and whoever comes next starts it.
+      if (error instanceof Unavailable && Date.now() < run.terms.giveUpAt) return undefined;
+      throw error;
+    });
+    if (!led) return waiting(run, record.token);
     run.note({ queryExecutionId: led.id });
     const verdict = await watchAndJudge(run, led, record);
-    const stored = await led.recorded;
+    const stored: StoredDocument | undefined = await led.recorded;
     switch (verdict.next) {
       case 'wait':
         return waiting(run, record.token);

@@ -17,14 +17,14 @@ export const nextAskMs = (ageMs: number, random: number): number =>
 export const askAgainMs = (times: number): number => 25 * 2 ** times;
 
 /** When to look next whether the result has appeared: a short query's is noticed within milliseconds. */
-export const nextResultLookMs = (ageMs: number): number => Math.min(Math.max(20, 0.045 * ageMs), 250);
+export const nextResultLookMs = (ageMs: number): number => Math.min(Math.max(20, 0.045 * ageMs), 1_000);
 
 /**
- * When one of many who wait looks next at what is stored: at most once a second, so that thousands may wait for one
+ * When one of many who wait looks next at what is stored: soon every two seconds, so that thousands may wait for one
  * report, and not all at the same instant.
  */
 export const nextRecordLookMs = (waitedMs: number, random: number): number =>
-  Math.min(150 + 0.2 * waitedMs, 1_000) * (0.75 + 0.5 * random);
+  Math.min(150 + 0.15 * waitedMs, 2_000) * (0.75 + 0.5 * random);
 
 /** When to look next for the file of a large report. */
 export const nextFileLookMs = (waitedMs: number): number => Math.min(Math.max(200, 0.1 * waitedMs), 2_000);

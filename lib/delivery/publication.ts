@@ -27,6 +27,9 @@ export type Publication = v.InferOutput<typeof publication>;
 /** What a report's function re-types while the caller waits: a second's work. */
 const INLINE_BYTES = 16 * 1024 * 1024;
 
+/** Of one try to write a small report; a large one takes as long as it takes. */
+const INLINE_TRY_MS = 5_000;
+
 /**
  * How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes.
  * Later than that, whatever should have told of its end has failed too.
@@ -43,22 +46,24 @@ const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${exec
  * result is gone.
  *
  * @param opened the result, where it has been opened already
+ * @param longestTryMs of one try to write the file
  */
 export async function publish(
   results: ResultsBucket,
   { location, key, fileName, columns, executionId, dataVersion }: Publication,
   opened?: EngineResult,
+  longestTryMs = INLINE_TRY_MS,
 ): Promise<{ readonly bytes: number } | undefined> {
   let first = opened;
   let bytes = 0;
   const metadata = { 'query-execution-id': executionId, ...(dataVersion && { 'data-version': dataVersion }) };
-  const isWritten = await results.writeOnce(key, { fileName, metadata }, async () => {
+  const open = async () => {
     const result = first ?? (await results.openResult(location));
     first = undefined;
     bytes = 0;
     return result && counted(retypeCsv(columns, result.content), (chunkBytes) => (bytes += chunkBytes));
-  });
-  return isWritten ? { bytes } : undefined;
+  };
+  return (await results.writeOnce(key, { fileName, metadata }, open, longestTryMs)) ? { bytes } : undefined;
 }
 
 /** Hands the chunks on and tells their sizes. */

@@ -25,6 +25,8 @@ export interface Run {
   order: Order;
   /** The token of the try that it waits for. */
   follows: string | undefined;
+  /** Since when; undefined: since an earlier request of the same caller. In milliseconds since 1970. */
+  followsSince: number | undefined;
   cacheStatus: CacheStatus | undefined;
   moves: number;
   /** How many tries this request has started. */
@@ -48,10 +50,18 @@ export async function beginRun(
     data,
     order: makeOrder(wanted.request, wanted.entitlement, data),
     follows: left?.token,
+    followsSince: undefined,
     cacheStatus: left?.cacheStatus,
     moves: left?.moves ?? 0,
     starts: 0,
   };
+}
+
+/** Waits for what becomes of a try, from now on unless it does so already. */
+export function follow(run: Run, token: string): void {
+  if (run.follows === token) return;
+  run.follows = token;
+  run.followsSince = Date.now();
 }
 
 /** Follows nothing any more, and wants the report of the data as they are now. */

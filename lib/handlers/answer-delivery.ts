@@ -31,10 +31,11 @@ export async function answerDelivery(
   { config, partsUntil, log }: FunctionParts,
   { event, began, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const parts = partsUntil(answerBy({ config }, began));
+  const waitUntil = began + config.queryWaitMs;
+  const parts = partsUntil(answerBy({ config }, began), waitUntil);
   const terms: DeliveryTerms = {
     ...callerWaits,
-    waitUntil: began + config.queryWaitMs,
+    waitUntil,
     longestQueryMs: config.longestQueryMs,
     listingMs: config.listingMs,
     maxBytesScanned: config.maxBytesScanned,

@@ -12,13 +12,19 @@ import type { Register } from '../partners/register.ts';
 import type { LineLog } from './request-log.ts';
 import type { MetricSink } from './request-metrics.ts';
 
+/** What a request works with. */
+export type RequestParts = DeliveryParts & { readonly register: Register };
+
 /** What every function is made of. */
 export interface FunctionParts {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
-  /** What a request works with; every call of AWS ends by this time, in milliseconds since 1970. */
-  readonly partsUntil: (until: number) => DeliveryParts & { readonly register: Register };
+  /**
+   * What a request works with. Every call of AWS ends by its time, in milliseconds since 1970: those of the engine while
+   * there is still time to write down where the caller waits on.
+   */
+  readonly partsUntil: (until: number, engineUntil?: number) => RequestParts;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -36,11 +42,11 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
     config,
     log,
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
-    partsUntil: (until) => ({
+    partsUntil: (until, engineUntil = until) => ({
       queries: athenaQueries(
         athena,
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
-        until,
+        engineUntil,
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until),
       lake: s3Lake(s3, config.lake, { until, cache, onForbidden }),

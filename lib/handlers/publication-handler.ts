@@ -27,7 +27,7 @@ export function publicationHandler({ partsUntil, log }: FunctionParts) {
       const publication = await readPublication(results, key);
       if (!publication) throw new Error(`there is no publication ${key} that can be read`);
       const isDone = (await results.head(publication.key)) !== undefined;
-      if (!isDone && !(await publish(results, publication)))
+      if (!isDone && !(await publish(results, publication, undefined, Number.POSITIVE_INFINITY)))
         throw new Error(`the result of query ${publication.executionId} is gone`);
       log.info('publication', { ...facts(), queryExecutionId: publication.executionId });
     } catch (error) {

@@ -1,15 +1,11 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { NotAuthorized } from '../answers/problem.ts';
 import { issueTicket } from '../delivery/ticket.ts';
-import { whoseRows } from '../partners/whose-rows.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
-import { clientOf } from '../token/client-of.ts';
-import { type EntitlementRule, readEntitlement } from '../token/read-entitlement.ts';
-import { scopeOf, type TokenVerifier } from '../token/verify-token.ts';
+import type { TokenVerifier } from '../token/verify-token.ts';
+import { admitCaller } from './admit-caller.ts';
 import { answerBy, answerDelivery } from './answer-delivery.ts';
 import type { FunctionParts } from './function-parts.ts';
-import { noteCaller } from './note-caller.ts';
 import { problemChain } from './problem-chain.ts';
 import { requestHeader } from './request-header.ts';
 
@@ -39,20 +35,11 @@ export function reportHandler(
   report: Report,
   parts: FunctionParts & { readonly verifyToken: TokenVerifier },
 ) {
-  const { config, verifyToken, partsUntil } = parts;
+  const { config, partsUntil } = parts;
   return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
-    const claims = await verifyToken(requestHeader(event, 'authorization'));
-    const client = clientOf(claims);
-    const caller = client ?? String(claims['sub'] ?? 'unnamed');
-    facts.client = caller;
-    facts.partner = caller;
     const { register, results } = partsUntil(answerBy(parts, began));
-    const byClaims = (rule: EntitlementRule) => readEntitlement(claims, rule);
-    const verdict = await whoseRows(config.entitlements, report, { client, byClaims }, register);
-    noteCaller(facts, verdict);
-    if (verdict.state === 'refused') throw new NotAuthorized(scopeOf(config.token));
-    const { entitlement } = verdict;
+    const { client, entitlement } = await admitCaller(event, report, parts, register, facts);
     const parameters = event.multiValueQueryStringParameters ?? {};
     const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
 
@@ -70,7 +57,7 @@ export function reportHandler(
           report: report.name,
           parameters: parameters as Record<string, string[]>,
           companies: entitlement === 'every-company' ? entitlement : entitlement.map(String),
-          client: caller,
+          client,
           progress,
           giveUpAt,
           publishUntil,

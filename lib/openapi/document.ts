@@ -1,9 +1,14 @@
 import { reports } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
-import { pathOf } from '../routes.ts';
-import { fieldSchemas } from './field-schemas.ts';
+import { daysFunction, pathOf } from '../routes.ts';
 import { headers } from './headers.ts';
-import { documentOperation, reportOperation, seeOther, waitingRoomOperation } from './operations.ts';
+import {
+  daysOperation,
+  documentOperation,
+  reportOperation,
+  seeOther,
+  waitingRoomOperation,
+} from './operations.ts';
 import { problemResponses, problemSchemas } from './problem-responses.ts';
 import { commonParameters } from './report-parameters.ts';
 import type { Part } from './schema.ts';
@@ -44,6 +49,12 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
         { get: reportOperation(report, [{ accessToken: [scope] }]) },
       ]),
     ),
+    ...Object.fromEntries(
+      reports.map((report) => [
+        pathOf(daysFunction(report)),
+        { get: daysOperation(report, [{ accessToken: [scope] }]) },
+      ]),
+    ),
     [pathOf('downloads')]: { get: waitingRoomOperation },
     [pathOf('openapi')]: { get: documentOperation(OPENAPI_MEDIA_TYPE) },
   },
@@ -60,7 +71,7 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
     },
     parameters: commonParameters,
     headers: headers(scope),
-    schemas: { ...Object.assign({}, ...reports.map(fieldSchemas)), ...problemSchemas(scope) },
+    schemas: problemSchemas,
     responses: { SeeOther: seeOther, ...problemResponses(scope) },
   },
 });

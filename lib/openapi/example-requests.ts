@@ -1,13 +1,13 @@
 import type { Field, FieldType, Report } from '../report/catalogue.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
-import { fieldNames } from './field-schemas.ts';
+import { fieldNames } from './field-table.ts';
 
 /** A request that a reader can send as it stands; the tests do. */
 export interface ExampleRequest {
   readonly summary: string;
   readonly requestedFields: readonly string[];
   readonly groupBy?: readonly string[];
-  readonly filter?: Readonly<Record<string, unknown>>;
+  readonly filter?: Readonly<Record<string, readonly unknown[]>>;
 }
 
 /** The month that the examples ask for. */
@@ -32,11 +32,17 @@ export function exampleRequests(report: Report): Readonly<Record<string, Example
       summary: `Every metric by ${identifier}, for one ${day} and two values of ${text}`,
       requestedFields: [identifier, ...metrics],
       groupBy: [identifier],
-      filter: { [day]: '2026-01-05T00:00:00Z', [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
+      filter: { [day]: [EXAMPLE_DAY], [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
     },
     totals: { summary: 'One row of totals', requestedFields: metrics },
   };
 }
+
+const EXAMPLE_DAY = formatUtcTime(Date.UTC(2026, 0, 5));
+
+/** A value that a field can have. */
+export const exampleValue = ({ type }: Field): unknown =>
+  type === 'datetime' ? EXAMPLE_DAY : EXAMPLE_VALUE[type];
 
 const EXAMPLE_VALUE = { integer: 1042, float: '12.500000', string: 'Mobile' };
 

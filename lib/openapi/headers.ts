@@ -1,3 +1,4 @@
+import { headerAsDelivered } from '../answers/gateway-headers.ts';
 import { CACHE_STATUS } from '../answers/redirect.ts';
 import type { Part } from './schema.ts';
 
@@ -6,7 +7,7 @@ export const headers = (scope: string): Part => ({
   'Cache-Control': {
     required: true,
     description: 'Nothing may keep this answer.',
-    schema: { type: 'string', const: 'no-store' },
+    schema: { type: 'string', enum: ['no-store'] },
   },
   'Cache-Status': {
     required: true,
@@ -26,12 +27,14 @@ export const headers = (scope: string): Part => ({
     schema: { type: 'integer', minimum: 1 },
   },
   RetryAfterFirewall: {
-    description: 'Seconds to wait before the next try; there where the limit is that of one address.',
+    description: 'Seconds to wait before the next try.',
     schema: { type: 'integer', minimum: 1 },
   },
-  'WWW-Authenticate': {
+  [headerAsDelivered('WWW-Authenticate')]: {
     required: true,
-    description: 'What is wrong with the token (RFC 6750); where it is the scope, the scope to request.',
+    description:
+      'The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. Where that is the scope, ' +
+      'the scope to request; `scope` in the body says it too.',
     schema: { type: 'string', pattern: '^Bearer( |$)' },
     example: `Bearer error="insufficient_scope", scope="${scope}"`,
   },

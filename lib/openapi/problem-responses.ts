@@ -1,34 +1,50 @@
+import { headerAsDelivered } from '../answers/gateway-headers.ts';
+import { InvalidRequest } from '../answers/problem.ts';
 import { PROBLEM_MEDIA_TYPE } from '../answers/problem-document.ts';
 import { type KnownProblem, knownProblems } from './known-problems.ts';
 import { type Part, reference } from './schema.ts';
 
 /** The schemas of problem documents, for `components` (RFC 9457). */
-export const problemSchemas = (scope: string): Part => ({
+export const problemSchemas: Part = {
   Problem: {
     type: 'object',
-    description: 'What went wrong. Decide by `type` or `status`, never by `detail`.',
+    description: `What went wrong, in \`${PROBLEM_MEDIA_TYPE}\`. Decide by \`type\` or \`status\`, never by \`detail\`.`,
     required: ['type', 'title', 'status', 'detail'],
     properties: {
       type: {
         type: 'string',
         format: 'uri',
-        enum: [...new Set(knownProblems(scope).map(({ document }) => document.type))],
-        description: 'What kind of problem it is; each kind has an entry in `docs/problems.md`.',
+        // No enumeration: a client that was generated today would refuse a kind of problem that comes tomorrow.
+        description:
+          'What kind of problem it is; each kind has an entry in `docs/problems.md`. New ones may come.',
       },
       title: { type: 'string', description: 'The kind of problem, for people.' },
       status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
-      detail: { type: 'string', description: 'What to do about it, for people.' },
+      detail: {
+        type: 'string',
+        description: 'What to do about it, for people; of several faults, the first.',
+      },
       instance: {
         type: 'string',
         format: 'uri',
         description:
           'Names the request, for the operator to find it in the log. The firewall alone leaves it out.',
       },
+      scope: {
+        type: 'string',
+        description: 'What a token for this service is requested with, where a good token is not authorized.',
+      },
       errors: {
         type: 'array',
-        description: 'Every fault of the request, where its parameters are at fault.',
+        description: 'The faults of the request, where its parameters are at fault.',
         items: reference('schemas', 'Fault'),
         minItems: 1,
+        maxItems: InvalidRequest.mostListed,
+      },
+      errorsLeftOut: {
+        type: 'integer',
+        minimum: 1,
+        description: 'How many more faults there are than are listed.',
       },
     },
   },
@@ -40,11 +56,11 @@ export const problemSchemas = (scope: string): Part => ({
       detail: { type: 'string', description: 'What is wrong with it.' },
     },
   },
-});
+};
 
 const DESCRIPTION: Readonly<Record<number, string>> = {
   400: 'The request is at fault, or asks for too much. The same request will fail again.',
-  401: 'No access token, or one that is no good here. The header says which.',
+  401: 'No access token, or one that is no good here. The document says which.',
   403: 'The firewall refused the request.',
   404: 'There is nothing here. Any other path of the service, and any method but GET and HEAD, is answered so.',
   413: 'The request line and the headers are too large together.',
@@ -67,33 +83,33 @@ export function problemResponses(scope: string): Part {
 export const problemReferences = (statuses: readonly number[]): Part =>
   Object.fromEntries(statuses.map((status) => [status, reference('responses', name(status))]));
 
+/**
+ * Problems are `application/problem+json`; the firewall, which can't send that, sends `application/json`. The range
+ * holds both. Named here, either would have clients of several generators ask for JSON instead of CSV.
+ */
+const PROBLEM_MEDIA_TYPES = 'application/*';
+
 const name = (status: number) => `Problem${status}`;
 
 function response(status: number, problems: readonly KnownProblem[]): Part {
   const content = {
-    schema: {
-      allOf: [
-        reference('schemas', 'Problem'),
-        {
-          type: 'object',
-          properties: {
-            type: { type: 'string', enum: [...new Set(problems.map(({ document }) => document.type))] },
-          },
-        },
-      ],
-    },
-    examples: Object.fromEntries(problems.map((problem) => [problem.name, { value: problem.document }])),
+    schema: reference('schemas', 'Problem'),
+    examples: examplesOf(problems),
   };
   return {
     description: DESCRIPTION[status],
     headers: headersOf(status, problems),
-    content: {
-      [PROBLEM_MEDIA_TYPE]: content,
-      // The firewall can send no media type of its own choosing.
-      ...(status === 429 && { 'application/json': content }),
-    },
+    content: { [PROBLEM_MEDIA_TYPES]: content },
   };
 }
+
+/** By name; where one problem has several texts, by name and number. */
+const examplesOf = (problems: readonly KnownProblem[]): Part =>
+  Object.fromEntries(
+    [...Map.groupBy(problems, ({ name }) => name)].flatMap(([name, alike]) =>
+      alike.map(({ document }, index) => [index === 0 ? name : `${name}-${index + 1}`, { value: document }]),
+    ),
+  );
 
 /** A problem's own headers, and that it is not to be kept, which the firewall alone can't say. */
 function headersOf(status: number, problems: readonly KnownProblem[]): Part {
@@ -102,6 +118,6 @@ function headersOf(status: number, problems: readonly KnownProblem[]): Part {
     problems.some(({ headers }) => header in headers),
   );
   return Object.fromEntries(
-    ['Cache-Control', ...own].map((header) => [header, reference('headers', header)]),
+    ['Cache-Control', ...own.map(headerAsDelivered)].map((header) => [header, reference('headers', header)]),
   );
 }

@@ -1,8 +1,10 @@
 import type { Report } from '../report/catalogue.ts';
+import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
 import { EXAMPLE_WINDOW, type ExampleRequest, exampleRequests } from './example-requests.ts';
-import { fieldReferences } from './field-schemas.ts';
+import { fieldNames, fieldTable } from './field-table.ts';
+import { filterParameters } from './filter-parameters.ts';
 import { type Part, reference } from './schema.ts';
 
 /** The parameters that are the same for every report (contract 4.1), for `components`. */
@@ -11,6 +13,10 @@ export const commonParameters: Readonly<Record<string, Part>> = {
   endExclusive: timeParameter(
     'endExclusive',
     `Where the window ends: records before this instant count. Later than startInclusive, by at most ${MAX_WINDOW_DAYS} days.`,
+  ),
+  daysEndExclusive: timeParameter(
+    'endExclusive',
+    `Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days.`,
   ),
   'api-version': {
     name: 'api-version',
@@ -22,54 +28,49 @@ export const commonParameters: Readonly<Record<string, Part>> = {
   },
 };
 
-/** Every query parameter of a report's operation. Each may stand once, but for the properties of `filter`. */
+/** Every query parameter of a report's operation. Each may stand once, but for the filters. */
 export function reportParameters(report: Report): Part[] {
-  const { dimension, metric, filter } = fieldReferences(report);
   const examples = (value: (request: ExampleRequest) => unknown): Part =>
     Object.fromEntries(
       Object.entries(exampleRequests(report))
         .filter(([, request]) => value(request) !== undefined)
         .map(([name, request]) => [name, { summary: request.summary, value: value(request) }]),
     );
-  const list = (items: Part) => ({ type: 'array', items, minItems: 1, uniqueItems: true });
   return [
     {
       name: 'requestedFields',
       in: 'query',
       required: true,
-      description: 'The columns of the report, in this order, separated by commas.',
-      style: 'form',
-      explode: false,
-      schema: list({ anyOf: [dimension, metric] }),
-      examples: examples(({ requestedFields }) => requestedFields),
+      description:
+        'The columns of the report, in this order, separated by commas. Rows are grouped by the dimensions among ' +
+        `them; metrics are added up for each row.\n\n${fieldTable(report)}`,
+      schema: commaSeparated(fieldNames(report)),
+      examples: examples(({ requestedFields }) => requestedFields.join(',')),
     },
     reference('parameters', 'startInclusive'),
     reference('parameters', 'endExclusive'),
-    {
-      name: 'filter',
-      in: 'query',
-      description:
-        'Counts only the records with this value: `filter[FieldName]=value`. Filters on several fields must all ' +
-        'hold. A field may be repeated, `filter[FieldName]=1&filter[FieldName]=2`: any of its values will do.',
-      style: 'deepObject',
-      explode: true,
-      schema: filter,
-      examples: examples((request) => request.filter),
-    },
     {
       name: 'groupBy',
       in: 'query',
       description:
         'The dimensions to group by, separated by commas: those among requestedFields, all of them. ' +
         'The report is grouped so without it, too.',
-      style: 'form',
-      explode: false,
-      schema: list(dimension),
-      examples: examples(({ groupBy }) => groupBy),
+      schema: commaSeparated(fieldNames(report, 'dimension')),
+      examples: examples(({ groupBy }) => groupBy?.join(',')),
     },
     reference('parameters', 'api-version'),
+    ...filterParameters(report),
   ];
 }
+
+/**
+ * A list of names as one text (contract 4.1). As an array it would be repeated by clients that don't know how to write
+ * one with commas, and would come without its order from generators that make a set of it.
+ */
+const commaSeparated = (names: readonly string[]): Part => {
+  const name = `(${names.join('|')})`;
+  return { type: 'string', pattern: `^${name}(,${name})*$` };
+};
 
 function timeParameter(name: keyof typeof EXAMPLE_WINDOW, description: string): Part {
   return {
@@ -77,7 +78,8 @@ function timeParameter(name: keyof typeof EXAMPLE_WINDOW, description: string): 
     in: 'query',
     required: true,
     description: `${description} UTC, \`${UTC_TIME_FORM}\`.`,
-    schema: { type: 'string', format: 'date-time', pattern: patternOf(UTC_TIME_FORM) },
+    // Without `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not have.
+    schema: { type: 'string', pattern: patternOf(UTC_TIME_FORM) },
     example: EXAMPLE_WINDOW[name],
   };
 }

@@ -2,9 +2,14 @@ import { distance } from 'fastest-levenshtein';
 
 const SHOWN_CHARACTERS = 100;
 
+/** The caller's own text, cut where it is long, so that an answer stays small whatever the request holds. */
+export function shortened(text: string): string {
+  const characters = [...text];
+  return characters.length > SHOWN_CHARACTERS ? `${characters.slice(0, SHOWN_CHARACTERS).join('')}…` : text;
+}
+
 /** The caller's own text in a message: in quotes, escaped and of bounded length. */
-export const quoted = (text: string): string =>
-  JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+export const quoted = (text: string): string => JSON.stringify(shortened(text));
 
 /** A sentence that names the nearest of the known names or, where none is near, all of them. */
 export function didYouMean(name: string, known: readonly string[]): string {

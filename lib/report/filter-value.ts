@@ -17,11 +17,20 @@ const text = v.pipe(
   v.check((value) => value !== '', 'The value is empty.'),
   v.check((value) => [...value].length <= MAX_TEXT_CHARACTERS, `At most ${MAX_TEXT_CHARACTERS} characters.`),
   v.check((value) => !/\p{Cc}/u.test(value), 'The value contains control characters.'),
+  // The gateway decodes before the service sees the query: bytes that are no UTF-8, such as %FF, come as U+FFFD.
+  v.check((value) => !value.includes('\uFFFD'), 'The value is not UTF-8. Percent-encode its UTF-8 bytes.'),
 );
+
+/** For those who write several values as one list. A text may hold commas of its own, a number or a time can't. */
+const repeatInstead = (value: string) =>
+  value.includes(',') ? ' For several values, repeat the parameter once a value.' : '';
 
 const integer = v.pipe(
   v.string(),
-  v.regex(/^-?\d+$/, ({ input }) => `${quoted(input)} is not an integer in decimal digits.`),
+  v.regex(
+    /^-?\d+$/,
+    ({ input }) => `${quoted(input)} is not an integer in decimal digits.${repeatInstead(input)}`,
+  ),
   v.transform((digits) => BigInt(digits)),
   v.check((value) => BigInt.asIntN(64, value) === value, 'The integer does not fit into 64 bits.'),
 );
@@ -29,12 +38,11 @@ const integer = v.pipe(
 const time = (fits: (time: number) => boolean, expected: string) =>
   v.pipe(
     v.string(),
-    v.transform(parseUtcTime),
     v.check(
-      (value) => value !== undefined && fits(value),
-      `The value must be ${expected}, or no record could match.`,
+      (value) => fits(parseUtcTime(value) ?? Number.NaN),
+      ({ input }) => `The value must be ${expected}, or no record could match.${repeatInstead(input)}`,
     ),
-    v.transform((value) => value ?? 0),
+    v.transform((value) => parseUtcTime(value) ?? 0),
   );
 
 const hour = time(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);

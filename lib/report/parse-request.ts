@@ -2,7 +2,7 @@ import Negotiator from 'negotiator';
 import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../answers/problem.ts';
 import type { Dimension, Report } from './catalogue.ts';
-import { didYouMean, quoted } from './did-you-mean.ts';
+import { didYouMean, quoted, shortened } from './did-you-mean.ts';
 import { type FilterValue, filterValueSchema } from './filter-value.ts';
 import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
@@ -33,17 +33,25 @@ export interface ReportQuery {
   readonly accept: string | undefined;
 }
 
+const LIST_PARAMETERS = ['requestedFields', 'groupBy'];
 const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 'groupBy', 'api-version'];
-const FILTER = /^filter\[(.+)\]$/s;
+const FILTER = /^filter\[([^[\]]+)\]$/;
 
-const once = v.pipe(
-  v.optional(v.array(v.string()), []),
-  v.minLength(1, 'Missing: this parameter is required.'),
-  v.maxLength(1, ({ input }) => `Given ${input.length} times: give it once.`),
-  v.transform(([value]) => value ?? ''),
-);
+/** How several libraries write a list: `name[]=a&name[]=b` or `name[0]=a&name[1]=b`. */
+const INDEXED = /^(.+?)\[\d*\]$/s;
 
-const utcTime = v.pipe(
+const given = (hint: string) =>
+  v.pipe(
+    v.optional(v.array(v.string()), []),
+    v.minLength(1, 'Missing: this parameter is required.'),
+    v.maxLength(1, ({ input }) => `Given ${input.length} times: give it once${hint}.`),
+    v.transform(([value]) => value ?? ''),
+  );
+
+const once = given('');
+
+/** A parameter that is an instant. */
+export const utcTime = v.pipe(
   once,
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const time = parseUtcTime(dataset.value);
@@ -55,7 +63,7 @@ const utcTime = v.pipe(
   }),
 );
 
-const apiVersion = v.pipe(
+export const apiVersion = v.pipe(
   once,
   v.picklist(
     API_VERSIONS,
@@ -66,7 +74,7 @@ const apiVersion = v.pipe(
 /** A list of names, each known and there once. */
 const nameList = (known: readonly string[], complain: (unknown: string) => string) =>
   v.pipe(
-    once,
+    given(', its names separated by commas'),
     v.transform((list) => list.split(',')),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
@@ -85,7 +93,8 @@ const nameList = (known: readonly string[], complain: (unknown: string) => strin
  */
 export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
   const faults: Fault[] = [];
-  const fault = (parameter: string, detail: string) => faults.push({ parameter, detail });
+  const fault = (parameter: string, detail: string) =>
+    faults.push({ parameter: shortened(parameter), detail });
   const read = <S extends v.GenericSchema>(parameter: string, schema: S, input: unknown) => {
     const result = v.safeParse(schema, input);
     if (result.success) return result.output;
@@ -101,7 +110,11 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
       ? `${quoted(name)} is a metric. Only dimensions can stand here: ${dimensions.join(', ')}.`
       : `Unknown field ${quoted(name)}. ${didYouMean(name, dimensions)}`;
 
-  const requestedFields = read('requestedFields', nameList(names, complain), parameters['requestedFields']);
+  // Where the list is there under another name, that name's fault says it; "missing" would lead elsewhere.
+  const requestedFields =
+    parameters['requestedFields'] || !isIndexed('requestedFields', parameters)
+      ? read('requestedFields', nameList(names, complain), parameters['requestedFields'])
+      : undefined;
   const start = read('startInclusive', utcTime, parameters['startInclusive']);
   const end = read('endExclusive', utcTime, parameters['endExclusive']);
   if (start !== undefined && end !== undefined) {
@@ -148,10 +161,19 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
   return { report, requestedFields, window: { start, end }, filters };
 }
 
-const unknownParameter = (parameter: string) =>
-  parameter.toLowerCase().startsWith('filter')
-    ? 'Unknown parameter. A filter has the form filter[FieldName]=value.'
-    : `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, 'filter[FieldName]'])}`;
+const isIndexed = (list: string, parameters: ReportQuery['parameters']) =>
+  Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === list);
+
+function unknownParameter(parameter: string): string {
+  const name = INDEXED.exec(parameter)?.[1] ?? '';
+  if (FILTER.test(name))
+    return `Write ${shortened(name)}. For several values, repeat it: ${shortened(name)}=…&${shortened(name)}=…`;
+  if (LIST_PARAMETERS.includes(name))
+    return `Write ${name}, once, its names separated by commas: ${name}=FieldName,FieldName`;
+  if (parameter.toLowerCase().startsWith('filter'))
+    return 'Unknown parameter. A filter has the form filter[FieldName]=value.';
+  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, 'filter[FieldName]'])}`;
+}
 
 /** Absent, `*\/*`, `text/*` and `text/csv` (with any charset) do; there is no other form to choose. */
 const acceptsCsv = (accept: string | undefined) =>

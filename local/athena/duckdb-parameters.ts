@@ -1,4 +1,10 @@
-import type { DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api';
+import {
+  DuckDBBlobValue,
+  type DuckDBConnection,
+  type DuckDBType,
+  DuckDBTypeId,
+  type DuckDBValue,
+} from '@duckdb/node-api';
 import { QueryFailure } from './query-failure.ts';
 
 export interface BoundParameters {
@@ -24,12 +30,28 @@ export async function evaluateParameters(
       `line 1:1: Incorrect number of parameters: expected ${count} but found ${found}`,
     );
   // A line break ends a comment at the end of an expression, so that it doesn't swallow the bracket.
-  const reader = await connection.runAndReadAll(
-    `SELECT ${expressions.map((text) => `(${text}\n)`).join(', ')}`,
-  );
+  const bracketed = expressions.map((text) => `(${text}\n)`);
+  const reader = await connection.runAndReadAll(`SELECT ${bracketed.join(', ')}`);
   const [values] = reader.getRows();
   const types = reader.columnTypes();
   if (!values || values.length !== count)
     throw new QueryFailure('INVALID_PARAMETER_USAGE', 'line 1:1: A parameter is more than one expression');
-  return { values, types };
+  return { values: await exactTexts(connection, bracketed, values, types), types };
+}
+
+/** The values, each text as its bytes are: as a text, the library takes U+FEFF off its beginning. */
+async function exactTexts(
+  connection: DuckDBConnection,
+  bracketed: readonly string[],
+  values: readonly DuckDBValue[],
+  types: readonly DuckDBType[],
+): Promise<DuckDBValue[]> {
+  const isText = (index: number) => types[index]?.typeId === DuckDBTypeId.VARCHAR;
+  if (!values.some((_, index) => isText(index))) return [...values];
+  const bytes = bracketed.map((text, index) => (isText(index) ? `encode(${text})` : 'NULL'));
+  const [row = []] = (await connection.runAndReadAll(`SELECT ${bytes.join(', ')}`)).getRows();
+  return values.map((value, index) => {
+    const blob = row[index];
+    return blob instanceof DuckDBBlobValue ? Buffer.from(blob.bytes).toString('utf8') : value;
+  });
 }

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { headerAsDelivered } from '../../lib/answers/gateway-headers.ts';
 import { type GatewayProblem, gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
+import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
 import { proxyEvent } from './proxy-event.ts';
+import { requestTarget } from './request-target.ts';
 
 export interface Route {
   readonly methods: readonly string[];
@@ -27,17 +30,26 @@ const MAX_REQUEST_HEAD_BYTES = 10_240;
  * Rejects with the system's error if the port can't be had.
  *
  * @param port 0 takes a free one
+ * @param throttling the stage's; without it there is no limit
  */
-export async function startGateway(routes: readonly Route[], port: number): Promise<Gateway> {
+export async function startGateway(
+  routes: readonly Route[],
+  port: number,
+  throttling?: CallRate,
+): Promise<Gateway> {
+  const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
   const server = createServer({ maxHeaderSize: MAX_REQUEST_HEAD_BYTES }, async (request, response) => {
     const requestId = randomUUID();
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
-    const url = new URL(`http://127.0.0.1${request.url?.startsWith('/') ? request.url : '/'}`);
-    const [route, pathParameters = null] = routeOf(routes, request.method, url.pathname);
+    const target = requestTarget(request.url);
+    // Before the API is asked, and so without its problem documents.
+    if (target.isRefused) return response.writeHead(400).end();
+    if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
+    const [route, pathParameters = null] = routeOf(routes, request.method, target.path);
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
     try {
-      const event = proxyEvent(request, url, { requestId, resource: route.path, pathParameters });
+      const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });
       send(response, (await route.sandbox.invoke(event)) as APIGatewayProxyResult);
     } catch (error) {
       const timedOut = error instanceof FunctionFailed && error.timedOut;
@@ -101,13 +113,18 @@ function send(
   { statusCode, headers, multiValueHeaders, body }: APIGatewayProxyResult,
 ) {
   for (const [name, value] of Object.entries({ ...headers, ...multiValueHeaders }))
-    response.setHeader(name, value as string | string[]);
+    response.setHeader(headerAsDelivered(name), value as string | string[]);
   response.setHeader('content-length', Buffer.byteLength(body));
   response.writeHead(statusCode).end(body);
 }
 
 function answer(response: ServerResponse, problem: GatewayProblem, requestId: string) {
+  const { retryAfterSeconds } = problem;
   response
-    .writeHead(problem.status, { 'content-type': PROBLEM_MEDIA_TYPE, 'cache-control': 'no-store' })
+    .writeHead(problem.status, {
+      'content-type': PROBLEM_MEDIA_TYPE,
+      'cache-control': 'no-store',
+      ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    })
     .end(JSON.stringify(problemDocument(problem, requestId)));
 }

@@ -1,30 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { requestHeaders } from './request-headers.ts';
+import type { RequestTarget } from './request-target.ts';
 
 /** What API Gateway's REST proxy integration hands a function: values decoded, names as the caller wrote them. */
 export function proxyEvent(
   request: IncomingMessage,
-  url: URL,
+  { path, query: parameters }: RequestTarget,
   route: { requestId: string; resource: string; pathParameters: Record<string, string> | null },
 ): APIGatewayProxyEvent {
   const { requestId, resource, pathParameters } = route;
-  const headers: Record<string, string[]> = {
-    ...(request.headersDistinct as Record<string, string[]>),
-    // The gateway's own words, whatever the caller wrote.
-    'x-forwarded-proto': ['http'],
-    'x-forwarded-port': [String(request.socket.localPort)],
-  };
-  const names = new Set(url.searchParams.keys());
-  const query = Object.fromEntries([...names].map((name) => [name, url.searchParams.getAll(name)]));
+  const headers = requestHeaders(request);
+  const names = new Set(parameters.keys());
+  const query = Object.fromEntries([...names].map((name) => [name, parameters.getAll(name)]));
   const now = Date.now();
   return {
     resource,
-    path: url.pathname,
+    path,
     httpMethod: request.method ?? 'GET',
     headers: lastOfEach(headers),
     multiValueHeaders: headers,
-    queryStringParameters: url.searchParams.size > 0 ? lastOfEach(query) : null,
-    multiValueQueryStringParameters: url.searchParams.size > 0 ? query : null,
+    queryStringParameters: parameters.size > 0 ? lastOfEach(query) : null,
+    multiValueQueryStringParameters: parameters.size > 0 ? query : null,
     pathParameters,
     stageVariables: null,
     requestContext: {
@@ -34,7 +31,7 @@ export function proxyEvent(
       domainName: request.socket.localAddress ?? '',
       protocol: 'HTTP/1.1',
       httpMethod: request.method ?? 'GET',
-      path: url.pathname,
+      path,
       stage: 'local',
       requestId,
       requestTimeEpoch: now,

@@ -1,5 +1,6 @@
 import type { Context } from '@20minutes/s3rver';
 import { encodeURIComponentRFC3986 as encode } from '@20minutes/s3rver/lib/utils.js';
+import type { sharedScans } from './share-scans.ts';
 import { utf8Order } from './utf8-order.ts';
 
 // S3's page of a listing.
@@ -21,12 +22,21 @@ export interface ListedObject {
   readonly lastModified: Date;
 }
 
+/** A page of a listing, before it is written down. */
+export interface Scan {
+  readonly entries: ReadonlySet<string>;
+  readonly page: readonly string[];
+  readonly found: readonly ({ readonly key: string } & ListedObject)[];
+}
+
 /** A bucket that can be listed. */
 export interface Listable {
   /** Keys that begin with the prefix, in S3's order; may have more than the range needs. */
   keys(range: KeyRange): AsyncIterable<string>;
   /** null where the object has gone since its key was seen. */
   describe(key: string): Promise<ListedObject | null>;
+  /** Set where others than this store write into it, so that a scan may see a change half done. */
+  readonly share?: ReturnType<typeof sharedScans<Scan>>;
 }
 
 /**
@@ -46,18 +56,24 @@ export async function listObjects(ctx: Context, objects: Listable): Promise<void
   const isCommonPrefix = (entry: string) => delimiter !== '' && entry.includes(delimiter, prefix.length);
   const upToDelimiter = (key: string) =>
     isCommonPrefix(key) ? key.slice(0, key.indexOf(delimiter, prefix.length) + delimiter.length) : key;
-  const entries = new Set<string>();
-  for await (const key of objects.keys({ prefix, after, isCollapsed: isCommonPrefix })) {
-    const entry = upToDelimiter(key);
-    if (utf8Order(entry, after) > 0) entries.add(entry);
-    // One more tells that there is another page.
-    if (entries.size > maxKeys) break;
-  }
-  const page = [...entries].slice(0, maxKeys);
-  const described = await Promise.all(
-    page.map(async (key) => ({ key, object: isCommonPrefix(key) ? null : await objects.describe(key) })),
-  );
-  const found = described.flatMap(({ key, object }) => (object ? [{ key, ...object }] : []));
+  const scan = async (): Promise<Scan> => {
+    const entries = new Set<string>();
+    for await (const key of objects.keys({ prefix, after, isCollapsed: isCommonPrefix })) {
+      const entry = upToDelimiter(key);
+      if (utf8Order(entry, after) > 0) entries.add(entry);
+      // One more tells that there is another page.
+      if (entries.size > maxKeys) break;
+    }
+    const page = [...entries].slice(0, maxKeys);
+    const described = await Promise.all(
+      page.map(async (key) => ({ key, object: isCommonPrefix(key) ? null : await objects.describe(key) })),
+    );
+    const found = described.flatMap(({ key, object }) => (object ? [{ key, ...object }] : []));
+    return { entries, page, found };
+  };
+  const { entries, page, found } = await (objects.share
+    ? objects.share(ctx.querystring, () => atOneMoment(scan))
+    : scan());
   const prefixes = page.filter(isCommonPrefix);
 
   const name = (key: string) =>
@@ -79,6 +95,23 @@ export async function listObjects(ctx: Context, objects: Listable): Promise<void
     ...prefixes.map((entry) => `<CommonPrefixes><Prefix>${name(entry)}</Prefix></CommonPrefixes>`),
     '</ListBucketResult>',
   ].join('\n');
+}
+
+/** After so many scans that differ, the last one must do. */
+const MOST_SCANS = 10;
+
+/**
+ * Scans until two scans agree: a page of S3 shows the bucket at one moment, while folders are read one after another,
+ * and what is moved meanwhile from one to the other would be seen twice or not at all.
+ */
+async function atOneMoment<T extends { readonly found: unknown }>(scan: () => Promise<T>): Promise<T> {
+  let last = await scan();
+  for (let scans = 1; scans < MOST_SCANS; scans++) {
+    const next = await scan();
+    if (JSON.stringify(next.found) === JSON.stringify(last.found)) return next;
+    last = next;
+  }
+  return last;
 }
 
 /** S3 keeps no fraction of a second, though it writes one: `2026-01-31T10:30:00.000Z`. */

@@ -36,10 +36,10 @@ const hasJava = await isHere('java', '--version');
 const python = await pythonWithPackages();
 
 beforeAll(async () => {
-  // Every request is a query of its own, and each takes longer than one request waits.
+  // The lake is not listed, so that every request is a query of its own; each takes longer than one request waits.
   service = await startService(
     { ...events, publisher_events: publisherEvents },
-    { functionEnv: { [ENV.queryWaitMs]: '400', [ENV.reportMaxAgeSeconds]: '0' } },
+    { eventsDirectory: undefined, functionEnv: { [ENV.queryWaitMs]: '400' } },
   );
   service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 });

@@ -3,6 +3,9 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+/** Some generators print what they could not read, at length. */
+const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
+
 /** Runs a program and resolves to what it printed; rejects with all that it said where it fails. */
 export async function runProgram(
   command: string,
@@ -12,6 +15,7 @@ export async function runProgram(
   const { cwd, env = {} } = options;
   try {
     const { stdout } = await run(command, parameters, {
+      maxBuffer: MAX_OUTPUT_BYTES,
       ...(cwd && { cwd }),
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     });
@@ -24,15 +28,17 @@ export async function runProgram(
   }
 }
 
+/** Runs what fetches a tool: with all of the environment, where proxies and certificates may stand. */
+export const runInstaller = (command: string, parameters: readonly string[], env = {}): Promise<string> =>
+  runProgram(command, parameters, { env: { ...(process.env as Record<string, string>), ...env } });
+
 /** Whether the machine has it; where not, says so in one line, so that a test left out is seen. */
 export async function isHere(command: string, ...parameters: string[]): Promise<boolean> {
   try {
     await runProgram(command, parameters);
     return true;
   } catch {
-    process.stdout.write(
-      `NOT RUN: this machine has no ${command}; its programs in docs/clients.md are left out.\n`,
-    );
+    process.stdout.write(`NOT RUN: this machine has no ${command}; what it runs is left out.\n`);
     return false;
   }
 }

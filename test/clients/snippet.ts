@@ -1,16 +1,27 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const guide = await readFile(new URL('../../docs/clients.md', import.meta.url), 'utf8');
-
-/** Writes a program of docs/clients.md, as it is printed there, into a directory; resolves to its path. */
-export async function writeSnippet(name: string, directory: string): Promise<string> {
-  const fence = RegExp(`^\`\`\`\\w+ ${name.replaceAll('.', '\\.')}\\n(.*?)^\`\`\`$`, 'ms').exec(guide);
-  if (!fence) throw new Error(`docs/clients.md has no program ${name}`);
-  const file = join(directory, name);
-  await writeFile(file, fence[1] ?? '');
-  return file;
+/** A guide of `docs/`, with programs that are run as they are printed. */
+export interface Guide {
+  /** The names of its programs, in their order. */
+  readonly names: readonly string[];
+  /** Writes a program into a directory; resolves to its path. */
+  write(name: string, directory: string): Promise<string>;
 }
 
-/** The names of all programs in docs/clients.md that have one. */
-export const snippetNames = [...guide.matchAll(/^```\w+ (\S+)$/gm)].map(([, name]) => name as string);
+export async function readGuide(fileName: string): Promise<Guide> {
+  const guide = await readFile(new URL(`../../docs/${fileName}`, import.meta.url), 'utf8');
+  const programs = new Map(
+    [...guide.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => [name, text]),
+  );
+  return {
+    names: [...programs.keys()],
+    async write(name, directory) {
+      const text = programs.get(name);
+      if (text === undefined) throw new Error(`docs/${fileName} has no program ${name}`);
+      const file = join(directory, name);
+      await writeFile(file, text);
+      return file;
+    },
+  };
+}

@@ -178,7 +178,7 @@ describe('the answer to a bad request', () => {
       type: 'urn:problem-type:performance-reports:invalid-request',
       title: 'Invalid request',
       status: 400,
-      detail: 'The request has 5 faults.',
+      detail: 'requestedFields: Unknown field "Click". Did you mean "Clicks"? (4 more in errors)',
       instance: expect.stringMatching(new RegExp(`^urn:uuid:${UUID}$`)),
       errors: [
         { parameter: 'requestedFields', detail: 'Unknown field "Click". Did you mean "Clicks"?' },
@@ -243,6 +243,32 @@ describe('the answer to a bad request', () => {
     });
   });
 
+  it('begins with the first fault, for clients that show no more than 120 characters of it', async () => {
+    const response = await service.request('publisherperformance', `${query}&requestedField=Day`);
+    expect((await response.text()).slice(0, 120)).toContain(
+      '"detail":"requestedField: Unknown parameter. Did you mean \\"requestedFields\\"?"',
+    );
+  });
+
+  it('is 400 for bytes that are no UTF-8, which the gateway hands on as U+FFFD', async () => {
+    const response = await service.request('publisherperformance', `${query}&filter[DeviceOrProxy]=%FFphone`);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      errors: [
+        {
+          parameter: 'filter[DeviceOrProxy]',
+          detail: 'The value is not UTF-8. Percent-encode its UTF-8 bytes.',
+        },
+      ],
+    });
+  });
+
+  it.each(['%', '%z1', '%4', '100%25%'])('is 400 by the gateway itself for %s in the query', async (text) => {
+    // Not through the proxy: this answer is not the service's, and has no body.
+    const response = await fetch(`${service.gatewayUrl}/reporting/publisherperformance?a=${text}`);
+    expect([response.status, await response.text()]).toEqual([400, '']);
+  });
+
   it('is 413 where the request is larger than API Gateway takes', async () => {
     const response = await service.request(
       'publisherperformance',
@@ -258,10 +284,16 @@ describe('the answer to a token', () => {
     const headers: Record<string, string> =
       authorization === undefined ? {} : { Authorization: authorization };
     const response = await service.request('publisherperformance', badQuery || query, { headers });
+    const { detail, scope } = (response.status === 303 ? {} : await response.json()) as {
+      detail?: string;
+      scope?: string;
+    };
     return {
       status: response.status,
-      challenge: response.headers.get('www-authenticate'),
-      detail: response.status === 303 ? undefined : ((await response.json()) as { detail: string }).detail,
+      // API Gateway renames a function's WWW-Authenticate.
+      challenge: response.headers.get('x-amzn-remapped-www-authenticate'),
+      detail,
+      scope,
     };
   };
   const sign = async (claims: object, options?: object) =>
@@ -273,6 +305,7 @@ describe('the answer to a token', () => {
     status: 401,
     challenge: `Bearer error="insufficient_scope", scope="${service.stack.scope}"`,
     detail: 'Not authorized to this endpoint.',
+    scope: service.stack.scope,
   });
   const bad = {
     status: 401,

@@ -264,7 +264,7 @@ describe('throttling', () => {
   it('by S3 of some calls delays the report and nothing else', async () => {
     service.stack.faults.set([
       { on: 's3', match: 'PUT reports/', every: 2, throttle: true },
-      { on: 's3', match: 'PUT queries/', every: 2, throttle: true },
+      { on: 's3', match: 'PUT orders/', every: 2, throttle: true },
       { on: 's3', match: 'HEAD', every: 2, throttle: true },
       { on: 's3', match: 'GET athena/', every: 2, throttle: true },
     ]);

@@ -15,6 +15,8 @@ export function randomNumbers(seed: number): () => number {
 export const AWKWARD_TEXT = [
   'desktop',
   'phone',
+  // A byte order mark, which decoders take off the beginning of a text.
+  '\ufeffphone',
   `O'Brien" OR 1=1 --`,
   'comma, Inc.',
   'line one\nline two',

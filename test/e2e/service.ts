@@ -16,6 +16,8 @@ import { startValidatingProxy } from './validating-proxy.ts';
  */
 export interface Service {
   readonly stack: Stack;
+  /** Where the lake's files lie. */
+  readonly eventsDirectory: string;
   /** The gateway itself, without the proxy. */
   readonly gatewayUrl: string;
   readonly token: string;
@@ -63,6 +65,7 @@ export async function startService(
   };
   return {
     stack,
+    eventsDirectory,
     gatewayUrl: started.apiUrl,
     token,
     request,

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -92,7 +92,9 @@ describe('npm start', () => {
       'faultsUrl',
     ]);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
-      expect(new URL(url).hostname).toBe('127.0.0.1');
+      expect(['127.0.0.1', '127.0.0.2', '[::1]']).toContain(new URL(url).hostname);
+    // As on AWS, so that clients which keep a header within a host behave as they will there.
+    expect(new URL(stack.storageUrl).hostname).not.toBe(new URL(stack.apiUrl).hostname);
 
     child.kill('SIGINT');
     expect(await exitCode).toBe(0);
@@ -122,16 +124,19 @@ describe('npm start', () => {
     [
       'is not there',
       async () => join(home, 'nowhere'),
-      /^EVENTS_DIR: .*nowhere does not exist; expected .*\n$/,
+      /^EVENTS_DIR: .*nowhere does not exist; needed: a folder with publisher_events\/day=.*\n$/,
     ],
     [
-      'lacks a table',
+      'holds a file of another kind',
       async () => {
-        const directory = join(home, 'lacking');
-        await mkdir(directory, { recursive: true });
+        const directory = join(home, 'kinds');
+        for (const table of Object.keys(events))
+          await mkdir(join(directory, table, 'day=2026-01-01'), { recursive: true });
+        await writeFile(join(directory, 'publisher_events', 'day=2026-01-01', '_SUCCESS'), '');
+        await writeFile(join(directory, 'advertiser_events', 'day=2026-01-01', 'a.csv'), 'a,b');
         return directory;
       },
-      /^EVENTS_DIR: .*publisher_events does not exist; expected .*\n$/,
+      /^EVENTS_DIR: .*a\.csv: it is not a Parquet file, .*lake -- convert.*\n$/,
     ],
     [
       'holds something else than Parquet',
@@ -143,12 +148,35 @@ describe('npm start', () => {
         }
         return directory;
       },
-      /^EVENTS_DIR: .*a\.parquet is not a Parquet file .*\n$/,
+      /^EVENTS_DIR: .*publisher_events\/.*a\.parquet, advertiser_events\/.*a\.parquet: it is not a Parquet file, .*\n$/,
     ],
   ])('refuses an EVENTS_DIR that %s in one line', async (_, make, expected) => {
     const { code, output } = await failure({ EVENTS_DIR: await make() });
     expect(output).toMatch(expected);
     expect(output.trimEnd().split('\n')).toHaveLength(1);
     expect(code).toBe(1);
+  });
+
+  it('names every fault of an EVENTS_DIR at once', async () => {
+    const directory = join(home, 'empty');
+    await mkdir(directory);
+    const { code, output } = await failure({ EVENTS_DIR: directory });
+    expect(output).toMatch(
+      /^EVENTS_DIR: .*empty can't be served; 2 faults:\n {2}1\. publisher_events\/: it does not exist; .*\n {2}2\. advertiser_events\/: .*\n$/,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('serves a lake that holds one of the tables, and says what it lacks', async () => {
+    const directory = join(home, 'one-table');
+    await mkdir(directory);
+    await symlink(join(eventsDirectory, 'advertiser_events'), join(directory, 'advertiser_events'));
+    const { child, output, exitCode } = run({ EVENTS_DIR: directory });
+    await expect.poll(output, { timeout: 20_000 }).toContain('Ctrl-C');
+    expect(output()).toMatch(
+      /^EVENTS_DIR: publisher_events\/: it does not exist; needed: .*publisherperformance\. /m,
+    );
+    child.kill('SIGINT');
+    expect(await exitCode).toBe(0);
   });
 });

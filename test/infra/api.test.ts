@@ -208,7 +208,7 @@ describe('the API', () => {
         'gatewayresponse.header.Cache-Control': "'no-store'",
       });
       const document = JSON.parse((ResponseTemplates as Record<string, string>)['application/json'] ?? '');
-      expect(Object.keys(document)).toEqual(['type', 'title', 'status', 'detail', 'instance']);
+      expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'instance']);
       expect(document).toMatchObject({
         type: expect.stringMatching(/^urn:problem-type:performance-reports:[a-z-]+$/),
         status: Number(StatusCode),

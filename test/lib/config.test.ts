@@ -40,6 +40,16 @@ describe('readConfig', () => {
     });
   });
 
+  it('reads where the lake is, in milliseconds how old a listing of it may be, and what a query may scan', () => {
+    const lake = { EVENTS_BUCKET: 'events', LISTING_SECONDS: '60', MAX_BYTES_SCANNED: '10000000000' };
+    expect(readConfig({ ...env, ...lake })).toMatchObject({
+      lake: { bucket: 'events', prefix: '' },
+      listingMs: 60_000,
+      maxBytesScanned: 10_000_000_000,
+    });
+    expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
+  });
+
   it('names every variable that is missing', () => {
     expect(() => readConfig({})).toThrow(
       /TOKEN_ISSUER: .*\nTOKEN_JWKS_URI: .*\nAPI_SCOPE: .*\nENTITLEMENTS: .*\nATHENA_DATABASE: .*\nATHENA_WORKGROUP: .*\nRESULTS_BUCKET: /,
@@ -52,6 +62,11 @@ describe('readConfig', () => {
     ['QUERY_WAIT_MS', '28000'],
     ['QUERY_WAIT_MS', '2e3'],
     ['DOWNLOAD_URL_SECONDS', '0'],
+    ['LISTING_SECONDS', '3601'],
+    ['LISTING_SECONDS', '-1'],
+    ['MAX_BYTES_SCANNED', '1 GB'],
+    ['EVENTS_PREFIX', 'warehouse'],
+    ['EVENTS_BUCKET', ''],
     ['TOKEN_JWKS_URI', 'keys'],
     ['EVERY_COMPANY_VALUE', '1'],
   ])('refuses %s=%s by its name', (name, value) => {

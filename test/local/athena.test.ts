@@ -216,6 +216,7 @@ describe('ExecutionParameters', () => {
     ['quotes and what looks like SQL', [`'O''Brien" OR 1=1 --'`], `O'Brien"" OR 1=1 --`],
     ['an empty text', ["''"], ''],
     ['line breaks and other scripts', ["'two\nlines 日本 📱'"], 'two\nlines 日本 📱'],
+    ['a byte order mark at the beginning', ["'\ufefftext'"], '\ufefftext'],
     ['the largest integer', ['9223372036854775807'], '9223372036854775807'],
     ['the smallest integer', ['-9223372036854775808'], '-9223372036854775808'],
     ['an exact decimal', ['0.1'], '0.1'],

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ENV } from '../../lib/names.ts';
+import { ENV, RESULTS_PREFIX } from '../../lib/names.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
@@ -61,21 +61,25 @@ async function memoryOfPublishing(): Promise<number> {
   const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
   const s3 = new S3Client({ endpoint: storageUrl, region: 'us-east-1', credentials });
   const Bucket = 'performance-reports-results';
-  const { Contents: orders = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'orders/' }));
-  const orderKey = orders[0]?.Key ?? '';
-  const stored = await s3.send(new GetObjectCommand({ Bucket, Key: orderKey }));
-  const { order } = JSON.parse((await stored.Body?.transformToString()) ?? '{}');
-  await s3.send(new DeleteObjectCommand({ Bucket, Key: order.key }));
-  const { stdout } = await run(process.execPath, [join(import.meta.dirname, 'publish-alone.ts'), orderKey], {
-    env: {
-      AWS_ENDPOINT_URL_S3: storageUrl,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-      ...LEAST_ENVIRONMENT,
-      RESULTS_BUCKET: Bucket,
+  const listed = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: RESULTS_PREFIX.publications }));
+  const requestKey = listed.Contents?.[0]?.Key ?? '';
+  const stored = await s3.send(new GetObjectCommand({ Bucket, Key: requestKey }));
+  const { key } = JSON.parse((await stored.Body?.transformToString()) ?? '{}');
+  await s3.send(new DeleteObjectCommand({ Bucket, Key: key }));
+  const { stdout } = await run(
+    process.execPath,
+    [join(import.meta.dirname, 'publish-alone.ts'), requestKey],
+    {
+      env: {
+        AWS_ENDPOINT_URL_S3: storageUrl,
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+        ...LEAST_ENVIRONMENT,
+        RESULTS_BUCKET: Bucket,
+      },
     },
-  });
+  );
   return Number(stdout.trim().split('\n').at(-1));
 }
 

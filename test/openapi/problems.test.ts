@@ -10,7 +10,8 @@ import { faultsOfResponse } from './response-validator.ts';
 
 const guide = await readFile(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 const known = knownProblems(SCOPE);
-const [, ...entries] = guide.split(/^## /m);
+const [ours = ''] = guide.split(/^# What the download URL answers/m);
+const [, ...entries] = ours.split(/^## /m);
 const REQUEST_ID = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 
 /** What the infrastructure makes the gateway answer by itself. */
@@ -91,6 +92,10 @@ describe('the validator', () => {
     ['a missing header', { ...good, headers: { 'content-type': 'application/problem+json' } }],
     ['another header', { ...good, headers: { ...good.headers, 'cache-control': 'max-age=1' } }],
     ['a problem of another status', { ...good, body: Buffer.from(JSON.stringify(invalid)) }],
+    [
+      'an unknown problem',
+      { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, type: 'urn:x' })) },
+    ],
     ['no problem', { ...good, body: Buffer.from('{}') }],
     [
       'a problem that says another status',

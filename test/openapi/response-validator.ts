@@ -3,6 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
+import { PROBLEM_MEDIA_TYPE } from '../../lib/answers/problem-document.ts';
+import { knownProblems } from '../../lib/openapi/known-problems.ts';
+import { SCOPE } from '../../local/stack.ts';
 
 export interface SeenResponse {
   readonly method: string;
@@ -40,7 +43,7 @@ export async function faultsOfResponse({
   };
   const mediaType = headers['content-type'] ?? '';
   const expected = resource.responses.find(({ code }) => code === String(status))?.contents ?? [];
-  const isExpected = expected.some((content) => content.mediaType === mediaType.split(';')[0]);
+  const isExpected = expected.some((content) => isOf(content.mediaType, mediaType, status));
   const faults = method === 'HEAD' || isExpected ? [] : [`media type ${mediaType}`];
   const text = body.toString();
   const isJson = mediaType.includes('json') && text !== '';
@@ -48,6 +51,7 @@ export async function faultsOfResponse({
   const value = isJson ? JSON.parse(text) : text;
   // The schema can't say it in a way that generators understand (RFC 9457, 3.1.2).
   if (status >= 400 && isJson && value.status !== status) faults.push(`status ${value.status} in the body`);
+  if (status >= 400 && isJson && !typesOf(status).includes(value.type)) faults.push(`type ${value.type}`);
   const result = validateOutput({
     resource: resource as Parameters<typeof validateOutput>[0]['resource'],
     element: {
@@ -60,6 +64,19 @@ export async function faultsOfResponse({
     faults.push(...result.left.map(({ path = [], message }) => `${path.join('.')} ${message}`));
   return faults;
 }
+
+/** The document gives problems a range of media types; which one of them it is, it says in words. */
+function isOf(documented: string, mediaType: string, status: number): boolean {
+  const plain = mediaType.split(';')[0] ?? '';
+  if (documented !== 'application/*') return plain === documented;
+  // The firewall, which can send no media type of its own choosing, answers 429.
+  return plain === PROBLEM_MEDIA_TYPE || (status === 429 && plain === 'application/json');
+}
+
+const typesOf = (status: number): unknown[] =>
+  knownProblems(SCOPE)
+    .filter((problem) => problem.status === status)
+    .map(({ document }) => document.type);
 
 function isParseable(text: string): boolean {
   try {

@@ -72,6 +72,28 @@ describe('retypeCsv, beside regular expressions over the whole file', () => {
     }
   });
 
+  it('makes the same of each of the 256 bytes, wherever it stands', async () => {
+    const columns = [clicks, device];
+    const places: [string, string][] = [
+      ['"', '","x"'],
+      ['"1', '","x"'],
+      ['"-', '1","x"'],
+      ['"1.', '","x"'],
+      ['"1.2', '","x"'],
+      ['"1"', ',"x"'],
+      ['"1",', '"x"'],
+      ['"1","', 'x"'],
+      ['"1","x"', ''],
+      ['', '"1","x"'],
+    ];
+    for (let byte = 0; byte < 256; byte++)
+      for (const [before, after] of places) {
+        const file = Buffer.from(`"a","b"\n${before}${String.fromCharCode(byte)}${after}\n`, 'latin1');
+        const report = await retype({ columns, file, pieceBytes: () => 100 });
+        expect(report, `byte ${byte} behind ${before}`).toBe(retypeByParsing(columns, file));
+      }
+  });
+
   // Each text behind a sound row, so that it may end the row or begin another.
   it.each([
     ['a number', [clicks], '"a"\n"7"\n'],

@@ -1,40 +1,117 @@
 import { describe, expect, it } from 'vitest';
 import { NoSuchDownload } from '../../../lib/answers/problem.ts';
-import type { ResultsBucket } from '../../../lib/aws/results-bucket.ts';
-import { issueTicket, readTicket, type Ticket } from '../../../lib/delivery/ticket.ts';
+import { issueTicket, readTicket, type Ticket, updateTicket } from '../../../lib/delivery/ticket.ts';
+import { memoryBucket } from './memory-bucket.ts';
 
-const bucket = () => {
-  const objects = new Map<string, unknown>();
-  const results = {
-    write: async (key: string, document: unknown) => void objects.set(key, document),
-    read: async (key: string) => (objects.has(key) ? { document: objects.get(key), etag: 'x' } : undefined),
-  } as unknown as ResultsBucket;
-  return { objects, results };
+const NOW = 1_700_000_000_000;
+const ticket: Ticket = {
+  form: 1,
+  report: 'publisherperformance',
+  parameters: { requestedFields: ['Day,Clicks'], 'filter[PlacementId]': ['1', '2'] },
+  companies: ['9223372036854775807'],
+  client: 'first-partner',
+  progress: {
+    data: { version: 'v1', trace: 't1', listedAt: NOW, isListed: true },
+    token: 'token-1',
+    cacheStatus: 'miss',
+    moves: 0,
+  },
+  giveUpAt: NOW + 1,
+  publishUntil: NOW + 2,
+  expiresAt: NOW + 60_000,
 };
-const ticket = (expiresAt: number) => ({ report: 'publisherperformance', expiresAt }) as unknown as Ticket;
+const issued = async (more: Partial<Ticket> = {}) => {
+  const results = memoryBucket();
+  const id = await issueTicket(results, { ...ticket, ...more });
+  return { results, id, key: `tickets/${id}.json` };
+};
 
 describe('a ticket', () => {
-  it('is found by its id, of which no two are alike', async () => {
-    const { results, objects } = bucket();
-    const ids = await Promise.all(
-      Array.from({ length: 50 }, () => issueTicket(results, ticket(Date.now() + 60_000))),
-    );
+  it('is found by its id, whole', async () => {
+    const { results, id, key } = await issued();
+    expect([...results.objects.keys()]).toEqual([key]);
+    expect(await readTicket(results, id, NOW)).toMatchObject({ id, ticket });
+  });
+
+  it('has an id of 256 random bits, of which no two are alike', async () => {
+    const results = memoryBucket();
+    const ids = await Promise.all(Array.from({ length: 50 }, () => issueTicket(results, ticket)));
     expect(new Set(ids).size).toBe(50);
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    expect(await readTicket(results, ids[0] ?? '')).toMatchObject({ report: 'publisherperformance' });
-    expect([...objects.keys()][0]).toBe(`tickets/${ids[0]}.json`);
   });
 
-  it('is not found once it has expired', async () => {
-    const { results } = bucket();
-    const id = await issueTicket(results, ticket(Date.now() - 1));
-    await expect(readTicket(results, id)).rejects.toThrow(NoSuchDownload);
+  it('may be for every company', async () => {
+    const { results, id } = await issued({ companies: 'every-company' });
+    expect((await readTicket(results, id, NOW)).ticket.companies).toBe('every-company');
   });
 
-  it.each(['', 'x', '../orders/1', 'A'.repeat(43), `${'A'.repeat(43)}A`])(
-    'is not found by %j',
+  it('is found until it expires, and not at that instant', async () => {
+    const { results, id } = await issued();
+    await expect(readTicket(results, id, ticket.expiresAt - 1)).resolves.toBeDefined();
+    await expect(readTicket(results, id, ticket.expiresAt)).rejects.toThrow(NoSuchDownload);
+  });
+
+  it.each(['', 'x', '../orders/1', `${'A'.repeat(43)}A`, `/${'A'.repeat(43)}`])(
+    'is not even looked for by %j',
     async (id) => {
-      await expect(readTicket(bucket().results, id)).rejects.toThrow(NoSuchDownload);
+      const results = memoryBucket();
+      results.put(`tickets/${id}.json`, ticket);
+      await expect(readTicket(results, id, NOW)).rejects.toThrow(NoSuchDownload);
+      expect(results.calls).toEqual([]);
     },
   );
+
+  it('is not found by an id that nobody was given', async () => {
+    await expect(readTicket(memoryBucket(), 'A'.repeat(43), NOW)).rejects.toThrow(NoSuchDownload);
+  });
+
+  it.each<[string, object]>([
+    ['of another form', { form: 2 }],
+    ['of an earlier version of the service', { form: undefined, query: { sql: 'SELECT 1' } }],
+    ['whose companies are numbers', { companies: [1] }],
+    ['whose cache status is none', { progress: { ...ticket.progress, cacheStatus: 'stale' } }],
+    ['without an end', { expiresAt: undefined }],
+  ])('%s counts as absent', async (_, more) => {
+    const { results, id, key } = await issued();
+    results.put(key, { ...ticket, ...more });
+    await expect(readTicket(results, id, NOW)).rejects.toThrow(NoSuchDownload);
+  });
+});
+
+describe('updateTicket', () => {
+  const { companies } = ticket;
+  const later = { progress: { ...ticket.progress, token: 'token-2', moves: 1 }, companies };
+
+  it('writes down how far the delivery has come, and leaves the rest as it was', async () => {
+    const { results, id } = await issued();
+    await updateTicket(results, await readTicket(results, id, NOW), later);
+    expect((await readTicket(results, id, NOW)).ticket).toEqual({ ...ticket, ...later });
+  });
+
+  it('writes nothing where nothing has changed', async () => {
+    const { results, id } = await issued();
+    await updateTicket(results, await readTicket(results, id, NOW), {
+      progress: { ...ticket.progress },
+      companies,
+    });
+    expect(results.calls.filter((call) => call.startsWith('replace'))).toEqual([]);
+  });
+
+  it('writes down whose rows it is of, where those have changed', async () => {
+    const { results, id } = await issued();
+    const narrowed = { progress: ticket.progress, companies: ['7'] };
+    await updateTicket(results, await readTicket(results, id, NOW), narrowed);
+    expect((await readTicket(results, id, NOW)).ticket.companies).toEqual(['7']);
+  });
+
+  it("does not undo another request's update", async () => {
+    const { results, id } = await issued();
+    const [first, second] = [await readTicket(results, id, NOW), await readTicket(results, id, NOW)];
+    await updateTicket(results, first, later);
+    await updateTicket(results, second, {
+      ...later,
+      progress: { ...later.progress, token: 'token-3' },
+    });
+    expect((await readTicket(results, id, NOW)).ticket.progress.token).toBe('token-2');
+  });
 });

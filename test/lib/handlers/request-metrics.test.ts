@@ -1,44 +1,62 @@
 import { describe, expect, it } from 'vitest';
-import { QueryFailed } from '../../../lib/delivery/query-failed.ts';
 import type { LoggedFacts } from '../../../lib/handlers/logged-facts.ts';
 import { countAnswer, type MetricSink } from '../../../lib/handlers/request-metrics.ts';
 
-const counted = (facts: LoggedFacts, answer: { status: number; error?: unknown }) => {
-  const metrics: Record<string, number> = {};
+const counted = (facts: LoggedFacts, status: number) => {
+  const metrics: Record<string, [string, number]> = {};
   let published = 0;
   const sink = {
-    addMetric: (name: string, _unit: string, value: number) => {
-      metrics[name] = value;
+    addMetric: (name: string, unit: string, value: number) => {
+      expect(metrics[name]).toBeUndefined();
+      metrics[name] = [unit, value];
     },
     publishStoredMetrics: () => {
       published += 1;
     },
   };
-  countAnswer(sink as unknown as MetricSink, facts, answer);
+  countAnswer(sink as unknown as MetricSink, facts, { status });
   expect(published).toBe(Object.keys(metrics).length > 0 ? 1 : 0);
   return metrics;
 };
 
-const query = { isPublished: true, bytesScanned: 123, queryMs: 45 };
+const figures = { bytesScanned: 123, queryMs: 45 };
 
 describe('countAnswer', () => {
-  it('counts a delivered report, and its query by the request that had it started', () => {
-    expect(counted({ ...query, cacheStatus: 'miss' }, { status: 303 })).toEqual({
-      Reports: 1,
-      BytesScanned: 123,
-      QueryDuration: 45,
+  it('counts a delivered report', () => {
+    expect(counted({ isReady: true, cacheStatus: 'hit' }, 303)).toEqual({ Reports: ['Count', 1] });
+  });
+
+  it('counts a query by the request that recorded its end, and by no other that learnt of it', () => {
+    expect(counted({ ...figures, isReady: true, recordedEnd: 'succeeded' }, 303)).toEqual({
+      Reports: ['Count', 1],
+      BytesScanned: ['Bytes', 123],
+      QueryDuration: ['Milliseconds', 45],
     });
-    expect(counted({ ...query, cacheStatus: 'collapsed' }, { status: 303 })).toEqual({ Reports: 1 });
-    expect(counted({ isPublished: true, cacheStatus: 'hit' }, { status: 303 })).toEqual({ Reports: 1 });
+    expect(counted({ ...figures, isReady: true }, 303)).toEqual({ Reports: ['Count', 1] });
   });
 
-  it('counts nothing while a caller waits, or is at fault', () => {
-    expect(counted({ ...query, isPublished: false, cacheStatus: 'miss' }, { status: 303 })).toEqual({});
-    expect(counted({}, { status: 400 })).toEqual({});
+  it('counts the bytes of a query that was cut off, which is no failure', () => {
+    expect(counted({ ...figures, recordedEnd: 'cut-off' }, 400)).toEqual({
+      BytesScanned: ['Bytes', 123],
+      QueryDuration: ['Milliseconds', 45],
+    });
   });
 
-  it('counts what the alarms ring for', () => {
-    expect(counted({}, { status: 503 })).toEqual({ Unavailable: 1 });
-    expect(counted({}, { status: 500, error: new QueryFailed('x') })).toEqual({ FailedQueries: 1 });
+  it('counts a failed query, with zeros where Athena gave no figures', () => {
+    expect(counted({ recordedEnd: 'failed' }, 500)).toEqual({
+      BytesScanned: ['Bytes', 0],
+      QueryDuration: ['Milliseconds', 0],
+      FailedQueries: ['Count', 1],
+    });
+  });
+
+  it('counts every answer 503', () => {
+    expect(counted({}, 503)).toEqual({ Unavailable: ['Count', 1] });
+  });
+
+  it('counts nothing while a caller waits, is at fault, or meets an error of ours', () => {
+    expect(counted({ ...figures, isReady: false, cacheStatus: 'miss' }, 303)).toEqual({});
+    expect(counted({}, 400)).toEqual({});
+    expect(counted({}, 500)).toEqual({});
   });
 });

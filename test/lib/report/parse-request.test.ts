@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRequest } from '../../../lib/answers/problem.ts';
+import { problemResponse } from '../../../lib/answers/problem-response.ts';
 import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
@@ -18,15 +19,16 @@ const parse = (changes: Parameters, accept?: string, report: Report = publisherR
   return parseRequest(report, { parameters, accept });
 };
 
-const faultsOf = (changes: Parameters, accept?: string, report?: Report) => {
+const refusalOf = (changes: Parameters, accept?: string, report?: Report): InvalidRequest => {
   try {
     parse(changes, accept, report);
   } catch (error) {
-    if (error instanceof InvalidRequest) return error.faults;
+    if (error instanceof InvalidRequest) return error;
     throw error;
   }
   throw new Error('the request was taken');
 };
+const faultsOf = (...request: [Parameters, string?, Report?]) => refusalOf(...request).faults;
 
 describe('parseRequest', () => {
   it('reads fields in requested order, the window in milliseconds and no filters', () => {
@@ -214,6 +216,60 @@ describe('parseRequest', () => {
       'filter[]',
       'Unknown parameter. A filter has the form filter[FieldName]=value.',
     ],
+    ...['[]', '[0]', '[17]'].map((suffix): [string, Parameters, string, string] => [
+      `a filter written as a list with ${suffix}`,
+      { [`filter[DeviceOrProxy]${suffix}`]: ['a'] },
+      `filter[DeviceOrProxy]${suffix}`,
+      'Write filter[DeviceOrProxy]. For several values, repeat it: filter[DeviceOrProxy]=…&filter[DeviceOrProxy]=…',
+    ]),
+    [
+      'an operator',
+      { 'filter[PlacementId][gt]': ['1'] },
+      'filter[PlacementId][gt]',
+      'Unknown parameter. A filter has the form filter[FieldName]=value.',
+    ],
+    [
+      'requestedFields written as a list',
+      { requestedFields: undefined, 'requestedFields[]': ['Day', 'Clicks'] },
+      'requestedFields[]',
+      'Write requestedFields, once, its names separated by commas: requestedFields=FieldName,FieldName',
+    ],
+    [
+      'groupBy written as a list',
+      { 'groupBy[0]': ['Day'] },
+      'groupBy[0]',
+      'Write groupBy, once, its names separated by commas: groupBy=FieldName,FieldName',
+    ],
+    [
+      'a repeated list',
+      { requestedFields: ['Day', 'Clicks'] },
+      'requestedFields',
+      'Given 2 times: give it once, its names separated by commas.',
+    ],
+    [
+      'several integers in one filter',
+      { 'filter[PlacementId]': ['1,2'] },
+      'filter[PlacementId]',
+      '"1,2" is not an integer in decimal digits. For several values, repeat the parameter once a value.',
+    ],
+    [
+      'several days in one filter',
+      { 'filter[Day]': ['2026-01-01T00:00:00Z,2026-01-02T00:00:00Z'] },
+      'filter[Day]',
+      'The value must be a midnight, YYYY-MM-DDT00:00:00Z, or no record could match. For several values, repeat the parameter once a value.',
+    ],
+    [
+      'bytes that are no UTF-8, as the gateway hands them on',
+      { 'filter[DeviceOrProxy]': ['a\ufffd'] },
+      'filter[DeviceOrProxy]',
+      'The value is not UTF-8. Percent-encode its UTF-8 bytes.',
+    ],
+    [
+      'a parameter with a long name',
+      { [`filter[${'x'.repeat(5_000)}][]`]: ['1'] },
+      `${`filter[${'x'.repeat(5_000)}][]`.slice(0, 100)}…`,
+      `Write ${`filter[${'x'.repeat(5_000)}]`.slice(0, 100)}…. For several values, repeat it: ${`filter[${'x'.repeat(93)}…=…&`.repeat(2).slice(0, -1)}`,
+    ],
     [
       'an integer with a sign',
       { 'filter[PlacementId]': ['+1'] },
@@ -290,6 +346,32 @@ describe('parseRequest', () => {
     expect(
       faultsOf({ requestedFields: ['Opens'] }, undefined, advertiserReport).map(({ parameter }) => parameter),
     ).toEqual(['requestedFields']);
+  });
+
+  it('says the first fault, and how many more there are, in the detail that every client shows', () => {
+    expect(() => parse({ requestedFields: ['Day,Click'] })).toThrow(
+      /^requestedFields: Unknown field "Click". Did you mean "Clicks"\?$/,
+    );
+    expect(() => parse({ requestedFields: ['Day,Click'], order: ['1'], limit: ['1'] })).toThrow(
+      /^requestedFields: Unknown field "Click". Did you mean "Clicks"\? \(2 more in errors\)$/,
+    );
+  });
+
+  it('lists 25 faults and counts the rest, so that no request makes an answer larger than 32 kB', () => {
+    const worst = [
+      { requestedFields: [Array.from({ length: 4_000 }, () => 'x').join(',')] },
+      { requestedFields: [Array.from({ length: 40 }, () => '"'.repeat(100)).join(',')] },
+      Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`p${index}`, ['1']])),
+      { 'filter[PlacementId]': Array.from({ length: 500 }, () => 'x') },
+    ];
+    for (const changes of worst) {
+      const response = problemResponse(refusalOf(changes), 'id');
+      const { errors, errorsLeftOut } = JSON.parse(response.body);
+      expect(errors).toHaveLength(25);
+      expect(errorsLeftOut).toBe(refusalOf(changes).faultsLeftOut);
+      expect(errorsLeftOut).toBeGreaterThan(0);
+      expect(Buffer.byteLength(response.body)).toBeLessThan(32_000);
+    }
   });
 
   it('names every fault at once', () => {

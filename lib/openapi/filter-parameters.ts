@@ -1,0 +1,49 @@
+import type { Dimension, Report } from '../report/catalogue.ts';
+import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
+import { patternOf } from '../report/utc-time.ts';
+import { exampleRequests, exampleValue } from './example-requests.ts';
+import type { Part } from './schema.ts';
+
+/** One value of a filter on the dimension, as `filterValueSchema` takes it. */
+function valueSchema(dimension: Dimension): Part {
+  switch (dimension.type) {
+    case 'datetime':
+      // Without `format: date-time`: clients that know it write `.000Z` or `+00:00`, which the contract does not have.
+      return { type: 'string', pattern: patternOf(TIME_FILTER_FORM[dimension.grain]) };
+    case 'integer':
+      return { type: 'integer', format: 'int64' };
+    case 'string':
+      return {
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_TEXT_CHARACTERS,
+        // Unicode's Cc and U+FFFD, spelt out: `\p{Cc}` is not known to every engine that reads JSON Schema.
+        pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ufffd]*$',
+      };
+  }
+}
+
+/**
+ * The filters, a parameter a dimension: few generators can write several values of a property of one `deepObject`,
+ * and all can repeat a parameter.
+ */
+export function filterParameters(report: Report): Part[] {
+  const examples = Object.entries(exampleRequests(report));
+  return Object.entries(report.fields).flatMap(([name, field]) => {
+    if (field.role !== 'dimension') return [];
+    const asked = examples.find(([, { filter }]) => filter?.[name])?.[1].filter?.[name];
+    return [
+      {
+        name: `filter[${name}]`,
+        in: 'query',
+        description:
+          `Counts only the records with this ${field.meaning}. Repeated, any of the values will do. Filters on ` +
+          'several fields must all hold.',
+        style: 'form',
+        explode: true,
+        schema: { type: 'array', items: valueSchema(field), minItems: 1 },
+        example: asked ?? [exampleValue(field)],
+      },
+    ];
+  });
+}

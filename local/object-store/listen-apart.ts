@@ -1,0 +1,27 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+
+/**
+ * Loopback addresses that need no set-up, the best one first. Clients that drop `Authorization` between hosts compare
+ * the names without the ports, so that storage on the gateway's 127.0.0.1 would get what S3 never sees. Linux and
+ * Windows have all of 127.0.0.0/8; macOS has 127.0.0.1 and ::1. They are addresses, not names, because the AWS SDK
+ * would put the bucket before a name.
+ */
+const HOSTS = ['127.0.0.2', '::1', '127.0.0.1'];
+
+/** Listens on a free port of the first host that this machine has; resolves to the origin, `http://127.0.0.2:1234`. */
+export async function listenApart(server: Server, hosts: readonly string[] = HOSTS): Promise<string> {
+  for (const host of hosts) {
+    try {
+      await once(server.listen(0, host), 'listening');
+    } catch (error) {
+      if (!['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code ?? ''))
+        throw error;
+      continue;
+    }
+    const { port } = server.address() as AddressInfo;
+    return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  }
+  throw new Error(`This machine has none of the addresses ${hosts.join(', ')}.`);
+}

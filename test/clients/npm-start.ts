@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { accessToken } from '../../local/access-token.ts';
+import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
+import type { Stack } from '../../local/stack.ts';
+import { guideEvents } from './guide-events.ts';
+
+/** What a stranger has after `npm start`. */
+export interface Started extends Omit<Facts, 'faultsUrl'> {
+  readonly token: string;
+  /** For every program of the guides. */
+  readonly environment: Readonly<Record<string, string>>;
+  setFaults(faults: readonly object[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Facts = Pick<
+  Stack,
+  'apiUrl' | 'tokenUrl' | 'clientId' | 'clientSecret' | 'scope' | 'storageUrl' | 'faultsUrl'
+>;
+
+const START = new URL('../../local/start.ts', import.meta.url).pathname;
+
+/** `npm start` in a process of its own, on the events of the guides. */
+export async function npmStart(): Promise<Started> {
+  const home = await mkdtemp(join(tmpdir(), 'performance-reports-started-'));
+  const events = join(home, 'events');
+  for (const [table, rows] of Object.entries(guideEvents))
+    await writeEvents(events, table, rows as unknown as EventRow[]);
+  const child = spawn(process.execPath, [START], {
+    env: { ...process.env, LOCAL_DIR: join(home, 'state'), EVENTS_DIR: events, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const ready = new Promise<void>((resolve, reject) => {
+    let output = '';
+    child.stdout.on('data', (text) => {
+      output += text;
+      if (output.includes('Ctrl-C')) resolve();
+    });
+    child.once('exit', () => reject(new Error(`npm start ended:\n${output}`)));
+  });
+  await ready;
+  const facts = JSON.parse(await readFile(join(home, 'state', 'stack.json'), 'utf8')) as Facts;
+  const token = await accessToken(facts);
+  return {
+    ...facts,
+    token,
+    environment: {
+      API_URL: facts.apiUrl,
+      TOKEN_URL: facts.tokenUrl,
+      CLIENT_ID: facts.clientId,
+      CLIENT_SECRET: facts.clientSecret,
+      SCOPE: facts.scope,
+      TOKEN: token,
+    },
+    async setFaults(faults) {
+      const response = await fetch(facts.faultsUrl, { method: 'PUT', body: JSON.stringify(faults) });
+      if (!response.ok) throw new Error(await response.text());
+    },
+    async close() {
+      child.kill('SIGINT');
+      await exited;
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,204 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ENV } from '../../lib/names.ts';
+import { writeEvents } from '../../local/events/write-events.ts';
+import type { FaultInput } from '../../local/faults/faults.ts';
+import { expectedReport, type Question } from './expected-report.ts';
+import { knownEvents } from './known-events.ts';
+import { queryOf, type Service, startService } from './service.ts';
+
+const REPORT = 'publisherperformance';
+const WAIT_MS = 500;
+const LONGEST_QUERY_MS = 4_000;
+const LARGE_BYTES = 20_000_000;
+
+const events = knownEvents(17, 200);
+let asked = 0;
+const freshQuestion = (): Question => ({
+  fields: ['Day', 'Clicks'],
+  start: '2026-01-01T00:00:00Z',
+  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
+});
+const expected = (question: Question) => expectedReport(REPORT, events.publisher_events, question);
+
+let service: Service;
+let s3: S3Client;
+beforeAll(async () => {
+  service = await startService(events, {
+    functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: String(LONGEST_QUERY_MS) },
+    asyncRetryPausesMs: [50, 50],
+  });
+  s3 = new S3Client({
+    endpoint: service.stack.storageUrl,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+  });
+});
+beforeEach(() => service.stack.faults.set([]));
+afterAll(async () => {
+  s3.destroy();
+  await service.close();
+});
+
+const pull = (question: Question) => service.pull(REPORT, question);
+const ask = (question: Question) => service.request(REPORT, queryOf(question));
+/** Where the answer leads; throws the problem if it is one. */
+async function locationOf(response: Response): Promise<string> {
+  const location = response.headers.get('location');
+  if (location === null) throw new Error(`${response.status} ${await response.text()}`);
+  return new URL(location, service.stack.apiUrl).href;
+}
+/** The answer that leads to the report. */
+async function linked(question: Question): Promise<Response> {
+  let answer = await ask(question);
+  for (let next = answer; next.status === 303; ) {
+    answer = next;
+    const url = await locationOf(answer);
+    if (url.startsWith(service.stack.storageUrl)) return answer;
+    next = await wait(url);
+  }
+  throw new Error('there is no report');
+}
+const wait = (url: string) => fetch(url, { redirect: 'manual' });
+const problemOf = async (response: Response) => ({
+  status: response.status,
+  slug: ((await response.json()) as { type: string }).type.split(':').at(-1),
+});
+/** Sets faults, and counts what else is named. */
+function watching(faults: readonly FaultInput[], ...matches: readonly Pick<FaultInput, 'on' | 'match'>[]) {
+  service.stack.faults.set([...faults, ...matches]);
+  return () =>
+    service.stack.faults
+      .current()
+      .slice(faults.length)
+      .map(({ matched }) => matched);
+}
+const QUERIES = { on: 'query', match: 'SELECT' } as const;
+
+async function empty(prefix: string): Promise<void> {
+  const Bucket = 'performance-reports-results';
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: prefix }));
+  for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
+}
+
+describe('a day that is restated long after it was closed', () => {
+  it('is shown by the report that was asked before, and by its sister', async () => {
+    const question: Question = {
+      fields: ['Clicks'],
+      start: '2026-01-25T00:00:00Z',
+      end: '2026-01-26T00:00:00Z',
+    };
+    const sister: Question = { ...question, fields: ['Clicks', 'ServedAds'] };
+    const before = await linked(question);
+    await writeEvents(service.eventsDirectory, 'publisher_events', [
+      { event_time: '2026-01-25T12:00:00.000Z', container_id: 1n, clicks: 1_000_000n },
+    ]);
+    const rows = [
+      ...events.publisher_events,
+      { event_time: '2026-01-25T12:00:00.000Z', container_id: 1n, clicks: 1_000_000n, served_ads: 0n },
+    ];
+    const after = await linked(question);
+    expect(await (await fetch(await locationOf(after))).text()).toBe(expectedReport(REPORT, rows, question));
+    expect(await pull(sister)).toBe(expectedReport(REPORT, rows, sister));
+    expect(await (await fetch(await locationOf(before))).text()).toBe(expected(question));
+    const versions = [before, after].map(({ headers }) => headers.get('data-version'));
+    expect(versions).toEqual([
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+    ]);
+    expect(versions[0]).not.toBe(versions[1]);
+    const download = await fetch(await locationOf(after));
+    expect(download.headers.get('x-amz-meta-data-version')).toBe(versions[1]);
+    await download.body?.cancel();
+  });
+});
+
+describe('a waiting URL that is fetched by four at a time', () => {
+  it('leads all to one file, which is made once', async () => {
+    const question = freshQuestion();
+    const counts = watching(
+      [{ on: 'query', delayMs: 900 }],
+      { on: 's3', match: 'GET athena/' },
+      { on: 's3', match: 'PUT reports/' },
+      QUERIES,
+    );
+    const url = await locationOf(await ask(question));
+    const bodies = await Promise.all(Array.from({ length: 4 }, async () => (await fetch(url)).text()));
+    expect(bodies).toEqual(Array(4).fill(expected(question)));
+    expect(counts()).toEqual([1, 1, 1]);
+  });
+});
+
+describe('a bucket from which objects have gone', () => {
+  it.each([
+    ['the file', ['reports/']],
+    ["the engine's result", ['athena/']],
+    ['both', ['reports/', 'athena/']],
+    ['the record', ['orders/']],
+    ['everything', ['reports/', 'athena/', 'orders/', 'tickets/']],
+  ])('is filled again: %s', async (_, prefixes) => {
+    const question = freshQuestion();
+    await pull(question);
+    for (const prefix of prefixes) await empty(prefix);
+    expect(await pull(question)).toBe(expected(question));
+  });
+
+  it('costs a new query where the result has gone while a caller waits', async () => {
+    const question = freshQuestion();
+    service.stack.faults.set([{ on: 'query', delayMs: 800 }]);
+    const url = await locationOf(await ask(question));
+    await empty('orders/');
+    await empty('athena/');
+    expect(await (await fetch(url)).text()).toBe(expected(question));
+  });
+});
+
+describe('the publication of a large result', () => {
+  const large: FaultInput = { on: 'query', resultBytes: LARGE_BYTES };
+
+  it('is tried three times and then given up: whoever waits is told, and the next request asks anew', async () => {
+    const question = freshQuestion();
+    // The result goes after the query has succeeded and before the publisher has begun.
+    service.stack.faults.set([large, { on: 's3', match: 'GET publications/', delayMs: 800 }]);
+    const first = await locationOf(await ask(question));
+    await empty('athena/');
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        let response = await wait(first);
+        while (response.status === 303) response = await wait(await locationOf(response));
+        return problemOf(response);
+      }),
+    );
+    expect(answers).toEqual(Array(12).fill({ status: 500, slug: 'internal-error' }));
+    expect(service.stack.faults.current()[1]?.matched).toBe(3);
+    service.stack.faults.set([]);
+    expect(await pull(question)).toBe(expected(question));
+  });
+});
+
+describe('a query that its caller has left', () => {
+  it('is stopped when it has taken too long, and the newcomer is given the report', async () => {
+    const question = freshQuestion();
+    const counts = watching([{ on: 'query', delayMs: 60_000, times: 1 }], QUERIES);
+    expect((await ask(question)).status).toBe(303);
+    await delay(LONGEST_QUERY_MS);
+    expect(await pull(question)).toBe(expected(question));
+    expect(counts()).toEqual([2]);
+  });
+});
+
+describe('a query that the engine cut off', () => {
+  it('is not run again for the same data and the same limit', async () => {
+    const question = freshQuestion();
+    const counts = watching([{ on: 'query', fail: 'cut-off' }], QUERIES);
+    const problem = async () => {
+      let response = await ask(question);
+      while (response.status === 303) response = await wait(await locationOf(response));
+      return problemOf(response);
+    };
+    expect(await problem()).toEqual({ status: 400, slug: 'report-too-large' });
+    expect(await problem()).toEqual({ status: 400, slug: 'report-too-large' });
+    expect(counts()).toEqual([1]);
+  });
+});

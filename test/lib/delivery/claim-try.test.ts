@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { claimNext, isRemembered, takeOver } from '../../../lib/delivery/claim-try.ts';
+import type { Execution } from '../../../lib/delivery/execution.ts';
+import { recordKey, tokenOf } from '../../../lib/delivery/order.ts';
+import type { OpenRecord } from '../../../lib/delivery/order-record.ts';
+import { START, setting } from './setting.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+describe('claimNext', () => {
+  it('writes the claim of the first try before the engine is called', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const claimed = await claimNext(begun, undefined, undefined, false);
+    const record = {
+      form: 1,
+      state: 'starting',
+      token: tokenOf(begun.order, begun.data.trace, undefined),
+      trace: begun.data.trace,
+      askedUntil: START + 25_000,
+      isRetry: false,
+    };
+    expect(claimed?.record).toEqual(record);
+    expect(results.calls).toEqual([`create ${recordKey(begun.order)}`]);
+    expect(results.document(recordKey(begun.order))).toEqual(record);
+    expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order)));
+    expect(begun).toMatchObject({ follows: record.token, cacheStatus: 'miss', starts: 1 });
+  });
+
+  it('claims for one of many that come at one time, and changes nothing for the others', async () => {
+    const { run } = setting();
+    const runs = await Promise.all([run(), run(), run()]);
+    const claims = await Promise.all(runs.map((each) => claimNext(each, undefined, undefined, false)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(runs.slice(1)).toMatchObject([
+      { follows: undefined, cacheStatus: undefined },
+      { follows: undefined, cacheStatus: undefined },
+    ]);
+  });
+
+  it('replaces only the record that was read', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order);
+    const read = results.put(key, { form: 0 });
+    const claimed = await claimNext(begun, read, 'token-0', true);
+    expect(claimed?.record).toMatchObject({
+      token: tokenOf(begun.order, begun.data.trace, 'token-0'),
+      isRetry: true,
+    });
+    expect(await claimNext(begun, read, 'token-0', true)).toBeUndefined();
+    expect(results.document(key)).toEqual(claimed?.record);
+  });
+
+  it('uses tokens that any machine would use three times, then random ones, and gives up after six', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const tokens: string[] = [];
+    for (let claimed = await claimNext(begun, undefined, 'same', false); tokens.length < 6; ) {
+      tokens.push(claimed?.record.token ?? '');
+      if (tokens.length < 6) claimed = await claimNext(begun, claimed?.stored, 'same', false);
+    }
+    const expected = tokenOf(begun.order, begun.data.trace, 'same');
+    expect(tokens.map((token) => token === expected)).toEqual([true, true, true, false, false, false]);
+    expect(new Set(tokens).size).toBe(4);
+    const writes = results.calls.length;
+    await expect(claimNext(begun, undefined, 'same', false)).rejects.toThrow(
+      'none of 6 queries left a result',
+    );
+    expect(results.calls).toHaveLength(writes);
+  });
+});
+
+describe('takeOver', () => {
+  const record: OpenRecord = {
+    form: 1,
+    state: 'under-way',
+    token: 'token-1',
+    trace: 'trace-1',
+    askedUntil: START - 1,
+    isRetry: true,
+    executionId: 'q1',
+  };
+
+  it('claims a try as it is, for as long as this request waits', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const stored = results.put(recordKey(begun.order), record);
+    const claimed = await takeOver(begun, stored, record);
+    expect(claimed?.record).toEqual({ ...record, askedUntil: START + 25_000 });
+    expect(results.document(recordKey(begun.order))).toEqual(claimed?.record);
+    expect(begun).toMatchObject({ follows: 'token-1', cacheStatus: undefined, starts: 0 });
+  });
+
+  it('is for one request alone', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const stored = results.put(recordKey(begun.order), record);
+    await takeOver(begun, stored, record);
+    expect(await takeOver(begun, stored, record)).toBeUndefined();
+  });
+});
+
+describe('isRemembered', () => {
+  const figures = {
+    id: 'q1',
+    submittedAt: START - 10_000,
+    completedAt: START - 1_001,
+    bytesScanned: 1,
+    engineMs: 1,
+  };
+  const ended: Execution = { ...figures, state: 'succeeded', location: 's3://results/athena/q1.csv' };
+  const late = { ...ended, completedAt: START - 1_000 };
+  const cutOff: Execution = { ...figures, state: 'cut-off' };
+  const failed: Execution = { ...figures, state: 'failed', reason: 'FAILED: x', isRetryable: false };
+
+  it.each<
+    [
+      string,
+      Execution,
+      { followsSince?: number | undefined; startedAt?: number | undefined; starts?: number },
+      boolean,
+    ]
+  >([
+    ['ended before this caller asked for it', ended, {}, true],
+    ['failed before this caller asked for it', failed, {}, true],
+    ['failed so, started by another request', failed, { startedAt: undefined }, true],
+    ['was cut off before this request started it', cutOff, {}, true],
+    ['was cut off so, started by another request', cutOff, { startedAt: undefined }, false],
+    ['ended so, at the third token', ended, { starts: 3 }, true],
+    ['ended so, but its token was random', ended, { starts: 4 }, false],
+    ['an earlier request of the same caller waited for', ended, { followsSince: undefined }, false],
+    ['ended within what the clocks may differ', late, {}, false],
+    ['ended after it', { ...ended, completedAt: START + 5 }, {}, false],
+    ['is under way', { state: 'under-way', id: 'q1', submittedAt: 0 }, {}, false],
+    ['is forgotten', { state: 'forgotten', id: 'q1' }, {}, false],
+  ])('of an execution that %s', (_, execution, more, expected) => {
+    const { startedAt, ...run } = { followsSince: START, starts: 1, startedAt: START, ...more };
+    expect(isRemembered(run, execution, startedAt)).toBe(expected);
+  });
+});

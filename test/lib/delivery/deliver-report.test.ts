@@ -1,0 +1,600 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ReportTooLarge, Unavailable } from '../../../lib/answers/problem.ts';
+import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
+import {
+  type Delivery,
+  type DeliveryTerms,
+  type Progress,
+  PublicationFailed,
+  QueryFailed,
+} from '../../../lib/delivery/delivery.ts';
+import { CSV, LARGE, START, setting, succeededRecord, termsNow, wanted } from './setting.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+type Setting = ReturnType<typeof setting>;
+
+/** One request: what it was answered or threw, and when. */
+interface Answer {
+  readonly delivery?: Delivery;
+  readonly error?: unknown;
+  readonly ms: number;
+}
+
+/** Sends a request that comes now. */
+function request(of: Setting, terms: Partial<DeliveryTerms> = {}, left?: Progress): Promise<Answer> {
+  const from = Date.now();
+  return deliverReport(of.parts, wanted, termsNow(terms), of.note, left).then(
+    (delivery) => ({ delivery, ms: Date.now() - from }),
+    (error: unknown) => ({ error, ms: Date.now() - from }),
+  );
+}
+
+/** Lets time pass until a promise settles; fails when it never does. */
+async function settled<T>(promise: Promise<T>): Promise<T> {
+  let isDone = false;
+  const mark = () => {
+    isDone = true;
+  };
+  promise.then(mark, mark);
+  const from = Date.now();
+  while (!isDone && Date.now() < from + 1_000_000) await vi.advanceTimersByTimeAsync(10);
+  if (!isDone) throw new Error('it does not end');
+  return promise;
+}
+const ask = (...given: Parameters<typeof request>) => settled(request(...given));
+
+/** Asks, and waits on as a client does, until there is an answer that is no place to wait. */
+async function follow(of: Setting, terms: Partial<DeliveryTerms> = {}): Promise<Answer & { hops: number }> {
+  const { giveUpAt, publishUntil } = termsNow(terms);
+  let answer = await ask(of, terms);
+  let hops = 0;
+  for (; answer.delivery?.state === 'waiting'; hops++)
+    answer = await ask(of, { ...terms, giveUpAt, publishUntil }, answer.delivery.progress);
+  return { ...answer, hops };
+}
+
+const recordOf = ({ results }: Setting) => {
+  const keys = [...results.objects.keys()].filter((key) => key.startsWith('orders/'));
+  return results.document(keys.at(-1) ?? '') as Record<string, unknown>;
+};
+const textOf = ({ results }: Setting, { delivery }: Answer) =>
+  delivery?.state === 'ready' ? results.objects.get(delivery.key)?.text : undefined;
+const keyOf = ({ delivery }: Answer) => (delivery?.state === 'ready' ? delivery.key : undefined);
+const statusOf = ({ delivery }: Answer) =>
+  delivery?.state === 'ready' ? delivery.cacheStatus : delivery?.state;
+const versionOf = ({ delivery }: Answer) => (delivery?.state === 'ready' ? delivery.dataVersion : undefined);
+
+describe('a report that nobody has asked for', () => {
+  it('is queried, published, remembered and counted once', async () => {
+    const of = setting({ afterMs: 500 });
+    const answer = await ask(of);
+    expect(answer.delivery).toMatchObject({
+      state: 'ready',
+      key: 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv',
+      cacheStatus: 'miss',
+      dataVersion: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+    expect(textOf(of, answer)).toBe(CSV);
+    expect(answer.ms).toBeLessThan(700);
+    expect(recordOf(of)).toEqual({
+      form: 1,
+      state: 'succeeded',
+      token: of.queries.started[0]?.token,
+      trace: expect.stringMatching(/^[0-9a-f]{32}$/),
+      executionId: 'q1',
+      submittedAt: START,
+      completedAt: START + 500,
+      bytesScanned: 1_000,
+      engineMs: 7,
+      location: 's3://results/athena/q1.csv',
+      resultBytes: 42,
+      isCopy: true,
+      goodUntil: 0,
+    });
+    expect(of.facts).toEqual({
+      queryExecutionId: 'q1',
+      dataVersion: versionOf(answer),
+      bytesScanned: 1_000,
+      engineMs: 7,
+      queryMs: 500,
+      recordedEnd: 'succeeded',
+    });
+    expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('is a hit for the next one, by a look at the lake, the record and the file, and no call of Athena', async () => {
+    const of = setting({ afterMs: 500 });
+    const first = await ask(of);
+    const asked = new Map(of.queries.asked);
+    of.results.calls.length = 0;
+    of.lake.looks.length = 0;
+    const second = await ask(of);
+    expect([statusOf(second), keyOf(second), versionOf(second)]).toEqual([
+      'hit',
+      keyOf(first),
+      versionOf(first),
+    ]);
+    expect(of.results.calls).toEqual([expect.stringMatching(/^read orders\//), `head ${keyOf(first)}`]);
+    expect(of.lake.looks).toEqual([0]);
+    expect(of.queries.asked).toEqual(asked);
+  });
+
+  it('is queried once for fifty that come at one time', async () => {
+    const of = setting({ afterMs: 3_000 });
+    const answers = await settled(Promise.all(Array.from({ length: 50 }, () => request(of))));
+    expect(new Set(answers.map(keyOf)).size).toBe(1);
+    expect(answers.map(statusOf).filter((status) => status === 'miss')).toHaveLength(1);
+    expect(answers.map(statusOf).filter((status) => status === 'collapsed')).toHaveLength(49);
+    expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(4);
+    expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('is delivered through places to wait when it takes longer than a request', async () => {
+    const of = setting({ afterMs: 60_000 });
+    const answer = await follow(of);
+    expect(answer.hops).toBe(2);
+    expect(statusOf(answer)).toBe('miss');
+    expect(textOf(of, answer)).toBe(CSV);
+    expect(of.ends).toEqual(['succeeded']);
+    expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(12);
+  });
+
+  it('is asked about by another request when the one that did has ended, in time for all who wait', async () => {
+    const of = setting({ afterMs: 40_000 });
+    const answers = await settled(Promise.all([ask(of), ...Array.from({ length: 20 }, () => follow(of))]));
+    expect(answers[0]?.delivery?.state).toBe('waiting');
+    expect(answers.slice(1).map((answer) => textOf(of, answer))).toEqual(Array(20).fill(CSV));
+    expect(Date.now()).toBeLessThan(START + 43_000);
+    expect(of.queries.started).toHaveLength(1);
+    expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('is answered in time by one that joins it', async () => {
+    const of = setting({ ends: 'never' });
+    const first = request(of);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const joining = request(of, { waitUntil: Date.now() + 2_000 });
+    const joined = await settled(joining);
+    expect(joined.delivery).toMatchObject({
+      state: 'waiting',
+      progress: { cacheStatus: 'collapsed', moves: 0 },
+    });
+    expect(joined.ms).toBeLessThan(2_100);
+    expect(of.facts.queryExecutionId).toBe('q1');
+    await settled(first);
+  });
+});
+
+describe('a file that is gone', () => {
+  it("is made again of the engine's result, by the same key", async () => {
+    const of = setting({});
+    const first = await ask(of);
+    of.results.objects.delete(keyOf(first) ?? '');
+    const second = await ask(of);
+    expect([statusOf(second), keyOf(second)]).toEqual(['hit', keyOf(first)]);
+    expect(textOf(of, second)).toBe(CSV);
+    expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('is queried anew where the result is gone too', async () => {
+    const of = setting({}, {});
+    const first = await ask(of);
+    of.results.objects.delete(keyOf(first) ?? '');
+    of.results.objects.delete('athena/q1.csv');
+    const second = await ask(of);
+    expect(statusOf(second)).toBe('miss');
+    expect(keyOf(second)).toContain('reports/q2/');
+    expect(recordOf(of)['executionId']).toBe('q2');
+    expect(statusOf(await ask(of))).toBe('hit');
+  });
+
+  it('is not given on the last day that it is kept', async () => {
+    const of = setting({}, {});
+    await ask(of);
+    vi.setSystemTime(START + 6 * 86_400_000 - 60_000);
+    expect(statusOf(await ask(of))).toBe('hit');
+    vi.setSystemTime(START + 6 * 86_400_000 + 60_000);
+    expect(statusOf(await ask(of))).toBe('miss');
+    expect(of.queries.started).toHaveLength(2);
+  });
+});
+
+describe('a query without a result', () => {
+  it('that is lost at once is succeeded by the next try', async () => {
+    const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
+    const answer = await ask(of);
+    expect(keyOf(answer)).toContain('reports/q2/');
+    expect(
+      of.queries.started
+        .map(({ token }) => token)
+        .filter((token, index, all) => all.indexOf(token) === index),
+    ).toHaveLength(2);
+    expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('six times is an error of ours', async () => {
+    const of = setting(...Array.from({ length: 7 }, () => ({ isLost: true, afterMs: 50 })));
+    const { error } = await ask(of);
+    expect(error).toEqual(new Error('none of 6 queries left a result'));
+    expect(of.queries.started).toHaveLength(6);
+  });
+
+  it('that Athena has forgotten is succeeded by the next try', async () => {
+    const of = setting({ ends: 'forgotten' }, { afterMs: 100 });
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('of an earlier time, remembered by three tokens, does not answer a fourth, which is random', async () => {
+    const old = { ends: 'failed', endedAgoMs: 3_600_000 } as const;
+    const of = setting(old, old, old, { afterMs: 50 });
+    const answer = await ask(of);
+    expect(keyOf(answer)).toContain('reports/q4/');
+    expect(of.ends).toEqual(['succeeded']);
+    // Another service with the same history uses the same three tokens, and a fourth of its own.
+    const again = setting(old, old, old, { afterMs: 50 });
+    await ask(again);
+    const tokens = [of, again].map(({ queries }) => queries.started.map(({ token }) => token));
+    expect(tokens[0]?.slice(0, 3)).toEqual(tokens[1]?.slice(0, 3));
+    expect(tokens[0]?.[3]).not.toBe(tokens[1]?.[3]);
+  });
+
+  it('of an earlier time that was cut off is run anew', async () => {
+    const of = setting({ ends: 'cut-off', endedAgoMs: 3_600_000 }, {});
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('of an earlier time that succeeded is the report', async () => {
+    const of = setting({ endedAgoMs: 3_600_000 });
+    expect(statusOf(await ask(of))).toBe('miss');
+    expect(of.queries.started).toHaveLength(1);
+  });
+});
+
+describe('a query that fails', () => {
+  it('in a way that may pass is tried once more, and counted', async () => {
+    const of = setting({ ends: 'retryable', afterMs: 100 }, { afterMs: 100 });
+    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect(of.ends).toEqual(['failed', 'succeeded']);
+  });
+
+  it('twice so is an error of ours for all who waited, and tried anew by the next request', async () => {
+    const of = setting({ ends: 'retryable', afterMs: 100 }, { ends: 'retryable', afterMs: 100 }, {});
+    const answers = await settled(Promise.all([request(of), request(of), request(of)]));
+    for (const { error } of answers) expect(error).toEqual(new QueryFailed('query q2 FAILED: boom'));
+    expect(of.ends).toEqual(['failed', 'failed']);
+    expect(recordOf(of)).toMatchObject({ state: 'failed', reason: 'FAILED: boom', hasDataMoved: false });
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('for good is an error of ours at once', async () => {
+    const of = setting({ ends: 'failed', afterMs: 100 });
+    expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
+    expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000, recordedEnd: 'failed' });
+    expect(of.ends).toEqual(['failed']);
+  });
+
+  it('tells those in the waiting room too, who learn which query it was', async () => {
+    const of = setting({ ends: 'failed', afterMs: 30_000 });
+    const [leader, joined] = await settled(Promise.all([follow(of), follow(of)]));
+    expect([leader?.error, joined?.error]).toEqual([
+      new QueryFailed('query q1 FAILED: boom'),
+      new QueryFailed('query q1 FAILED: boom'),
+    ]);
+    expect(of.ends).toEqual(['failed']);
+  });
+});
+
+describe('a query that is cut off', () => {
+  it('is refused, and so is the same request under the same limit, without a query', async () => {
+    const of = setting({ ends: 'cut-off', afterMs: 100 });
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(of.ends).toEqual(['cut-off']);
+    expect(recordOf(of)).toMatchObject({ state: 'cut-off', limit: 10, bytesScanned: 1_000 });
+    const asked = of.queries.asked.get('q1');
+    for (const key of ['queryExecutionId', 'bytesScanned'] as const) delete of.facts[key];
+    const again = await ask(of);
+    expect(again.error).toBeInstanceOf(ReportTooLarge);
+    expect(of.facts).toMatchObject({
+      queryExecutionId: 'q1',
+      bytesScanned: 1_000,
+      queryMs: 100,
+      engineMs: 7,
+    });
+    expect(of.queries.asked.get('q1')).toBe(asked);
+    expect(of.ends).toEqual(['cut-off']);
+  });
+
+  it('is run again under another limit', async () => {
+    const of = setting({ ends: 'cut-off' }, {});
+    await ask(of);
+    expect(textOf(of, await ask(of, { maxBytesScanned: 20 }))).toBe(CSV);
+  });
+
+  it('is run again over other data', async () => {
+    const of = setting({ ends: 'cut-off' }, {});
+    await ask(of);
+    of.lake.add('2026-01-02', 'b.parquet');
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('after the time limit is still a report too large', async () => {
+    const of = setting({ ends: 'cut-off', afterMs: 620_000 });
+    const answer = await ask(of, { waitUntil: START + 640_000, longestQueryMs: 620_000 });
+    expect(answer.error).toBeInstanceOf(ReportTooLarge);
+  });
+});
+
+describe('a query that takes too long', () => {
+  const terms = { longestQueryMs: 60_000, giveUpAt: START + 63_000, publishUntil: START + 963_000 };
+
+  it('is stopped, and its caller told to come back', async () => {
+    const of = setting({ ends: 'never' });
+    const answer = await follow(of, terms);
+    expect(answer.error).toBeInstanceOf(Unavailable);
+    expect(answer.error).toMatchObject({ headers: { 'Retry-After': '60' } });
+    expect(of.queries.stopped).toEqual(['q1']);
+    expect(Date.now()).toBeGreaterThanOrEqual(START + 60_000);
+    expect(Date.now()).toBeLessThan(START + 61_000);
+  });
+
+  it('does not fail who comes back after that', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    await follow(of, terms);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const later = { ...terms, giveUpAt: Date.now() + 63_000 };
+    expect(textOf(of, await ask(of, later))).toBe(CSV);
+  });
+
+  it('does not fail who joined it late and has time for another', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    const first = follow(of, terms);
+    // The first one's next request asks about it, and this one watches, when it has taken too long.
+    await vi.advanceTimersByTimeAsync(52_000);
+    const second = follow(of, { ...terms, giveUpAt: Date.now() + 63_000 });
+    expect((await settled(first)).error).toBeInstanceOf(Unavailable);
+    expect(textOf(of, await settled(second))).toBe(CSV);
+    expect(of.queries.stopped).toEqual(['q1']);
+  });
+
+  it('is stopped and succeeded for a newcomer, where its caller left hours ago', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    await ask(of, terms);
+    await vi.advanceTimersByTimeAsync(3 * 3_600_000);
+    const answer = await ask(of, { ...terms, giveUpAt: Date.now() + 63_000 });
+    expect(of.queries.stopped).toEqual(['q1']);
+    expect(textOf(of, answer)).toBe(CSV);
+  });
+
+  it('is not stopped by one that gives up earlier', async () => {
+    const of = setting({ afterMs: 30_000 });
+    const hurried = follow(of, { ...terms, giveUpAt: START + 10_000 });
+    const patient = follow(of, terms);
+    expect((await settled(hurried)).error).toBeInstanceOf(Unavailable);
+    expect(textOf(of, await settled(patient))).toBe(CSV);
+    expect(of.queries.stopped).toEqual([]);
+  });
+
+  it('ends for one that joined it and has no more time', async () => {
+    const of = setting({ ends: 'never' });
+    const leading = request(of);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const answer = await ask(of, { giveUpAt: Date.now() + 5_000 });
+    expect(answer.error).toBeInstanceOf(Unavailable);
+    expect(answer.ms).toBeLessThan(5_100);
+    await settled(leading);
+  });
+});
+
+describe('a failure that nobody has noticed', () => {
+  it('is none of a newcomer who did not wait for it', async () => {
+    const of = setting({ ends: 'failed', afterMs: 40_000 }, { afterMs: 100 });
+    expect((await ask(of)).delivery?.state).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('is a cut-off that a newcomer is told of too, since the query would be cut off again', async () => {
+    const of = setting({ ends: 'cut-off', afterMs: 40_000 });
+    expect((await ask(of)).delivery?.state).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(of.ends).toEqual(['cut-off']);
+  });
+
+  it('is that of the caller who waited for it, however late the next hop comes', async () => {
+    const of = setting({ ends: 'failed', afterMs: 40_000 });
+    const { delivery } = await ask(of);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const left = delivery?.state === 'waiting' ? delivery.progress : undefined;
+    expect((await ask(of, {}, left)).error).toBeInstanceOf(QueryFailed);
+  });
+});
+
+describe('a lake that changes', () => {
+  const change = (of: () => Setting, name: string) => () => of().lake.add('2026-01-01', name);
+
+  it('after the report gets a report of its own, and the first stays what it was', async () => {
+    const of = setting({}, { csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' });
+    const first = await ask(of);
+    of.lake.add('2026-01-01', 'b.parquet');
+    const second = await ask(of);
+    expect([statusOf(second), textOf(of, second)]).toEqual(['miss', CSV.replace(',1', ',2')]);
+    expect(versionOf(second)).not.toBe(versionOf(first));
+    expect(textOf(of, first)).toBe(CSV);
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    expect([statusOf(await ask(of)), keyOf(await ask(of))]).toEqual(['hit', keyOf(first)]);
+  });
+
+  it('under the query gives a report to those who waited for it, and nobody remembers it', async () => {
+    const of: Setting = setting({ afterMs: 100, onStart: change(() => of, 'b.parquet') }, {});
+    const answer = await ask(of);
+    expect([statusOf(answer), versionOf(answer), textOf(of, answer)]).toEqual(['miss', undefined, CSV]);
+    expect(recordOf(of)).toMatchObject({ isCopy: false, goodUntil: 0 });
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    expect(statusOf(await ask(of))).toBe('miss');
+    expect(of.queries.started).toHaveLength(2);
+  });
+
+  it('and back under the query is noticed too, by times alone', async () => {
+    const of: Setting = setting({
+      afterMs: 100,
+      onStart: () => {
+        of.lake.objects = of.lake.objects?.map((object) => ({ ...object, lastModified: 2_000 }));
+      },
+    });
+    expect(versionOf(await ask(of))).toBeUndefined();
+  });
+
+  it('is looked at anew after a query, whatever age a listing may have', async () => {
+    const of: Setting = setting({ onStart: change(() => of, 'b.parquet') });
+    await ask(of, { listingMs: 60_000 });
+    expect(of.lake.looks).toEqual([60_000, 0]);
+  });
+
+  it('under a stage whose listings may be old is given again for as long as that', async () => {
+    const of: Setting = setting({ onStart: change(() => of, 'b.parquet') }, {});
+    const listingMs = 60_000;
+    const first = await ask(of, { listingMs });
+    expect(recordOf(of)).toMatchObject({ isCopy: false, goodUntil: START + listingMs });
+    // As a function whose listing is as old as it may be.
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    const again = await ask(of, { listingMs });
+    expect([statusOf(again), keyOf(again), versionOf(again)]).toEqual(['hit', keyOf(first), undefined]);
+    vi.setSystemTime(START + listingMs);
+    expect(statusOf(await ask(of, { listingMs }))).toBe('miss');
+  });
+
+  it('under a query that fails is asked again under the new version', async () => {
+    const of: Setting = setting(
+      { ends: 'failed', afterMs: 100, onStart: change(() => of, 'b.parquet') },
+      { afterMs: 100 },
+    );
+    const [leader, joined] = await settled(Promise.all([request(of), request(of)]));
+    for (const answer of [leader, joined]) expect(answer && textOf(of, answer)).toBe(CSV);
+    expect(leader && versionOf(leader)).toMatch(/^[0-9a-f]{32}$/);
+    expect(of.queries.started).toHaveLength(2);
+    expect(of.ends).toEqual(['failed', 'succeeded']);
+  });
+
+  it('three times under queries that fail is a 503, also through the waiting room', async () => {
+    const plan = (name: string) => ({
+      ends: 'failed' as const,
+      afterMs: 30_000,
+      onStart: () => of.lake.add('2026-01-01', name),
+    });
+    const of: Setting = setting(plan('b'), plan('c'), plan('d'), plan('e'));
+    const answer = await follow(of);
+    expect(answer.error).toBeInstanceOf(Unavailable);
+    expect(answer.error).toMatchObject({
+      message:
+        'The events of this window are being rewritten at this moment. Request the report again later.',
+      headers: { 'Retry-After': '60' },
+    });
+    expect(of.queries.started).toHaveLength(4);
+    expect(answer.hops).toBeGreaterThan(1);
+  });
+
+  it('is no reason to join a query that was started for another listing of the same files', async () => {
+    const of = setting({ afterMs: 1_000 }, { afterMs: 100 });
+    const first = request(of);
+    await vi.advanceTimersByTimeAsync(100);
+    of.lake.objects = of.lake.objects?.map((object) => ({ ...object, lastModified: 2_000 }));
+    const second = await ask(of);
+    expect(keyOf(second)).toContain('reports/q2/');
+    // The first finds its place taken, and is given the later one's report.
+    expect(textOf(of, await settled(first))).toBe(CSV);
+  });
+});
+
+describe('a lake that can not be listed', () => {
+  it('is queried anew for each request, and no report is of a version', async () => {
+    const of = setting({}, {});
+    of.lake.objects = undefined;
+    const answers = [await ask(of), await ask(of)];
+    expect(answers.map(statusOf)).toEqual(['miss', 'miss']);
+    expect(answers.map(versionOf)).toEqual([undefined, undefined]);
+    expect(recordOf(of)).toMatchObject({ isCopy: false, goodUntil: 0 });
+    expect(of.lake.looks).toEqual([0, 0]);
+  });
+
+  it('is good for nothing later, whatever age a listing may have', async () => {
+    const of = setting({});
+    of.lake.objects = undefined;
+    await ask(of, { listingMs: 60_000 });
+    expect(recordOf(of)).toMatchObject({ goodUntil: 0 });
+  });
+
+  it('has its failures not taken for changed files', async () => {
+    const of = setting({ ends: 'failed' });
+    of.lake.objects = undefined;
+    expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
+  });
+});
+
+describe('a large result', () => {
+  const large = { afterMs: 100, bytes: LARGE };
+
+  it('is published by its own function, and delivered when that is done', async () => {
+    const of = setting(large);
+    const answering = request(of);
+    await vi.advanceTimersByTimeAsync(2_000);
+    const requested = of.results.document('publications/q1.json') as { key: string };
+    of.results.put(requested.key, {});
+    const answer = await settled(answering);
+    expect(answer.delivery).toMatchObject({ state: 'ready', cacheStatus: 'miss', key: requested.key });
+    expect(of.results.calls.filter((call) => call.startsWith('writeOnce'))).toEqual([]);
+    expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('is waited for by many with one request for it', async () => {
+    const of = setting(large);
+    const answering = Promise.all(Array.from({ length: 12 }, () => follow(of)));
+    await vi.advanceTimersByTimeAsync(70_000);
+    of.results.put((of.results.document('publications/q1.json') as { key: string }).key, {});
+    const answers = await settled(answering);
+    expect(new Set(answers.map(keyOf)).size).toBe(1);
+    expect(of.queries.started).toHaveLength(1);
+    expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('that was given up fails those who wait, and the next request has another query', async () => {
+    const of = setting(large, { afterMs: 100 });
+    const answering = Promise.all([follow(of), follow(of)]);
+    await vi.advanceTimersByTimeAsync(40_000);
+    of.results.put('abandoned/q1.json', {});
+    for (const { error } of await settled(answering)) expect(error).toBeInstanceOf(PublicationFailed);
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+});
+
+describe('what is stored of an order', () => {
+  it('counts as absent where it can not be read', async () => {
+    const of = setting({}, {});
+    const first = await ask(of);
+    const key = [...of.results.objects.keys()].find((each) => each.startsWith('orders/')) ?? '';
+    of.results.put(key, { ...succeededRecord(), form: 0 });
+    // The token is that of the first time, so that Athena runs nothing.
+    expect(keyOf(await ask(of))).toBe(keyOf(first));
+    expect(of.queries.started).toHaveLength(1);
+  });
+
+  it('is judged anew where another request was quicker with each write', async () => {
+    const of = setting({ afterMs: 100 });
+    of.results.before('create orders/', () => {
+      const key = of.results.calls.at(-1)?.replace('create ', '') ?? '';
+      of.results.putResult('s3://results/athena/other.csv', '"Day","Clicks"\n');
+      of.results.put(
+        key,
+        succeededRecord({ executionId: 'other', location: 's3://results/athena/other.csv' }),
+      );
+    });
+    const answer = await ask(of);
+    expect([statusOf(answer), keyOf(answer)]).toEqual(['hit', expect.stringContaining('reports/other/')]);
+    expect(of.queries.started).toEqual([]);
+  });
+});

@@ -1,0 +1,224 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
+import {
+  abandonPublication,
+  awaitPublication,
+  isLarge,
+  type Publication,
+  publish,
+  readPublication,
+} from '../../../lib/delivery/publication.ts';
+import type { EngineResult } from '../../../lib/delivery/results.ts';
+import { only } from '../../only.ts';
+import { memoryBucket } from './memory-bucket.ts';
+import { CSV, START } from './setting.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const KEY = 'reports/q1/report.csv';
+const REQUEST = 'publications/q1.json';
+const ABANDONED = 'abandoned/q1.json';
+const ENGINE_CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n';
+const publication: Publication = {
+  form: 1,
+  executionId: 'q1',
+  location: 's3://results/athena/q1.csv',
+  key: KEY,
+  fileName: 'report.csv',
+  columns: [
+    { name: 'Day', type: 'datetime' },
+    { name: 'Clicks', type: 'integer' },
+  ],
+  dataVersion: 'v1',
+};
+
+/** The promise's outcome and how long it took, by the fake clock. */
+async function timed<T>(outcome: Promise<T>): Promise<[T, number]> {
+  const ended = outcome.then((value): [T, number] => [value, Date.now() - START]);
+  await vi.runAllTimersAsync();
+  return ended;
+}
+
+describe('isLarge', () => {
+  it('is what is over 16 MiB', () => {
+    expect([0, 16 * 1024 ** 2, 16 * 1024 ** 2 + 1].map(isLarge)).toEqual([false, false, true]);
+  });
+});
+
+describe('publish', () => {
+  it("writes the engine's result as the report's file, with where it comes from", async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, ENGINE_CSV);
+    expect(await publish(results, publication)).toEqual({ bytes: CSV.length });
+    expect(results.objects.get(KEY)).toMatchObject({
+      text: CSV,
+      file: { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } },
+    });
+  });
+
+  it('names no version of the data where the report is of none', async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, ENGINE_CSV);
+    const { dataVersion: _, ...ofNone } = publication;
+    await publish(results, ofNone);
+    expect(results.objects.get(KEY)?.file?.metadata).toEqual({ 'query-execution-id': 'q1' });
+  });
+
+  it('reads a result that has been opened already, and opens it anew for a second try', async () => {
+    const read: string[] = [];
+    const result = (text: string): EngineResult => ({
+      bytes: text.length,
+      content: (async function* () {
+        yield Buffer.from(text);
+      })() as unknown as EngineResult['content'],
+    });
+    const results = only<ReturnType<typeof memoryBucket>>({
+      openResult: async () => result(ENGINE_CSV.replace('"1"', '"2"')),
+      writeOnce: async (_key, _file, open) => {
+        for (let tries = 0; tries < 2; tries++) {
+          let text = '';
+          for await (const chunk of (await open()) ?? []) text += Buffer.from(chunk).toString();
+          read.push(text);
+        }
+        return true;
+      },
+    });
+    await publish(results, publication, result(ENGINE_CSV));
+    expect(read).toEqual([CSV, CSV.replace(',1', ',2')]);
+  });
+
+  it('is undefined where the result is gone', async () => {
+    const results = memoryBucket();
+    expect(await publish(results, publication)).toBeUndefined();
+    expect(results.objects.size).toBe(0);
+  });
+
+  it("throws where the result is not the engine's CSV", async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, 'nonsense');
+    await expect(publish(results, publication)).rejects.toThrow(NotEngineCsv);
+    expect(results.objects.has(KEY)).toBe(false);
+  });
+});
+
+describe('awaitPublication', () => {
+  it('requests nothing where the file is there', async () => {
+    const results = memoryBucket();
+    results.put(KEY, {});
+    expect(await timed(awaitPublication(results, publication, START + 10_000))).toEqual(['published', 0]);
+    expect(results.calls).toEqual([`head ${KEY}`]);
+  });
+
+  it('writes the request once, and waits for the file', async () => {
+    const results = memoryBucket();
+    setTimeout(() => results.put(KEY, {}), 3_000);
+    const [outcome, ms] = await timed(awaitPublication(results, publication, START + 60_000));
+    expect(outcome).toBe('published');
+    expect(ms).toBeGreaterThanOrEqual(3_000);
+    expect(ms).toBeLessThan(3_500);
+    expect(results.document(REQUEST)).toEqual(publication);
+    expect(results.calls.length).toBeLessThan(40);
+  });
+
+  it('of twelve that wait makes one request', async () => {
+    const results = memoryBucket();
+    setTimeout(() => results.put(KEY, {}), 3_000);
+    const waits = Array.from({ length: 12 }, () => awaitPublication(results, publication, START + 60_000));
+    const [outcomes] = await timed(Promise.all(waits));
+    expect(new Set(outcomes)).toEqual(new Set(['published']));
+    expect(results.objects.get(REQUEST)?.etag).toBe('"1"');
+  });
+
+  it('is under way when this request must be answered, and not a moment later', async () => {
+    const results = memoryBucket();
+    expect(await timed(awaitPublication(results, publication, START + 1_234))).toEqual(['under-way', 1_234]);
+  });
+
+  it('looks once where there is no time to wait', async () => {
+    const results = memoryBucket();
+    expect(await timed(awaitPublication(results, publication, START - 1))).toEqual(['under-way', 0]);
+    expect(results.document(REQUEST)).toEqual(publication);
+  });
+
+  it('is abandoned as soon as that is told', async () => {
+    const results = memoryBucket();
+    setTimeout(() => results.put(ABANDONED, {}), 1_000);
+    const [outcome, ms] = await timed(awaitPublication(results, publication, START + 60_000));
+    expect(outcome).toBe('abandoned');
+    expect(ms).toBeLessThan(1_500);
+  });
+
+  it('is published where it was abandoned and done all the same', async () => {
+    const results = memoryBucket();
+    results.put(ABANDONED, {});
+    results.before(`head ${ABANDONED}`, () => results.put(KEY, {}));
+    results.before(`create ${REQUEST}`, () => results.put(KEY, {}));
+    expect((await timed(awaitPublication(results, publication, START + 60_000)))[0]).toBe('published');
+  });
+
+  it.each([
+    [50 * 60_000, 'under-way'],
+    [50 * 60_000 + 1, 'abandoned'],
+  ])('of a request that was made %d ms ago is %s', async (ageMs, expected) => {
+    const results = memoryBucket();
+    vi.setSystemTime(START - ageMs);
+    results.put(REQUEST, publication);
+    vi.setSystemTime(START);
+    expect(await timed(awaitPublication(results, publication, START))).toEqual([expected, 0]);
+  });
+
+  it('waits on where an earlier request has expired at that moment', async () => {
+    const results = memoryBucket();
+    results.put(REQUEST, publication);
+    results.before(`head ${REQUEST}`, () => results.objects.delete(REQUEST));
+    expect((await timed(awaitPublication(results, publication, START + 10)))[0]).toBe('under-way');
+  });
+});
+
+describe('readPublication', () => {
+  const read = async (document: unknown) => {
+    const results = memoryBucket();
+    results.put(REQUEST, document);
+    return readPublication(results, REQUEST);
+  };
+
+  it('reads what was requested, whole', async () => {
+    expect(await read(publication)).toEqual(publication);
+  });
+
+  it.each([
+    ...Object.keys(publication)
+      .filter((field) => field !== 'dataVersion')
+      .map((field) => [`without its ${field}`, { ...publication, [field]: undefined }] as const),
+    ['of another form', { ...publication, form: 2 }] as const,
+    ['with a column of no type', { ...publication, columns: [{ name: 'Day', type: 'day' }] }] as const,
+    ['with a column of no name', { ...publication, columns: [{ type: 'float' }] }] as const,
+  ])('takes a request %s for absent', async (_, document) => {
+    expect(await read(document)).toBeUndefined();
+  });
+
+  it('reads columns of every type', async () => {
+    const columns = (['datetime', 'integer', 'string', 'float'] as const).map((type) => ({
+      name: type,
+      type,
+    }));
+    expect(await read({ ...publication, columns })).toMatchObject({ columns });
+  });
+
+  it('finds none where the request is gone', async () => {
+    expect(await readPublication(memoryBucket(), REQUEST)).toBeUndefined();
+  });
+});
+
+describe('abandonPublication', () => {
+  it('leaves word by the execution, once', async () => {
+    const results = memoryBucket();
+    expect(await abandonPublication(results, 'publications/12ab.json')).toBe('12ab');
+    expect(await abandonPublication(results, 'publications/12ab.json')).toBe('12ab');
+    expect(results.objects.get('abandoned/12ab.json')).toMatchObject({ document: {}, etag: '"1"' });
+  });
+});

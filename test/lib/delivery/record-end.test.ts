@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ReportTooLarge } from '../../../lib/answers/problem.ts';
+import { QueryFailed } from '../../../lib/delivery/delivery.ts';
+import type { CutOffExecution, FailedExecution } from '../../../lib/delivery/execution.ts';
+import { recordKey } from '../../../lib/delivery/order.ts';
+import { failureRecord, figuresOf, recordEnd, refusalOf } from '../../../lib/delivery/record-end.ts';
+import { START, setting, succeededRecord } from './setting.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const figures = { id: 'q1', submittedAt: 10, completedAt: 250, bytesScanned: 5, engineMs: 7 };
+const of = { token: 'token-1', trace: 'trace-1' };
+const end = {
+  form: 1,
+  ...of,
+  executionId: 'q1',
+  submittedAt: 10,
+  completedAt: 250,
+  bytesScanned: 5,
+  engineMs: 7,
+};
+const cutOff: CutOffExecution = { state: 'cut-off', ...figures };
+const failed: FailedExecution = { state: 'failed', ...figures, reason: 'FAILED: boom', isRetryable: true };
+const circumstances = { limit: 99, hasDataMoved: true };
+
+describe('figuresOf', () => {
+  it('gives bytes, engine time, and the time from submission to end', () => {
+    expect(figuresOf(failed)).toEqual({ bytesScanned: 5, engineMs: 7, queryMs: 240 });
+  });
+});
+
+describe('failureRecord', () => {
+  it('remembers of a cut-off its limit', () => {
+    expect(failureRecord(cutOff, of, circumstances)).toEqual({ state: 'cut-off', ...end, limit: 99 });
+  });
+
+  it('remembers of a failure its reason, and whether files changed', () => {
+    const record = { state: 'failed', ...end, reason: 'FAILED: boom', hasDataMoved: true };
+    expect(failureRecord(failed, of, circumstances)).toEqual(record);
+  });
+});
+
+describe('refusalOf', () => {
+  it('is 400 for a cut-off', () => {
+    expect(refusalOf(failureRecord(cutOff, of, circumstances))).toBeInstanceOf(ReportTooLarge);
+  });
+
+  it("is ours for a failure, with the engine's reason for the log", () => {
+    const error = refusalOf(failureRecord(failed, of, circumstances));
+    expect(error).toBeInstanceOf(QueryFailed);
+    expect(error).toMatchObject({ name: 'QueryFailed', message: 'query q1 FAILED: boom' });
+  });
+});
+
+describe('recordEnd', () => {
+  it('counts the query by the request whose record it is, and by no other', async () => {
+    const { run, results, ends } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order);
+    const stored = results.put(key, { form: 1 });
+    await recordEnd(begun, stored, succeededRecord());
+    expect(results.document(key)).toEqual(succeededRecord());
+    await recordEnd(begun, stored, succeededRecord({ executionId: 'q2' }));
+    expect(results.document(key)).toEqual(succeededRecord());
+    expect(ends).toEqual(['succeeded']);
+  });
+
+  it('does nothing where another request has replaced the record', async () => {
+    const { run, results, ends } = setting();
+    await recordEnd(await run(), undefined, succeededRecord());
+    expect([results.calls, ends]).toEqual([[], []]);
+  });
+});

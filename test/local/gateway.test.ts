@@ -1,0 +1,107 @@
+import { type IncomingMessage, request as send } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startGateway } from '../../local/gateway/gateway.ts';
+import type { CallRate } from '../../local/token-bucket.ts';
+
+/** A gateway before one function that notes its events and answers what it is told. */
+async function start(answer: object = { statusCode: 200, body: '' }, throttling?: CallRate) {
+  const events: APIGatewayProxyEvent[] = [];
+  const invoke = async (event: unknown) => {
+    events.push(event as APIGatewayProxyEvent);
+    return answer;
+  };
+  const routes = [{ methods: ['GET'], path: '/report', sandbox: { invoke, kill: async () => {} } }];
+  const gateway = await startGateway(routes, 0, throttling);
+  onTestFinished(() => gateway.close());
+  /** Sends what fetch would change: header names in their case, and a URL as it is. */
+  const get = async (path: string, headers: Record<string, string | string[]> = {}) => {
+    const { port } = new URL(gateway.url);
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      send({ host: '127.0.0.1', port, path, headers }, resolve).on('error', reject).end();
+    });
+    return { status: response.statusCode, headers: response.headers, body: await text(response) };
+  };
+  return { events, get };
+}
+
+describe('a function behind the gateway', () => {
+  it('gets header names in the case of the caller, and each value of a repeated one', async () => {
+    const { events, get } = await start();
+    await get('/report', { 'X-Custom-NAME': 'one', aCCept: ['text/csv', 'text/*'] });
+    const [event] = events;
+    expect(event?.multiValueHeaders).toMatchObject({
+      'X-Custom-NAME': ['one'],
+      aCCept: ['text/csv', 'text/*'],
+    });
+    expect(event?.headers).toMatchObject({ 'X-Custom-NAME': 'one', aCCept: 'text/*' });
+    expect(event?.headers).not.toHaveProperty('x-custom-name');
+  });
+
+  it('gets the scheme and the port of the gateway, whatever the caller says', async () => {
+    const { events, get } = await start();
+    await get('/report', { 'x-forwarded-PROTO': 'https', 'X-Forwarded-Port': '443' });
+    const { multiValueHeaders = {} } = events[0] ?? {};
+    const forwarded = Object.entries(multiValueHeaders).filter(([name]) => /^x-forwarded/i.test(name));
+    expect(forwarded).toEqual([
+      ['X-Forwarded-Proto', ['http']],
+      ['X-Forwarded-Port', [expect.not.stringMatching(/^443$/)]],
+    ]);
+  });
+
+  it.each([
+    ['a=1;b=2&c=3', { a: ['1'], b: ['2'], c: ['3'] }],
+    ['a=1%3B2', { a: ['1;2'] }],
+    ['a=%7C%7B%7D', { a: ['|{}'] }],
+    ['filter[A]=1&filter%5BA%5D=2', { 'filter[A]': ['1', '2'] }],
+    ['a=b+c%20d', { a: ['b c d'] }],
+    ['a=1#b=2', { a: ['1'] }],
+    ['a=1?b=2', { a: ['1?b=2'] }],
+    ['', null],
+  ])('gets of the query %s what API Gateway makes of it', async (query, expected) => {
+    const { events, get } = await start();
+    await get(`/report?${query}`);
+    expect(events[0]?.multiValueQueryStringParameters).toEqual(expected);
+    expect(events[0]?.path).toBe('/report');
+  });
+
+  it.each(['a|b', '{a', 'a}'])('is not asked where the query has a raw %s', async (value) => {
+    const { events, get } = await start();
+    expect(await get(`/report?x=${value}`)).toMatchObject({ status: 400, body: '' });
+    expect(events).toEqual([]);
+  });
+
+  it('has its WWW-Authenticate renamed', async () => {
+    const { get } = await start({ statusCode: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: '' });
+    const { headers } = await get('/report');
+    expect(headers).toMatchObject({ 'x-amzn-remapped-www-authenticate': 'Bearer' });
+    expect(headers).not.toHaveProperty('www-authenticate');
+  });
+});
+
+it.each<Record<string, string>>([{}, { Authorization: 'Bearer token' }])(
+  'an unknown path is a 404 problem, with the headers %j',
+  async (headers) => {
+    const { get } = await start();
+    const { status, body } = await get('/nothing', headers);
+    expect([status, JSON.parse(body)]).toMatchObject([404, { status: 404, title: 'Not found' }]);
+  },
+);
+
+it('requests beyond the rate are answered 429 with Retry-After, until there is room again', async () => {
+  vi.spyOn(performance, 'now').mockReturnValue(0);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { events, get } = await start(undefined, { perSecond: 2, burst: 3 });
+  const statuses = async (count: number) =>
+    (await Promise.all(Array.from({ length: count }, () => get('/report'))))
+      .map(({ status }) => status)
+      .sort();
+  expect(await statuses(5)).toEqual([200, 200, 200, 429, 429]);
+  expect(events).toHaveLength(3);
+  const { headers, body } = await get('/report');
+  expect(headers).toMatchObject({ 'retry-after': '5', 'content-type': 'application/problem+json' });
+  expect(JSON.parse(body)).toMatchObject({ status: 429, title: 'Too many requests' });
+  vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  expect(await statuses(3)).toEqual([200, 200, 429]);
+});

@@ -1,0 +1,37 @@
+import { createServer } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listenApart } from '../../local/object-store/listen-apart.ts';
+
+// Addresses for documentation (RFC 5737): no machine has them.
+const NOBODYS = ['192.0.2.1', '198.51.100.1'];
+
+let server: ReturnType<typeof createServer>;
+beforeEach(() => {
+  server = createServer((_, response) => response.end('here'));
+});
+afterEach(() => {
+  server.close();
+});
+
+describe('listenApart', () => {
+  it('leads to the server, on the first address', async () => {
+    const origin = await listenApart(server, ['127.0.0.1']);
+    expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await (await fetch(origin)).text()).toBe('here');
+  });
+
+  it('takes the next address where the machine does not have one', async () => {
+    const origin = await listenApart(server, [...NOBODYS, '127.0.0.1']);
+    expect(await (await fetch(origin)).text()).toBe('here');
+  });
+
+  it('says so where the machine has none', async () => {
+    await expect(listenApart(server, NOBODYS)).rejects.toThrow(
+      'This machine has none of the addresses 192.0.2.1, 198.51.100.1.',
+    );
+  });
+
+  it('leaves the address of the gateway by itself', async () => {
+    expect(new URL(await listenApart(server)).hostname).not.toBe('127.0.0.1');
+  });
+});
