@@ -13,7 +13,7 @@ import type { LineLog } from './request-log.ts';
 import type { MetricSink } from './request-metrics.ts';
 
 /** What a request works with. */
-export type RequestParts = DeliveryParts & { readonly register: Register };
+type RequestParts = DeliveryParts & { readonly register: Register };
 
 /** What every function is made of. */
 export interface FunctionParts {

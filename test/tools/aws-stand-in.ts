@@ -10,7 +10,7 @@ import { credentials } from '../../local/object-store/verify-signature.ts';
 import { startObjectStore } from '../../local/object-store.ts';
 
 /** A client of the user pool, as Cognito has it. */
-export interface PoolClient {
+interface PoolClient {
   readonly ClientId: string;
   readonly ClientName: string;
   readonly AllowedOAuthScopes: readonly string[];

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-cognito-identity-provider';
 
 /** A client of the pool, as it is listed. */
-export interface ListedClient {
+interface ListedClient {
   readonly id: string;
   /** Not unique in Cognito. */
   readonly name: string;
