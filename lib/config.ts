@@ -8,12 +8,20 @@ const whole = (minimum: number, maximum: number) =>
   v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number), v.minValue(minimum), v.maxValue(maximum));
 
 const environment = v.object({
+  /** What was deployed, for logs and answers. */
+  [ENV.commit]: v.optional(text, 'unknown'),
   /** The identity provider whose tokens are good, as it stands in `iss`. */
   [ENV.tokenIssuer]: text,
   /** Where that provider publishes its signing keys. */
   [ENV.tokenJwksUri]: v.pipe(v.string(), v.url()),
   /** Tokens must be requested with `{API_SCOPE}/.default` (contract 5.2). */
   [ENV.apiScope]: text,
+  /**
+   * A claim that every token must carry, `roles`, and the value that it must hold. Where it is set, `aud` may name the
+   * API in place of the scope, as with Entra ID.
+   */
+  [ENV.requiredClaim]: v.optional(text),
+  [ENV.requiredClaimValue]: v.optional(text),
   /**
    * Who says which companies' rows a caller may see: the register of partners (`partners`), the token (`claims`), or
    * nobody, so that every caller sees all (`none`). There is no default: a deployment that forgot to choose must not
@@ -29,12 +37,12 @@ const environment = v.object({
   [ENV.publisherCompaniesPrefix]: v.optional(text),
   [ENV.advertiserCompaniesPrefix]: v.optional(text),
   /** The value that stands for every company; without it no token sees all. Never a company's own id. */
-  [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/\D/, 'must not be a number'))),
+  [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
   /** How long one request waits for its query. API Gateway ends a request at 29 s. */
-  [ENV.queryWaitMs]: v.optional(whole(0, 27_000), '25000'),
+  [ENV.queryWaitMs]: v.optional(whole(100, 25_000), '25000'),
   /** A query that takes longer than this is stopped. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
   /** Where the lake is. Without it nothing can be listed, so that no report is given twice. */
@@ -74,6 +82,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   if (values[ENV.entitlements] === 'partners' && partnersBucket === undefined)
     throw new Error(`${ENV.entitlements} is "partners": name the register's bucket, ${ENV.partnersBucket}.`);
   const everyCompany = values[ENV.everyCompanyValue];
+  const { [ENV.requiredClaim]: name, [ENV.requiredClaimValue]: value } = values;
+  if ((name === undefined) !== (value === undefined))
+    throw new Error(`${ENV.requiredClaim} and ${ENV.requiredClaimValue} go together: set both or neither.`);
+  const requiredClaim =
+    name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
   const eventsBucket = values[ENV.eventsBucket];
   const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
     claim === undefined ? undefined : { claim, prefix, everyCompany };
@@ -93,10 +106,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     };
   };
   return Object.freeze({
+    commit: values[ENV.commit],
     token: Object.freeze({
       issuer: values[ENV.tokenIssuer],
       jwksUri: values[ENV.tokenJwksUri],
       apiScope: values[ENV.apiScope],
+      requiredClaim,
     }),
     entitlements: Object.freeze(entitlements()),
     athenaDatabase: values[ENV.athenaDatabase],

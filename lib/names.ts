@@ -5,9 +5,12 @@
 
 /** Environment variables of the functions; what each holds is said in `config.ts`. */
 export const ENV = {
+  commit: 'COMMIT',
   tokenIssuer: 'TOKEN_ISSUER',
   tokenJwksUri: 'TOKEN_JWKS_URI',
   apiScope: 'API_SCOPE',
+  requiredClaim: 'REQUIRED_CLAIM',
+  requiredClaimValue: 'REQUIRED_CLAIM_VALUE',
   entitlements: 'ENTITLEMENTS',
   partnersBucket: 'PARTNERS_BUCKET',
   publisherCompaniesClaim: 'PUBLISHER_COMPANIES_CLAIM',
@@ -61,4 +64,11 @@ export const REGISTER_PREFIX = {
   partners: 'partners/',
   /** What operators' commands note of each name: which client it stands for, and which command is under way. */
   names: 'names/',
+} as const;
+
+/** Environment variables of the probe, beside the API's scope. */
+export const PROBE_ENV = {
+  serviceUrl: 'SERVICE_URL',
+  tokenUrl: 'TOKEN_URL',
+  clientSecretId: 'CLIENT_SECRET_ID',
 } as const;

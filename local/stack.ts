@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { partnerKey } from '../lib/partners/register.ts';
-import { ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
+import { NOT_FOUND_FUNCTION, ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
+import type { Client } from './identity-provider/answer-token-request.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
@@ -62,6 +63,8 @@ export interface Stack {
   /** By name; a test may kill one. */
   readonly sandboxes: ReadonlyMap<string, Sandbox>;
   readonly identityProvider: IdentityProvider;
+  /** All that may have tokens. */
+  readonly clients: readonly Client[];
   /** What the functions see of the environment. */
   readonly environment: Readonly<Record<string, string>>;
   /** Changes what the register holds of a client; undefined takes its record away. */
@@ -191,9 +194,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.defer(() => sandbox.kill());
     return sandbox;
   };
-  const [publish, abandon, ...routes] = await Promise.all([
+  const [publish, abandon, notFound, ...routes] = await Promise.all([
     start('publish', PUBLISH_TIMEOUT_MS),
     start('abandon', ABANDON_TIMEOUT_MS),
+    start(NOT_FOUND_FUNCTION, FUNCTION_TIMEOUT_MS),
     ...serviceRoutes.map(async ({ functionName, path }) => ({
       methods: ROUTE_METHODS,
       path,
@@ -211,7 +215,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   started.defer(() => published.close());
   publications = published;
-  const gateway: Gateway = await startGateway(routes, port, options.throttling);
+  const gateway: Gateway = await startGateway(routes, port, options.throttling, notFound);
   started.defer(() => gateway.close());
 
   const running = started.move();
@@ -228,6 +232,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
+    clients: partners.map(({ client }) => client),
     environment: env,
     register,
     close: () => running.disposeAsync(),

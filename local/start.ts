@@ -1,7 +1,7 @@
 /** `npm start`: the whole service on this machine, on sample events, on EVENTS_DIR or on a Trino cluster. */
 import { once } from 'node:events';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { chooseEngine } from './choose-engine.ts';
 import { type LocalPartner, readPartners } from './clients.ts';
 import { EventsFault } from './events/events-fault.ts';
@@ -61,7 +61,7 @@ async function start(): Promise<Stack> {
     throw error;
   });
   const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl } = stack;
-  const { environment } = stack;
+  const { environment, clients } = stack;
   const facts = {
     apiUrl,
     tokenUrl,
@@ -71,11 +71,14 @@ async function start(): Promise<Stack> {
     storageUrl,
     athenaUrl,
     faultsUrl,
+    clients,
     environment,
   };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
-  say(`${exampleCurl(stack, await lastDay())}\n\nCtrl-C stops it.\n`);
+  say(
+    `${exampleCurl(stack, await lastDay(), process.env['LOCAL_DIR'] && resolve(home))}\n\nCtrl-C stops it.\n`,
+  );
   return stack;
 }
 

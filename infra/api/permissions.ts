@@ -1,4 +1,4 @@
-import type { Stack } from 'aws-cdk-lib';
+import { ArnFormat, type Stack } from 'aws-cdk-lib';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { REGISTER_PREFIX, RESULTS_PREFIX } from '../../lib/names.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
@@ -67,8 +67,8 @@ export function queryPermissions(place: ServicePlace, reports: readonly Report[]
     },
     {
       sid: 'SeeDefaultDatabase',
-      actions: ['glue:GetDatabase'],
-      resources: [glue('database', 'default')],
+      actions: ['glue:GetDatabase', 'glue:GetDatabases'],
+      resources: [glue('catalog'), glue('database', 'default')],
     },
     {
       sid: 'LocateBuckets',
@@ -107,22 +107,35 @@ export function resultsPermissions(
   const objects = (folders: readonly ResultsFolder[]) =>
     folders.map((folder) => resultsBucket.arnForObjects(`${RESULTS_PREFIX[folder]}*`));
   return [
-    {
-      // Without it S3 says 403 of an object that isn't there, which can't be told from a fault of ours. Without a
-      // condition on the prefix, because reading an object names none.
-      sid: 'TellMissingFromForbidden',
-      actions: ['s3:ListBucket'],
-      resources: [resultsBucket.bucketArn],
-    },
-    { sid: 'ReadResults', actions: ['s3:GetObject'], resources: objects(reads), wildcard: OBJECT_NAMES },
+    ...(reads.length > 0
+      ? [
+          // Without it S3 says 403 of an object that isn't there, which can't be told from a fault of ours. Without a
+          // condition on the prefix, because reading an object names none.
+          {
+            sid: 'TellMissingFromForbidden',
+            actions: ['s3:ListBucket'],
+            resources: [resultsBucket.bucketArn],
+          },
+          {
+            sid: 'ReadResults',
+            actions: ['s3:GetObject'],
+            resources: objects(reads),
+            wildcard: OBJECT_NAMES,
+          },
+        ]
+      : []),
     { sid: 'WriteResults', actions: ['s3:PutObject'], resources: objects(writes), wildcard: OBJECT_NAMES },
-    {
-      // Reports alone are large enough to be uploaded in parts.
-      sid: 'AbortUploads',
-      actions: ['s3:AbortMultipartUpload'],
-      resources: objects(['reports']),
-      wildcard: OBJECT_NAMES,
-    },
+    // Reports alone are large enough to be uploaded in parts.
+    ...(writes.includes('reports')
+      ? [
+          {
+            sid: 'AbortUploads',
+            actions: ['s3:AbortMultipartUpload'],
+            resources: objects(['reports']),
+            wildcard: OBJECT_NAMES,
+          },
+        ]
+      : []),
   ];
 }
 
@@ -139,13 +152,21 @@ export const partnersPermissions = ({ partnersBucket }: ServicePlace): Permissio
       ]
     : [];
 
+/** Lambda tells a function that has failed for good to another, with the rights of the one that failed. */
+export const failurePermission = ({ stack, names }: ServicePlace, toldTo: string): Permission => ({
+  sid: 'TellFailure',
+  actions: ['lambda:InvokeFunction'],
+  resources: [
+    stack.formatArn({
+      service: 'lambda',
+      resource: 'function',
+      resourceName: names.functionName(toldTo),
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    }),
+  ],
+});
+
 /** What every function does beside its work. */
 export const runtimePermissions = (logGroupArn: string): Permission[] => [
   { sid: 'WriteLog', actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] },
-  {
-    sid: 'SendTraces',
-    actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
-    resources: ['*'],
-    wildcard: 'X-Ray knows no resources: it takes these two actions for all or not at all.',
-  },
 ];

@@ -26,7 +26,7 @@ const UNDO_DAYS = 30;
 
 /** What holds data: the events, their tables, the results, the register of partners, and where queries run. */
 export class DataStack extends Stack {
-  /** For other stacks, which read them off this one's outputs when they are deployed. */
+  /** For other stacks. While they read them, CloudFormation refuses to replace the buckets under them. */
   readonly bucketNames: BucketNames;
 
   constructor(scope: Construct, id: string, { stage, names, ...props }: DataStackProps) {
@@ -53,13 +53,15 @@ export class DataStack extends Stack {
       maxGigabytesScanned: queries.maxGigabytesScanned,
     });
 
-    new CfnOutput(this, 'EventsBucket', { value: eventsBucket.bucketName });
-    new CfnOutput(this, 'ResultsBucket', { value: resultsBucket.bucketName });
-    new CfnOutput(this, 'PartnersBucket', { value: partnersBucket.bucketName });
+    const exported = (id: string, exportName: string, { bucketName }: IBucket) => {
+      new CfnOutput(this, id, { value: bucketName, exportName });
+      return Fn.importValue(exportName);
+    };
+    const madeOrGiven = exported('EventsBucket', names.exported('events-bucket'), eventsBucket);
     this.bucketNames = {
-      events: events.bucket ?? Fn.getStackOutput(this.stackName, 'EventsBucket'),
-      results: Fn.getStackOutput(this.stackName, 'ResultsBucket'),
-      partners: Fn.getStackOutput(this.stackName, 'PartnersBucket'),
+      events: events.bucket ?? madeOrGiven,
+      results: exported('ResultsBucket', names.exported('results-bucket'), resultsBucket),
+      partners: exported('PartnersBucket', names.exported('partners-bucket'), partnersBucket),
     };
   }
 }

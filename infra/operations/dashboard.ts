@@ -1,6 +1,6 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
 import {
-  type Alarm,
+  type AlarmBase,
   AlarmStatusWidget,
   Dashboard,
   GraphWidget,
@@ -17,7 +17,7 @@ import { partnerLogs } from './save-partner-queries.ts';
 export interface DashboardParts {
   readonly names: ResourceNames;
   readonly metrics: StageMetrics;
-  readonly alarms: readonly Alarm[];
+  readonly alarms: readonly AlarmBase[];
   readonly runbookUrl: string;
 }
 
@@ -25,7 +25,7 @@ const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left,
 
 /** Makes the dashboard: what partners see, what the queries cost, who pulled what, how the functions and the firewall fare. */
 export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardParts): void {
-  const { own, gateway, lambda, firewall, scannedByState, throttledRequests } = metrics;
+  const { own, gateway, lambda, firewall, scannedByState, answers } = metrics;
   const ofEach = (name: 'Duration' | 'Errors' | 'Throttles', statistic: string) =>
     serviceFunctions.map((entry) => lambda(entry.name, name, { statistic }));
   new Dashboard(stack, 'Dashboard', {
@@ -41,7 +41,8 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           gateway('Count', { statistic: 'SampleCount', label: 'requests' }),
           gateway('4XXError', { label: '4xx' }),
           gateway('5XXError', { label: '5xx' }),
-          throttledRequests(),
+          answers('throttled'),
+          answers('refused'),
         ]),
         graph(
           'Latency, ms',

@@ -57,6 +57,8 @@ const seeOther = (
     Location: location,
     'Content-Type': 'text/plain; charset=utf-8',
     'Cache-Control': 'no-store',
+    // Which of a report's two files the location leads to.
+    Vary: 'Accept-Encoding',
     'Cache-Status': CACHE_STATUS[cacheStatus],
     ...headers,
   },

@@ -10,7 +10,13 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
-import type { ObjectFacts, ReportFile, ResultsBucket, StoredDocument } from '../delivery/results.ts';
+import type {
+  EngineResult,
+  ObjectFacts,
+  ReportFile,
+  ResultsBucket,
+  StoredDocument,
+} from '../delivery/results.ts';
 import { metadataOf } from './aws-call-failed.ts';
 import { call } from './call.ts';
 
@@ -41,13 +47,35 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
       }
     });
 
+  const opened = (object: { readonly Bucket: string; readonly Key: string }) =>
+    call('S3 GetObject', until, async (trySignal): Promise<EngineResult | undefined> => {
+      // Ends the try, but not the reading of what it has opened: that takes as long as the publication.
+      const opening = new AbortController();
+      const giveUp = () => opening.abort();
+      trySignal.addEventListener('abort', giveUp);
+      try {
+        const command = new GetObjectCommand(object);
+        const { Body, ContentLength } = await s3.send(command, { abortSignal: opening.signal });
+        return { bytes: ContentLength ?? 0, content: Body as Readable };
+      } catch (error) {
+        if (error instanceof NoSuchKey) return undefined;
+        throw error;
+      } finally {
+        trySignal.removeEventListener('abort', giveUp);
+      }
+    });
+
   return {
     head: (key) =>
       call('S3 HeadObject', until, async (abortSignal): Promise<ObjectFacts | undefined> => {
         try {
           const command = new HeadObjectCommand({ Bucket: name, Key: key });
-          const { LastModified, ContentLength } = await s3.send(command, { abortSignal });
-          return { lastModified: LastModified?.getTime() ?? 0, bytes: ContentLength ?? 0 };
+          const { LastModified, ContentLength, Metadata } = await s3.send(command, { abortSignal });
+          return {
+            lastModified: LastModified?.getTime() ?? 0,
+            bytes: ContentLength ?? 0,
+            metadata: Metadata ?? {},
+          };
         } catch (error) {
           if (error instanceof NotFound) return undefined;
           throw error;
@@ -66,25 +94,11 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
       }),
     create: (key, document) => put(key, document, { IfNoneMatch: '*' }),
     replace: ({ etag }, key, document) => put(key, document, { IfMatch: etag }),
-    openResult: (location) =>
-      call('S3 GetObject', until, async (trySignal) => {
-        const source = new URL(location);
-        const key = decodeURIComponent(source.pathname.slice(1));
-        // Ends the try, but not the reading of what it has opened: that takes as long as the publication.
-        const opening = new AbortController();
-        const giveUp = () => opening.abort();
-        trySignal.addEventListener('abort', giveUp);
-        try {
-          const command = new GetObjectCommand({ Bucket: source.hostname, Key: key });
-          const { Body, ContentLength } = await s3.send(command, { abortSignal: opening.signal });
-          return { bytes: ContentLength ?? 0, content: Body as Readable };
-        } catch (error) {
-          if (error instanceof NoSuchKey) return undefined;
-          throw error;
-        } finally {
-          trySignal.removeEventListener('abort', giveUp);
-        }
-      }),
+    openResult: (location) => {
+      const source = new URL(location);
+      return opened({ Bucket: source.hostname, Key: decodeURIComponent(source.pathname.slice(1)) });
+    },
+    openFile: async (key) => (await opened({ Bucket: name, Key: key }))?.content,
     async writeOnce(key, file, open, longestTryMs = Number.POSITIVE_INFINITY) {
       const outcome = await call(
         'S3 PutObject',
@@ -94,6 +108,8 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
           if (!opened) return false;
           const content = watched(opened);
           try {
+            // Opening may have taken all the time of this try.
+            signal.throwIfAborted();
             await upload(s3, { Bucket: name, Key: key }, file, content.chunks, signal);
           } catch (error) {
             const fault = content.fault();
@@ -134,7 +150,7 @@ function parsed(text: string | undefined): unknown {
 async function upload(
   s3: S3Client,
   target: { readonly Bucket: string; readonly Key: string },
-  { fileName, metadata }: ReportFile,
+  { fileName, metadata, encoding }: ReportFile,
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -149,6 +165,7 @@ async function upload(
       // Handed to PutObject and to CompleteMultipartUpload: a report's file never changes.
       IfNoneMatch: '*',
       ContentType: 'text/csv; charset=utf-8',
+      ...(encoding && { ContentEncoding: encoding }),
       ContentDisposition: `attachment; filename="${fileName}"`,
       Metadata: { ...metadata },
     },

@@ -1,7 +1,7 @@
 import { type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
 import { fileKey } from './order.ts';
 import type { SucceededRecord } from './order-record.ts';
-import { awaitPublication, isLarge, publish } from './publication.ts';
+import { awaitPublication, isLarge, publish, zippedKey } from './publication.ts';
 import { follow, publicationOf, type Run, ready, waiting } from './run.ts';
 
 /**
@@ -12,18 +12,15 @@ import { follow, publicationOf, type Run, ready, waiting } from './run.ts';
 export async function deliverFile(run: Run, record: SucceededRecord): Promise<Delivery | undefined> {
   const { results } = run.parts;
   const key = fileKey(run.order, record.executionId);
-  const copy = await results.head(key);
-  if (copy) return ready(run, record, copy);
+  // It was made of the plain file, which so need not be looked for.
+  if (run.terms.admitsGzip && (await results.head(zippedKey(key)))) return ready(run, record, zippedKey(key));
+  if (await results.head(key)) return ready(run, record);
   const publication = publicationOf(run, record);
-  if (!isLarge(record.resultBytes)) {
-    const file = await publish(results, publication);
-    return file && ready(run, record, file);
-  }
+  if (!isLarge(record.resultBytes))
+    return (await publish(results, publication)) ? ready(run, record) : undefined;
   switch (await awaitPublication(results, publication, run.terms.waitUntil)) {
-    case 'published': {
-      const file = await results.head(key);
-      return file && ready(run, record, file);
-    }
+    case 'published':
+      return ready(run, record);
     case 'under-way':
       if (Date.now() >= run.terms.publishUntil) throw tookTooLong();
       follow(run, record.token);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
 import { RESULTS_PREFIX } from '../names.ts';
+import { gzipped } from './gzipped.ts';
 import { nextFileLookMs } from './pace.ts';
 import type { EngineResult, ResultsBucket } from './results.ts';
 
@@ -38,40 +39,63 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
 
 export const isLarge = (resultBytes: number): boolean => resultBytes > INLINE_BYTES;
 
+/** The zipped file lies beside the plain one, and is as immutable. */
+const ZIPPED = '.gz';
+export const zippedKey = (key: string): string => key + ZIPPED;
+export const isZippedKey = (key: string): boolean => key.endsWith(ZIPPED);
+
 const requestKey = (executionId: string) => `${RESULTS_PREFIX.publications}${executionId}.json`;
 const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${executionId}.json`;
 
 /**
- * Streams the engine's result into the report's file (contract 2.3). Resolves to the file's size; undefined where the
- * result is gone.
+ * What the publishing function zips within its 15 minutes, with the plain file after it. A larger report is given
+ * plain to everyone.
+ */
+const MOST_ZIPPED_BYTES = 20 * 1024 ** 3;
+
+/**
+ * Streams a large result into both of the report's files, the zipped one first: once the plain one is there, every caller
+ * has the file that serves it best. What a run before has written is not written again. Resolves to false where the result
+ * is gone.
+ */
+export async function publishLarge(results: ResultsBucket, wanted: Publication): Promise<boolean> {
+  if (await results.head(wanted.key)) return true;
+  const result = await results.openResult(wanted.location);
+  if (!result) return false;
+  const zipped = zippedKey(wanted.key);
+  if (result.bytes > MOST_ZIPPED_BYTES || (await results.head(zipped)))
+    return publish(results, wanted, result, Number.POSITIVE_INFINITY);
+  return (
+    (await publish(results, wanted, result, Number.POSITIVE_INFINITY, 'gzip')) &&
+    publish(results, wanted, undefined, Number.POSITIVE_INFINITY)
+  );
+}
+
+/**
+ * Streams the engine's result into the report's file (contract 2.3). Resolves to false where the result is gone.
  *
  * @param opened the result, where it has been opened already
  * @param longestTryMs of one try to write the file
+ * @param encoding writes the zipped file instead of the plain one
  */
 export async function publish(
   results: ResultsBucket,
   { location, key, fileName, columns, executionId, dataVersion }: Publication,
   opened?: EngineResult,
   longestTryMs = INLINE_TRY_MS,
-): Promise<{ readonly bytes: number } | undefined> {
+  encoding?: 'gzip',
+): Promise<boolean> {
   let first = opened;
-  let bytes = 0;
   const metadata = { 'query-execution-id': executionId, ...(dataVersion && { 'data-version': dataVersion }) };
   const open = async () => {
     const result = first ?? (await results.openResult(location));
     first = undefined;
-    bytes = 0;
-    return result && counted(retypeCsv(columns, result.content), (chunkBytes) => (bytes += chunkBytes));
+    const csv = result && retypeCsv(columns, result.content);
+    return csv && encoding ? gzipped(csv) : csv;
   };
-  return (await results.writeOnce(key, { fileName, metadata }, open, longestTryMs)) ? { bytes } : undefined;
-}
-
-/** Hands the chunks on and tells their sizes. */
-async function* counted(chunks: AsyncIterable<Uint8Array>, tell: (bytes: number) => void) {
-  for await (const chunk of chunks) {
-    tell(chunk.byteLength);
-    yield chunk;
-  }
+  return encoding
+    ? results.writeOnce(zippedKey(key), { fileName, metadata, encoding }, open, longestTryMs)
+    : results.writeOnce(key, { fileName, metadata }, open, longestTryMs);
 }
 
 /**

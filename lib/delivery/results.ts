@@ -4,6 +4,8 @@ export interface ObjectFacts {
   /** In milliseconds since 1970, to the second. */
   readonly lastModified: number;
   readonly bytes: number;
+  /** What it was stored with. */
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** A small document, and the ETag of the object that holds it. `undefined` where the object holds no JSON. */
@@ -17,6 +19,8 @@ export interface ReportFile {
   /** What a browser or `curl -OJ` saves it as. */
   readonly fileName: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** How the content is encoded; clients decode it on their own. */
+  readonly encoding?: 'gzip';
 }
 
 /** The query engine's result file, opened. */
@@ -40,6 +44,8 @@ export interface ResultsBucket {
    * @param location `s3://bucket/key`
    */
   openResult(location: string): Promise<EngineResult | undefined>;
+  /** A report's file; undefined where it is gone. */
+  openFile(key: string): Promise<Readable | undefined>;
   /**
    * Writes a file that appears whole or not at all. Does nothing where the key is taken: a key names its content.
    * Resolves to false, with nothing written, where there is no content.

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { NoRecords } from '../answers/problem.ts';
 import { dayStates, listedWindow } from '../delivery/day-states.ts';
 import type { Lake, LakeObject } from '../delivery/lake.ts';
 import type { Report } from '../report/catalogue.ts';
@@ -54,6 +55,7 @@ async function objectsOf(lake: Lake, report: Report, { start, end }: Window): Pr
   const listings = await Promise.all(
     starts.map((from) => lake.list(report, { start: from, end: Math.min(from + PIECE_MS, end) }, 0)),
   );
+  if (listings.every((listing) => listing?.isTableMissing)) throw new NoRecords(report.title);
   return listings.flatMap((listing) => {
     if (!listing)
       throw new Error('The lake can not be listed: EVENTS_BUCKET, or the right to list it, is missing.');

@@ -53,6 +53,7 @@ export function downloadsHandler(parts: FunctionParts) {
     return answerDelivery(parts, {
       event,
       began,
+      hop: Number(hop),
       facts,
       wanted: { request, entitlement },
       callerWaits: ticket,

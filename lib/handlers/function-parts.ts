@@ -31,11 +31,11 @@ export interface FunctionParts {
 export function functionParts(env: Readonly<Record<string, string | undefined>>): FunctionParts {
   const config = readConfig(env);
   const { athena, s3 } = makeClients();
-  const log = new Logger();
+  const log = new Logger({ persistentKeys: { commit: config.commit } });
   const cache: ListingCache = new Map();
   const records: RecordCache = new Map();
   const partnersBucket = config.entitlements.by === 'partners' ? config.entitlements.bucket : undefined;
-  const onForbidden = once((error: unknown) => {
+  const onUnlistable = once((error: unknown) => {
     log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
   });
   return {
@@ -46,10 +46,10 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
       queries: athenaQueries(
         athena,
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
-        engineUntil,
+        { until: engineUntil, stopUntil: until },
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until),
-      lake: s3Lake(s3, config.lake, { until, cache, onForbidden }),
+      lake: s3Lake(s3, config.lake, { until, cache, onUnlistable }),
       register: s3Register(s3, partnersBucket, { until, cache: records }),
     }),
   };

@@ -19,10 +19,16 @@ export function openApiHandler(parts: Pick<FunctionParts, 'config' | 'log' | 'me
         'Content-Type': OPENAPI_MEDIA_TYPE,
         // Not for shared caches: the address in it is as this caller's request has it.
         'Cache-Control': 'private, max-age=300',
+        // The gateway zips it for whoever admits that.
+        Vary: 'Accept-Encoding',
       },
       body: JSON.stringify(
         // The root of the host that serves the document, where the gateway doesn't say which that is.
-        openApiDocument({ url: serviceUrl(event, OPENAPI_PATH) ?? '/', scope: scopeOf(config.token) }),
+        openApiDocument({
+          url: serviceUrl(event, OPENAPI_PATH) ?? '/',
+          scope: scopeOf(config.token),
+          commit: config.commit,
+        }),
       ),
     }),
   );

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { publish, readPublication } from '../delivery/publication.ts';
+import { publishLarge, readPublication } from '../delivery/publication.ts';
 import type { FunctionParts } from './function-parts.ts';
 
 /** EventBridge's notice that an object has been made, as far as it is read here. */
@@ -26,8 +26,7 @@ export function publicationHandler({ partsUntil, log }: FunctionParts) {
       const { results } = partsUntil(began + context.getRemainingTimeInMillis() - LOG_MS);
       const publication = await readPublication(results, key);
       if (!publication) throw new Error(`there is no publication ${key} that can be read`);
-      const isDone = (await results.head(publication.key)) !== undefined;
-      if (!isDone && !(await publish(results, publication, undefined, Number.POSITIVE_INFINITY)))
+      if (!(await publishLarge(results, publication)))
         throw new Error(`the result of query ${publication.executionId} is gone`);
       log.info('publication', { ...facts(), queryExecutionId: publication.executionId });
     } catch (error) {

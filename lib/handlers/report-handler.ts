@@ -1,4 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
 import { issueTicket } from '../delivery/ticket.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
@@ -11,12 +12,6 @@ import { requestHeader } from './request-header.ts';
 
 /** A large result may take the publishing function's 15 minutes after its query has ended. */
 const PUBLISHING_MS = 900_000;
-
-/**
- * How much longer than its query a caller may wait: the query starts a moment later, and reaches its own limit first, at
- * which it is stopped.
- */
-const STARTING_SHARE = 0.05;
 
 /** So that the last request of a caller whose time is up is told so, and not that there is no such download. */
 const LAST_ANSWER_MS = 60_000;
@@ -43,11 +38,13 @@ export function reportHandler(
     const parameters = event.multiValueQueryStringParameters ?? {};
     const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
 
-    const giveUpAt = began + (1 + STARTING_SHARE) * config.longestQueryMs;
+    // The query reaches its own limit first, and is stopped.
+    const giveUpAt = began + (1 + LIMIT_TOLERANCE) * config.longestQueryMs;
     const publishUntil = giveUpAt + PUBLISHING_MS;
     return answerDelivery(parts, {
       event,
       began,
+      hop: 0,
       facts,
       wanted: { request, entitlement },
       callerWaits: { giveUpAt, publishUntil },

@@ -20,17 +20,20 @@ export interface Deployment {
   readonly url: string;
   /** What tokens must be requested with. */
   readonly scope: string;
+  /** What runs there; absent where that is not known, as in the docs. */
+  readonly commit?: string;
 }
 
 /**
  * The service in OpenAPI 3.1, made of the catalogue and the rules that it runs by, so that nothing here can differ
  * from what it does.
  */
-export const openApiDocument = ({ url, scope }: Deployment): Part => ({
+export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
   openapi: '3.1.1',
   info: {
     title: 'Performance reports',
     version: API_VERSIONS.at(-1),
+    ...(commit !== undefined && { 'x-commit': commit }),
     license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     description:
       'Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what ' +

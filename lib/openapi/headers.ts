@@ -15,6 +15,17 @@ export const headers = (scope: string): Part => ({
       'Whether the report comes from a copy, from a query of its own, or from one under way (RFC 9211).',
     schema: { type: 'string', enum: Object.values(CACHE_STATUS) },
   },
+  'Content-Encoding': {
+    description:
+      'There where the `Accept-Encoding` of the request that was answered with its URL admits gzip.',
+    schema: { type: 'string', enum: ['gzip'] },
+  },
+  Vary: {
+    required: true,
+    description:
+      'Where `Accept-Encoding` admits gzip, the document or the file that the location leads to is zipped.',
+    schema: { type: 'string', enum: ['Accept-Encoding'] },
+  },
   DownloadOrWaitingRoom: {
     required: true,
     description:

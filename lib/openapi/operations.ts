@@ -18,6 +18,7 @@ export const seeOther: Part = {
     Location: reference('headers', 'DownloadOrWaitingRoom'),
     'Cache-Control': reference('headers', 'Cache-Control'),
     'Cache-Status': reference('headers', 'Cache-Status'),
+    Vary: reference('headers', 'Vary'),
   },
   content: {
     'text/plain': {
@@ -32,6 +33,7 @@ const csvResponse = (examples: Part): Part => ({
   description:
     'The report, as a client that follows redirects gets it from the download URL. Numbers stand bare, texts ' +
     'and times in double quotes, and what is not known is an empty field.',
+  headers: { 'Content-Encoding': reference('headers', 'Content-Encoding') },
   content: { 'text/csv': { schema: { type: 'string' }, examples } },
 });
 
@@ -58,7 +60,7 @@ export const reportOperation = (report: Report, security: readonly Part[]): Part
       ),
     ),
     303: reference('responses', 'SeeOther'),
-    ...problemReferences([...GATEWAY_STATUSES, 401, 503]),
+    ...problemReferences([...GATEWAY_STATUSES, 401, 404, 503]),
   },
 });
 
@@ -82,7 +84,7 @@ export const daysOperation = (report: Report, security: readonly Part[]): Part =
       headers: { 'Cache-Control': reference('headers', 'Cache-Control') },
       content: { 'application/json': { schema: daysSchema } },
     },
-    ...problemReferences([...GATEWAY_STATUSES, 401, 503]),
+    ...problemReferences([...GATEWAY_STATUSES, 401, 404, 503]),
   },
 });
 
@@ -100,7 +102,7 @@ const daysSchema: Part = {
         type: 'object',
         required: ['day', 'state', 'version'],
         properties: {
-          day: { type: 'string', format: 'date', description: 'UTC.' },
+          day: { type: 'string', pattern: patternOf('YYYY-MM-DD'), description: 'UTC.' },
           state: {
             type: 'string',
             enum: DAY_STATES,
@@ -173,6 +175,7 @@ export const documentOperation = (mediaType: string): Part => ({
       description: 'The service as it is deployed here, in OpenAPI 3.1.',
       headers: {
         'Cache-Control': { required: true, schema: { type: 'string', pattern: '^private, max-age=\\d+$' } },
+        Vary: reference('headers', 'Vary'),
       },
       content: {
         [mediaType]: {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { headerAsDelivered } from '../../lib/answers/gateway-headers.ts';
 import { type GatewayProblem, gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
+import { admitsGzip } from '../../lib/handlers/admits-gzip.ts';
+import { ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
 import { proxyEvent } from './proxy-event.ts';
@@ -31,11 +34,13 @@ const MAX_REQUEST_HEAD_BYTES = 10_240;
  *
  * @param port 0 takes a free one
  * @param throttling the stage's; without it there is no limit
+ * @param notFound takes what no route takes, as `{proxy+}` and `ANY` do; without it the gateway answers by itself
  */
 export async function startGateway(
   routes: readonly Route[],
   port: number,
   throttling?: CallRate,
+  notFound?: Sandbox,
 ): Promise<Gateway> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
   const server = createServer({ maxHeaderSize: MAX_REQUEST_HEAD_BYTES }, async (request, response) => {
@@ -46,7 +51,8 @@ export async function startGateway(
     // Before the API is asked, and so without its problem documents.
     if (target.isRefused) return response.writeHead(400).end();
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
-    const [route, pathParameters = null] = routeOf(routes, request.method, target.path);
+    const [found, pathParameters = null] = routeOf(routes, request.method, target.path);
+    const route = found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
     try {
       const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });
@@ -114,8 +120,13 @@ function send(
 ) {
   for (const [name, value] of Object.entries({ ...headers, ...multiValueHeaders }))
     response.setHeader(headerAsDelivered(name), value as string | string[]);
-  response.setHeader('content-length', Buffer.byteLength(body));
-  response.writeHead(statusCode).end(body);
+  let bytes: Uint8Array = Buffer.from(body);
+  if (bytes.length >= ZIPPED_FROM_BYTES && admitsGzip(response.req.headers['accept-encoding'])) {
+    bytes = gzipSync(bytes);
+    response.setHeader('content-encoding', 'gzip');
+  }
+  response.setHeader('content-length', bytes.length);
+  response.writeHead(statusCode).end(bytes);
 }
 
 function answer(response: ServerResponse, problem: GatewayProblem, requestId: string) {

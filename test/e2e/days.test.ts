@@ -32,6 +32,10 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await rm(join(lake, 'publisher_events'), { recursive: true });
+  await rm(join(lake, 'advertiser_events'), { recursive: true, force: true });
+  await writeEvents(lake, 'advertiser_events', [
+    { event_time: '2026-01-01T12:00:00.000Z', advertiser_company_id: 1 },
+  ]);
   await write('2026-03-01', 1);
 });
 
@@ -158,6 +162,26 @@ describe('GET /reporting/{report}/days', () => {
     const january = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'] as const;
     expect(statesOf(await days(...january, service.token, DAY.advertiser))).toEqual(['2026-01-01 unknown']);
     expect(statesOf(await days(...january))).toEqual([]);
+  });
+
+  it('says of a table that is missing altogether that it is, and so does the report', async () => {
+    await rm(join(lake, 'advertiser_events'), { recursive: true });
+    const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
+    expect({ status, body }).toMatchObject({
+      status: 404,
+      body: {
+        type: 'urn:problem-type:performance-reports:no-records',
+        detail: expect.stringMatching(
+          /no records for the advertiser performance report: its table is missing/,
+        ),
+      },
+    });
+    const query =
+      'requestedFields=Spend&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
+    expect((await service.request(DAY.advertiser, query)).status).toBe(404);
+    expect((await service.request(DAY.publisher, query.replace('Spend', 'Clicks'))).status).toBe(303);
+    await mkdir(join(lake, 'advertiser_events'));
+    expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
   });
 
   it('refuses everything that is wrong with a request, at once', async () => {

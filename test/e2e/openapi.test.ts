@@ -18,7 +18,11 @@ describe('GET /openapi.json', () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
-    expect(await response.json()).toEqual({ ...document, servers: [{ url: service.gatewayUrl }] });
+    expect(await response.json()).toEqual({
+      ...document,
+      info: { ...document.info, 'x-commit': expect.stringMatching(/./) },
+      servers: [{ url: service.gatewayUrl }],
+    });
   });
 
   it('names its own address, whatever the caller says of it', async () => {
@@ -27,6 +31,18 @@ describe('GET /openapi.json', () => {
       headers: { ...headers, 'X-Forwarded-Port': '1', Forwarded: 'host=evil.example' },
     });
     expect(await response.json()).toMatchObject({ servers: [{ url: service.gatewayUrl }] });
+  });
+
+  it('is zipped for whoever admits it', async () => {
+    const answers = await Promise.all(
+      ['gzip', 'identity'].map((encoding) => get({ headers: { 'Accept-Encoding': encoding } })),
+    );
+    expect(answers.map(({ headers }) => headers.get('content-encoding'))).toEqual(['gzip', null]);
+    expect(answers.map(({ headers }) => headers.get('vary'))).toEqual(['Accept-Encoding', 'Accept-Encoding']);
+    const [zipped, plain] = await Promise.all(answers.map((answer) => answer.text()));
+    expect(zipped).toBe(plain);
+    const [few, many] = answers.map(({ headers }) => Number(headers.get('content-length')));
+    expect(few).toBeLessThan((many ?? 0) / 4);
   });
 
   it('is 404 at any other name', async () => {

@@ -94,6 +94,7 @@ describe('npm start', () => {
       'storageUrl',
       'athenaUrl',
       'faultsUrl',
+      'clients',
       'environment',
     ]);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { tables } from '../../lib/report/tables.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, named, ofType, resolved, resourcesOf } from './synthesize.ts';
@@ -85,12 +84,35 @@ describe('the buckets', () => {
       });
   });
 
-  it('keep no result longer than a week, whatever it is', () => {
+  it('keep no result longer than a week, and what waiting needs for two days', () => {
     const [, { Properties }] = named(made, 'Results2');
     const { Rules } = Properties['LifecycleConfiguration'] as { Rules: Record<string, unknown>[] };
     expect(
       Rules.filter(({ Prefix }) => Prefix).map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]),
-    ).toEqual(Object.values(RESULTS_PREFIX).map((prefix) => [prefix, 7]));
+    ).toEqual([
+      ['athena/', 7],
+      ['reports/', 7],
+      ['orders/', 7],
+      ['tickets/', 2],
+      ['publications/', 2],
+      ['abandoned/', 2],
+    ]);
+  });
+
+  it('take a report’s file once, whoever writes it', () => {
+    const [, policy] = named(made, 'ResultsPolicy');
+    const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };
+    expect(resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'))).toEqual({
+      Sid: 'ReportsAreWrittenOnce',
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 's3:PutObject',
+      Resource: expect.stringMatching(/^<Results\w+\.Arn>\/reports\/\*$/),
+      Condition: {
+        Null: { 's3:if-none-match': 'true' },
+        Bool: { 's3:ObjectCreationOperation': 'true' },
+      },
+    });
   });
 
   it('keep what the register of partners held before a change', () => {
@@ -119,6 +141,13 @@ describe('the buckets', () => {
 });
 
 describe('the workgroup', () => {
+  it('has a limit of whole bytes, however many gigabytes it is', () => {
+    const { data } = buildStacks({ ...newAccount, queries: { maxGigabytesScanned: 8.2 } });
+    expect(ofType(resourcesOf(data), 'AWS::Athena::WorkGroup')[0]?.Properties).toMatchObject({
+      WorkGroupConfiguration: { BytesScannedCutoffPerQuery: 8_200_000_000 },
+    });
+  });
+
   it('binds every query to engine 3, the result location, encryption, metrics and the limit of bytes', () => {
     const [bucket] = named(made, 'Results2');
     expect(resolved(ofType(made, 'AWS::Athena::WorkGroup')[0]?.Properties)).toMatchObject({

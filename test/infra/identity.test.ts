@@ -1,7 +1,14 @@
+import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { readStage } from '../../infra/stage.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
+
+/** The probe asks from outside: it checks no tokens. */
+const serviceFunctionsOf = (api: Stack) =>
+  ofType(resourcesOf(api), 'AWS::Lambda::Function').filter(
+    ({ Properties }) => !String(Properties['FunctionName']).endsWith('-probe'),
+  );
 
 describe('without an issuer of its own, a stage', () => {
   const { identity, api } = buildStacks(newAccount);
@@ -14,15 +21,24 @@ describe('without an issuer of its own, a stage', () => {
     });
   });
 
-  it('has no client: partners come without a deployment, and nobody signs up', () => {
-    expect(ofType(resources, 'AWS::Cognito::UserPoolClient')).toEqual([]);
+  it('has no client but the probe’s: partners come without a deployment, and nobody signs up', () => {
+    const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) => Properties);
+    expect(clients.map(({ ClientName }) => ClientName)).toEqual(['probe']);
     expect(ofType(resources, 'AWS::Cognito::UserPool')[0]?.Properties).toMatchObject({
       AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
     });
   });
 
+  it('keeps the secret of the probe’s client where its function alone reads it', () => {
+    const [secret] = ofType(resources, 'AWS::SecretsManager::Secret');
+    expect(resolved(secret?.Properties)).toMatchObject({
+      Name: 'performance-reports-test-probe',
+      SecretString: expect.stringMatching(/^{"clientId":"<\w+>","clientSecret":"<\w+\.ClientSecret>"}$/),
+    });
+  });
+
   it('trusts that pool', () => {
-    for (const { Properties } of ofType(resourcesOf(api), 'AWS::Lambda::Function'))
+    for (const { Properties } of serviceFunctionsOf(api))
       expect(resolved(Properties['Environment'])).toMatchObject({
         Variables: {
           TOKEN_ISSUER: 'https://cognito.example/pool',
@@ -83,7 +99,7 @@ describe('with an existing issuer, a stage', () => {
   });
 
   it('trusts that issuer and its keys', () => {
-    for (const { Properties } of ofType(resourcesOf(api), 'AWS::Lambda::Function'))
+    for (const { Properties } of serviceFunctionsOf(api))
       expect(Properties['Environment']).toMatchObject({
         Variables: {
           TOKEN_ISSUER: 'https://login.example/tenant/v2.0',

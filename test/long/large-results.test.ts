@@ -45,6 +45,21 @@ async function digestOf(asked: Question) {
   return { bytes: size, digest: stdout.slice(0, 64) };
 }
 
+/** Downloads a report in gzip; resolves to its size, what `gzip -6` makes of the same bytes, and the digest of those. */
+async function zippedDigestOf(asked: Question) {
+  const file = join(downloads, `${randomUUID()}.gz`);
+  const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
+  const headers = ['-H', `Authorization: Bearer ${service.token}`, '-H', 'Accept-Encoding: gzip'];
+  await run('curl', ['-sSfL', '-o', file, ...headers, url]);
+  const { size } = await stat(file);
+  const shell = (command: string) =>
+    run('sh', ['-c', command, 'sh', file]).then(({ stdout }) => stdout.trim());
+  const digest = (await shell('gunzip -c "$1" | sha256sum')).slice(0, 64);
+  const byGzip = Number(await shell('gunzip -c "$1" | gzip -6 -c | wc -c'));
+  await rm(file);
+  return { bytes: size, byGzip, digest };
+}
+
 /** What the report must be: the expected rows, all of them, so many times. */
 function repeated(asked: Question, bytes: number) {
   const csv = expectedReport('publisherperformance', events.publisher_events, asked);
@@ -65,7 +80,7 @@ async function memoryOfPublishing(): Promise<number> {
   const requestKey = listed.Contents?.[0]?.Key ?? '';
   const stored = await s3.send(new GetObjectCommand({ Bucket, Key: requestKey }));
   const { key } = JSON.parse((await stored.Body?.transformToString()) ?? '{}');
-  await s3.send(new DeleteObjectCommand({ Bucket, Key: key }));
+  for (const file of [key, `${key}.gz`]) await s3.send(new DeleteObjectCommand({ Bucket, Key: file }));
   const { stdout } = await run(
     process.execPath,
     [join(import.meta.dirname, 'publish-alone.ts'), requestKey],
@@ -84,7 +99,7 @@ async function memoryOfPublishing(): Promise<number> {
 }
 
 describe('a result of a gigabyte', () => {
-  it('is published whole, with flat memory', async () => {
+  it('is published whole, plain and in gzip, with flat memory', async () => {
     const asked = question('2026-01-07T00:00:00Z');
     service.stack.faults.set([{ on: 'query', resultBytes: 1_000 * MB }]);
     const first = await digestOf(asked);
@@ -93,8 +108,16 @@ describe('a result of a gigabyte', () => {
     expect(first.bytes).toBeGreaterThan(700 * MB);
     expect(first.digest).toBe(expected.digest);
 
+    const zipped = await zippedDigestOf(asked);
+    process.stdout.write(
+      `zipped to ${zipped.bytes} bytes, by gzip -6 to ${zipped.byGzip}: ${(zipped.bytes / zipped.byGzip).toFixed(3)} times as many\n`,
+    );
+    expect(zipped.digest).toBe(first.digest);
+    expect(zipped.bytes).toBeLessThanOrEqual(1.05 * zipped.byGzip);
+
     const memory = await memoryOfPublishing();
     expect(await digestOf(asked)).toEqual(first);
+    expect(await zippedDigestOf(asked)).toEqual(zipped);
     process.stdout.write(
       `${Math.round(first.bytes / MB)} MB published with ${Math.round(memory / MB)} MB of memory\n`,
     );

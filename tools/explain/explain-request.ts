@@ -3,7 +3,7 @@ import type { Config } from '../../lib/config.ts';
 import { LONGEST_KEPT_MS } from '../../lib/delivery/deliver-report.ts';
 import { type DeliveryParts, lookAtLake } from '../../lib/delivery/delivery.ts';
 import { judgeRecord } from '../../lib/delivery/judge-record.ts';
-import { fileKey, makeOrder, recordKey } from '../../lib/delivery/order.ts';
+import { copyKey, fileKey, makeOrder, recordKey } from '../../lib/delivery/order.ts';
 import { readRecord } from '../../lib/delivery/order-record.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
@@ -47,14 +47,16 @@ export async function explainRequest(
   }
   const data = await lookAtLake(parts, { request, entitlement }, 0);
   const order = makeOrder(request, entitlement, data);
-  const stored = await parts.results.read(recordKey(order));
-  const verdict = judgeRecord(readRecord(stored), {
-    follows: undefined,
-    trace: data.trace,
+  const facts = {
+    isWaiting: false,
     maxBytesScanned: config.maxBytesScanned,
     now: Date.now(),
     longestKeptMs: LONGEST_KEPT_MS,
-  });
+  };
+  const judged = async (key: string) => judgeRecord(readRecord(await parts.results.read(key)), facts);
+  // The copy of this version of the data, or else what is under way for it.
+  const copy = await judged(copyKey(order));
+  const verdict = copy.next === 'start' ? await judged(recordKey(order, data)) : copy;
   const file =
     verdict.next === 'deliver' && (await parts.results.head(fileKey(order, verdict.record.executionId)));
   return [

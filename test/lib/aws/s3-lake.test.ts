@@ -98,6 +98,15 @@ describe('a lake that fits a page', () => {
     expect([keys, inputs.length]).toEqual([inWindow.toSorted(byBytes), 1]);
   });
 
+  it.each<[string, string[], true | undefined]>([
+    ['there is nothing of it', files('2026-01-02', 1, 'warehouse/advertiser_events/'), true],
+    ['there is something on another day', before, undefined],
+    ['there is what `npm run lake -- init` makes', [`${FOLDER}_empty`], undefined],
+  ])('tells whether the table is missing: %s', async (_, keys, isTableMissing) => {
+    const { s3 } = s3Of(keys);
+    expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBe(isTableMissing);
+  });
+
   it('is the last second of a window that ends in a day, and not the day at whose midnight it ends', async () => {
     const { s3 } = s3Of([...inWindow, ...after]);
     const lake = lakeOf(s3);
@@ -199,10 +208,11 @@ describe('a listing', () => {
     await lake.list(advertiserReport, window, 1_000);
     await lake.list(publisherReport, { ...window, end: window.end + 86_400_000 }, 1_000);
     await lake.list(publisherReport, { ...window, start: window.start - 86_400_000 }, 1_000);
-    expect(inputs).toHaveLength(4);
+    // One more looks whether there is anything of the other table.
+    expect(inputs).toHaveLength(5);
     // Another time of the same days.
     await lake.list(publisherReport, { ...window, start: window.start + 3_600_000 }, 1_000);
-    expect(inputs).toHaveLength(4);
+    expect(inputs).toHaveLength(5);
   });
 
   it('is let go of when it is too old to be given', async () => {

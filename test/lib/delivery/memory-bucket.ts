@@ -7,6 +7,8 @@ interface StoredObject {
   readonly bytes: number;
   readonly document?: unknown;
   readonly text?: string;
+  /** Of a file that was written: its bytes. */
+  readonly content?: Buffer;
   readonly file?: ReportFile;
 }
 
@@ -71,7 +73,13 @@ export function memoryBucket(): MemoryBucket {
     async head(key) {
       called('head', key);
       const found = objects.get(key);
-      return found && { lastModified: found.lastModified, bytes: found.bytes };
+      return (
+        found && {
+          lastModified: found.lastModified,
+          bytes: found.bytes,
+          metadata: found.file?.metadata ?? {},
+        }
+      );
     },
     async read(key) {
       called('read', key);
@@ -92,13 +100,21 @@ export function memoryBucket(): MemoryBucket {
       const found = objects.get(key);
       return found && { bytes: found.bytes, content: Readable.from([Buffer.from(found.text ?? '')]) };
     },
+    async openFile(key) {
+      called('openFile', key);
+      const found = objects.get(key);
+      return found && Readable.from([found.content]);
+    },
     async writeOnce(key, file, open) {
       called('writeOnce', key);
       const content = await open();
       if (!content) return false;
-      let text = '';
-      for await (const chunk of content) text += Buffer.from(chunk).toString();
-      if (!objects.has(key)) write(key, { text, file, bytes: text.length });
+      // Copies: the chunks are overwritten when the next one is asked for.
+      const chunks: Buffer[] = [];
+      for await (const chunk of content) chunks.push(Buffer.from(chunk));
+      const whole = Buffer.concat(chunks);
+      if (!objects.has(key))
+        write(key, { text: whole.toString(), content: whole, file, bytes: whole.length });
       return true;
     },
     async presign(key, expiresInSeconds) {

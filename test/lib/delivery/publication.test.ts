@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
 import {
@@ -6,6 +7,7 @@ import {
   isLarge,
   type Publication,
   publish,
+  publishLarge,
   readPublication,
 } from '../../../lib/delivery/publication.ts';
 import type { EngineResult } from '../../../lib/delivery/results.ts';
@@ -53,7 +55,7 @@ describe('publish', () => {
   it("writes the engine's result as the report's file, with where it comes from", async () => {
     const results = memoryBucket();
     results.putResult(publication.location, ENGINE_CSV);
-    expect(await publish(results, publication)).toEqual({ bytes: CSV.length });
+    expect(await publish(results, publication)).toBe(true);
     expect(results.objects.get(KEY)).toMatchObject({
       text: CSV,
       file: { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } },
@@ -91,9 +93,9 @@ describe('publish', () => {
     expect(read).toEqual([CSV, CSV.replace(',1', ',2')]);
   });
 
-  it('is undefined where the result is gone', async () => {
+  it('is false where the result is gone', async () => {
     const results = memoryBucket();
-    expect(await publish(results, publication)).toBeUndefined();
+    expect(await publish(results, publication)).toBe(false);
     expect(results.objects.size).toBe(0);
   });
 
@@ -102,6 +104,51 @@ describe('publish', () => {
     results.putResult(publication.location, 'nonsense');
     await expect(publish(results, publication)).rejects.toThrow(NotEngineCsv);
     expect(results.objects.has(KEY)).toBe(false);
+  });
+});
+
+describe('publishLarge', () => {
+  it('writes the zipped file first, so that whoever finds the plain one finds both', async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, ENGINE_CSV);
+    expect(await publishLarge(results, publication)).toBe(true);
+    const metadata = { 'query-execution-id': 'q1', 'data-version': 'v1' };
+    expect(results.objects.get(KEY)).toMatchObject({ text: CSV, file: { fileName: 'report.csv', metadata } });
+    const zipped = results.objects.get(`${KEY}.gz`);
+    expect(zipped?.file).toEqual({ fileName: 'report.csv', metadata, encoding: 'gzip' });
+    expect(gunzipSync(zipped?.content as Buffer).toString()).toBe(CSV);
+    const writes = results.calls.filter((call) => call.startsWith('writeOnce'));
+    expect(writes).toEqual([`writeOnce ${KEY}.gz`, `writeOnce ${KEY}`]);
+  });
+
+  it('goes on where a run before was ended', async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, ENGINE_CSV);
+    results.put(`${KEY}.gz`, {});
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.calls.filter((call) => call.startsWith('writeOnce'))).toEqual([`writeOnce ${KEY}`]);
+    results.calls.length = 0;
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.calls).toEqual([`head ${KEY}`]);
+  });
+
+  it('leaves a result plain that could not be zipped in time', async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, ENGINE_CSV, 20 * 1024 ** 3 + 1);
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.objects.has(`${KEY}.gz`)).toBe(false);
+    expect(results.objects.get(KEY)?.text).toBe(CSV);
+  });
+
+  it('is false where the result is gone', async () => {
+    expect(await publishLarge(memoryBucket(), publication)).toBe(false);
+  });
+
+  it("throws where the result is not the engine's CSV, and leaves nothing", async () => {
+    const results = memoryBucket();
+    results.putResult(publication.location, 'nonsense');
+    await expect(publishLarge(results, publication)).rejects.toThrow(NotEngineCsv);
+    expect([...results.objects.keys()]).toEqual(['athena/q1.csv']);
   });
 });
 

@@ -1,0 +1,15 @@
+/**
+ * Some HTTP clients give up when no answer has come for 10 s. With the start of a function before it and the answer
+ * after it, this wait stays below that; most reports are ready by then.
+ */
+const FIRST_WAIT_MS = 8_000;
+
+/**
+ * How long a request waits for its report. The first one waits short, for the sake of clients with short time-outs; every
+ * later one waits as long as it can, for the sake of clients that follow few redirects (decision 0063).
+ *
+ * @param hop 0 for the request for the report itself, n for the nth in the waiting room
+ * @param longestMs what the gateway leaves a request
+ */
+export const hopWaitMs = (hop: number, longestMs: number): number =>
+  hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;

@@ -1,0 +1,27 @@
+/**
+ * The end-to-end cases that can't run against a deployed stage, by the beginning of their full names, and why. All of
+ * them run against the one-machine stack by `npm test`.
+ */
+export const localOnly: readonly { readonly test: string; readonly reason: string }[] = [
+  {
+    test: 'identical requests > are each queried where the lake can not be listed',
+    reason: 'A deployed stage always has an events bucket.',
+  },
+  {
+    test: 'throttling > by Athena of one call in three leaves 200 different reports',
+    reason: 'Each of 200 requests at once is a process of its own in the emulator.',
+  },
+  {
+    test: 'a query that outlives the wait > is stopped in Athena when it takes too long',
+    reason: 'It asks Athena with credentials of the one-machine stack.',
+  },
+];
+
+/** A test's full name has blanks or arrows between its parts. */
+const patternOf = (test: string) =>
+  test.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&').replaceAll(' > ', '(?: >)? ');
+
+/** Matches the names of all others. */
+export const localOnlyPattern = new RegExp(
+  `^(?!(?:.*\\.test\\.ts > )?(?:${localOnly.map(({ test }) => patternOf(test)).join('|')}))`,
+);

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { hopWaitMs } from '../../../lib/delivery/hop-wait.ts';
+
+it.each([
+  [0, 25_000, 8_000],
+  [1, 25_000, 25_000],
+  [2, 25_000, 25_000],
+  [999_999, 25_000, 25_000],
+  [0, 400, 400],
+  [1, 400, 400],
+])('request %i waits, where at most %i ms are left, %i ms', (hop, longestMs, expected) => {
+  expect(hopWaitMs(hop, longestMs)).toBe(expected);
+});
+
+it('leads a client that gives up after 10 s, and one that follows 4 redirects, through reports of 80 s', () => {
+  // The 4th redirect leads to the file: three are hops.
+  const waits = [0, 1, 2, 3].map((hop) => hopWaitMs(hop, 25_000));
+  expect(waits.reduce((sum, ms) => sum + ms)).toBeGreaterThan(80_000);
+  expect(waits[0]).toBeLessThan(10_000);
+});
