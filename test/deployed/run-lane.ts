@@ -38,7 +38,7 @@ const chosen = SUITES.map(({ stage, files }) => ({
 })).filter(({ files }) => files.length > 0);
 if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
 
-/** The house's own client: it sees every row, as the suites expect. */
+/** The house's own client, which sees every row as the suites expect, and the probe's. */
 async function addHouse(partner: (...parameters: string[]) => Promise<string>) {
   const everything = ['--publisher-companies', 'every-company', '--advertiser-companies', 'every-company'];
   const output = await partner(
@@ -52,7 +52,18 @@ async function addHouse(partner: (...parameters: string[]) => Promise<string>) {
   const [clientId = '', clientSecret = ''] = ['client id', 'client secret'].map(
     (name) => RegExp(`${name} +(\\S+)`).exec(output)?.[1],
   );
-  say('Partner house is added to stage cognito.');
+  const id = /client (\S+), "probe" in Cognito/.exec(await partner('list', 'cognito'))?.[1] ?? '';
+  await partner(
+    'add',
+    'cognito',
+    'probe',
+    '--client',
+    id,
+    ...everything,
+    '--contact',
+    'house@partner.example',
+  );
+  say('Partners house and probe are added to stage cognito.');
   return { clientId, clientSecret };
 }
 

@@ -105,6 +105,8 @@ describe('a report route', () => {
         engineMs: 7,
         queryMs: 0,
         recordedEnd: 'succeeded',
+        endedQueries: 1,
+        endedBytes: 1_000,
         cacheStatus: 'miss',
         isReady: true,
       },
