@@ -4,7 +4,7 @@ import { type Delivery, lookAtLake, tookTooLong } from './delivery.ts';
 import type { SucceededExecution } from './execution.ts';
 import { type ExecutionVerdict, judgeExecution } from './judge-execution.ts';
 import { recordKey } from './order.ts';
-import { type OpenRecord, readRecord, type SucceededRecord } from './order-record.ts';
+import type { OpenRecord, SucceededRecord } from './order-record.ts';
 import { isLarge, publish } from './publication.ts';
 import {
   countedEnd,

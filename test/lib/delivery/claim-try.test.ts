@@ -229,7 +229,7 @@ describe('takeOver', () => {
     const key = recordKey(begun.order, begun.data);
     const claimed = await takeOver(begun, results.put(key, record), record);
     if (!claimed) throw new Error('not claimed');
-    await release(begun, claimed);
+    await release(begun, claimed.stored);
     expect(results.document(key)).toEqual({ ...claimed.record, askedUntil: 0 });
   });
 
