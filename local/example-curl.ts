@@ -5,8 +5,13 @@ import type { Stack } from './stack.ts';
 
 const DAY_MS = 86_400_000;
 
-/** One line for a POSIX shell that fetches a token and pulls the report of the week up to a day, `YYYY-MM-DD`. */
-export function exampleCurl(stack: Stack, lastDay: string): string {
+/**
+ * One line for a POSIX shell, in the directory of `npm start`, that fetches a token and pulls the report of the week up
+ * to a day, `YYYY-MM-DD`.
+ *
+ * @param home LOCAL_DIR, where that is set
+ */
+export function exampleCurl(stack: Pick<Stack, 'apiUrl'>, lastDay: string, home: string | undefined): string {
   const end = Date.parse(`${lastDay}T00:00:00Z`) + DAY_MS;
   const query = [
     'requestedFields=Day,ServedAds,Opens,Clicks,Revenue',
@@ -14,9 +19,7 @@ export function exampleCurl(stack: Stack, lastDay: string): string {
     `endExclusive=${formatUtcTime(end)}`,
     'api-version=1.0',
   ];
-  const token =
-    `curl -s ${stack.tokenUrl} -d grant_type=client_credentials -d client_id=${stack.clientId} ` +
-    `-d client_secret=${stack.clientSecret} -d scope=${stack.scope} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/'`;
   const url = `${stack.apiUrl}${BASE_PATH}/${publisherReport.name}?${query.join('&')}`;
+  const token = `${home ? `LOCAL_DIR='${home}' ` : ''}npm run --silent token`;
   return `curl -L -H "Authorization: Bearer $(${token})" '${url}'`;
 }

@@ -1,7 +1,7 @@
 /** `npm start`: the whole service on this machine, on sample events, on EVENTS_DIR or on a Trino cluster. */
 import { once } from 'node:events';
 import { readdir, rm, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { chooseEngine } from './choose-engine.ts';
 import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
@@ -49,7 +49,9 @@ async function start(): Promise<Stack> {
   const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
-  say(`${exampleCurl(stack, await lastDay())}\n\nCtrl-C stops it.\n`);
+  say(
+    `${exampleCurl(stack, await lastDay(), process.env['LOCAL_DIR'] && resolve(home))}\n\nCtrl-C stops it.\n`,
+  );
   return stack;
 }
 

@@ -4,7 +4,7 @@ import type { LakeFacts } from './lake-facts.ts';
  * How bad it is, the worst first: `wrong`, reports are false and nobody notices; `fails`, reports fail; `warning`,
  * reports are right, but perhaps not what was meant; `advice`, they are right and could cost less.
  */
-export const SEVERITIES = ['wrong', 'fails', 'warning', 'advice'] as const;
+const SEVERITIES = ['wrong', 'fails', 'warning', 'advice'] as const;
 
 export type Severity = (typeof SEVERITIES)[number];
 
@@ -41,7 +41,7 @@ export function sortFindings(findings: readonly Finding[]): Finding[] {
 const SHOWN = 3;
 
 /** `a.parquet, b.parquet and 7 more` */
-export function listed(paths: readonly string[]): string {
+function listed(paths: readonly string[]): string {
   const more = paths.length - SHOWN;
   return more > 1 ? `${paths.slice(0, SHOWN).join(', ')} and ${more} more` : paths.join(', ');
 }

@@ -1,8 +1,15 @@
 import { expectedReport } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 
+/** A text with what URLs, shells and query strings give a meaning to. */
+export const ODD_TEXT = 'Müller & Söhne: 100% +1 [x] "y"';
+
 /** What the guides filter by. */
-const DEVICES: Readonly<Record<string, string>> = { phone: 'Mobile', desktop: 'Tablet' };
+const DEVICES: Readonly<Record<string, string>> = {
+  phone: 'Mobile',
+  desktop: 'Tablet',
+  'comma, Inc.': ODD_TEXT,
+};
 
 const known = knownEvents(7, 3_000);
 const publisherEvents = known.publisher_events.map((row) => ({

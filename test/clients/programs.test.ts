@@ -1,46 +1,25 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
-import { expectedReport } from '../e2e/expected-report.ts';
-import { knownEvents } from '../e2e/known-events.ts';
 import { type Service, startService } from '../e2e/service.ts';
-import { pythonWithPackages } from './python.ts';
+import { guideEvents, guideReport } from './guide-events.ts';
+import { pythonWith } from './python.ts';
 import { isHere, runProgram } from './run-program.ts';
-import { snippetNames, writeSnippet } from './snippet.ts';
+import { readGuide } from './snippet.ts';
 
-/** What the guide filters by. */
-const DEVICES: Readonly<Record<string, string>> = { phone: 'Mobile', desktop: 'Tablet' };
-const events = knownEvents(7, 3_000);
-const publisherEvents = events.publisher_events.map((row) => ({
-  ...row,
-  device_or_proxy: DEVICES[String(row['device_or_proxy'])] ?? row['device_or_proxy'] ?? null,
-}));
-const question = {
-  fields: ['Day', 'PublisherAccountId', 'Clicks', 'Revenue'],
-  start: '2026-01-01T00:00:00Z',
-  end: '2026-02-01T00:00:00Z',
-};
-const reportOf = (devices: string[], more = {}) =>
-  expectedReport('publisherperformance', publisherEvents, {
-    ...question,
-    ...more,
-    ...(devices.length > 0 && { filters: { DeviceOrProxy: devices } }),
-  });
-const expected = reportOf(['Mobile', 'Tablet']);
-
+const guide = await readGuide('clients.md');
+const expected = guideReport(['Mobile', 'Tablet']);
 let service: Service;
 let directory: string;
 const hasJava = await isHere('java', '--version');
-const python = await pythonWithPackages();
+const hasR = await isHere('Rscript', '-e', 'library(curl)');
+const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 beforeAll(async () => {
-  // The lake is not listed, so that every request is a query of its own; each takes longer than one request waits.
-  service = await startService(
-    { ...events, publisher_events: publisherEvents },
-    { eventsDirectory: undefined, functionEnv: { [ENV.queryWaitMs]: '400' } },
-  );
+  // Each report takes longer than one request waits.
+  service = await startService(guideEvents, { functionEnv: { [ENV.queryWaitMs]: '400' } });
   service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 });
 afterAll(() => service.close());
@@ -58,24 +37,32 @@ const environment = () => ({
   TOKEN: service.token,
 });
 /** Runs a program of the guide in an empty directory; resolves to what it printed. */
-const run = async (name: string, command: string, ...parameters: string[]) =>
-  runProgram(command, [await writeSnippet(name, directory), ...parameters], {
+const run = async (name: string, [command = '', ...parameters]: readonly string[], env = {}) =>
+  runProgram(command, [await guide.write(name, directory), ...parameters], {
     cwd: directory,
-    env: environment(),
+    env: { ...environment(), ...env },
   });
 const savedReport = () => readFile(join(directory, 'report.csv'), 'utf8');
+const sums = () => {
+  const rows = expected
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((row) => row.split(','));
+  const micros = (amount = '') => BigInt(amount.replace('.', ''));
+  return {
+    rows: rows.length,
+    clicks: rows.reduce((sum, [, , count]) => sum + BigInt(count ?? 0), 0n),
+    revenue: rows.reduce((sum, [, , , amount]) => sum + micros(amount), 0n),
+    micros,
+  };
+};
 
 describe('the programs of docs/clients.md', () => {
   it('are all run here', () => {
-    expect(snippetNames).toEqual([
-      'pull-report.sh',
-      'pull-by-url.sh',
-      'pull_report.py',
-      'pull-report.mjs',
-      'pull-report.ts',
-      'pull-several.ts',
-      'Pull.java',
-      'pull-daily.sh',
+    expect(guide.names).toEqual([
+      ...['pull-report.sh', 'pull-by-url.sh', 'pull_report.py', 'pull_polars.py', 'pull-report.R'],
+      ...['pull-report.mjs', 'Pull.java', 'pull-daily.sh'],
     ]);
   });
 
@@ -84,85 +71,99 @@ describe('the programs of docs/clients.md', () => {
     ['curl -g', 'pull-by-url.sh', 'sh'],
     ['fetch', 'pull-report.mjs', process.execPath],
   ])('pull the report with %s', async (_, name, command) => {
-    await run(name, command);
+    await run(name, [command]);
     expect(await savedReport()).toBe(expected);
   });
 
   it.runIf(hasJava)('pull the report with Java', async () => {
-    await run('Pull.java', 'java');
+    await run('Pull.java', ['java']);
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(python)('pull the report with Python, every value as it is', async () => {
-    const rows = expected
-      .trimEnd()
-      .split('\n')
-      .slice(1)
-      .map((row) => row.split(','));
-    const micros = (amount = '') => BigInt(amount.replace('.', ''));
-    const clicks = rows.reduce((sum, [, , count]) => sum + BigInt(count ?? 0), 0n);
-    const revenue = rows.reduce((sum, [, , , amount]) => sum + micros(amount), 0n);
-    const [length, printedClicks, printedRevenue] = (await run('pull_report.py', python as string)).split(
-      /\s/,
-    );
-    expect(Number(length)).toBe(rows.length);
-    expect(BigInt(printedClicks ?? 0)).toBe(clicks);
-    expect(micros(printedRevenue)).toBe(revenue);
-  });
+  it.runIf(python).each(['pull_report.py', 'pull_polars.py'])(
+    'pull the report with %s, every value as it is',
+    async (name) => {
+      const [length, clicks, revenue] = (await run(name, [python as string])).split(/\s/);
+      const wanted = sums();
+      expect(Number(length)).toBe(wanted.rows);
+      expect(BigInt(clicks ?? 0)).toBe(wanted.clicks);
+      expect(wanted.micros(revenue)).toBe(wanted.revenue);
+    },
+  );
 
-  it('pull a day with the cron job, by default yesterday, and leave no half file', async () => {
-    await run('pull-daily.sh', 'sh', directory, '2026-01-02');
-    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    await run('pull-daily.sh', 'sh', directory);
-    const files = ['publisher-2026-01-02.csv', `publisher-${yesterday}.csv`];
-    expect((await readdir(directory)).filter((file) => file !== 'pull-daily.sh')).toEqual(files);
-    const [csv, empty] = await Promise.all(files.map((file) => readFile(join(directory, file), 'utf8')));
-    expect(csv).toBe(reportOf([], { start: '2026-01-02T00:00:00Z', end: '2026-01-03T00:00:00Z' }));
-    expect(empty).toBe('"Day","PublisherAccountId","Clicks","Revenue"\n');
-  });
-
-  it('say what is wrong when the cron job fails, and leave no file', async () => {
-    await expect(run('pull-daily.sh', 'sh', directory, '9999-12-31')).rejects.toThrow();
-    expect(await readdir(directory)).toEqual(['pull-daily.sh']);
+  it.runIf(hasR)('pull the report with R, every value as it is', async () => {
+    await run('pull-report.R', ['Rscript']);
+    const text = await readFile(join(directory, 'report-of-r.csv'), 'utf8');
+    expect(text.replaceAll('"', '')).toBe(expected.replaceAll('"', ''));
   });
 });
 
-describe('a client generated by openapi-typescript and openapi-fetch', () => {
-  const project = new URL('./typescript/', import.meta.url).pathname;
+describe('a program of docs/clients.md that can not pull its report', () => {
+  const wrongSecret = { CLIENT_SECRET: 'wrong' };
+  it.each([
+    ['pull-report.sh', ['sh']],
+    ['pull-daily.sh', ['sh', '.']],
+    ['pull-report.mjs', [process.execPath]],
+    ...(hasJava ? [['Pull.java', ['java']] as const] : []),
+    ...(python ? [['pull_report.py', [python]] as const] : []),
+  ] as const)('shows what the identity provider says: %s', async (name, command) => {
+    await expect(run(name, command, wrongSecret)).rejects.toThrow('invalid_client');
+  });
 
-  it('is typed without a hand, and pulls a filtered report', async () => {
-    // Inside the package, where its imports are found.
-    const home = await mkdtemp(join(project, 'generated-'));
-    try {
-      const generator = join(project, 'node_modules/.bin/openapi-typescript');
-      // Elsewhere it would take the linter's configuration for its own.
-      await runProgram(generator, [`${service.stack.apiUrl}/openapi.json`, '-o', 'service.d.ts'], {
-        cwd: home,
-      });
-      const [one, several] = [
-        await writeSnippet('pull-report.ts', home),
-        await writeSnippet('pull-several.ts', home),
-      ];
-      const compiler = join(project, 'node_modules/.bin/tsc');
-      const strict = [
-        '--strict',
-        '--noEmit',
-        '--module',
-        'nodenext',
-        '--target',
-        'es2024',
-        '--types',
-        'node',
-      ];
-      await runProgram(compiler, [...strict, '--allowImportingTsExtensions', '--skipLibCheck', one, several]);
+  it.each([
+    ['pull-report.sh', 'sh'],
+    ['pull-report.mjs', process.execPath],
+  ])('leaves the good file of yesterday as it is: %s', async (name, command) => {
+    await writeFile(join(directory, 'report.csv'), 'yesterday');
+    await expect(run(name, [command], { SCOPE: 'api://other/.default' })).rejects.toThrow(
+      'Not authorized to this endpoint.',
+    );
+    expect(await savedReport()).toBe('yesterday');
+  });
+});
 
-      const report = () => readFile(join(home, 'report.csv'), 'utf8');
-      await runProgram(process.execPath, [one], { cwd: home, env: environment() });
-      expect(await report()).toBe(reportOf(['Mobile']));
-      await runProgram(process.execPath, [several], { cwd: home, env: environment() });
-      expect(await report()).toBe(expected);
-    } finally {
-      await rm(home, { recursive: true, force: true });
-    }
+describe('the cron job of docs/clients.md', () => {
+  let reports: string;
+  beforeEach(async () => {
+    reports = join(directory, 'reports');
+    await mkdir(reports);
+  });
+  const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
+  it('pulls the days that it is given, by default the last three, with files that others can read', async () => {
+    await run('pull-daily.sh', ['sh', reports, '2026-01-02']);
+    const [file = ''] = await readdir(reports);
+    expect(await readFile(join(reports, file), 'utf8')).toBe(
+      guideReport([], { start: '2026-01-02T00:00:00Z', end: '2026-01-03T00:00:00Z' }),
+    );
+    expect((await stat(join(reports, file))).mode & 0o044).toBe(0o044);
+    await run('pull-daily.sh', ['sh', reports]);
+    expect(await readdir(reports)).toEqual(
+      ['2026-01-02', ...[3, 2, 1].map(dayBefore)].map((day) => `publisher-${day}.csv`),
+    );
+  });
+
+  it.each([
+    ['2026-01-31', '2026-02-01'],
+    ['2026-12-31', '2027-01-01'],
+    ['2028-02-28', '2028-02-29'],
+    ['2028-02-29', '2028-03-01'],
+    ['2100-02-28', '2100-03-01'],
+  ])('knows that the day after %s is %s, without the help of date', async (day, next) => {
+    const shim = join(directory, 'bin');
+    await mkdir(shim);
+    // Keeps what it is asked for.
+    const lines = ['#!/bin/sh', `echo "$@" >> ${shim}/asked`, `echo '{"access_token":"x"}'`];
+    await writeFile(join(shim, 'curl'), lines.join('\n'));
+    await chmod(join(shim, 'curl'), 0o755);
+    await run('pull-daily.sh', ['sh', reports, day], { PATH: `${shim}:${process.env['PATH']}` }).catch(
+      () => {},
+    );
+    expect(await readFile(join(shim, 'asked'), 'utf8')).toContain(`endExclusive=${next}T00:00:00Z`);
+  });
+
+  it('says what is wrong when it fails, and leaves no file and no part of one', async () => {
+    await expect(run('pull-daily.sh', ['sh', reports, '9999-12-31'])).rejects.toThrow('endExclusive');
+    expect(await readdir(reports)).toEqual([]);
   });
 });

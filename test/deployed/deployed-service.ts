@@ -5,7 +5,7 @@ import { type EventRow as WrittenRow, writeEvents } from '../../local/events/wri
 import type { Stack, StackOptions } from '../../local/stack.ts';
 import type { KnownEvents } from '../e2e/known-events.ts';
 import { startValidatingProxy } from '../e2e/validating-proxy.ts';
-import { faultsIn } from './emulator-faults.ts';
+import { faultsIn, SLOWNESS } from './emulator-faults.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { killProcesses } from './function-processes.ts';
 import type { Lane } from './lane.ts';
@@ -15,6 +15,15 @@ import { type Operator, operator } from './operator.ts';
 const WAITING_FUNCTIONS = ['publisherperformance', 'advertiserperformance', 'downloads'];
 
 const FUNCTIONS = [...WAITING_FUNCTIONS, 'publish'];
+
+/** Settings in milliseconds, as much longer as the queries are that tests make slow. */
+const slower = (functionEnv: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(functionEnv).map(([name, value]) => [
+      name,
+      name.endsWith('_MS') ? String(Number(value) * SLOWNESS) : value,
+    ]),
+  );
 
 /** A deployed function, as far as a test may touch it. */
 const sandboxOf = (stage: string, name: string) => ({
@@ -43,7 +52,7 @@ export async function startDeployed(
   await upload(operate, events, data as { EventsBucket: string });
   await operate.aws('s3', 'rm', '--recursive', '--quiet', `s3://${data['ResultsBucket']}/`);
 
-  const restore = await changeEnvironment(operate, stage, WAITING_FUNCTIONS, functionEnv);
+  const restore = await changeEnvironment(operate, stage, WAITING_FUNCTIONS, slower(functionEnv));
   started.defer(restore);
   const { hostname: host, pathname: basePath } = new URL(api['ApiUrl'] ?? '');
   const proxy = await startValidatingProxy(endpoint, { host: emulatorHost(host, endpoint), basePath });

@@ -290,8 +290,13 @@ describe('the answer to a bad request', () => {
     ['GET', '/reporting/nothing', 404, 'not-found'],
     ['GET', '/', 404, 'not-found'],
     ['POST', '/reporting/publisherperformance', 404, 'not-found'],
-  ])('%s %s is %i', async (method, path, status, slug) => {
-    const response = await fetch(service.stack.apiUrl + path, { method });
+    ['DELETE', '/openapi.json', 404, 'not-found'],
+    ['GET', '/reporting', 404, 'not-found'],
+    ['GET', '/reporting/publisherperformance/', 404, 'not-found'],
+    ['PUT', '/a/b/c', 404, 'not-found'],
+  ])('%s %s is %i, with a token as well', async (method, path, status, slug) => {
+    const headers = { Authorization: `Bearer ${service.token}` };
+    const response = await fetch(service.stack.apiUrl + path, { method, headers });
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(await response.json()).toMatchObject({

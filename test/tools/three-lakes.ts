@@ -41,7 +41,7 @@ const onTheHour = (time: string): string =>
   new Date(Math.floor(Date.parse(time) / HOUR_MS) * HOUR_MS).toISOString().replace('.000Z', 'Z');
 
 /** Windows and everything else at whole hours: what a lake of hours promises to answer alike. */
-export const wholeHourCases = (report: Report, rows: readonly EventRow[]): Case[] =>
+const wholeHourCases = (report: Report, rows: readonly EventRow[]): Case[] =>
   corpusOf(report, rows, REQUESTS).map((asked) => ({
     ...asked,
     question: {

@@ -12,7 +12,7 @@ const LEAST_ROWS = 8_192;
 const MOST_ROWS = 122_880;
 const STEP_ROWS = 2_048;
 
-export const rowGroupRows = (rows: number): number =>
+const rowGroupRows = (rows: number): number =>
   Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil(rows / ROW_GROUPS / STEP_ROWS) * STEP_ROWS));
 
 /**

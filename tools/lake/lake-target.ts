@@ -3,7 +3,7 @@ import { bucketTarget } from './bucket-target.ts';
 import { folderTarget } from './folder-target.ts';
 
 /** One day of one table, as it is to be. */
-export interface NewDay {
+interface NewDay {
   readonly table: string;
   readonly day: string;
   /** Files of this machine, and the names that they get. */

@@ -1,0 +1,117 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runInstaller, runProgram } from '../run-program.ts';
+import { toolCache } from '../tool-cache.ts';
+import type { Language } from './client.ts';
+
+const PACKAGES = [
+  'axios@1.21.1',
+  'got@16.1.0',
+  'undici@8.12.4',
+  'node-fetch@3.3.2',
+  'ky@2.1.0',
+  'superagent@10.4.2',
+  'needle@3.5.0',
+];
+
+const start = `import { writeFileSync } from 'node:fs';
+const { URL: url, TEXT: text, OUT: out, TOKEN: token } = process.env;
+const headers = { Authorization: 'Bearer ' + token };
+const params = { 'filter[DeviceOrProxy]': text };
+const full = url + '&' + new URLSearchParams(params);
+`;
+const checked = `if (!response.ok) throw new Error(await response.text());
+writeFileSync(out, Buffer.from(await response.arrayBuffer()));`;
+
+export const nodeClients: Language = {
+  name: 'Node.js',
+  clients: [
+    {
+      name: 'Node.js fetch',
+      program: `${start}const response = await fetch(full, { headers });\n${checked}`,
+    },
+    {
+      name: 'Node.js node-fetch',
+      program: `${start}import fetch from 'node-fetch';\nconst response = await fetch(full, { headers });\n${checked}`,
+    },
+    {
+      name: 'Node.js axios',
+      program: `${start}import axios from 'axios';
+const { data } = await axios.get(url, { headers, params, responseType: 'arraybuffer' });
+writeFileSync(out, data);`,
+    },
+    {
+      name: 'Node.js got',
+      program: `${start}import got from 'got';\nwriteFileSync(out, await got(full, { headers }).text());`,
+    },
+    {
+      name: 'Node.js ky',
+      program: `${start}import ky from 'ky';\nwriteFileSync(out, await ky(full, { headers }).text());`,
+      cures: [{ from: '{ headers }', to: '{ headers, timeout: false }' }],
+    },
+    {
+      name: 'Node.js undici request',
+      program: `${start}import { request } from 'undici';
+const response = await request(full, { headers });
+if (response.statusCode !== 200) throw new Error(String(response.statusCode));
+writeFileSync(out, await response.body.text());`,
+      cures: [
+        { from: '{ request }', to: '{ Agent, interceptors, request }' },
+        {
+          from: '{ headers });',
+          to: '{ headers, dispatcher: new Agent().compose(interceptors.redirect({ maxRedirections: 30 })) });',
+        },
+      ],
+    },
+    {
+      name: 'Node.js superagent',
+      program: `${start}import superagent from 'superagent';
+const response = await superagent.get(url).query(params).set(headers).buffer(true);
+writeFileSync(out, response.text);`,
+      cures: [{ from: '.set(headers)', to: '.set(headers).redirects(30)' }],
+      note: 'for reports of more than 100 s',
+    },
+    {
+      name: 'Node.js needle',
+      program: `${start}import needle from 'needle';
+const response = await needle('get', full, { headers, parse: false });
+if (response.statusCode !== 200) throw new Error(String(response.statusCode));
+writeFileSync(out, response.body);`,
+      cures: [{ from: 'parse: false', to: 'parse: false, follow_max: 30, response_timeout: 60_000' }],
+    },
+    {
+      name: 'Node.js http.get',
+      program: `${start}import { get } from 'node:http';
+import { text as read } from 'node:stream/consumers';
+const response = await new Promise((resolve) => get(full, { headers }, resolve));
+if (response.statusCode !== 200) throw new Error(await read(response));
+writeFileSync(out, await read(response));`,
+      cures: [
+        {
+          from: 'const response = await new Promise((resolve) => get(full, { headers }, resolve));',
+          to: 'let at = full, response, sent = headers; do { response = await new Promise((resolve) => get(at, { headers: sent }, resolve)); at = new URL(response.headers.location ?? "", at); sent = {}; } while (response.statusCode === 303);',
+        },
+      ],
+    },
+  ],
+  async prepare() {
+    const home = await toolCache('node-clients', PACKAGES, (directory) =>
+      runInstaller('npm', [
+        'install',
+        '--prefix',
+        directory,
+        '--no-fund',
+        '--no-audit',
+        '--silent',
+        ...PACKAGES,
+      ]),
+    );
+    if (!home) return undefined;
+    return async (source, cwd, env) => {
+      await symlink(join(home, 'node_modules'), join(cwd, 'node_modules')).catch(() => {});
+      const file = join(cwd, 'pull.mjs');
+      await writeFile(file, source);
+      return runProgram(process.execPath, [file], { cwd, env });
+    };
+  },
+};

@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { listenApart } from '../../../local/object-store/listen-apart.ts';
+
+/** What a client does when it is redirected to another host. */
+export interface Seen {
+  /** Whether it came there at all. */
+  follows: boolean;
+  forwardsToken: boolean;
+  asksForGzip: boolean;
+}
+
+/** Two hosts, of which one redirects to the other: `/1?…` is a client's own path. */
+export async function startProbe() {
+  const seen = new Map<string, Seen>();
+  const of = (path = '') => {
+    const [, client = ''] = /^\/(\d+)/.exec(path) ?? [];
+    const known = seen.get(client) ?? { follows: false, forwardsToken: false, asksForGzip: false };
+    seen.set(client, known);
+    return known;
+  };
+  const far = createServer((request, response) => {
+    const known = of(request.url);
+    known.follows = true;
+    known.forwardsToken ||= request.headers.authorization !== undefined;
+    response.end('"Day"\n');
+  });
+  const farOrigin = await listenApart(far);
+  const near = createServer((request, response) => {
+    of(request.url).asksForGzip ||= /gzip/.test(request.headers['accept-encoding'] ?? '');
+    response.writeHead(303, { location: farOrigin + (request.url?.split('?')[0] ?? '/') }).end();
+  });
+  await once(near.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: (client: number) => `http://127.0.0.1:${(near.address() as AddressInfo).port}/${client}?a=b`,
+    seen: (client: number) => of(`/${client}`),
+    close: () => {
+      for (const server of [near, far]) server.close().closeAllConnections();
+    },
+  };
+}

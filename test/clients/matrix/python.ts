@@ -1,0 +1,153 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pythonWith } from '../python.ts';
+import { runProgram } from '../run-program.ts';
+import type { Language } from './client.ts';
+
+const PACKAGES = [
+  'requests==2.34.2',
+  'urllib3==2.8.0',
+  'httpx==0.28.1',
+  'aiohttp==3.14.5',
+  'pandas==3.1.1',
+  'polars==2.1.0',
+  'fsspec==2026.9.0',
+];
+
+const start = `import os
+url, text, out = os.environ["URL"], os.environ["TEXT"], os.environ["OUT"]
+headers = {"Authorization": "Bearer " + os.environ["TOKEN"]}
+`;
+const filter = 'params={"filter[DeviceOrProxy]": text}';
+
+export const pythonClients: Language = {
+  name: 'Python',
+  clients: [
+    {
+      name: 'Python requests',
+      program: `${start}import requests
+response = requests.get(url, headers=headers, ${filter})
+response.raise_for_status()
+open(out, "wb").write(response.content)`,
+    },
+    {
+      name: 'Python requests, stream and raw',
+      program: `${start}import requests, shutil
+response = requests.get(url, headers=headers, ${filter}, stream=True)
+response.raise_for_status()
+shutil.copyfileobj(response.raw, open(out, "wb"))`,
+      cures: [{ from: 'response.raise_for_status()', to: 'response.raw.decode_content = True' }],
+    },
+    {
+      name: 'Python urllib',
+      program: `${start}from urllib.request import Request, urlopen
+from urllib.parse import quote
+request = Request(url + "&filter[DeviceOrProxy]=" + quote(text), headers=headers)
+open(out, "wb").write(urlopen(request).read())`,
+      cures: [
+        {
+          from: ', headers=headers)',
+          to: '); request.add_unredirected_header("Authorization", headers["Authorization"])',
+        },
+      ],
+    },
+    {
+      name: 'Python urllib3',
+      program: `${start}import urllib3
+response = urllib3.request("GET", url, headers=headers, fields={"filter[DeviceOrProxy]": text})
+assert response.status == 200, response.data
+open(out, "wb").write(response.data)`,
+      cures: [{ from: 'headers=headers,', to: 'headers=headers, retries=30,' }],
+      note: 'for reports of more than half a minute',
+    },
+    {
+      name: 'Python httpx',
+      program: `${start}import httpx
+response = httpx.get(httpx.URL(url, params={**dict(httpx.URL(url).params), "filter[DeviceOrProxy]": text}), headers=headers)
+response.raise_for_status()
+open(out, "wb").write(response.content)`,
+      cures: [{ from: 'headers=headers)', to: 'headers=headers, follow_redirects=True, timeout=60)' }],
+    },
+    {
+      name: 'Python aiohttp',
+      program: `${start}import aiohttp, asyncio
+async def main():
+    async with aiohttp.ClientSession() as session:
+        async with session.get(url, headers=headers, ${filter}) as response:
+            response.raise_for_status()
+            open(out, "wb").write(await response.read())
+asyncio.run(main())`,
+    },
+    {
+      name: 'pandas.read_csv(url)',
+      rewrites: true,
+      program: `${start}import pandas
+from urllib.parse import quote
+url = url + "&filter[DeviceOrProxy]=" + quote(text)
+table = pandas.read_csv(url, storage_options=headers, dtype=str, keep_default_na=False)
+table.to_csv(out, index=False)`,
+      cures: [
+        { from: 'from urllib.parse import quote', to: 'import io, requests' },
+        {
+          from: 'url = url + "&filter[DeviceOrProxy]=" + quote(text)',
+          to: `response = requests.get(url, headers=headers, ${filter})`,
+        },
+        { from: 'url, storage_options=headers', to: 'io.BytesIO(response.content)' },
+      ],
+    },
+    {
+      name: 'polars.read_csv(url)',
+      rewrites: true,
+      program: `${start}import polars
+from urllib.parse import quote
+url = url + "&filter[DeviceOrProxy]=" + quote(text)
+table = polars.read_csv(url, storage_options=headers, infer_schema=False)
+table.write_csv(out)`,
+      cures: [
+        { from: 'from urllib.parse import quote', to: 'import requests' },
+        {
+          from: 'url = url + "&filter[DeviceOrProxy]=" + quote(text)',
+          to: `response = requests.get(url, headers=headers, ${filter})`,
+        },
+        { from: 'url, storage_options=headers', to: 'response.content' },
+      ],
+    },
+  ],
+  async prepare() {
+    const python = await pythonWith('python-clients', PACKAGES);
+    if (!python) return undefined;
+    return async (source, cwd, env) => {
+      const file = join(cwd, 'pull.py');
+      await writeFile(file, source);
+      return runProgram(python, [file], { cwd, env });
+    };
+  },
+};
+
+/** With the extension that reads from HTTP, as a package: `INSTALL httpfs` fetches the same from DuckDB's own host. */
+export const duckDbClients: Language = {
+  name: 'DuckDB',
+  clients: [
+    {
+      name: 'DuckDB read_csv(url)',
+      rewrites: true,
+      program: `import os, duckdb, urllib.parse
+from duckdb_extensions import import_extension
+import_extension("httpfs")
+con = duckdb.connect()
+con.execute("LOAD httpfs")
+con.execute(f"CREATE SECRET (TYPE http, BEARER_TOKEN '{os.environ['TOKEN']}', SCOPE '{os.environ['API_URL']}')")
+url = os.environ["URL"] + "&filter%5BDeviceOrProxy%5D=" + urllib.parse.quote(os.environ["TEXT"])
+con.execute(f"COPY (FROM read_csv('{url}', all_varchar = true)) TO '{os.environ['OUT']}'")`,
+    },
+  ],
+  async prepare() {
+    const python = await pythonWith('duckdb-client', ['duckdb==1.5.5', 'duckdb-extension-httpfs==1.5.5']);
+    if (!python) return undefined;
+    return async (source, cwd, env) => {
+      const file = join(cwd, 'pull.py');
+      await writeFile(file, source);
+      return runProgram(python, [file], { cwd, env: { ...env, HOME: cwd } });
+    };
+  },
+};

@@ -1,0 +1,78 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isHere, runInstaller, runProgram } from '../run-program.ts';
+import { toolCache } from '../tool-cache.ts';
+import { type Client, cured, type Language } from './client.ts';
+
+// Without TLS, which `npm start` has none of and which takes minutes to compile.
+const MANIFEST = `[package]
+name = "pull"
+version = "1.0.0"
+edition = "2021"
+
+[dependencies]
+reqwest = { version = "=0.12.24", default-features = false, features = ["blocking", "gzip"] }
+tokio = { version = "=1.48.0", features = ["macros", "rt"] }
+ureq = { version = "=3.1.4", default-features = false, features = ["gzip"] }
+`;
+
+const start = `use std::{env, fs};
+fn variable(name: &str) -> String { env::var(name).unwrap() }
+`;
+
+const clients: readonly Client[] = [
+  {
+    name: 'Rust reqwest, blocking',
+    program: `${start}fn main() {
+    let client = reqwest::blocking::Client::new();
+    let response = client.get(variable("URL")).query(&[("filter[DeviceOrProxy]", variable("TEXT"))]).bearer_auth(variable("TOKEN")).send().unwrap();
+    fs::write(variable("OUT"), response.error_for_status().unwrap().bytes().unwrap()).unwrap();
+}
+`,
+    cures: [
+      {
+        from: 'reqwest::blocking::Client::new();',
+        to: 'reqwest::blocking::Client::builder().timeout(None).build().unwrap();',
+      },
+    ],
+  },
+  {
+    name: 'Rust reqwest',
+    program: `${start}#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let client = reqwest::Client::new();
+    let response = client.get(variable("URL")).query(&[("filter[DeviceOrProxy]", variable("TEXT"))]).bearer_auth(variable("TOKEN")).send().await.unwrap();
+    fs::write(variable("OUT"), response.error_for_status().unwrap().bytes().await.unwrap()).unwrap();
+}
+`,
+  },
+  {
+    name: 'Rust ureq',
+    program: `${start}fn main() {
+    let mut response = ureq::get(variable("URL")).query("filter[DeviceOrProxy]", variable("TEXT")).header("Authorization", format!("Bearer {}", variable("TOKEN"))).call().unwrap();
+    fs::write(variable("OUT"), response.body_mut().read_to_vec().unwrap()).unwrap();
+}
+`,
+  },
+];
+
+export const rustClients: Language = {
+  name: 'Rust',
+  clients,
+  async prepare() {
+    if (!(await isHere('cargo', '--version'))) return undefined;
+    const sources = clients.flatMap((client) => [client.program, cured(client)]);
+    const nameOf = (source: string) => `pull${sources.indexOf(source)}`;
+    const home = await toolCache('rust-clients', [MANIFEST, ...sources], async (directory) => {
+      await writeFile(join(directory, 'Cargo.toml'), MANIFEST);
+      const folder = join(directory, 'src', 'bin');
+      await mkdir(folder, { recursive: true });
+      for (const source of sources) await writeFile(join(folder, `${nameOf(source)}.rs`), source);
+      const manifest = join(directory, 'Cargo.toml');
+      await runInstaller('cargo', ['build', '--quiet', '--release', '--manifest-path', manifest]);
+    });
+    return home
+      ? (source, cwd, env) => runProgram(join(home, 'target', 'release', nameOf(source)), [], { cwd, env })
+      : undefined;
+  },
+};
