@@ -4,7 +4,7 @@ import { type Delivery, lookAtLake, tookTooLong } from './delivery.ts';
 import type { SucceededExecution } from './execution.ts';
 import { type ExecutionVerdict, judgeExecution } from './judge-execution.ts';
 import { recordKey } from './order.ts';
-import { type OpenRecord, readRecord, type SucceededRecord } from './order-record.ts';
+import type { OpenRecord, SucceededRecord } from './order-record.ts';
 import { isLarge, publish } from './publication.ts';
 import {
   countedEnd,
@@ -97,9 +97,7 @@ async function ask(run: Run, claimed: ClaimedTry): Promise<AskedTry> {
     return { record, led, verdict: await watchAndJudge(run, led, record) };
   } catch (error) {
     const stored = await recorded.catch(() => undefined);
-    // As it stands now: with the execution, if one was started.
-    const latest = readRecord(stored);
-    if (stored && latest && 'claim' in latest) await release(run, { stored, record: latest }).catch(() => {});
+    if (stored) await release(run, stored).catch(() => {});
     throw error;
   }
 }

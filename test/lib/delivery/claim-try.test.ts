@@ -154,7 +154,7 @@ describe('release', () => {
     const key = recordKey(begun.order, begun.data);
     const claimed = await claimNext(begun, undefined, undefined, false);
     if (!claimed) throw new Error('not claimed');
-    await release(begun, claimed);
+    await release(begun, claimed.stored);
     expect(results.document(key)).toEqual({ ...claimed.record, askedUntil: 0 });
     const next = await results.read(key);
     const takers = await Promise.all([run(), run()]);
@@ -169,7 +169,7 @@ describe('release', () => {
     const claimed = await claimNext(begun, undefined, undefined, false);
     if (!claimed) throw new Error('not claimed');
     results.put(key, succeededRecord());
-    await release(begun, claimed);
+    await release(begun, claimed.stored);
     expect(results.document(key)).toEqual(succeededRecord());
   });
 });
