@@ -104,7 +104,7 @@ describe('a report route', () => {
         bytesScanned: 1_000,
         engineMs: 7,
         queryMs: 0,
-        recordedEnd: 'succeeded',
+        ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 0 }],
         endedQueries: 1,
         endedBytes: 1_000,
         cacheStatus: 'miss',
