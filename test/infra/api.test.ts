@@ -274,7 +274,9 @@ describe('the API', () => {
       expect(ResponseParameters).toEqual({
         'gatewayresponse.header.Content-Type': "'application/problem+json'",
         'gatewayresponse.header.Cache-Control': "'no-store'",
-        ...(StatusCode === '429' && { 'gatewayresponse.header.Retry-After': expect.stringMatching(/^'\d+'$/) }),
+        ...(StatusCode === '429' && {
+          'gatewayresponse.header.Retry-After': expect.stringMatching(/^'\d+'$/),
+        }),
       });
       const document = JSON.parse((ResponseTemplates as Record<string, string>)['application/json'] ?? '');
       expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'instance']);
