@@ -75,6 +75,22 @@ const openapi: ServiceFunction = {
   permissions: () => [],
 };
 
+const fields: ServiceFunction = {
+  name: 'fields',
+  description: 'The catalogue of reports and fields',
+  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
+  permissions: () => [],
+};
+
+const page: ServiceFunction = {
+  name: 'page',
+  description: 'The page for people',
+  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
+  permissions: () => [],
+};
+
 /** Every other path, and every other method. */
 export const notFound: ServiceFunction = {
   name: NOT_FOUND_FUNCTION,
@@ -112,6 +128,8 @@ export const serviceFunctions: readonly ServiceFunction[] = [
   ...reports.map(daysOfReport),
   downloads,
   openapi,
+  fields,
+  page,
   notFound,
   publish,
   abandon,

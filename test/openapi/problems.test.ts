@@ -23,7 +23,7 @@ function gatewayAnswers() {
       return {} as GatewayResponse;
     },
   };
-  addGatewayAnswers(api as RestApi);
+  addGatewayAnswers(api as RestApi, false);
   return answers;
 }
 
