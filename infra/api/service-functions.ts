@@ -123,14 +123,19 @@ export const publish: ServiceFunction = {
   ],
 };
 
-export const serviceFunctions: readonly ServiceFunction[] = [
+/** Those that reports need. */
+export const reportingFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
   ...reports.map(daysOfReport),
   downloads,
+  publish,
+  abandon,
+];
+
+export const serviceFunctions: readonly ServiceFunction[] = [
+  ...reportingFunctions,
   openapi,
   fields,
   page,
   notFound,
-  publish,
-  abandon,
 ];

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { describeFields } from '../answers/describe-fields.ts';
+import { describeFields } from '../openapi/describe-fields.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { problemChain } from './problem-chain.ts';
 
