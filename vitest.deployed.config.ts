@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/e2e/**/*.test.ts', 'test/deployed/**/*.test.ts'],
     fileParallelism: false,
     testNamePattern: localOnlyPattern,
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });

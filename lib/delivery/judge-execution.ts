@@ -60,9 +60,11 @@ export function judgeExecution(execution: Execution, facts: ExecutionFacts): Exe
         return { next: isWorthAnother ? 'start-next' : 'give-up' };
       return { next: execution.isRetryable && !facts.isRetry ? 'retry' : 'refuse', execution };
     case 'under-way': {
-      const isTooOld = facts.now >= execution.submittedAt + facts.longestQueryMs;
+      const isTimeUp = timeLeftMs <= 0;
+      const tolerance = isTimeUp ? LIMIT_TOLERANCE : 0;
+      const isTooOld = facts.now >= execution.submittedAt + (1 - tolerance) * facts.longestQueryMs;
       if (isTooOld) return { next: isWorthAnother ? 'stop-and-start-next' : 'stop-and-give-up' };
-      return { next: timeLeftMs <= 0 ? 'give-up' : 'wait' };
+      return { next: isTimeUp ? 'give-up' : 'wait' };
     }
   }
 }

@@ -5,7 +5,7 @@ import { type EventRow as WrittenRow, writeEvents } from '../../local/events/wri
 import type { Stack, StackOptions } from '../../local/stack.ts';
 import type { KnownEvents } from '../e2e/known-events.ts';
 import { startValidatingProxy } from '../e2e/validating-proxy.ts';
-import { faultsIn } from './emulator-faults.ts';
+import { faultsIn, SLOWNESS } from './emulator-faults.ts';
 import { changeEnvironment } from './function-environment.ts';
 import { killProcesses } from './function-processes.ts';
 import type { Lane } from './lane.ts';
@@ -15,6 +15,15 @@ import { type Operator, operator } from './operator.ts';
 const WAITING_FUNCTIONS = ['publisherperformance', 'advertiserperformance', 'downloads'];
 
 const FUNCTIONS = [...WAITING_FUNCTIONS, 'publish'];
+
+/** Settings in milliseconds, as much longer as the queries are that tests make slow. */
+const slower = (functionEnv: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(functionEnv).map(([name, value]) => [
+      name,
+      name.endsWith('_MS') ? String(Number(value) * SLOWNESS) : value,
+    ]),
+  );
 
 /** A deployed function, as far as a test may touch it. */
 const sandboxOf = (stage: string, name: string) => ({
@@ -43,7 +52,7 @@ export async function startDeployed(
   await upload(operate, events, data as { EventsBucket: string });
   await operate.aws('s3', 'rm', '--recursive', '--quiet', `s3://${data['ResultsBucket']}/`);
 
-  const restore = await changeEnvironment(operate, stage, WAITING_FUNCTIONS, functionEnv);
+  const restore = await changeEnvironment(operate, stage, WAITING_FUNCTIONS, slower(functionEnv));
   started.defer(restore);
   const { hostname: host, pathname: basePath } = new URL(api['ApiUrl'] ?? '');
   const proxy = await startValidatingProxy(endpoint, { host: emulatorHost(host, endpoint), basePath });
@@ -64,6 +73,9 @@ export async function startDeployed(
       faults,
       sandboxes: new Map(FUNCTIONS.map((name) => [name, sandboxOf(stage, name)])),
       identityProvider: signer(lane),
+      clients: [],
+      environment: {},
+      register: () => Promise.reject(new TypeError('deployed, `npm run partner` writes the register')),
       athenaCalls: () => [],
       close: () => running.disposeAsync(),
     },
@@ -87,23 +99,16 @@ async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: 
 }
 
 /** A partner's client, as docs/deploy.md hands it over; in stage `claims`, the house's own. */
-async function credentialsOf(operate: Operator, { stage, endpoint }: Lane) {
+async function credentialsOf(operate: Operator, { stage, endpoint, client }: Lane) {
   if (stage === 'claims')
     return {
       tokenUrl: (await operate.outputs(stage, 'api'))['TokenUrl'] ?? '',
       clientId: 'house',
       clientSecret: 'house-secret',
     };
-  const { UserPoolId = '', ClientIdfirstpartner = '' } = await operate.outputs(stage, 'identity');
-  const client = ['--user-pool-id', UserPoolId, '--client-id', ClientIdfirstpartner];
-  const query = ['--query', 'UserPoolClient.ClientSecret', '--output', 'text'];
-  const secret = await operate.aws('cognito-idp', 'describe-user-pool-client', ...client, ...query);
-  return {
-    // Its own host name leads to AWS.
-    tokenUrl: `${endpoint}/oauth2/token`,
-    clientId: ClientIdfirstpartner,
-    clientSecret: secret.trim(),
-  };
+  if (!client) throw new TypeError('the lane has no client');
+  // Its own host name leads to AWS.
+  return { tokenUrl: `${endpoint}/oauth2/token`, ...client };
 }
 
 const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({

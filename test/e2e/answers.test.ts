@@ -13,7 +13,8 @@ const events = knownEvents(42, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const expected = expectedReport('publisherperformance', events.publisher_events, question);
 const query = queryOf(question);
-const EVERY_COMPANY = { publisher_companies: '*', advertiser_companies: '*' };
+/** By the register and by claims. */
+const EVERY_COMPANY = { client_id: 'house', publisher_companies: '*', advertiser_companies: '*' };
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 let service: Service;
@@ -290,8 +291,13 @@ describe('the answer to a bad request', () => {
     ['GET', '/reporting/nothing', 404, 'not-found'],
     ['GET', '/', 404, 'not-found'],
     ['POST', '/reporting/publisherperformance', 404, 'not-found'],
-  ])('%s %s is %i', async (method, path, status, slug) => {
-    const response = await fetch(service.stack.apiUrl + path, { method });
+    ['DELETE', '/openapi.json', 404, 'not-found'],
+    ['GET', '/reporting', 404, 'not-found'],
+    ['GET', '/reporting/publisherperformance/', 404, 'not-found'],
+    ['PUT', '/a/b/c', 404, 'not-found'],
+  ])('%s %s is %i, with a token as well', async (method, path, status, slug) => {
+    const headers = { Authorization: `Bearer ${service.token}` };
+    const response = await fetch(service.stack.apiUrl + path, { method, headers });
     expect(response.status).toBe(status);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     expect(await response.json()).toMatchObject({

@@ -87,7 +87,7 @@ describe('the functions', () => {
       expect(token.apiScope).toBe('api://performance-reports');
       expect(config).toMatchObject({
         commit: '0123456789ab',
-        entitlements: undefined,
+        entitlements: { by: 'partners', bucket: 'made-partners' },
         athenaDatabase: 'performance_reports_test',
         athenaWorkgroup: 'performance-reports-test',
         resultsBucket: 'made-results',
@@ -102,8 +102,11 @@ describe('the functions', () => {
   it('know the claims that entitle callers, where the stage has some', () => {
     for (const each of serving(ofType(grown, 'AWS::Lambda::Function')))
       expect(readConfig(environment(each)).entitlements).toEqual({
-        PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
-        AdvertiserCompanyId: undefined,
+        by: 'claims',
+        rules: {
+          PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
+          AdvertiserCompanyId: undefined,
+        },
       });
   });
 
@@ -274,6 +277,9 @@ describe('the API', () => {
       expect(ResponseParameters).toEqual({
         'gatewayresponse.header.Content-Type': "'application/problem+json'",
         'gatewayresponse.header.Cache-Control': "'no-store'",
+        ...(StatusCode === '429' && {
+          'gatewayresponse.header.Retry-After': expect.stringMatching(/^'\d+'$/),
+        }),
       });
       const document = JSON.parse((ResponseTemplates as Record<string, string>)['application/json'] ?? '');
       expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'instance']);

@@ -46,7 +46,7 @@ async function digestOf(asked: Question) {
 }
 
 /** Downloads a report in gzip; resolves to its size, what `gzip -6` makes of the same bytes, and the digest of those. */
-async function zippedDigestOf(asked: Question) {
+async function zippedDigestOf(asked: Question, beside: 'gzip -6' | 'nothing') {
   const file = join(downloads, `${randomUUID()}.gz`);
   const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
   const headers = ['-H', `Authorization: Bearer ${service.token}`, '-H', 'Accept-Encoding: gzip'];
@@ -55,7 +55,7 @@ async function zippedDigestOf(asked: Question) {
   const shell = (command: string) =>
     run('sh', ['-c', command, 'sh', file]).then(({ stdout }) => stdout.trim());
   const digest = (await shell('gunzip -c "$1" | sha256sum')).slice(0, 64);
-  const byGzip = Number(await shell('gunzip -c "$1" | gzip -6 -c | wc -c'));
+  const byGzip = beside === 'nothing' ? 0 : Number(await shell('gunzip -c "$1" | gzip -6 -c | wc -c'));
   await rm(file);
   return { bytes: size, byGzip, digest };
 }
@@ -108,7 +108,7 @@ describe('a result of a gigabyte', () => {
     expect(first.bytes).toBeGreaterThan(700 * MB);
     expect(first.digest).toBe(expected.digest);
 
-    const zipped = await zippedDigestOf(asked);
+    const zipped = await zippedDigestOf(asked, 'gzip -6');
     process.stdout.write(
       `zipped to ${zipped.bytes} bytes, by gzip -6 to ${zipped.byGzip}: ${(zipped.bytes / zipped.byGzip).toFixed(3)} times as many\n`,
     );
@@ -117,7 +117,7 @@ describe('a result of a gigabyte', () => {
 
     const memory = await memoryOfPublishing();
     expect(await digestOf(asked)).toEqual(first);
-    expect(await zippedDigestOf(asked)).toEqual(zipped);
+    expect(await zippedDigestOf(asked, 'nothing')).toEqual({ ...zipped, byGzip: 0 });
     process.stdout.write(
       `${Math.round(first.bytes / MB)} MB published with ${Math.round(memory / MB)} MB of memory\n`,
     );

@@ -5,14 +5,24 @@ import {
   type QueryExecution,
 } from '@aws-sdk/client-athena';
 import { describe, expect, it } from 'vitest';
+import { Overloaded } from '../../../lib/answers/problem.ts';
 import { athenaQueries, executionOf } from '../../../lib/aws/athena-queries.ts';
 
 const TOKEN = 't'.repeat(64);
 const refused = new InvalidRequestException({ message: 'x', $metadata: { httpStatusCode: 400 } });
+const fault = new InternalServerException({ message: 'x', $metadata: { httpStatusCode: 500 } });
 const forbidden = Object.assign(new Error('x'), { $metadata: { httpStatusCode: 403 } });
 
+interface Planned {
+  readonly command: string;
+  readonly answer: object | Error;
+}
+
 /** An Athena that takes these commands, in their order, and no others. */
-function athenaOf(...planned: { command: string; answer: object | Error }[]) {
+const athenaOf = (...planned: Planned[]) => athenaFor(10_000, planned);
+
+/** The same, for calls that end within so many milliseconds; those that stop a query within 10 seconds. */
+function athenaFor(patienceMs: number, planned: Planned[]) {
   const inputs: object[] = [];
   const athena = {
     send: async (
@@ -27,7 +37,9 @@ function athenaOf(...planned: { command: string; answer: object | Error }[]) {
       return next?.answer;
     },
   } as unknown as AthenaClient;
-  const queries = athenaQueries(athena, { database: 'reports', workgroup: 'service' }, Date.now() + 10_000);
+  const until = Date.now() + patienceMs;
+  const place = { database: 'reports', workgroup: 'service' };
+  const queries = athenaQueries(athena, place, { until, stopUntil: Date.now() + 10_000 });
   return { queries, inputs, planned };
 }
 
@@ -69,7 +81,6 @@ describe('start', () => {
   });
 
   it('is tried again while Athena is at fault', async () => {
-    const fault = new InternalServerException({ message: 'x', $metadata: { httpStatusCode: 500 } });
     const { queries, planned } = athenaOf(
       { command: 'StartQueryExecution', answer: fault },
       { command: 'StartQueryExecution', answer: { QueryExecutionId: 'q1' } },
@@ -119,6 +130,20 @@ describe('stop', () => {
   it('throws what else goes wrong', async () => {
     const { queries } = athenaOf({ command: 'StopQueryExecution', answer: forbidden });
     await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
+  });
+
+  it('has more time than the other calls, so that a query is stopped when the time to ask about it is up', async () => {
+    const plan = (command: string) => [
+      { command, answer: fault },
+      { command, answer: {} },
+    ];
+    const { queries, planned } = athenaFor(0, plan('StopQueryExecution'));
+    await queries.stop('q1');
+    expect(planned).toEqual([]);
+    await expect(athenaFor(0, plan('GetQueryExecution')).queries.get('q1')).rejects.toThrow(Overloaded);
+    const start = () =>
+      athenaFor(0, plan('StartQueryExecution')).queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN);
+    await expect(start()).rejects.toThrow(Overloaded);
   });
 });
 

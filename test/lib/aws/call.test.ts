@@ -5,7 +5,7 @@ import {
 } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../../lib/answers/problem.ts';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { call } from '../../../lib/aws/call.ts';
 
@@ -36,6 +36,14 @@ const ofAthena = (name: string) =>
   new AthenaServiceException({ name, $fault: 'client', message: 'x', ...answered(400) });
 const ofSocket = (code: string) => Object.assign(new Error('socket'), { code });
 const named = (name: string) => Object.assign(new Error('x'), { name });
+
+const invalidUrl = (): unknown => {
+  try {
+    return new URL('');
+  } catch (error) {
+    return error;
+  }
+};
 
 /** Makes a call of which each try ends as the next of these says; the last stands for all that follow. */
 function making(outcomes: readonly unknown[], patienceMs: number, longestTryMs?: number) {
@@ -79,6 +87,8 @@ describe('call', () => {
     ['a write at the same instant', ofS3(409, 'ConditionalRequestConflict')],
     ['a connection that broke', ofSocket('ECONNRESET')],
     ['a name that was not found', ofSocket('ENOTFOUND')],
+    ['a name that can not be looked up now', ofSocket('EAI_AGAIN')],
+    ['a body that broke off', ofSocket('ERR_STREAM_PREMATURE_CLOSE')],
     ["the SDK's time-out", named('TimeoutError')],
   ])('tries again after %s', async (_, error) => {
     expect(await made([error, 'yes'], 10_000)).toEqual({ at: [0, 100], value: 'yes', ms: 100 });
@@ -95,12 +105,25 @@ describe('call', () => {
     ['a refusal that has a code too', Object.assign(ofSocket('ECONNRESET'), answered(400))],
     ['an error of ours', new TypeError('x')],
     ['an error of ours that has a code', ofSocket('lower')],
+    ['an address of ours that is none', invalidUrl()],
+    ['an argument of ours that is wrong', ofSocket('ERR_INVALID_ARG_TYPE')],
+    ['a code that only begins like that of a body that broke off', ofSocket('ERR_STREAM_PREMATURE_CLOSED')],
     ['credentials that are missing', named('CredentialsProviderError')],
   ])('does not try again after %s', async (_, error) => {
     const { at, error: thrown, ms } = await made([error], 10_000);
     expect({ at, ms }).toEqual({ at: [0], ms: 0 });
     expect(thrown).toBeInstanceOf(AwsCallFailed);
     expect(thrown).toMatchObject({ operation: 'S3 HeadObject', cause: error });
+  });
+
+  it.each<[string, Error]>([
+    ['that has failed', new AwsCallFailed('S3 GetObject', ofS3(403, 'AccessDenied'))],
+    ['that was refused with a code of sockets', new AwsCallFailed('S3 GetObject', ofSocket('ECONNRESET'))],
+    ['that has ended at its own deadline', new Overloaded('Later.', 7)],
+  ])('throws the error of a call within it %s, as it is and at once', async (_, error) => {
+    const { at, error: thrown, ms } = await made([error, 'yes'], 10_000);
+    expect({ at, ms }).toEqual({ at: [0], ms: 0 });
+    expect(thrown).toBe(error);
   });
 
   it('does not try again what was thrown and is no error', async () => {
@@ -126,6 +149,7 @@ describe('call', () => {
     const { error, ms, at } = await made([ofS3(503, 'SlowDown')], 1_000);
     expect(at).toEqual([0, 100, 300, 700]);
     expect(ms).toBe(700);
+    expect(error).toBeInstanceOf(Overloaded);
     expect(error).toBeInstanceOf(Unavailable);
     expect(error).toMatchObject({
       status: 503,
@@ -149,12 +173,12 @@ describe('call', () => {
     expect((await made(['no answer', 'yes'], 60_000, 9_000)).at).toEqual([0, 9_100]);
     vi.setSystemTime(START);
     const { error, ms } = await made(['no answer'], 30_000, Number.POSITIVE_INFINITY);
-    expect([(error as Error).constructor, ms]).toEqual([Unavailable, 30_000]);
+    expect([(error as Error).constructor, ms]).toEqual([Overloaded, 30_000]);
   });
 
   it('ends in time where no try is ever answered', async () => {
     const { error, ms } = await made(['no answer'], 10_000);
-    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toBeInstanceOf(Overloaded);
     expect(error).toMatchObject({
       cause: { message: 'S3 HeadObject: AbortError, status none, request none' },
     });
@@ -164,7 +188,7 @@ describe('call', () => {
 
   it('tells the log what AWS answered, where the last try was ended without an answer', async () => {
     const told = async (...outcomes: unknown[]) =>
-      ((await made(outcomes, 9_000)).error as Unavailable).cause as AwsCallFailed;
+      ((await made(outcomes, 9_000)).error as Overloaded).cause as AwsCallFailed;
     expect((await told(ofS3(500), ofS3(503, 'SlowDown'), 'no answer')).message).toBe(
       'S3 HeadObject: SlowDown, status 503, request r1',
     );
@@ -177,6 +201,6 @@ describe('call', () => {
   it('makes one try where the time is up already', async () => {
     expect(await made(['yes'], -5_000)).toMatchObject({ at: [0], value: 'yes' });
     vi.setSystemTime(START);
-    expect(await made([ofS3(503)], -5_000)).toMatchObject({ at: [0], error: expect.any(Unavailable) });
+    expect(await made([ofS3(503)], -5_000)).toMatchObject({ at: [0], error: expect.any(Overloaded) });
   });
 });

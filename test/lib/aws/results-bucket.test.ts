@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import {
   DeleteObjectCommand,
@@ -10,11 +11,12 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../../lib/answers/problem.ts';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type Clients, makeClients } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
+import type { ResultsBucket } from '../../../lib/delivery/results.ts';
 import { createFaults } from '../../../local/faults/faults.ts';
 import { type ObjectStore, startObjectStore } from '../../../local/object-store.ts';
 
@@ -185,11 +187,17 @@ describe('writeOnce', () => {
     }
   }
   const opening = (...chunks: (string | Buffer | Error)[]) => vi.fn(async () => content(...chunks));
+  const write = (
+    to: ResultsBucket,
+    key: string,
+    open: Parameters<ResultsBucket['writeOnce']>[2],
+    longestTryMs = Number.POSITIVE_INFINITY,
+  ) => to.writeOnce(key, file, open, longestTryMs);
   const freshFile = () => freshKey('reports').replace('.json', '/report.csv');
 
   it('writes a file with what a browser needs', async () => {
     const key = freshFile();
-    expect(await results().writeOnce(key, file, opening('a,', 'b\n'))).toBe(true);
+    expect(await write(results(), key, opening('a,', 'b\n'))).toBe(true);
     expect(await get(key)).toBe('a,b\n');
     expect(await clients.s3.send(new HeadObjectCommand({ Bucket, Key: key }))).toMatchObject({
       ContentType: 'text/csv; charset=utf-8',
@@ -202,7 +210,7 @@ describe('writeOnce', () => {
     const key = freshFile();
     const part = Buffer.alloc(5 * MIB, 'x');
     faults.set([{ on: 's3', match: 'PUT reports/' }]);
-    expect(await results().writeOnce(key, file, opening(part, part, part, part))).toBe(true);
+    expect(await write(results(), key, opening(part, part, part, part))).toBe(true);
     expect((await results().head(key))?.bytes).toBe(20 * MIB);
     // 8 MiB each.
     expect(faults.current()[0]?.matched).toBe(3);
@@ -213,14 +221,14 @@ describe('writeOnce', () => {
     ['a large', [Buffer.alloc(9 * MIB, 'x')]],
   ])('leaves what is there as it is, with %s file', async (_, chunks) => {
     const key = freshFile();
-    await results().writeOnce(key, file, opening('first'));
-    expect(await results().writeOnce(key, file, opening(...chunks))).toBe(true);
+    await write(results(), key, opening('first'));
+    expect(await write(results(), key, opening(...chunks))).toBe(true);
     expect(await get(key)).toBe('first');
   });
 
   it('writes nothing where there is no content', async () => {
     const key = freshFile();
-    expect(await results().writeOnce(key, file, async () => undefined)).toBe(false);
+    expect(await write(results(), key, async () => undefined)).toBe(false);
     expect(await results().head(key)).toBeUndefined();
   });
 
@@ -228,7 +236,7 @@ describe('writeOnce', () => {
     const key = freshFile();
     faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
     const open = opening('a,b\n');
-    expect(await results().writeOnce(key, file, open)).toBe(true);
+    expect(await write(results(), key, open)).toBe(true);
     expect(open).toHaveBeenCalledTimes(2);
     expect(await get(key)).toBe('a,b\n');
   });
@@ -237,7 +245,7 @@ describe('writeOnce', () => {
     const key = freshFile();
     const fault = new NotEngineCsv('a quote', 4, 1);
     const open = opening('a,b\n', fault);
-    await expect(results().writeOnce(key, file, open)).rejects.toBe(fault);
+    await expect(write(results(), key, open)).rejects.toBe(fault);
     expect(open).toHaveBeenCalledTimes(1);
     expect(await results().head(key)).toBeUndefined();
   });
@@ -246,7 +254,7 @@ describe('writeOnce', () => {
     const key = freshFile();
     const fault = new NotEngineCsv('a quote', 4, 1);
     await expect(
-      results().writeOnce(key, file, opening(Buffer.alloc(9 * MIB), Buffer.alloc(9 * MIB), fault)),
+      write(results(), key, opening(Buffer.alloc(9 * MIB), Buffer.alloc(9 * MIB), fault)),
     ).rejects.toBe(fault);
     expect(await results().head(key)).toBeUndefined();
   });
@@ -256,24 +264,74 @@ describe('writeOnce', () => {
     const broken = Object.assign(new Error('socket'), { code: 'ECONNRESET' });
     let tries = 0;
     const open = async () => (tries++ === 0 ? content('a,', broken) : content('a,b\n'));
-    expect(await results().writeOnce(key, file, open)).toBe(true);
+    expect(await write(results(), key, open)).toBe(true);
     expect([tries, await get(key)]).toEqual([2, 'a,b\n']);
-    await expect(results().writeOnce(freshFile(), file, opening(new TypeError('ours')))).rejects.toThrow(
+    await expect(write(results(), freshFile(), opening(new TypeError('ours')))).rejects.toThrow(
       'S3 PutObject: TypeError, status none',
     );
   });
 
+  it('gives one try as long as it is told to, and tries again', async () => {
+    const key = freshFile();
+    faults.set([{ on: 's3', match: `PUT ${key}`, stall: true, times: 1 }]);
+    const open = opening('a,b\n');
+    expect(await write(results(), key, open, 500)).toBe(true);
+    expect(open.mock.calls.length).toBeGreaterThan(1);
+    expect(await get(key)).toBe('a,b\n');
+  });
+
   it('throws where S3 refuses', async () => {
     const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
-    await expect(elsewhere.writeOnce('reports/x', file, opening('a'))).rejects.toThrow(AwsCallFailed);
+    await expect(write(elsewhere, 'reports/x', opening('a'))).rejects.toThrow(AwsCallFailed);
   });
 
   it('ends in time where S3 does not answer', async () => {
     const key = freshFile();
     faults.set([{ on: 's3', match: `PUT ${key}`, stall: true }]);
     const from = Date.now();
-    await expect(results(300).writeOnce(key, file, opening('a'))).rejects.toThrow(Unavailable);
+    await expect(write(results(300), key, opening('a'))).rejects.toThrow(Unavailable);
     expect(Date.now() - from).toBeLessThan(2_000);
+  });
+});
+
+describe('writeOnce, of a result that it opens', () => {
+  const file = { fileName: 'report.csv', metadata: {} };
+  const copying = (bucket: ReturnType<typeof results>, from: string) =>
+    bucket.writeOnce(
+      freshKey('reports').replace('.json', '/report.csv'),
+      file,
+      async () => (await bucket.openResult(from))?.content,
+      5_000,
+    );
+
+  it('is overloaded, and no failure of ours, where S3 does not give the result to the end of the time', async () => {
+    faults.set([{ on: 's3', match: 'GET athena/busy', status: 500 }]);
+    const bucket = results(1_000);
+    const error = await copying(bucket, `s3://${Bucket}/athena/busy.csv`).catch((each: unknown) => each);
+    expect(error).toBeInstanceOf(Overloaded);
+    expect(error).toMatchObject({ cause: { operation: 'S3 GetObject', httpStatus: 500 } });
+  });
+
+  it('names the call that failed, which is that of the result', async () => {
+    const from = Date.now();
+    await expect(copying(results(9_000), 's3://elsewhere/athena/q1.csv')).rejects.toThrow(
+      'S3 GetObject: NoSuchBucket, status 404',
+    );
+    expect(Date.now() - from).toBeLessThan(5_000);
+  });
+
+  it('ends by its time where opening the result took longer than a try', async () => {
+    const key = freshKey('reports').replace('.json', '/report.csv');
+    faults.set([{ on: 's3', match: `PUT ${key}`, stall: true }]);
+    const open = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return Readable.from([Buffer.from('a')]);
+    };
+    const from = Date.now();
+    await expect(results(500).writeOnce(key, file, open, 100)).rejects.toThrow(Overloaded);
+    expect(Date.now() - from).toBeLessThan(2_000);
+    // No upload was begun that nobody would have ended.
+    expect(struck()).toEqual([0]);
   });
 });
 

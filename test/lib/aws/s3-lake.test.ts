@@ -53,8 +53,8 @@ const files = (day: string, count: number, folder = FOLDER) =>
     { length: count },
     (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
   );
-const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onForbidden = (_: unknown) => {}) =>
-  s3Lake(s3, place, { until: Date.now() + 1_000, cache, onForbidden });
+const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onUnlistable = (_: unknown) => {}) =>
+  s3Lake(s3, place, { until: Date.now() + 1_000, cache, onUnlistable });
 const listed = async (keys: readonly string[]) => {
   const { s3, inputs, mostAtOnce } = s3Of(keys);
   const listing = await lakeOf(s3).list(publisherReport, window, 0);
@@ -240,11 +240,13 @@ describe('a listing', () => {
 describe('a lake that can not be listed', () => {
   const refusal = Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
 
-  it('is one whose place nobody knows', async () => {
+  it('is one whose place nobody knows, which is told', async () => {
     const { s3, inputs } = s3Of([]);
-    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onForbidden: () => {} });
+    const told: unknown[] = [];
+    const onUnlistable = (error: unknown) => told.push(error);
+    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onUnlistable });
     expect(await lake.list(publisherReport, window, 0)).toBeUndefined();
-    expect(inputs).toEqual([]);
+    expect([inputs, told]).toEqual([[], [undefined]]);
     expect(lake.folderOf(publisherReport)).toBe('publisher_events/');
   });
 
@@ -262,7 +264,7 @@ describe('a lake that can not be listed', () => {
     const listing = (httpStatusCode: number, until: number) => {
       const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });
       const { s3 } = s3Of([], { [`${FOLDER}day=`]: error });
-      const lake = s3Lake(s3, place, { until, cache: new Map(), onForbidden: (each) => told.push(each) });
+      const lake = s3Lake(s3, place, { until, cache: new Map(), onUnlistable: (each) => told.push(each) });
       return lake.list(publisherReport, window, 0);
     };
     await expect(listing(404, 0)).rejects.toThrow('S3 ListObjectsV2: NoSuchBucket, status 404');

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../../lib/answers/problem.ts';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { claimNext } from '../../../lib/delivery/claim-try.ts';
 import { leadQuery } from '../../../lib/delivery/lead-query.ts';
 import { recordKey } from '../../../lib/delivery/order.ts';
+import type { EngineResult } from '../../../lib/delivery/results.ts';
 import type { Plan } from './memory-queries.ts';
 import { CSV, LARGE, START, setting } from './setting.ts';
 
@@ -12,15 +13,15 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-const busy = () => {
-  throw new Unavailable('busy', 30);
+const busy = async () => {
+  throw new Overloaded('busy', 30);
 };
 
 /** A request that has claimed the first try of its order. */
 async function claiming(...plans: Plan[]) {
   const of = setting(...plans);
   const run = await of.run();
-  const key = recordKey(run.order);
+  const key = recordKey(run.order, run.data);
   const claimed = await claimNext(run, undefined, undefined, false);
   if (!claimed) throw new Error('not claimed');
   const lead = async () => {
@@ -51,6 +52,58 @@ describe('leadQuery', () => {
     expect(queries.started).toMatchObject([{ token: claimed.record.token, query: run.order.query }]);
     expect(record()['state']).toBe('succeeded');
     expect(results.calls.filter((call) => call === `replace ${key}`)).toHaveLength(2);
+  });
+
+  it('leaves the try at once to whoever comes next, where the engine is at its limit', async () => {
+    const { lead, run, queries, claimed, record, ends } = await claiming({ afterMs: 100 });
+    queries.start = busy;
+    expect((await lead()).error).toBeInstanceOf(Overloaded);
+    expect(record()).toEqual({ ...claimed.record, askedUntil: 0 });
+    expect([run.follows, ends]).toEqual([claimed.record.token, []]);
+  });
+
+  it('throws what else goes wrong with a start, and leaves the try too', async () => {
+    const { lead, queries, claimed, record } = await claiming({});
+    const boom = new Error('boom');
+    queries.start = () => Promise.reject(boom);
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual({ ...claimed.record, askedUntil: 0 });
+  });
+
+  it('leaves what it has started, with its execution, where the engine can not be asked', async () => {
+    const { lead, queries, claimed, record } = await claiming({ ends: 'failed', afterMs: 100 });
+    const boom = new Error('boom');
+    queries.onGet = () => {
+      throw boom;
+    };
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual({
+      ...claimed.record,
+      state: 'under-way',
+      executionId: 'q1',
+      askedUntil: 0,
+    });
+  });
+
+  it('leaves nothing that is no longer its own', async () => {
+    const { lead, queries, results, key, record } = await claiming({});
+    const boom = new Error('boom');
+    queries.start = async () => {
+      results.put(key, { form: 0 });
+      throw boom;
+    };
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual({ form: 0 });
+  });
+
+  it('throws what went wrong also where it can not leave the try', async () => {
+    const { lead, queries, results, key } = await claiming({});
+    const boom = new Error('boom');
+    queries.start = () => Promise.reject(boom);
+    results.before(`replace ${key}`, () => {
+      throw new Overloaded('busy', 30);
+    });
+    expect((await lead()).error).toBe(boom);
   });
 
   it('makes the report of a result that it opens once', async () => {
@@ -119,10 +172,36 @@ describe('leadQuery', () => {
     expect(queries.started).toHaveLength(3);
   });
 
+  it('retries the first failure also after a try that was lost', async () => {
+    const { lead, queries } = await claiming({ ends: 'forgotten' }, { ends: 'retryable' }, {});
+    expect((await lead()).delivery).toMatchObject({ state: 'ready' });
+    expect(queries.started).toHaveLength(3);
+  });
+
+  it('has no figures of a query that has not ended', async () => {
+    const { lead, facts } = await claiming({ ends: 'never' });
+    expect((await lead()).delivery).toMatchObject({ state: 'waiting' });
+    expect(Object.keys(facts)).toEqual(['queryExecutionId']);
+  });
+
   it('throws where the record of what it started can not be written, after the query', async () => {
     const { lead, results, key } = await claiming({ afterMs: 100 });
-    results.before(`replace ${key}`, busy);
+    results.before(`replace ${key}`, () => {
+      throw new Unavailable('busy', 30);
+    });
     expect((await lead()).error).toBeInstanceOf(Unavailable);
+  });
+
+  it('does not leave a large result open', async () => {
+    const { lead, results } = await claiming({ bytes: LARGE });
+    const { openResult } = results;
+    let opened: EngineResult | undefined;
+    results.openResult = async (location) => {
+      opened = await openResult(location);
+      return opened;
+    };
+    await lead();
+    expect(opened?.content.destroyed).toBe(true);
   });
 
   it('records a large result before it waits for its publication', async () => {
@@ -141,7 +220,7 @@ describe('leadQuery', () => {
     const { run, lake, queries, results } = await claiming({ ends: 'failed' });
     const looked = lake.looks.length;
     run.data = { ...run.data, isListed: false };
-    const stored = await results.read(recordKey(run.order));
+    const stored = await results.read(recordKey(run.order, run.data));
     const claimed = stored && (await claimNext(run, stored, 'x', false));
     const leading = (claimed ? leadQuery(run, claimed) : Promise.reject()).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(10_000);

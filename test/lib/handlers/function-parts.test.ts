@@ -3,6 +3,7 @@ import type { Metrics } from '@aws-lambda-powertools/metrics';
 import { AthenaClient, InvalidRequestException } from '@aws-sdk/client-athena';
 import { S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Overloaded } from '../../../lib/answers/problem.ts';
 import { functionParts } from '../../../lib/handlers/function-parts.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
@@ -53,6 +54,11 @@ describe('functionParts', () => {
         name: 'ListObjectsV2Command',
         input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/day=' },
       },
+      // Nothing was found, so that it looks whether there is such a table.
+      {
+        name: 'ListObjectsV2Command',
+        input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/', MaxKeys: 1 },
+      },
     ]);
   });
 
@@ -66,8 +72,19 @@ describe('functionParts', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
   });
 
+  it("ends the engine's calls earlier, where it is told to", async () => {
+    answering(() => {
+      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
+    });
+    const from = Date.now();
+    const { queries } = functionParts(ENVIRONMENT).partsUntil(from + 60_000, from + 60);
+    await expect(queries.get('q1')).rejects.toThrow('The service has more to do');
+    expect(Date.now() - from).toBeLessThan(5_000);
+  });
+
   it('keeps listings from one request of the function to the next', async () => {
-    const sent = answering(() => ({}));
+    const Key = 'warehouse/publisher_events/day=2026-01-01/a.parquet';
+    const sent = answering(() => ({ Contents: [{ Key }] }));
     const { partsUntil } = functionParts(ENVIRONMENT);
     await partsUntil(later()).lake.list(publisherReport, window, 60_000);
     await partsUntil(later()).lake.list(publisherReport, window, 60_000);
@@ -90,6 +107,31 @@ describe('functionParts', () => {
     ]);
   });
 
+  it('says so once too where no lake is named', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const sent = answering(() => ({}));
+    const { partsUntil } = functionParts(LEAST_ENVIRONMENT);
+    for (let times = 0; times < 3; times++)
+      expect(await partsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
+    expect([sent, warn.mock.calls]).toEqual([
+      [],
+      [['The lake can not be listed, so every report is queried anew.', { error: undefined }]],
+    ]);
+  });
+
+  it('stops a query when the time to ask about it is up already', async () => {
+    let tries = 0;
+    answering(() => {
+      tries += 1;
+      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: tries > 1 ? 403 : 503 } });
+    });
+    const { queries } = functionParts(ENVIRONMENT).partsUntil(later(), Date.now());
+    await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
+    tries = 0;
+    await expect(queries.get('q1')).rejects.toThrow(Overloaded);
+    expect(tries).toBe(1);
+  });
+
   it('asks Athena about executions', async () => {
     answering(() => {
       throw new InvalidRequestException({ message: 'x', $metadata: {} });
@@ -104,9 +146,11 @@ describe('functionParts', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
     const metrics = functionParts(ENVIRONMENT).metrics as Metrics;
     metrics.addMetric('Reports', 'Count', 1);
+    // Of a request that records the ends of two queries.
+    for (const bytes of [5, 7]) metrics.addMetric('BytesScanned', 'Bytes', bytes);
     const written = metrics.serializeMetrics();
     expect(written._aws.CloudWatchMetrics[0]?.Namespace).toBe('PerformanceReports');
-    expect(written).toMatchObject({ service: 'stage', Reports: 1 });
+    expect(written).toMatchObject({ service: 'stage', Reports: 1, BytesScanned: [5, 7] });
     metrics.clearMetrics();
   });
 });

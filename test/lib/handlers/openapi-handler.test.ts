@@ -4,7 +4,7 @@ import { openApiDocument } from '../../../lib/openapi/document.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
 const SCOPE = 'api://reports/.default';
-const documentAt = (url: string) => JSON.stringify(openApiDocument({ url, scope: SCOPE }));
+const documentAt = (url: string) => JSON.stringify(openApiDocument({ url, scope: SCOPE, commit: 'unknown' }));
 const ask = async (domainName?: string) => {
   const { parts, lines } = functionSetting();
   const event = requestEvent({ path: '/openapi.json' });
@@ -24,6 +24,8 @@ describe('GET /openapi.json', () => {
       headers: {
         'Content-Type': 'application/json',
         'Cache-Control': 'private, max-age=300',
+        Vary: 'Accept-Encoding',
+        'Service-Version': 'unknown',
       },
       body: '',
     });

@@ -43,7 +43,11 @@ describe('what every route has around it', () => {
       facts.report = 'publisherperformance';
       return { statusCode: 303, headers: { Location: SECRET }, body: '' };
     });
-    expect(answer).toEqual({ statusCode: 303, headers: { Location: SECRET }, body: '' });
+    expect(answer).toEqual({
+      statusCode: 303,
+      headers: { Location: SECRET, 'Service-Version': 'unknown' },
+      body: '',
+    });
     expect(lines).toEqual([
       {
         level: 'info',
@@ -55,11 +59,15 @@ describe('what every route has around it', () => {
 
   it('counts an answer once', async () => {
     const { metrics, published } = await answering(({ facts }) => {
-      Object.assign(facts, { isReady: true, recordedEnd: 'succeeded', bytesScanned: 5, queryMs: 6 });
+      Object.assign(facts, { isReady: true, ends: [{ state: 'succeeded', bytesScanned: 5, queryMs: 6 }] });
       return { statusCode: 303, body: '' };
     });
     expect(metrics).toEqual({ Reports: 1, BytesScanned: 5, QueryDuration: 6 });
     expect(published.times).toBe(1);
+  });
+
+  it('counts an answer 503 that was not thrown too', async () => {
+    expect((await answering(() => ({ statusCode: 503, body: '' }))).metrics).toEqual({ Unavailable: 1 });
   });
 
   it.each<[number, string, Error]>([
@@ -113,7 +121,9 @@ describe('what every route has around it', () => {
   });
 
   it('counts a failed query with the error', async () => {
-    const { metrics, published } = await throwing(new Error('x'), { recordedEnd: 'failed', bytesScanned: 5 });
+    const { metrics, published } = await throwing(new Error('x'), {
+      ends: [{ state: 'failed', bytesScanned: 5, queryMs: 0 }],
+    });
     expect(metrics).toEqual({ BytesScanned: 5, QueryDuration: 0, FailedQueries: 1 });
     expect(published.times).toBe(1);
   });

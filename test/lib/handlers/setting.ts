@@ -3,6 +3,8 @@ import type { Config } from '../../../lib/config.ts';
 import { readConfig } from '../../../lib/config.ts';
 import type { FunctionParts } from '../../../lib/handlers/function-parts.ts';
 import type { MetricSink } from '../../../lib/handlers/request-metrics.ts';
+import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
+import type { Register } from '../../../lib/partners/register.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { setting } from '../delivery/setting.ts';
@@ -18,15 +20,19 @@ interface Line {
 export function functionSetting(env: Record<string, string> = {}, ...plans: Plan[]) {
   const delivery = setting(...plans);
   const lines: Line[] = [];
+  /** The sum of each metric's values: Powertools keeps every value that is added under a name. */
   const metrics: Record<string, number> = {};
   const published = { times: 0 };
-  /** The time by which the calls of each set of parts had to end. */
+  /** The times by which the calls of each set of parts had to end. */
   const untils: number[] = [];
+  const engineUntils: (number | undefined)[] = [];
+  /** The register of partners, by client. */
+  const partners = new Map<string, PartnerRecord>();
+  const register: Register = { find: async (client) => partners.get(client) };
   const config: Config = readConfig({ ...LEAST_ENVIRONMENT, ...env });
   const sink = {
     addMetric: (name: string, _unit: string, value: number) => {
-      if (name in metrics) throw new Error(`${name} is counted twice`);
-      metrics[name] = value;
+      metrics[name] = (metrics[name] ?? 0) + value;
     },
     publishStoredMetrics: () => {
       published.times += 1;
@@ -39,12 +45,13 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
       error: (message, facts) => void lines.push({ level: 'error', message, facts }),
     },
     metrics: sink as unknown as MetricSink,
-    partsUntil: (until) => {
+    partsUntil: (until, engineUntil) => {
       untils.push(until);
-      return delivery.parts;
+      engineUntils.push(engineUntil);
+      return { ...delivery.parts, register };
     },
   };
-  return { ...delivery, parts, lines, metrics, published, untils, config };
+  return { ...delivery, parts, lines, metrics, published, untils, engineUntils, config, partners };
 }
 
 export const SECRET = 'secret-of-the-caller';
