@@ -39,7 +39,7 @@ describe('the floors of the house', () => {
     ['lib/report', /^(@aws|aws-|lib\/(?!report\/|answers\/problem\.ts))/],
     ['infra', /^(functions|local|tools|test|bench|lib\/(delivery|token))/],
     ['local', /^(infra|tools|test|bench|lib\/delivery)/],
-    ['tools', /^(functions|infra|test|bench)\//],
+    ['tools', /^(functions|test|bench)\//],
     ['local/lake/rules', /^(@aws|@duckdb|node:)/],
     ['lib/{answers,aws,csv,delivery,openapi,report,token}', /^lib\/handlers/],
     ['lib/delivery', /^(@aws|aws-|lib\/(aws|config|token))/],
