@@ -11,7 +11,7 @@ import { javaClients } from './java.ts';
 import { nodeClients } from './node.ts';
 import { startProbe } from './probe.ts';
 import { duckDbClients, pythonClients } from './python.ts';
-import { rustClients } from './rust.ts';
+// RUST
 import { perlClients, phpClients, rClients, rubyClients } from './scripts.ts';
 import { shellTools } from './shell.ts';
 import { documentedRows, type Row, rowLine, writeRows } from './table.ts';
@@ -25,7 +25,7 @@ const AT_A_TIME = 6;
 const languages = [
   ...shellTools,
   ...[pythonClients, duckDbClients, nodeClients, javaClients, goClients],
-  ...[rubyClients, perlClients, phpClients, rClients, rustClients],
+  ...[rubyClients, perlClients, phpClients, rClients],
 ];
 
 interface Subject {
@@ -55,7 +55,9 @@ async function pull({ run, client }: Subject, source: string, environment: Recor
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-client-'));
   const out = join(directory, 'out.csv');
   try {
-    await run(source, directory, { ...started.environment, OUT: out, ...environment });
+    // What every desktop and server sets; without it, Java and R read the text as ASCII.
+    const locale = { LC_ALL: 'C.UTF-8' };
+    await run(source, directory, { ...started.environment, ...locale, OUT: out, ...environment });
     return await readFile(out);
   } catch (error) {
     if (process.env['SHOW_FAILURES'])
