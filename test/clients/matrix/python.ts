@@ -143,7 +143,11 @@ con.execute(f"COPY (FROM read_csv('{url}', all_varchar = true)) TO '{os.environ[
     },
   ],
   async prepare() {
-    const python = await pythonWith('duckdb-client', ['duckdb==1.5.5', 'duckdb-extensions==1.5.5', 'duckdb-extension-httpfs==1.5.5']);
+    const python = await pythonWith('duckdb-client', [
+      'duckdb==1.5.5',
+      'duckdb-extensions==1.5.5',
+      'duckdb-extension-httpfs==1.5.5',
+    ]);
     if (!python) return undefined;
     return async (source, cwd, env) => {
       const file = join(cwd, 'pull.py');
