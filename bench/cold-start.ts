@@ -50,7 +50,7 @@ async function compileOnly(functions: readonly string[], outdir: string): Promis
 }
 
 export async function measure(): Promise<Section> {
-  await run(process.execPath, [join(root, 'esbuild.config.mjs')], { cwd: root });
+  await run(process.execPath, [join(root, 'infra/bundle-functions.ts')], { cwd: root });
   // Inside the project, where the libraries are found.
   await mkdir(join(root, '.local'), { recursive: true });
   const scratch = await mkdtemp(join(root, '.local', 'bench-'));

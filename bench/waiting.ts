@@ -102,7 +102,7 @@ export async function measure(): Promise<Section> {
   });
   const place = { database: 'performance_reports', workgroup: 'performance-reports' };
   const parts = {
-    queries: athenaQueries(athena, place, FOREVER),
+    queries: athenaQueries(athena, place, { until: FOREVER, stopUntil: FOREVER }),
     results: s3ResultsBucket(s3, 'performance-reports-results', FOREVER),
   };
 

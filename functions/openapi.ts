@@ -4,8 +4,10 @@ import { readConfig } from '../lib/config.ts';
 import { openApiHandler } from '../lib/handlers/openapi-handler.ts';
 import { METRIC_NAMESPACE } from '../lib/metric-names.ts';
 
+const config = readConfig(process.env);
+
 export const handler = openApiHandler({
-  config: readConfig(process.env),
-  log: new Logger(),
+  config,
+  log: new Logger({ persistentKeys: { commit: config.commit } }),
   metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
 });

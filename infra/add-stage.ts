@@ -16,8 +16,14 @@ export interface StageStacks {
   readonly operations: OperationsStack;
 }
 
+/** What is deployed. */
+export interface Release {
+  readonly code: FunctionCode;
+  readonly commit: string;
+}
+
 /** Adds a stage to the app: its stacks, in the order of their deployment. */
-export function addStage(app: App, stage: Stage, functionCode: FunctionCode): StageStacks {
+export function addStage(app: App, stage: Stage, release: Release): StageStacks {
   const names = resourceNames(stage.name);
   const common = {
     ...(stage.environment && { env: stage.environment }),
@@ -30,15 +36,26 @@ export function addStage(app: App, stage: Stage, functionCode: FunctionCode): St
   const { apiScope, keepData, identity: provider } = stage;
   const identity =
     provider.provider === 'cognito'
-      ? new IdentityStack(app, id('identity'), { ...common, apiScope, keepData, clients: provider.clients })
+      ? new IdentityStack(app, id('identity'), {
+          ...common,
+          apiScope,
+          keepData,
+          formerClients: provider.formerClients,
+          isProbed: stage.probe !== undefined,
+        })
       : undefined;
   const tokenIssuer = provider.provider === 'existing' ? provider : (identity as IdentityStack).tokenIssuer;
+  const probeClient =
+    provider.provider === 'existing' && stage.probe?.secretArn !== undefined
+      ? { tokenUrl: provider.tokenUrl, secretArn: stage.probe.secretArn }
+      : identity?.probeClient;
   const api = new ApiStack(app, id('api'), {
     ...common,
     stage,
     bucketNames: data.bucketNames,
     tokenIssuer,
-    functionCode,
+    ...(probeClient && { probeClient }),
+    release,
   });
   api.addStackDependency(data);
   if (identity) api.addStackDependency(identity);

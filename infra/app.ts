@@ -1,17 +1,30 @@
 /**
- * The CDK app: `-c stage=dev` for one stage of `stages.ts`, nothing for all of them. It looks nothing up, so that
- * it runs without a network and without credentials.
+ * The CDK app: one stage, `dev` unless `-c stage=<name>` says another. It bundles the functions itself and looks
+ * nothing up, so that it runs on a fresh clone without a network and without credentials.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { addStage } from './add-stage.ts';
-import { bundledCode } from './api/function-code.ts';
-import { chooseStages } from './choose-stages.ts';
+import { bundlesIn } from './api/function-code.ts';
+import { bundleFunctions } from './bundle-functions.ts';
+import { chooseStage } from './choose-stage.ts';
+import { ownStages } from './own-stages.ts';
+import { readCommit } from './read-commit.ts';
 import { reportingFaults } from './setup-fault.ts';
 import { stages } from './stages.ts';
 
-reportingFaults(() => {
+await reportingFaults(async () => {
   const app = new App();
-  for (const stage of chooseStages(stages, app.node.tryGetContext('stage')))
-    addStage(app, stage, bundledCode);
-  app.synth();
+  const context = (key: string): string | undefined => app.node.tryGetContext(key);
+  const stage = chooseStage({ ...stages, ...(await ownStages(context('stages'))) }, context('stage'));
+  const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+  try {
+    bundleFunctions(folder);
+    addStage(app, stage, { code: bundlesIn(folder), commit: context('commit') ?? readCommit() });
+    app.synth();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

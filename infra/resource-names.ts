@@ -10,6 +10,10 @@ export interface ResourceNames {
   readonly functionName: (name: string) => string;
   readonly functionLog: (name: string) => string;
   readonly accessLog: string;
+  /** What one stack tells the others: CloudFormation refuses to change or remove it while another stack reads it. */
+  readonly exported: (
+    value: 'events-bucket' | 'results-bucket' | 'partners-bucket' | 'issuer' | 'token-url' | 'probe-client',
+  ) => string;
 }
 
 /** The names of one stage's resources. */
@@ -22,5 +26,6 @@ export function resourceNames(stageName: string): ResourceNames {
     functionName,
     functionLog: (name) => `/aws/lambda/${functionName(name)}`,
     accessLog: `/aws/apigateway/${service}`,
+    exported: (value) => `${service}-${value}`,
   };
 }

@@ -2,9 +2,9 @@
 export class SetupFault extends Error {}
 
 /** Runs a command; a fault of the setup ends it with the message and exit code 1. */
-export function reportingFaults(command: () => void): void {
+export async function reportingFaults(command: () => Promise<void>): Promise<void> {
   try {
-    command();
+    await command();
   } catch (error) {
     if (!(error instanceof SetupFault)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -18,16 +18,34 @@ const existingIssuer = v.strictObject({
   issuer: text,
   /** Where the provider publishes its signing keys. */
   jwksUri: v.pipe(v.string(), v.url()),
+  /**
+   * A role or another claim that every token must carry: `{ name: 'roles', value: 'Reports.Read' }`. Without it, a token
+   * must carry the scope in `scope` or `scp`; with it, `aud` may be `apiScope` instead, as Entra ID has it.
+   */
+  requiredClaim: v.exactOptional(v.strictObject({ name: text, value: text })),
   /** Shown among the outputs, for partners. */
   tokenUrl: v.pipe(v.string(), v.url()),
 });
 
 const cognito = v.strictObject({
   provider: v.literal('cognito'),
-  /** One machine client per partner. Taking a name away deletes the client, and with it the partner's access. */
-  clients: v.pipe(
+  /**
+   * Clients that an older version of this app made from the stage file. Named here, they outlive the deployment that
+   * takes them out of the app; without, CloudFormation deletes them (docs/partners.md, "Clients of an older version").
+   */
+  formerClients: v.exactOptional(
     v.array(matching(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and hyphens')),
-    v.minLength(1),
+    [],
+  ),
+  clients: v.exactOptional(
+    v.pipe(
+      v.unknown(),
+      v.check(
+        () => false,
+        'clients are no part of the stage file any more: `npm run partner` adds them. Rename it to formerClients to ' +
+          'keep those that are deployed (docs/partners.md, "Clients of an older version")',
+      ),
+    ),
   ),
 });
 
@@ -37,6 +55,8 @@ const companies = v.strictObject({
   prefix: v.exactOptional(text),
 });
 
+const byPartners = v.strictObject({ by: v.literal('partners') });
+
 const everyRow = v.strictObject({ by: v.literal('none') });
 
 const byClaims = v.pipe(
@@ -45,7 +65,7 @@ const byClaims = v.pipe(
     publisherCompanies: v.exactOptional(companies),
     advertiserCompanies: v.exactOptional(companies),
     /** The value that stands for every company. */
-    everyCompanyValue: v.exactOptional(v.pipe(text, v.regex(/\D/, 'must not be a number'))),
+    everyCompanyValue: v.exactOptional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   }),
   v.check(
     ({ publisherCompanies, advertiserCompanies }) => Boolean(publisherCompanies ?? advertiserCompanies),
@@ -53,7 +73,7 @@ const byClaims = v.pipe(
   ),
 );
 
-const stage = v.strictObject({
+const settings = v.strictObject({
   /** Where the stage may be deployed; without it, wherever the credentials point. */
   environment: v.exactOptional(
     v.strictObject({
@@ -69,8 +89,11 @@ const stage = v.strictObject({
     v.maxLength(256),
   ),
   identity: v.variant('provider', [existingIssuer, cognito]),
-  /** Which rows a caller sees: those of the companies that the token's claims name, or, by `none`, every row. */
-  entitlements: v.variant('by', [everyRow, byClaims]),
+  /**
+   * Which rows a caller sees: by `partners`, those of the companies that the register has for its client; by `claims`,
+   * those that its token names; by `none`, every row.
+   */
+  entitlements: v.variant('by', [byPartners, byClaims, everyRow]),
   events: v.strictObject({
     /** An existing bucket of the same region; without it, one is made. */
     bucket: v.exactOptional(text),
@@ -99,6 +122,12 @@ const stage = v.strictObject({
     /** How long a download URL is good for. It never outlives its function's credentials, whatever stands here. */
     downloadUrlSeconds: whole(1, 43_200),
   }),
+  /**
+   * How many of the account's concurrent executions only this function may use, and it no more than these. Each request
+   * that waits holds one, so that many of them leave none for publishing. AWS keeps 100 of an account unreserved: with
+   * fewer than 101, none can be reserved.
+   */
+  reservedConcurrency: v.exactOptional(v.strictObject({ publish: whole(1, 1_000) })),
   /** Of all callers together; beyond it, 429. The account's own limit is 10,000 requests a second. */
   throttling: v.strictObject({ requestsPerSecond: whole(1, 10_000), burst: whole(1, 5_000) }),
   /** Of one address in any five minutes; beyond it, 429. AWS WAF takes no limit under 10. */
@@ -110,6 +139,19 @@ const stage = v.strictObject({
     /** An hour with more is reported. */
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
+  /**
+   * Pulls a small report every so often, as a partner would, and rings where it can't. With Cognito it gets a client of
+   * its own; with an existing issuer, `secretArn` names the secret of AWS Secrets Manager that holds one's
+   * `{"clientId": …, "clientSecret": …}`. The client must be entitled to the publisher report.
+   */
+  probe: v.exactOptional(
+    v.strictObject({
+      everyMinutes: v.picklist([5, 10, 15, 30, 60]),
+      secretArn: v.exactOptional(
+        matching(/^arn:[\w-]+:secretsmanager:[\w-]+:\d{12}:secret:.+$/, 'the ARN of a secret'),
+      ),
+    }),
+  ),
   /** Without it, the API answers at API Gateway's address. The certificate must be of the stage's region. */
   domain: v.exactOptional(
     v.strictObject({
@@ -119,13 +161,48 @@ const stage = v.strictObject({
       hostedZone: v.exactOptional(v.strictObject({ id: text, name: text })),
     }),
   ),
-  /** Where `docs/runbook.md` can be read; every alarm links an entry of it. */
+  /** Where `docs/runbook.md` can be read; every alarm links an entry of it. A URL where `keepData` is set. */
   runbookUrl: text,
   /** Cost tags beside `service` and `stage`. */
   tags: v.record(v.string(), v.string()),
 });
 
+const isUrl = (value: string): boolean => v.is(v.pipe(v.string(), v.url()), value) && /^https?:/.test(value);
+
+/** Data that are worth keeping are worth a person who is told when partners can't have them. */
+const stage = v.pipe(
+  settings,
+  v.forward(
+    v.partialCheck(
+      [['keepData'], ['alarms']],
+      ({ keepData, alarms }) => !keepData || alarms.email !== undefined,
+      'expected an address: without one, nobody is told of an alarm',
+    ),
+    ['alarms', 'email'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['keepData'], ['runbookUrl']],
+      ({ keepData, runbookUrl }) => !keepData || isUrl(runbookUrl),
+      'expected the URL at which who is woken by an alarm can read docs/runbook.md',
+    ),
+    ['runbookUrl'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['identity'], ['probe']],
+      ({ identity, probe }) =>
+        probe === undefined || (identity.provider === 'existing') === (probe.secretArn !== undefined),
+      'expected with an existing issuer, and with no other',
+    ),
+    ['probe', 'secretArn'],
+  ),
+);
+
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
+
+/** CloudFormation takes no fraction of a byte, and 8.2 GB would be one. */
+export const bytesOf = (gigabytes: number): number => Math.round(gigabytes * 1_000_000_000);
 
 /** What differs between stages, before it is checked. */
 export type StageInput = v.InferInput<typeof stage>;
@@ -141,6 +218,9 @@ export function readStage(name: string, input: unknown): Stage {
     ...(result.issues ?? []).map((issue) => `${v.getDotPath(issue)}: ${issue.message}`),
   ];
   if (!result.success || faults.length > 0)
-    throw new SetupFault(`Stage "${name}" of infra/stages.ts is incomplete or wrong.\n${faults.join('\n')}`);
+    throw new SetupFault(
+      `Stage "${name}" is incomplete or wrong. Mend it in stages.ts (docs/deploy.md, "Stages of your own").\n` +
+        faults.join('\n'),
+    );
   return { name, ...result.output };
 }

@@ -1,42 +1,54 @@
 import type { StageInput } from './stage.ts';
 
-const apiScope = 'api://performance-reports';
-const runbookUrl = 'docs/runbook.md';
+/**
+ * The stages that come with the product. What each setting means is said in `stage.ts`. Stages of your own, and
+ * changes to these, belong into `stages.ts` beside `cdk.json`, which no upgrade touches:
+ *
+ *     import { prod } from './infra/stages.ts';
+ *     export const stages = { prod: { ...prod, runbookUrl: 'https://…', alarms: { ...prod.alarms, email: '…' } } };
+ */
+
+const common = {
+  apiScope: 'api://performance-reports',
+  identity: { provider: 'cognito' },
+  entitlements: { by: 'partners' },
+  events: { firstDay: '2025-01-01' },
+  tags: {},
+} satisfies Partial<StageInput>;
+
 const reports = { longestQuerySeconds: 600, downloadUrlSeconds: 300 };
 
-/** Everything that differs between stages. What each setting means is said in `stage.ts`. */
-export const stages: Readonly<Record<string, StageInput>> = {
-  dev: {
-    keepData: false,
-    apiScope,
-    identity: { provider: 'cognito', clients: ['first-partner'] },
-    entitlements: { by: 'none' },
-    events: { firstDay: '2025-01-01' },
-    reports,
-    queries: { maxGigabytesScanned: 10 },
-    throttling: { requestsPerSecond: 5, burst: 10 },
-    maxRequestsPerAddress: 500,
-    logDays: 14,
-    alarms: { gigabytesScannedPerHour: 20 },
-    runbookUrl,
-    tags: {},
-  },
-  prod: {
-    keepData: true,
-    apiScope,
-    identity: { provider: 'cognito', clients: ['first-partner'] },
-    // Every client sees every row: right for one partner or the house's own staff. Before a second partner comes,
-    // set an issuer whose tokens name companies, and `by: 'claims'` (docs/deploy.md, "Who sees which rows").
-    entitlements: { by: 'none' },
-    events: { firstDay: '2025-01-01' },
-    reports,
-    queries: { maxGigabytesScanned: 100 },
-    // Athena starts 20 queries a second for an account (burst 80): more requests than that would only wait.
-    throttling: { requestsPerSecond: 20, burst: 40 },
-    maxRequestsPerAddress: 1_000,
-    logDays: 90,
-    alarms: { gigabytesScannedPerHour: 200 },
-    runbookUrl,
-    tags: {},
-  },
+/** To try the service in. It keeps nothing when it is destroyed. */
+export const dev: StageInput = {
+  ...common,
+  keepData: false,
+  reports,
+  queries: { maxGigabytesScanned: 10 },
+  throttling: { requestsPerSecond: 5, burst: 10 },
+  maxRequestsPerAddress: 500,
+  logDays: 14,
+  alarms: { gigabytesScannedPerHour: 20 },
+  runbookUrl: 'docs/runbook.md',
 };
+
+/**
+ * Where partners pull their reports. It lacks what only its operator knows: who is told of alarms, and where the
+ * runbook can be read. It does not synthesize without them.
+ *
+ * @public
+ */
+export const prod: StageInput = {
+  ...common,
+  keepData: true,
+  reports,
+  queries: { maxGigabytesScanned: 100 },
+  // Athena starts 20 queries a second for an account (burst 80): more requests than that would only wait.
+  throttling: { requestsPerSecond: 20, burst: 40 },
+  maxRequestsPerAddress: 1_000,
+  logDays: 90,
+  alarms: { gigabytesScannedPerHour: 200 },
+  probe: { everyMinutes: 15 },
+  runbookUrl: 'docs/runbook.md',
+};
+
+export const stages: Readonly<Record<string, StageInput>> = { dev, prod };

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ENV } from './names.ts';
+import type { EntitlementTerms } from './partners/whose-rows.ts';
 import type { EntitlementRule } from './token/read-entitlement.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -7,6 +8,8 @@ const whole = (minimum: number, maximum: number) =>
   v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number), v.minValue(minimum), v.maxValue(maximum));
 
 const environment = v.object({
+  /** What was deployed, for logs and answers. */
+  [ENV.commit]: v.optional(text, 'unknown'),
   /** The identity provider whose tokens are good, as it stands in `iss`. */
   [ENV.tokenIssuer]: text,
   /** Where that provider publishes its signing keys. */
@@ -14,10 +17,19 @@ const environment = v.object({
   /** Tokens must be requested with `{API_SCOPE}/.default` (contract 5.2). */
   [ENV.apiScope]: text,
   /**
-   * Whether tokens say which companies' rows a caller may see (`claims`), or every caller sees all (`none`).
-   * There is no default: a deployment that forgot to choose must not start.
+   * A claim that every token must carry, `roles`, and the value that it must hold. Where it is set, `aud` may name the
+   * API in place of the scope, as with Entra ID.
    */
-  [ENV.entitlements]: v.picklist(['claims', 'none']),
+  [ENV.requiredClaim]: v.optional(text),
+  [ENV.requiredClaimValue]: v.optional(text),
+  /**
+   * Who says which companies' rows a caller may see: the register of partners (`partners`), the token (`claims`), or
+   * nobody, so that every caller sees all (`none`). There is no default: a deployment that forgot to choose must not
+   * start.
+   */
+  [ENV.entitlements]: v.picklist(['partners', 'claims', 'none']),
+  /** Where the register of partners is. */
+  [ENV.partnersBucket]: v.optional(text),
   /** The claim that holds the publisher, or advertiser, companies; without it no token opens that report. */
   [ENV.publisherCompaniesClaim]: v.optional(text),
   [ENV.advertiserCompaniesClaim]: v.optional(text),
@@ -25,12 +37,12 @@ const environment = v.object({
   [ENV.publisherCompaniesPrefix]: v.optional(text),
   [ENV.advertiserCompaniesPrefix]: v.optional(text),
   /** The value that stands for every company; without it no token sees all. Never a company's own id. */
-  [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/\D/, 'must not be a number'))),
+  [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
   /** How long one request waits for its query. API Gateway ends a request at 29 s. */
-  [ENV.queryWaitMs]: v.optional(whole(0, 27_000), '25000'),
+  [ENV.queryWaitMs]: v.optional(whole(100, 25_000), '25000'),
   /** A query that takes longer than this is stopped. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
   /** Where the lake is. Without it nothing can be listed, so that no report is given twice. */
@@ -66,30 +78,42 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new Error(
       `${ENV.entitlements} is "claims": name the claim, ${ENV.publisherCompaniesClaim} or ${ENV.advertiserCompaniesClaim} or both.`,
     );
+  const partnersBucket = values[ENV.partnersBucket];
+  if (values[ENV.entitlements] === 'partners' && partnersBucket === undefined)
+    throw new Error(`${ENV.entitlements} is "partners": name the register's bucket, ${ENV.partnersBucket}.`);
   const everyCompany = values[ENV.everyCompanyValue];
+  const { [ENV.requiredClaim]: name, [ENV.requiredClaimValue]: value } = values;
+  if ((name === undefined) !== (value === undefined))
+    throw new Error(`${ENV.requiredClaim} and ${ENV.requiredClaimValue} go together: set both or neither.`);
+  const requiredClaim =
+    name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
   const eventsBucket = values[ENV.eventsBucket];
   const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
     claim === undefined ? undefined : { claim, prefix, everyCompany };
+  const entitlements = (): EntitlementTerms => {
+    if (values[ENV.entitlements] === 'none') return { by: 'none' };
+    if (partnersBucket !== undefined && values[ENV.entitlements] === 'partners')
+      return { by: 'partners', bucket: partnersBucket };
+    return {
+      by: 'claims',
+      rules: {
+        PublisherCompanyId: rule(values[ENV.publisherCompaniesClaim], values[ENV.publisherCompaniesPrefix]),
+        AdvertiserCompanyId: rule(
+          values[ENV.advertiserCompaniesClaim],
+          values[ENV.advertiserCompaniesPrefix],
+        ),
+      },
+    };
+  };
   return Object.freeze({
+    commit: values[ENV.commit],
     token: Object.freeze({
       issuer: values[ENV.tokenIssuer],
       jwksUri: values[ENV.tokenJwksUri],
       apiScope: values[ENV.apiScope],
+      requiredClaim,
     }),
-    /** By the field that governs a report; undefined where every caller sees every row. */
-    entitlements:
-      values[ENV.entitlements] === 'none'
-        ? undefined
-        : Object.freeze({
-            PublisherCompanyId: rule(
-              values[ENV.publisherCompaniesClaim],
-              values[ENV.publisherCompaniesPrefix],
-            ),
-            AdvertiserCompanyId: rule(
-              values[ENV.advertiserCompaniesClaim],
-              values[ENV.advertiserCompaniesPrefix],
-            ),
-          }),
+    entitlements: Object.freeze(entitlements()),
     athenaDatabase: values[ENV.athenaDatabase],
     athenaWorkgroup: values[ENV.athenaWorkgroup],
     resultsBucket: values[ENV.resultsBucket],

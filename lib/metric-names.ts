@@ -14,6 +14,10 @@ export const METRIC = {
   failedQueries: 'FailedQueries',
   /** Bytes that a query scanned: what Athena charges for. */
   bytesScanned: 'BytesScanned',
+  /** 1 where the probe got a report as a partner gets it, else 0. */
+  probePulled: 'ProbePulled',
+  /** Rows of the day before in the report that the probe got. */
+  probeRows: 'ProbeRows',
   /** Milliseconds from the start of a query to its result. */
   queryDuration: 'QueryDuration',
 } as const;

@@ -5,10 +5,14 @@
 
 /** Environment variables of the functions; what each holds is said in `config.ts`. */
 export const ENV = {
+  commit: 'COMMIT',
   tokenIssuer: 'TOKEN_ISSUER',
   tokenJwksUri: 'TOKEN_JWKS_URI',
   apiScope: 'API_SCOPE',
+  requiredClaim: 'REQUIRED_CLAIM',
+  requiredClaimValue: 'REQUIRED_CLAIM_VALUE',
   entitlements: 'ENTITLEMENTS',
+  partnersBucket: 'PARTNERS_BUCKET',
   publisherCompaniesClaim: 'PUBLISHER_COMPANIES_CLAIM',
   publisherCompaniesPrefix: 'PUBLISHER_COMPANIES_PREFIX',
   advertiserCompaniesClaim: 'ADVERTISER_COMPANIES_CLAIM',
@@ -52,4 +56,19 @@ export const RESULTS_PREFIX = {
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
+} as const;
+
+/** Where things lie in the bucket of the register of partners. */
+export const REGISTER_PREFIX = {
+  /** What the functions read: one record per client, named by the SHA-256 of the client's id. */
+  partners: 'partners/',
+  /** What operators' commands note of each name: which client it stands for, and which command is under way. */
+  names: 'names/',
+} as const;
+
+/** Environment variables of the probe, beside the API's scope. */
+export const PROBE_ENV = {
+  serviceUrl: 'SERVICE_URL',
+  tokenUrl: 'TOKEN_URL',
+  clientSecretId: 'CLIENT_SECRET_ID',
 } as const;

@@ -14,12 +14,22 @@ export interface Route {
 /** HEAD does what GET does; the gateway leaves the body out. */
 export const ROUTE_METHODS = ['GET', 'HEAD'];
 
+/** The function that tells how the days of a report stand. */
+export const daysFunction = ({ name }: Report): string => `${name}-days`;
+
+/** Answers every path and method that no route takes. */
+export const NOT_FOUND_FUNCTION = 'notfound';
+
 /** The gateway zips an answer's body of so many bytes or more for whoever admits gzip: the description of the API. */
 export const ZIPPED_FROM_BYTES = 10_240;
 
 /** Every route there is. */
 export const routes: readonly Route[] = [
   ...reports.map((report) => ({ path: `${BASE_PATH}/${report.name}`, functionName: report.name, report })),
+  ...reports.map((report) => ({
+    path: `${BASE_PATH}/${report.name}/days`,
+    functionName: daysFunction(report),
+  })),
   { path: `${DOWNLOADS_PATH}/{ticket}/{hop}`, functionName: 'downloads' },
   { path: OPENAPI_PATH, functionName: 'openapi' },
 ];

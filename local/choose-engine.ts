@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { publisherReport } from '../lib/report/catalogue.ts';
-import { PARTITION_COLUMN } from '../lib/report/tables.ts';
+import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import { duckDbOn } from './athena/duckdb-engine.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
@@ -33,16 +32,25 @@ export async function chooseEngine(
   }
   const eventsDirectory = env['EVENTS_DIR'] || (await sampleEvents());
   return {
-    openEngine: duckDbOn(eventsDirectory),
+    openEngine: duckDbOn(eventsDirectory, warn),
     eventsDirectory,
     lastDay: () => lastPartition(eventsDirectory),
   };
 }
 
+/** What the operator should know of events that can be served all the same. */
+const warn = (line: string): void => void process.stderr.write(`EVENTS_DIR: ${line}\n`);
+
 const PREFIX = `${PARTITION_COLUMN}=`;
 
+/** Of either table: a lake may hold only one of them. */
 async function lastPartition(eventsDirectory: string): Promise<string> {
-  const names = await readdir(join(eventsDirectory, publisherReport.table));
-  const days = names.filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  const names = await Promise.all(
+    tables.map(({ name }) => readdir(join(eventsDirectory, name)).catch((): string[] => [])),
+  );
+  const days = names
+    .flat()
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => name.slice(PREFIX.length));
   return days.sort().at(-1) ?? utcDay(Date.now());
 }

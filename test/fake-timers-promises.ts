@@ -4,7 +4,8 @@
  */
 export { delay as setTimeout };
 
-const delay = <T>(ms?: number, value?: T): Promise<T | undefined> =>
+/** Node.js waits 1 ms at the least, where the faked timer would let no time pass. */
+const delay = <T>(ms = 1, value?: T): Promise<T | undefined> =>
   new Promise((resolve) => {
-    globalThis.setTimeout(() => resolve(value), ms);
+    globalThis.setTimeout(() => resolve(value), Math.max(1, ms));
   });

@@ -1,31 +1,35 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import { routes } from '../../lib/routes.ts';
+import type { Release } from '../add-stage.ts';
+import type { BucketNames } from '../data/data-stack.ts';
 import type { TokenIssuer } from '../identity/token-issuer.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { CustomDomain } from './custom-domain.ts';
 import { Firewall } from './firewall.ts';
-import type { FunctionCode } from './function-code.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { makeLambdaFunction } from './lambda-function.ts';
-import { startOnOrder } from './publication-trigger.ts';
+import { makeProbe, PROBE, type ProbeClient } from './probe.ts';
+import { publishOnRequest } from './publication-trigger.ts';
 import { ReportsApi } from './rest-api.ts';
-import { type ServiceFunction, serviceFunctions } from './service-functions.ts';
+import { abandon, notFound, publish, type ServiceFunction, serviceFunctions } from './service-functions.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stage: Stage;
   readonly names: ResourceNames;
-  readonly bucketNames: { readonly events: string; readonly results: string };
+  readonly bucketNames: BucketNames;
   readonly tokenIssuer: TokenIssuer;
-  readonly functionCode: FunctionCode;
+  /** Set where the stage has a probe. */
+  readonly probeClient?: ProbeClient;
+  readonly release: Release;
 }
 
 /** What answers requests. It holds no data: it can go and come again, though an address of API Gateway's changes. */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    const { stage, names, bucketNames, tokenIssuer, functionCode, ...stackProps } = props;
+    const { stage, names, bucketNames, tokenIssuer, probeClient, release, ...stackProps } = props;
     super(scope, id, stackProps);
     const { prefix, kmsKeyArn } = stage.events;
     const eventsBucket = Bucket.fromBucketName(this, 'Events', bucketNames.events);
@@ -37,6 +41,9 @@ export class ApiStack extends Stack {
       eventsPrefix: prefix,
       ...(kmsKeyArn && { eventsKeyArn: kmsKeyArn }),
       resultsBucket,
+      ...(stage.entitlements.by === 'partners' && {
+        partnersBucket: Bucket.fromBucketName(this, 'Partners', bucketNames.partners),
+      }),
     };
     const environment = functionEnvironment({
       stage,
@@ -44,27 +51,36 @@ export class ApiStack extends Stack {
       tokenIssuer,
       resultsBucketName: bucketNames.results,
       eventsBucketName: bucketNames.events,
+      partnersBucketName: bucketNames.partners,
+      commit: release.commit,
     });
     const make = (entry: ServiceFunction) =>
       makeLambdaFunction(this, entry, {
-        code: functionCode(entry.name),
+        code: release.code(entry.name),
         environment,
         place,
         logDays: stage.logDays,
+        ...(entry === publish && { reservedConcurrency: stage.reservedConcurrency?.publish }),
       });
-    const functions = serviceFunctions.map((entry) => ({ entry, handler: make(entry) }));
-
-    for (const { entry, handler } of functions)
-      if (entry.startedBy === 'orders') startOnOrder(this, handler, resultsBucket);
+    const functions = new Map(serviceFunctions.map((entry) => [entry.name, make(entry)]));
+    const functionOf = (name: string) => {
+      const found = functions.get(name);
+      if (!found) throw new TypeError(`infra/api/service-functions.ts has no function "${name}"`);
+      return found;
+    };
+    publishOnRequest(this, {
+      publish: functionOf(publish.name),
+      abandon: functionOf(abandon.name),
+      resultsBucket,
+    });
 
     const reportsApi = new ReportsApi(this, 'ReportsApi', {
       names,
       stageName: stage.name,
       throttling: stage.throttling,
       logDays: stage.logDays,
-      routes: functions.flatMap(({ entry: { route }, handler }) =>
-        route === undefined ? [] : [{ path: route, handler: handler as IFunction }],
-      ),
+      routes: routes.map(({ path, functionName }) => ({ path, handler: functionOf(functionName) })),
+      notFound: functionOf(notFound.name),
     });
     new Firewall(this, 'Firewall', {
       name: names.service,
@@ -73,9 +89,17 @@ export class ApiStack extends Stack {
     });
     if (stage.domain) new CustomDomain(this, 'Domain', { api: reportsApi.api, domain: stage.domain });
 
-    new CfnOutput(this, 'ApiUrl', {
-      value: stage.domain ? `https://${stage.domain.name}` : reportsApi.url,
-    });
+    const serviceUrl = stage.domain ? `https://${stage.domain.name}` : reportsApi.url;
+    if (stage.probe && probeClient)
+      makeProbe(this, {
+        code: release.code(PROBE),
+        place,
+        stage,
+        everyMinutes: stage.probe.everyMinutes,
+        client: probeClient,
+        serviceUrl,
+      });
+    new CfnOutput(this, 'ApiUrl', { value: serviceUrl });
     new CfnOutput(this, 'Scope', { value: `${stage.apiScope}/.default` });
     if (stage.identity.provider === 'existing')
       new CfnOutput(this, 'TokenUrl', { value: stage.identity.tokenUrl });

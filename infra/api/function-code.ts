@@ -1,17 +1,11 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { SetupFault } from '../setup-fault.ts';
 
 /** Where a function's code comes from. */
 export type FunctionCode = (functionName: string) => Code;
 
-/** The bundle of a function, as `npm run bundle` leaves it. */
-export const bundledCode: FunctionCode = (functionName) => {
-  const folder = fileURLToPath(new URL(`../../dist/${functionName}`, import.meta.url));
-  if (!existsSync(`${folder}/index.mjs`))
-    throw new SetupFault(
-      `The bundle dist/${functionName}/index.mjs is missing. Run \`npm run bundle\` first.`,
-    );
-  return Code.fromAsset(folder);
-};
+/** The bundles of a folder, as `bundleFunctions` leaves them. */
+export const bundlesIn =
+  (folder: string): FunctionCode =>
+  (functionName) =>
+    Code.fromAsset(join(folder, functionName));

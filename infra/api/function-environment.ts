@@ -2,7 +2,7 @@ import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import { ENV } from '../../lib/names.ts';
 import type { TokenIssuer } from '../identity/token-issuer.ts';
 import type { ResourceNames } from '../resource-names.ts';
-import type { Stage } from '../stage.ts';
+import { bytesOf, type Stage } from '../stage.ts';
 import { QUERY_WAIT_MS } from './timeouts.ts';
 
 /** Every variable that `lib/config.ts` knows must be here; undefined leaves one to its default there. */
@@ -14,6 +14,9 @@ export interface EnvironmentParts {
   readonly tokenIssuer: TokenIssuer;
   readonly resultsBucketName: string;
   readonly eventsBucketName: string;
+  readonly partnersBucketName: string;
+  /** What was deployed: it stands in logs, answers and the OpenAPI document. */
+  readonly commit: string;
 }
 
 /** The environment of the functions: the same for all. */
@@ -23,13 +26,19 @@ export function functionEnvironment({
   tokenIssuer,
   resultsBucketName,
   eventsBucketName,
+  partnersBucketName,
+  commit,
 }: EnvironmentParts): Record<string, string> {
   const claims = entitlements.by === 'claims' ? entitlements : undefined;
   const variables: Variables = {
+    [ENV.commit]: commit,
     [ENV.tokenIssuer]: tokenIssuer.issuer,
     [ENV.tokenJwksUri]: tokenIssuer.jwksUri,
     [ENV.apiScope]: apiScope,
+    [ENV.requiredClaim]: tokenIssuer.requiredClaim?.name,
+    [ENV.requiredClaimValue]: tokenIssuer.requiredClaim?.value,
     [ENV.entitlements]: entitlements.by,
+    [ENV.partnersBucket]: entitlements.by === 'partners' ? partnersBucketName : undefined,
     [ENV.publisherCompaniesClaim]: claims?.publisherCompanies?.claim,
     [ENV.publisherCompaniesPrefix]: claims?.publisherCompanies?.prefix,
     [ENV.advertiserCompaniesClaim]: claims?.advertiserCompanies?.claim,
@@ -41,7 +50,7 @@ export function functionEnvironment({
     [ENV.eventsBucket]: eventsBucketName,
     [ENV.eventsPrefix]: events.prefix,
     [ENV.listingSeconds]: String(reports.listingSeconds),
-    [ENV.maxBytesScanned]: String(Math.round(queries.maxGigabytesScanned * 1_000_000_000)),
+    [ENV.maxBytesScanned]: String(bytesOf(queries.maxGigabytesScanned)),
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),

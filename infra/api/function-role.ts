@@ -44,6 +44,7 @@ function flat(value: unknown): string {
     const [separator, parts] = argument as [string, unknown[]];
     return parts.map(flat).join(separator);
   }
+  if (name === 'Fn::ImportValue') return String(argument);
   if (name === 'Ref') return `<${argument}>`;
   return JSON.stringify(value);
 }

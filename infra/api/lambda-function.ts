@@ -7,7 +7,6 @@ import {
   LoggingFormat,
   Runtime,
   SystemLogLevel,
-  Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
@@ -20,16 +19,15 @@ export interface LambdaFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly place: ServicePlace;
   readonly logDays: RetentionDays;
+  /** So many of the account's concurrent executions are this function's, and it takes no more. */
+  readonly reservedConcurrency?: number | undefined;
 }
-
-/** Where Lambda gives one whole vCPU. Re-typing a report is one thread's work, so that more would not be used. */
-const MEMORY_MB = 1_769;
 
 /** Makes a function of the table, with a role and a log of its own. */
 export function makeLambdaFunction(
   scope: Construct,
-  { name, description, timeoutSeconds, permissions }: ServiceFunction,
-  { code, environment, place, logDays }: LambdaFunctionProps,
+  { name, description, timeoutSeconds, memoryMb, permissions }: ServiceFunction,
+  { code, environment, place, logDays, reservedConcurrency }: LambdaFunctionProps,
 ): LambdaFunction {
   const logGroup = new LogGroup(scope, `${name}-log`, {
     logGroupName: place.names.functionLog(name),
@@ -45,12 +43,12 @@ export function makeLambdaFunction(
     handler: 'index.handler',
     environment: { ...environment },
     timeout: Duration.seconds(timeoutSeconds),
-    memorySize: MEMORY_MB,
+    memorySize: memoryMb,
+    ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     role: makeFunctionRole(scope, `${name}-role`, [
       ...permissions(place),
       ...runtimePermissions(logGroup.logGroupArn),
     ]),
-    tracing: Tracing.ACTIVE,
     logGroup,
     loggingFormat: LoggingFormat.JSON,
     applicationLogLevelV2: ApplicationLogLevel.INFO,

@@ -1,6 +1,6 @@
-import type { Stack } from 'aws-cdk-lib';
+import { ArnFormat, type Stack } from 'aws-cdk-lib';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
-import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { REGISTER_PREFIX, RESULTS_PREFIX } from '../../lib/names.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
 import type { ResourceNames } from '../resource-names.ts';
 
@@ -22,16 +22,34 @@ export interface ServicePlace {
   readonly eventsPrefix: string;
   readonly eventsKeyArn?: string;
   readonly resultsBucket: IBucket;
+  /** The register of partners; absent where the stage goes by something else. */
+  readonly partnersBucket?: IBucket;
 }
 
 const OBJECT_NAMES = 'Objects are named by what they hold; the prefix alone is known beforehand.';
+
+const foldersOf = (eventsPrefix: string, reports: readonly Report[]): string[] =>
+  reports.map(({ table }) => `${eventsPrefix}${table}/*`);
+
+/** Sees which files hold the records of these reports. */
+export const listingPermissions = (
+  { eventsBucket, eventsPrefix }: ServicePlace,
+  reports: readonly Report[],
+): Permission[] => [
+  {
+    sid: 'ListEvents',
+    actions: ['s3:ListBucket'],
+    resources: [eventsBucket.bucketArn],
+    conditions: { StringLike: { 's3:prefix': foldersOf(eventsPrefix, reports) } },
+  },
+];
 
 /** Runs queries over the records of these reports. Athena works with the rights of its caller: hence S3 and Glue. */
 export function queryPermissions(place: ServicePlace, reports: readonly Report[]): Permission[] {
   const { stack, names, eventsBucket, eventsPrefix, eventsKeyArn, resultsBucket } = place;
   const glue = (resource: string, resourceName?: string) =>
     stack.formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
-  const folders = reports.map(({ table }) => `${eventsPrefix}${table}/*`);
+  const folders = foldersOf(eventsPrefix, reports);
   return [
     {
       sid: 'RunQueries',
@@ -49,20 +67,15 @@ export function queryPermissions(place: ServicePlace, reports: readonly Report[]
     },
     {
       sid: 'SeeDefaultDatabase',
-      actions: ['glue:GetDatabase'],
-      resources: [glue('database', 'default')],
+      actions: ['glue:GetDatabase', 'glue:GetDatabases'],
+      resources: [glue('catalog'), glue('database', 'default')],
     },
     {
       sid: 'LocateBuckets',
       actions: ['s3:GetBucketLocation'],
       resources: [eventsBucket.bucketArn, resultsBucket.bucketArn],
     },
-    {
-      sid: 'ListEvents',
-      actions: ['s3:ListBucket'],
-      resources: [eventsBucket.bucketArn],
-      conditions: { StringLike: { 's3:prefix': folders } },
-    },
+    ...listingPermissions(place, reports),
     {
       sid: 'ReadEvents',
       actions: ['s3:GetObject'],
@@ -94,32 +107,66 @@ export function resultsPermissions(
   const objects = (folders: readonly ResultsFolder[]) =>
     folders.map((folder) => resultsBucket.arnForObjects(`${RESULTS_PREFIX[folder]}*`));
   return [
-    {
-      // Without it S3 says 403 of an object that isn't there, which can't be told from a fault of ours. Without a
-      // condition on the prefix, because reading an object names none.
-      sid: 'TellMissingFromForbidden',
-      actions: ['s3:ListBucket'],
-      resources: [resultsBucket.bucketArn],
-    },
-    { sid: 'ReadResults', actions: ['s3:GetObject'], resources: objects(reads), wildcard: OBJECT_NAMES },
+    ...(reads.length > 0
+      ? [
+          // Without it S3 says 403 of an object that isn't there, which can't be told from a fault of ours. Without a
+          // condition on the prefix, because reading an object names none.
+          {
+            sid: 'TellMissingFromForbidden',
+            actions: ['s3:ListBucket'],
+            resources: [resultsBucket.bucketArn],
+          },
+          {
+            sid: 'ReadResults',
+            actions: ['s3:GetObject'],
+            resources: objects(reads),
+            wildcard: OBJECT_NAMES,
+          },
+        ]
+      : []),
     { sid: 'WriteResults', actions: ['s3:PutObject'], resources: objects(writes), wildcard: OBJECT_NAMES },
-    {
-      // Reports alone are large enough to be uploaded in parts.
-      sid: 'AbortUploads',
-      actions: ['s3:AbortMultipartUpload'],
-      resources: objects(['reports']),
-      wildcard: OBJECT_NAMES,
-    },
+    // Reports alone are large enough to be uploaded in parts.
+    ...(writes.includes('reports')
+      ? [
+          {
+            sid: 'AbortUploads',
+            actions: ['s3:AbortMultipartUpload'],
+            resources: objects(['reports']),
+            wildcard: OBJECT_NAMES,
+          },
+        ]
+      : []),
   ];
 }
+
+/** Looks clients up in the register of partners. It may not list it: who doesn't know a client's id finds nothing. */
+export const partnersPermissions = ({ partnersBucket }: ServicePlace): Permission[] =>
+  partnersBucket
+    ? [
+        {
+          sid: 'ReadPartners',
+          actions: ['s3:GetObject'],
+          resources: [partnersBucket.arnForObjects(`${REGISTER_PREFIX.partners}*`)],
+          wildcard: OBJECT_NAMES,
+        },
+      ]
+    : [];
+
+/** Lambda tells a function that has failed for good to another, with the rights of the one that failed. */
+export const failurePermission = ({ stack, names }: ServicePlace, toldTo: string): Permission => ({
+  sid: 'TellFailure',
+  actions: ['lambda:InvokeFunction'],
+  resources: [
+    stack.formatArn({
+      service: 'lambda',
+      resource: 'function',
+      resourceName: names.functionName(toldTo),
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    }),
+  ],
+});
 
 /** What every function does beside its work. */
 export const runtimePermissions = (logGroupArn: string): Permission[] => [
   { sid: 'WriteLog', actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] },
-  {
-    sid: 'SendTraces',
-    actions: ['xray:PutTraceSegments', 'xray:PutTelemetryRecords'],
-    resources: ['*'],
-    wildcard: 'X-Ray knows no resources: it takes these two actions for all or not at all.',
-  },
 ];

@@ -1,25 +1,46 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import type { Function as Publisher } from 'aws-cdk-lib/aws-lambda';
+import type { Function as DeployedFunction } from 'aws-cdk-lib/aws-lambda';
+import { LambdaDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 
-/** Starts the publishing function for every order that arrives in the results bucket. */
-export function startOnOrder(scope: Construct, publish: Publisher, resultsBucket: IBucket): void {
-  // Whoever waits for a publication notices when it dies, and orders another: a retry would only compete with it.
-  publish.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-  new Rule(scope, 'PublicationOrdered', {
-    description: 'Publishes the large result that an order asks for',
+/** A request to publish is tried for so long. Whoever waits for it waits no longer than that. */
+const LONGEST_TRY = Duration.hours(1);
+
+export interface PublicationTriggerProps {
+  readonly publish: DeployedFunction;
+  /** Is told of a request for which all tries are used up. */
+  readonly abandon: DeployedFunction;
+  readonly resultsBucket: IBucket;
+}
+
+/**
+ * Starts the publishing function for every request to publish that arrives in the results bucket. One that fails is
+ * tried twice more by Lambda, after one minute and after two; then it is abandoned, and whoever waits is told.
+ */
+export function publishOnRequest(
+  scope: Construct,
+  { publish, abandon, resultsBucket }: PublicationTriggerProps,
+): void {
+  publish.configureAsyncInvoke({
+    retryAttempts: 2,
+    maxEventAge: LONGEST_TRY,
+    onFailure: new LambdaDestination(abandon),
+  });
+  new Rule(scope, 'PublicationRequested', {
+    description: 'Publishes a large result that a caller waits for',
     eventPattern: {
       source: ['aws.s3'],
       detailType: ['Object Created'],
       detail: {
         bucket: { name: [resultsBucket.bucketName] },
-        object: { key: [{ prefix: RESULTS_PREFIX.orders }] },
+        object: { key: [{ prefix: RESULTS_PREFIX.publications }] },
       },
     },
-    targets: [new LambdaFunction(publish, { retryAttempts: 2, maxEventAge: Duration.minutes(1) })],
+    // These tries are for handing the event over to Lambda, which takes it within seconds but where it is throttled.
+    targets: [new LambdaFunction(publish, { retryAttempts: 20, maxEventAge: LONGEST_TRY })],
   });
 }

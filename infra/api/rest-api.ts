@@ -1,9 +1,12 @@
 import { Aws, Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
 import {
   EndpointType,
+  type IResource,
   LambdaIntegration,
+  type LambdaIntegrationOptions,
   LogGroupLogDestination,
   MethodLoggingLevel,
+  Resource,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -21,10 +24,21 @@ export interface ReportsApiProps {
   readonly throttling: { readonly requestsPerSecond: number; readonly burst: number };
   readonly logDays: RetentionDays;
   readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
+  /** Answers whatever no route takes. */
+  readonly notFound: IFunction;
 }
 
 const BY_FUNCTION =
   'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (contract 5). The waiting room takes the ticket in its path instead; the description of the API is public.';
+
+const integrationWith = (handler: IFunction, options: LambdaIntegrationOptions) =>
+  new LambdaIntegration(handler, { timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS), ...options });
+
+const addMethod = (resource: IResource, method: string, integration: LambdaIntegration) =>
+  Validations.of(resource.addMethod(method, integration)).acknowledge(
+    { id: 'AwsSolutions-APIG4', reason: BY_FUNCTION },
+    { id: 'AwsSolutions-COG4', reason: BY_FUNCTION },
+  );
 
 /** The HTTP API: each route to its own function, which sees the request as it came. */
 export class ReportsApi extends Construct {
@@ -35,7 +49,7 @@ export class ReportsApi extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { names, stageName, throttling, logDays, routes }: ReportsApiProps,
+    { names, stageName, throttling, logDays, routes, notFound }: ReportsApiProps,
   ) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
@@ -54,7 +68,6 @@ export class ReportsApi extends Construct {
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName,
-        tracingEnabled: true,
         throttlingRateLimit: throttling.requestsPerSecond,
         throttlingBurstLimit: throttling.burst,
         accessLogDestination: new LogGroupLogDestination(accessLog),
@@ -66,20 +79,27 @@ export class ReportsApi extends Construct {
     // CDK's own output of the URL; the stack has one of its own.
     this.api.node.tryRemoveChild('Endpoint');
     for (const { path, handler } of routes) {
-      const integration = new LambdaIntegration(handler, {
-        timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
-        allowTestInvoke: false,
-      });
       const resource = this.api.root.resourceForPath(path);
       for (const method of ROUTE_METHODS)
-        Validations.of(resource.addMethod(method, integration)).acknowledge(
-          { id: 'AwsSolutions-APIG4', reason: BY_FUNCTION },
-          { id: 'AwsSolutions-COG4', reason: BY_FUNCTION },
-        );
+        addMethod(resource, method, integrationWith(handler, { allowTestInvoke: false }));
     }
+    this.#catchAll(notFound);
     addGatewayAnswers(this.api);
     this.url = `https://${this.api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${stageName}`;
     this.#acknowledge();
+  }
+
+  /**
+   * What no route takes. Without this, API Gateway tells a caller with a bearer token that its header is no AWS
+   * signature. `{proxy+}` takes neither the root nor a path that is there with other methods: those get `ANY`.
+   */
+  #catchAll(handler: IFunction): void {
+    // One permission for all of its methods: a function's policy ends at 20 kB.
+    const integration = integrationWith(handler, { scopePermissionToMethod: false });
+    const { root } = this.api;
+    const others = root.node.findAll().filter((node): node is Resource => node instanceof Resource);
+    for (const resource of [root, ...others, root.addResource('{proxy+}')])
+      addMethod(resource, 'ANY', integration);
   }
 
   #acknowledge(): void {

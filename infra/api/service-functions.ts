@@ -1,70 +1,118 @@
 import { type Report, reports } from '../../lib/report/catalogue.ts';
-import { pathOf } from '../../lib/routes.ts';
-import { type Permission, queryPermissions, resultsPermissions, type ServicePlace } from './permissions.ts';
-import { FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
+import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
+import {
+  failurePermission,
+  listingPermissions,
+  type Permission,
+  partnersPermissions,
+  queryPermissions,
+  resultsPermissions,
+  type ServicePlace,
+} from './permissions.ts';
+import { ANSWER_TIMEOUT_SECONDS, FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
 
-/** One Lambda function. A new one is a file in `functions/` and an entry here. */
+/** One Lambda function. A new one is a file in `functions/` and an entry here; `lib/routes.ts` says what requests reach it. */
 export interface ServiceFunction {
-  /** Of its file in `functions/` and its folder in `dist/`. */
+  /** Of its file in `functions/` and of its bundle's folder. */
   readonly name: string;
   readonly description: string;
-  /** Where GET and HEAD requests reach it; absent where none do. */
-  readonly route?: string;
-  /** Set where objects start it that arrive in the results bucket. */
-  readonly startedBy?: 'orders';
   readonly timeoutSeconds: number;
+  /** CPU comes with memory; 1,769 MB is one whole vCPU, and one thread uses no more. */
+  readonly memoryMb: number;
   readonly permissions: (place: ServicePlace) => readonly Permission[];
 }
+
+/** Verifies signatures, compiles, and re-types reports while a caller waits. */
+const WORKING_MB = 1_769;
+
+/** Waits, and answers little. Waiting costs by memory and time, not by CPU. */
+const WAITING_MB = 512;
 
 const reportFunction = (report: Report): ServiceFunction => ({
   name: report.name,
   description: report.title,
-  route: pathOf(report.name),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  memoryMb: WORKING_MB,
   permissions: (place) => [
+    ...partnersPermissions(place),
     ...queryPermissions(place, [report]),
     ...resultsPermissions(place, {
       reads: ['athena', 'reports', 'orders', 'publications', 'abandoned'],
-      writes: ['reports', 'tickets', 'orders', 'publications'],
+      writes: ['reports', 'orders', 'tickets', 'publications'],
     }),
   ],
+});
+
+const daysOfReport = (report: Report): ServiceFunction => ({
+  name: daysFunction(report),
+  description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
+  permissions: (place) => [...partnersPermissions(place), ...listingPermissions(place, [report])],
 });
 
 /** The waiting room carries on what any report's function began, down to a failed query's second try. */
 const downloads: ServiceFunction = {
   name: 'downloads',
   description: 'Waiting room of reports under way',
-  route: pathOf('downloads'),
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
   permissions: (place) => [
+    ...partnersPermissions(place),
     ...queryPermissions(place, reports),
     ...resultsPermissions(place, {
-      reads: ['athena', 'reports', 'tickets', 'orders', 'publications', 'abandoned'],
-      writes: ['reports', 'tickets', 'orders', 'publications'],
+      reads: ['athena', 'reports', 'orders', 'tickets', 'publications', 'abandoned'],
+      writes: ['reports', 'orders', 'tickets', 'publications'],
     }),
   ],
-};
-
-const publish: ServiceFunction = {
-  name: 'publish',
-  description: 'Publishes results too large to publish while a caller waits',
-  startedBy: 'orders',
-  timeoutSeconds: PUBLISH_TIMEOUT_SECONDS,
-  permissions: (place) =>
-    resultsPermissions(place, { reads: ['athena', 'reports', 'publications'], writes: ['reports'] }),
 };
 
 const openapi: ServiceFunction = {
   name: 'openapi',
   description: 'Describes the API',
-  route: pathOf('openapi'),
-  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
+  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
   permissions: () => [],
+};
+
+/** Every other path, and every other method. */
+export const notFound: ServiceFunction = {
+  name: NOT_FOUND_FUNCTION,
+  description: 'Answers 404 where there is nothing',
+  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
+  permissions: () => [],
+};
+
+/** Is told of publications that failed for good. */
+export const abandon: ServiceFunction = {
+  name: 'abandon',
+  description: 'Tells who waits that a large result will not be published',
+  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
+  permissions: (place) => resultsPermissions(place, { reads: [], writes: ['abandoned'] }),
+};
+
+export const publish: ServiceFunction = {
+  name: 'publish',
+  description: 'Publishes results too large to publish while a caller waits',
+  timeoutSeconds: PUBLISH_TIMEOUT_SECONDS,
+  memoryMb: WORKING_MB,
+  permissions: (place) => [
+    ...resultsPermissions(place, {
+      reads: ['athena', 'reports', 'publications'],
+      writes: ['reports'],
+    }),
+    failurePermission(place, abandon.name),
+  ],
 };
 
 export const serviceFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
+  ...reports.map(daysOfReport),
   downloads,
   openapi,
+  notFound,
   publish,
+  abandon,
 ];

@@ -11,3 +11,9 @@ export const GATEWAY_TIMEOUT_SECONDS = 29;
 
 /** Lambda's own limit: a result of many gigabytes takes minutes to publish. */
 export const PUBLISH_TIMEOUT_SECONDS = 900;
+
+/** For functions that call nothing slow: more would only hide a fault. */
+export const ANSWER_TIMEOUT_SECONDS = 10;
+
+/** A token, a report that goes through the waiting room, and its file. */
+export const PROBE_TIMEOUT_SECONDS = 200;

@@ -1,17 +1,55 @@
 import { Duration } from 'aws-cdk-lib';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { REPORT_KEPT_DAYS, RESULTS_PREFIX } from '../../lib/names.ts';
 import { makePrivateBucket } from './private-bucket.ts';
 
+/** What matters while somebody waits, which is an hour and a half at the most. */
+const WAITING_DAYS = 2;
+
+/**
+ * How long each kind of object is kept. S3 removes them asynchronously, in any order: whatever names another object
+ * lives with its absence.
+ */
+const KEPT_DAYS: Readonly<Record<keyof typeof RESULTS_PREFIX, number>> = {
+  athena: REPORT_KEPT_DAYS,
+  reports: REPORT_KEPT_DAYS,
+  orders: REPORT_KEPT_DAYS,
+  tickets: WAITING_DAYS,
+  publications: WAITING_DAYS,
+  abandoned: WAITING_DAYS,
+};
+
 /** Makes the bucket of query results and reports. All that it holds expires, prefix by prefix. */
-export const makeResultsBucket = (scope: Construct, id: string, keepData: boolean): IBucket =>
-  makePrivateBucket(scope, id, {
+export function makeResultsBucket(scope: Construct, id: string, keepData: boolean): IBucket {
+  const bucket = makePrivateBucket(scope, id, {
     keepData,
     tellsEventBridge: true,
     lifecycleRules: Object.entries(RESULTS_PREFIX).map(([name, prefix]) => ({
       id: `expire-${name}`,
       prefix,
-      expiration: Duration.days(REPORT_KEPT_DAYS),
+      expiration: Duration.days(KEPT_DAYS[name as keyof typeof RESULTS_PREFIX]),
     })),
+  });
+  bucket.addToResourcePolicy(reportsAreWrittenOnce(bucket));
+  return bucket;
+}
+
+/**
+ * Nobody, whatever their role allows, replaces a report that somebody may be downloading. Creating an upload and
+ * uploading its parts know no condition: for them `s3:ObjectCreationOperation` is false (S3 User Guide, "Enforce
+ * conditional writes on Amazon S3 buckets", example 1).
+ */
+const reportsAreWrittenOnce = (bucket: IBucket) =>
+  new PolicyStatement({
+    sid: 'ReportsAreWrittenOnce',
+    effect: Effect.DENY,
+    principals: [new AnyPrincipal()],
+    actions: ['s3:PutObject'],
+    resources: [bucket.arnForObjects(`${RESULTS_PREFIX.reports}*`)],
+    conditions: {
+      Null: { 's3:if-none-match': 'true' },
+      Bool: { 's3:ObjectCreationOperation': 'true' },
+    },
   });

@@ -2,6 +2,7 @@ import { CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { bytesOf } from '../stage.ts';
 
 export interface WorkgroupProps {
   readonly name: string;
@@ -23,7 +24,7 @@ export class Workgroup extends Construct {
         enforceWorkGroupConfiguration: true,
         engineVersion: { selectedEngineVersion: 'Athena engine version 3' },
         publishCloudWatchMetricsEnabled: true,
-        bytesScannedCutoffPerQuery: maxGigabytesScanned * 1_000_000_000,
+        bytesScannedCutoffPerQuery: bytesOf(maxGigabytesScanned),
         requesterPaysEnabled: false,
         resultConfiguration: {
           outputLocation: resultsBucket.s3UrlForObject(RESULTS_PREFIX.athena),

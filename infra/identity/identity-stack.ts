@@ -8,28 +8,42 @@ import {
   type StackProps,
   Validations,
 } from 'aws-cdk-lib';
-import { OAuthScope, ResourceServerScope, UserPool } from 'aws-cdk-lib/aws-cognito';
+import {
+  type CfnUserPoolClient,
+  OAuthScope,
+  ResourceServerScope,
+  UserPool,
+  type UserPoolClient,
+} from 'aws-cdk-lib/aws-cognito';
+import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
+import type { ProbeClient } from '../api/probe.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { TokenIssuer } from './token-issuer.ts';
 
 export interface IdentityStackProps extends StackProps {
   readonly names: ResourceNames;
   readonly apiScope: string;
-  /** The partners' names: each gets a machine client of its own. */
-  readonly clients: readonly string[];
+  /** Names of clients that an older version made here: they stay in Cognito when they go from here. */
+  readonly formerClients: readonly string[];
   readonly keepData: boolean;
+  /** Whether the probe gets a client of its own. */
+  readonly isProbed: boolean;
 }
 
-/** The service's own identity provider: machine clients that request tokens with `{apiScope}/.default` (contract 5.2). */
+/**
+ * The service's own identity provider, for machine clients that request tokens with `{apiScope}/.default` (contract 5.2).
+ * The clients are made by `npm run partner`, not here: partners come more often than deployments.
+ */
 export class IdentityStack extends Stack {
-  /** For other stacks, which read it off this one's outputs when they are deployed. */
+  /** For other stacks. While they read it, CloudFormation refuses to replace the user pool under them. */
   readonly tokenIssuer: TokenIssuer;
+  readonly probeClient: ProbeClient | undefined;
 
   constructor(
     scope: Construct,
     id: string,
-    { names, apiScope, clients, keepData, ...props }: IdentityStackProps,
+    { names, apiScope, formerClients, keepData, isProbed, ...props }: IdentityStackProps,
   ) {
     super(scope, id, props);
     const pool = new UserPool(this, 'Partners', {
@@ -66,22 +80,44 @@ export class IdentityStack extends Stack {
     const domain = pool.addDomain('Domain', {
       cognitoDomain: { domainPrefix: `${names.service}-${unique}` },
     });
-    for (const name of clients) {
-      const client = pool.addClient(name, {
-        userPoolClientName: name,
+    const addClient = (id: string, userPoolClientName: string) =>
+      pool.addClient(id, {
+        userPoolClientName,
         generateSecret: true,
         authFlows: {},
         oAuth: { flows: { clientCredentials: true }, scopes: [OAuthScope.resourceServer(server, api)] },
         accessTokenValidity: Duration.hours(1),
         preventUserExistenceErrors: true,
       });
-      new CfnOutput(this, `ClientId-${name}`, { value: client.userPoolClientId });
-    }
+    // As the older version had them, so that CloudFormation finds nothing to replace.
+    for (const name of formerClients) addClient(name, name).applyRemovalPolicy(RemovalPolicy.RETAIN);
 
-    new CfnOutput(this, 'TokenUrl', { value: `${domain.baseUrl()}/oauth2/token` });
+    const tokenUrl = new CfnOutput(this, 'TokenUrl', {
+      value: `${domain.baseUrl()}/oauth2/token`,
+      ...(isProbed && { exportName: names.exported('token-url') }),
+    });
+    this.probeClient = isProbed ? this.#keepSecret(addClient('Probe', 'probe'), tokenUrl, names) : undefined;
     new CfnOutput(this, 'UserPoolId', { value: pool.userPoolId });
-    new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl });
-    const issuer = Fn.getStackOutput(this.stackName, 'Issuer');
+    const exportName = names.exported('issuer');
+    new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl, exportName });
+    const issuer = Fn.importValue(exportName);
     this.tokenIssuer = { issuer, jwksUri: `${issuer}/.well-known/jwks.json` };
+  }
+
+  /** Puts the probe's credentials where its function can read them, and no template or environment shows them. */
+  #keepSecret(client: UserPoolClient, { exportName = '' }: CfnOutput, names: ResourceNames): ProbeClient {
+    const { ref, attrClientSecret } = client.node.defaultChild as CfnUserPoolClient;
+    const secret = new CfnSecret(this, 'ProbeSecret', {
+      name: `${names.service}-probe`,
+      description: 'The client by which the probe pulls reports',
+      secretString: `{"clientId":"${ref}","clientSecret":"${attrClientSecret}"}`,
+    });
+    Validations.of(secret).acknowledge({
+      id: 'AwsSolutions-SMG4',
+      reason: 'Cognito makes the secret. A new one comes with a new client.',
+    });
+    const secretExport = names.exported('probe-client');
+    new CfnOutput(this, 'ProbeClient', { value: secret.ref, exportName: secretExport });
+    return { tokenUrl: Fn.importValue(exportName), secretArn: Fn.importValue(secretExport) };
   }
 }

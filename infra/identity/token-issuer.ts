@@ -3,4 +3,6 @@ export interface TokenIssuer {
   /** As it stands in the tokens' `iss`. */
   readonly issuer: string;
   readonly jwksUri: string;
+  /** What every token must carry beside the scope. */
+  readonly requiredClaim?: { readonly name: string; readonly value: string };
 }

@@ -1,9 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
-import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import { serviceFunctions } from '../api/service-functions.ts';
-import type { StageMetrics } from './metrics.ts';
+import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import { abandon, publish, serviceFunctions } from '../api/service-functions.ts';
+import { type StageMetrics, sumOf } from './metrics.ts';
 
-/** One alarm. It rings where its metric is at the threshold or above in so many of the last periods. */
+/** One alarm. It rings where its metric is at the threshold or above, or below it, in so many of the last periods. */
 export interface AlarmEntry {
   readonly name: string;
   /** What the partner suffers, in the words of the one who is woken by it. */
@@ -11,12 +11,17 @@ export interface AlarmEntry {
   /** Of its entry in `docs/runbook.md`. */
   readonly anchor: string;
   readonly metric: IMetric;
+  /** Left out: at the threshold or above. `below` rings without data too. */
+  readonly rings?: 'below';
   readonly threshold: number;
   readonly periods: number;
   readonly periodsToAlarm: number;
 }
 
 const QUARTER = { period: Duration.minutes(15) };
+
+/** With fewer, one caller's mistake would be a large share. */
+const LEAST_REQUESTS = 20;
 
 /** A wait of 25 s ends most slow requests: at 20 s, one report in twenty is about to need the waiting room. */
 const SLOW_MS = 20_000;
@@ -25,15 +30,6 @@ const SLOW_MS = 20_000;
 export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmEntry[] {
   const throttles = serviceFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
   return [
-    {
-      name: 'reports-fail',
-      suffering: 'At least one request in twenty is answered 5xx: partners do not get their reports.',
-      anchor: 'reports-fail',
-      metric: metrics.gateway('5XXError', { statistic: 'Average' }),
-      threshold: 0.05,
-      periods: 3,
-      periodsToAlarm: 2,
-    },
     {
       name: 'reports-are-slow',
       suffering:
@@ -67,13 +63,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       name: 'functions-are-throttled',
       suffering: 'The account runs as many functions as it may: partners are answered 500 without a try.',
       anchor: 'functions-are-throttled',
-      metric: new MathExpression({
-        // Unlike +, it takes a function without data for 0.
-        expression: 'SUM(METRICS())',
-        usingMetrics: Object.fromEntries(throttles.map((metric, index) => [`m${index}`, metric])),
-        label: 'throttled invocations',
-        period: Duration.minutes(5),
-      }),
+      metric: sumOf(throttles, 'throttled invocations'),
       threshold: 1,
       periods: 1,
       periodsToAlarm: 1,
@@ -82,18 +72,37 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       name: 'requests-are-throttled',
       suffering: 'Partners are answered 429: they ask for more than the stage allows them.',
       anchor: 'requests-are-throttled',
-      metric: metrics.throttledRequests(),
+      metric: metrics.answers('throttled'),
       threshold: 20,
       periods: 1,
       periodsToAlarm: 1,
     },
     {
+      name: 'callers-are-refused',
+      suffering:
+        'One request in four is answered 401 or 403: partners lose their access, or somebody tries to get in.',
+      anchor: 'callers-are-refused',
+      metric: metrics.refusedShare(QUARTER.period, LEAST_REQUESTS),
+      threshold: 0.25,
+      periods: 3,
+      periodsToAlarm: 2,
+    },
+    {
       name: 'large-reports-fail',
       suffering:
-        'A report too large to publish at once was not published: its partner goes on waiting for it.',
+        'A report too large to publish at once was given up after three tries: its partner was told so.',
       anchor: 'large-reports-fail',
-      metric: metrics.lambda('publish', 'Errors', QUARTER),
+      metric: metrics.lambda(abandon.name, 'Invocations', QUARTER),
       threshold: 1,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+    {
+      name: 'publishing-fails',
+      suffering: 'Publishing a large report failed three times in an hour: partners wait long for theirs.',
+      anchor: 'large-reports-fail',
+      metric: metrics.lambda(publish.name, 'Errors', { period: Duration.hours(1) }),
+      threshold: 3,
       periods: 1,
       periodsToAlarm: 1,
     },
@@ -101,7 +110,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       name: 'much-is-scanned',
       suffering: 'Queries read more than is usual in an hour: nobody suffers but the one who pays.',
       anchor: 'much-is-scanned',
-      metric: metrics.own('bytesScanned', { period: Duration.hours(1) }),
+      metric: metrics.scannedInAnHour(),
       threshold: gigabytesScannedPerHour * 1_000_000_000,
       periods: 1,
       periodsToAlarm: 1,

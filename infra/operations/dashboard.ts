@@ -1,6 +1,6 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
 import {
-  type Alarm,
+  type AlarmBase,
   AlarmStatusWidget,
   Dashboard,
   GraphWidget,
@@ -11,19 +11,21 @@ import {
 import { serviceFunctions } from '../api/service-functions.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { StageMetrics } from './metrics.ts';
+import { partnerQueries } from './partner-queries.ts';
+import { partnerLogs } from './save-partner-queries.ts';
 
 export interface DashboardParts {
   readonly names: ResourceNames;
   readonly metrics: StageMetrics;
-  readonly alarms: readonly Alarm[];
+  readonly alarms: readonly AlarmBase[];
   readonly runbookUrl: string;
 }
 
 const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
 
-/** Makes the dashboard: what partners see, what the queries cost, how the functions and the firewall fare. */
+/** Makes the dashboard: what partners see, what the queries cost, who pulled what, how the functions and the firewall fare. */
 export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardParts): void {
-  const { own, gateway, lambda, firewall, scannedByState, throttledRequests } = metrics;
+  const { own, gateway, lambda, firewall, scannedByState, answers } = metrics;
   const ofEach = (name: 'Duration' | 'Errors' | 'Throttles', statistic: string) =>
     serviceFunctions.map((entry) => lambda(entry.name, name, { statistic }));
   new Dashboard(stack, 'Dashboard', {
@@ -39,7 +41,8 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           gateway('Count', { statistic: 'SampleCount', label: 'requests' }),
           gateway('4XXError', { label: '4xx' }),
           gateway('5XXError', { label: '5xx' }),
-          throttledRequests(),
+          answers('throttled'),
+          answers('refused'),
         ]),
         graph(
           'Latency, ms',
@@ -63,6 +66,15 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           firewall('BlockedRequests', stack.region),
         ]),
       ],
+      ...partnerQueries.map(({ title, ofAll }) => [
+        new LogQueryWidget({
+          title,
+          logGroupNames: partnerLogs(names),
+          queryLines: [...ofAll],
+          width: 24,
+          height: 6,
+        }),
+      ]),
       [
         new LogQueryWidget({
           title: 'The last requests that failed for a fault of ours',

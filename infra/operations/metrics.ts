@@ -9,21 +9,38 @@ interface MetricOptions {
   readonly label?: string;
 }
 
+/** What CloudWatch counts in the access log, and which lines those are. */
+export const ANSWER_KINDS = {
+  throttled: ['429'],
+  refused: ['401', '403'],
+} as const;
+
+export type AnswerKind = keyof typeof ANSWER_KINDS;
+
+/** The last state is spelt with one l in the metrics' documentation and with two in the API's: whichever has data. */
+const FINAL_STATES = ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'];
+
 /** What there is to see of one stage. Counts are sums over five minutes unless said otherwise. */
 export interface StageMetrics {
   readonly own: (name: keyof typeof METRIC, options?: MetricOptions) => Metric;
   readonly gateway: (name: '5XXError' | '4XXError' | 'Count' | 'Latency', options?: MetricOptions) => Metric;
   readonly lambda: (
     functionName: string,
-    name: 'Duration' | 'Errors' | 'Throttles' | 'ConcurrentExecutions',
+    name: 'Duration' | 'Errors' | 'Throttles' | 'Invocations',
     options?: MetricOptions,
   ) => Metric;
   readonly firewall: (name: 'AllowedRequests' | 'BlockedRequests', region: string) => Metric;
   /** Bytes that the whole workgroup processed, by how its queries ended: Athena's own count. */
   readonly scannedByState: () => MathExpression;
-  /** Answers 429, off the access log. */
-  readonly throttledRequests: () => Metric;
-  readonly throttledRequestsName: string;
+  /** Bytes that the whole workgroup processed in an hour, however its queries ended: what Athena charges for. */
+  readonly scannedInAnHour: () => MathExpression;
+  /** The share of requests that were answered 5xx; 0 where there were fewer than `leastRequests`. */
+  readonly faultShare: (period: Duration, leastRequests: number) => MathExpression;
+  /** The share of requests that were answered 401 or 403; 0 where there were fewer than `leastRequests`. */
+  readonly refusedShare: (period: Duration, leastRequests: number) => MathExpression;
+  /** Answers of one kind, off the access log. */
+  readonly answers: (kind: AnswerKind) => Metric;
+  readonly answersName: (kind: AnswerKind) => string;
 }
 
 /** The metrics of one stage. */
@@ -33,11 +50,24 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
     (metricName: string, { statistic = 'Sum', period = Duration.minutes(5), label }: MetricOptions = {}) =>
       new Metric({ namespace, metricName, dimensionsMap, statistic, period, ...(label && { label }) });
   const own = make(METRIC_NAMESPACE, { [METRIC_DIMENSION]: names.service });
+  const gateway = make('AWS/ApiGateway', { ApiName: names.service, Stage: stageName });
+  const athena = (QueryState: string) =>
+    make('AWS/Athena', { QueryState, QueryType: 'DML', WorkGroup: names.service });
   // A metric off a log has no dimension of a constant value: its name holds the stage instead.
-  const throttledRequestsName = `ThrottledRequests-${names.service}`;
+  const answersName = (kind: AnswerKind) =>
+    `${kind[0]?.toUpperCase()}${kind.slice(1)}Requests-${names.service}`;
+  const answers = (kind: AnswerKind, options?: MetricOptions) =>
+    make(METRIC_NAMESPACE, {})(answersName(kind), options);
+  const share = (part: Metric, label: string, period: Duration, leastRequests: number) =>
+    new MathExpression({
+      expression: `IF(requests >= ${leastRequests}, FILL(part, 0) / requests, 0)`,
+      usingMetrics: { part, requests: gateway('Count', { statistic: 'SampleCount', period }) },
+      label,
+      period,
+    });
   return {
     own: (name, options) => own(METRIC[name], options),
-    gateway: make('AWS/ApiGateway', { ApiName: names.service, Stage: stageName }),
+    gateway,
     lambda: (functionName, name, options) =>
       make('AWS/Lambda', { FunctionName: names.functionName(functionName) })(name, {
         label: functionName,
@@ -51,7 +81,25 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
         period: Duration.hours(1),
         label: '',
       }),
-    throttledRequests: () => make(METRIC_NAMESPACE, {})(throttledRequestsName),
-    throttledRequestsName,
+    scannedInAnHour: () => {
+      const period = Duration.hours(1);
+      const states = FINAL_STATES.map((state) => athena(state)('ProcessedBytes', { period }));
+      return sumOf(states, 'bytes', period);
+    },
+    faultShare: (period, leastRequests) =>
+      share(gateway('5XXError', { period }), 'share of 5xx', period, leastRequests),
+    refusedShare: (period, leastRequests) =>
+      share(answers('refused', { period }), 'share of 401 and 403', period, leastRequests),
+    answers,
+    answersName,
   };
 }
+
+/** The sum of metrics; unlike +, it takes one without data for 0. */
+export const sumOf = (metrics: readonly Metric[], label: string, period = Duration.minutes(5)) =>
+  new MathExpression({
+    expression: 'SUM(METRICS())',
+    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric])),
+    label,
+    period,
+  });

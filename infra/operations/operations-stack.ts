@@ -1,18 +1,29 @@
 import { Stack, type StackProps } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  type AlarmBase,
+  AlarmRule,
+  AlarmState,
+  ComparisonOperator,
+  CompositeAlarm,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { FilterPattern, LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
-import { alarmList } from './alarm-list.ts';
+import { type AlarmEntry, alarmList } from './alarm-list.ts';
 import { makeAlarmTopic } from './alarm-topic.ts';
+import { type BurnRate, burnRates } from './burn-rate.ts';
 import { makeDashboard } from './dashboard.ts';
-import { stageMetrics } from './metrics.ts';
+import { ANSWER_KINDS, type AnswerKind, type StageMetrics, stageMetrics } from './metrics.ts';
+import { probeAlarms } from './probe-alarms.ts';
+import { savePartnerQueries } from './save-partner-queries.ts';
 
 export interface OperationsStackProps extends StackProps {
-  readonly stage: Pick<Stage, 'name' | 'alarms' | 'runbookUrl'>;
+  readonly stage: Pick<Stage, 'name' | 'alarms' | 'probe' | 'runbookUrl'>;
   readonly names: ResourceNames;
 }
 
@@ -22,31 +33,74 @@ export class OperationsStack extends Stack {
     super(scope, id, props);
     const { email, gigabytesScannedPerHour } = stage.alarms;
     const metrics = stageMetrics(names, stage.name);
-    new MetricFilter(this, 'ThrottledRequests', {
-      logGroup: LogGroup.fromLogGroupName(this, 'AccessLog', names.accessLog),
-      filterPattern: FilterPattern.stringValue('$.status', '=', '429'),
-      metricNamespace: METRIC_NAMESPACE,
-      metricName: metrics.throttledRequestsName,
-    });
+    const logGroup = LogGroup.fromLogGroupName(this, 'AccessLog', names.accessLog);
+    for (const [kind, statuses] of Object.entries(ANSWER_KINDS))
+      new MetricFilter(this, `${kind}-requests`, {
+        logGroup,
+        filterPattern: FilterPattern.any(
+          ...statuses.map((status) => FilterPattern.stringValue('$.status', '=', status)),
+        ),
+        metricNamespace: METRIC_NAMESPACE,
+        metricName: metrics.answersName(kind as AnswerKind),
+      });
 
     const topic = makeAlarmTopic(this, `${names.service}-alarms`, email);
     const tell = new SnsAction(topic);
-    const alarms = alarmList(metrics, gigabytesScannedPerHour).map((entry) => {
-      const alarm = new Alarm(this, entry.name, {
-        alarmName: `${names.service}-${entry.name}`,
-        alarmDescription: `${entry.suffering} What to do: ${stage.runbookUrl}#${entry.anchor}`,
-        metric: entry.metric,
-        threshold: entry.threshold,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        evaluationPeriods: entry.periods,
-        datapointsToAlarm: entry.periodsToAlarm,
-        // Without requests there is no metric, and nobody suffers.
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      });
+    const naming = ({ name, suffering, anchor }: Pick<AlarmEntry, 'name' | 'suffering' | 'anchor'>) => ({
+      alarmName: `${names.service}-${name}`,
+      alarmDescription: `${suffering} What to do: ${stage.runbookUrl}#${anchor}`,
+    });
+    const entries = [
+      ...alarmList(metrics, gigabytesScannedPerHour),
+      ...(stage.probe ? probeAlarms(metrics, stage.probe.everyMinutes) : []),
+    ];
+    const alarms: AlarmBase[] = [
+      ...burnRates.map((rate) => this.#burnAlarm(rate, metrics, naming({ ...rate, anchor: 'reports-fail' }))),
+      ...entries.map((entry) => new Alarm(this, entry.name, { ...naming(entry), ...conditionOf(entry) })),
+    ];
+    for (const alarm of alarms) {
       alarm.addAlarmAction(tell);
       alarm.addOkAction(tell);
-      return alarm;
-    });
+    }
+    savePartnerQueries(this, names);
     makeDashboard(this, { names, metrics, alarms, runbookUrl: stage.runbookUrl });
   }
+
+  /** Tells nobody by its windows alone, of which either may be over its share for a moment. */
+  #burnAlarm(
+    { name, share, windows }: BurnRate,
+    metrics: StageMetrics,
+    naming: { alarmName: string; alarmDescription: string },
+  ): CompositeAlarm {
+    const parts = windows.map(({ period, leastRequests }) => {
+      const id = `${name}-in-${period.toMinutes()}-minutes`;
+      return new Alarm(this, id, {
+        alarmName: `${naming.alarmName}-in-${period.toMinutes()}-minutes`,
+        alarmDescription: `One window of ${naming.alarmName}.`,
+        metric: metrics.faultShare(period, leastRequests),
+        threshold: share,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluationPeriods: 1,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
+      });
+    });
+    return new CompositeAlarm(this, name, {
+      compositeAlarmName: naming.alarmName,
+      alarmDescription: naming.alarmDescription,
+      alarmRule: AlarmRule.allOf(...parts.map((part) => AlarmRule.fromAlarm(part, AlarmState.ALARM))),
+    });
+  }
 }
+
+const conditionOf = ({ metric, rings, threshold, periods, periodsToAlarm }: AlarmEntry) => ({
+  metric,
+  threshold,
+  comparisonOperator:
+    rings === 'below'
+      ? ComparisonOperator.LESS_THAN_THRESHOLD
+      : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+  evaluationPeriods: periods,
+  datapointsToAlarm: periodsToAlarm,
+  // Without requests there is no metric, and nobody suffers. What is to be there, and is not, has stopped.
+  treatMissingData: rings === 'below' ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+});

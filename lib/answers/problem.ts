@@ -1,3 +1,5 @@
+import { gatewayProblems } from './gateway-problems.ts';
+
 /** One fault of a request: the query parameter or header at fault, and what is wrong with it. */
 export interface Fault {
   readonly parameter: string;
@@ -109,6 +111,17 @@ export class NotAuthorized extends Problem {
   }
 }
 
+/** 404: a path that is none, or a method that it does not take. */
+export class NotFound extends Problem {
+  readonly status = 404;
+  readonly slug = gatewayProblems.notFound.slug;
+  readonly title = gatewayProblems.notFound.title;
+
+  constructor() {
+    super(gatewayProblems.notFound.detail);
+  }
+}
+
 /** 404: a waiting URL that was never given out, or has expired. */
 export class NoSuchDownload extends Problem {
   readonly status = 404;
@@ -117,6 +130,19 @@ export class NoSuchDownload extends Problem {
 
   constructor() {
     super('There is no such download, or it has expired. Request the report again.');
+  }
+}
+
+/** 404: the lake has no table for the report. An empty answer would be taken for one without events. */
+export class NoRecords extends Problem {
+  readonly status = 404;
+  readonly slug = 'no-records';
+  readonly title = 'No records';
+
+  constructor(reportTitle: string) {
+    super(
+      `This service holds no records for the ${reportTitle.toLowerCase()}: its table is missing. The operator can add it.`,
+    );
   }
 }
 
@@ -136,3 +162,6 @@ export class Unavailable extends Problem {
     return { 'Retry-After': String(this.#retryAfterSeconds) };
   }
 }
+
+/** 503: AWS throttled, failed or did not answer up to the deadline. Whoever can wait on, may. */
+export class Overloaded extends Unavailable {}

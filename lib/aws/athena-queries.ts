@@ -9,11 +9,14 @@ import {
 import type { Execution, QueryService } from '../delivery/execution.ts';
 import { call } from './call.ts';
 
-/** Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970. */
+/**
+ * Athena as the service's query engine. Every call ends by `until`, and one that stops a query by `stopUntil`, in
+ * milliseconds since 1970.
+ */
 export function athenaQueries(
   athena: AthenaClient,
   { database, workgroup }: { readonly database: string; readonly workgroup: string },
-  until: number,
+  { until, stopUntil }: { readonly until: number; readonly stopUntil: number },
 ): QueryService {
   return {
     async start({ sql, parameters }, token) {
@@ -42,7 +45,7 @@ export function athenaQueries(
         }
       }),
     async stop(id) {
-      await call('Athena StopQueryExecution', until, async (abortSignal) => {
+      await call('Athena StopQueryExecution', stopUntil, async (abortSignal) => {
         try {
           await athena.send(new StopQueryExecutionCommand({ QueryExecutionId: id }), { abortSignal });
         } catch (error) {

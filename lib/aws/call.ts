@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AthenaServiceException, TooManyRequestsException } from '@aws-sdk/client-athena';
-import { Unavailable } from '../answers/problem.ts';
+import { Overloaded } from '../answers/problem.ts';
 import { AwsCallFailed, metadataOf } from './aws-call-failed.ts';
 
 const FIRST_PAUSE_MS = 100;
@@ -12,7 +12,7 @@ const LONGEST_TRY_MS = 4_000;
 
 /**
  * Makes one call of AWS. Tries again, after pauses that grow and vary, while AWS throttles it, fails or does not
- * answer. Throws Unavailable when that has not ended by `until`, and AwsCallFailed for every other error.
+ * answer. Throws Overloaded when that has not ended by `until`, and AwsCallFailed for every other error.
  *
  * @param operation for the log: `S3 HeadObject`
  * @param until in milliseconds since 1970
@@ -25,15 +25,20 @@ export async function call<T>(
   send: (signal: AbortSignal) => Promise<T>,
   longestTryMs = LONGEST_TRY_MS,
 ): Promise<T> {
+  let telling: AwsCallFailed | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const signal = AbortSignal.timeout(Math.max(1, Math.min(longestTryMs, until - Date.now())));
     try {
       return await send(signal);
     } catch (error) {
+      // Of a call within this one, which has done what can be done.
+      if (error instanceof Overloaded || error instanceof AwsCallFailed) throw error;
       const failure = new AwsCallFailed(operation, error);
       if (!signal.aborted && !mayPass(error)) throw failure;
       const pause = pauseMs * (0.5 + Math.random() / 2);
-      if (Date.now() + pause >= until) throw overloaded(failure);
+      // What AWS answered says more than that the last try was ended.
+      telling = failure.httpStatus === undefined ? (telling ?? failure) : failure;
+      if (Date.now() + pause >= until) throw overloaded(telling);
       await delay(pause);
     }
   }
@@ -51,13 +56,14 @@ function mayPass(error: unknown): boolean {
   return status === undefined ? isConnectionError(error) : status === 409 || status === 429 || status >= 500;
 }
 
-/** Node.js gives the errors of sockets a code; the SDK names its own time-outs. */
+/** Node.js gives the errors of sockets a code, and those of mistakes one with `ERR_`; the SDK names its own time-outs. */
 const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&
-  (error.name === 'TimeoutError' || /^E[A-Z_]+$/.test((error as NodeJS.ErrnoException).code ?? ''));
+  (error.name === 'TimeoutError' ||
+    /^E(?!RR_)[A-Z_]+$|^ERR_STREAM_PREMATURE_CLOSE$/.test((error as NodeJS.ErrnoException).code ?? ''));
 
 const overloaded = (cause: AwsCallFailed) =>
-  new Unavailable(
+  new Overloaded(
     'The service has more to do than it can. Request the report again later.',
     RETRY_AFTER_SECONDS,
     { cause },

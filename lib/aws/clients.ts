@@ -7,8 +7,16 @@ export interface Clients {
   readonly s3: S3Client;
 }
 
-/** A connection that says nothing for so long is dead. */
-const requestHandler = { connectionTimeout: 3_000, socketTimeout: 10_000 };
+/** The SDK opens 50 connections unless told otherwise: where one process takes hundreds of requests, they would queue. */
+const agent = { maxSockets: 1_000 };
+
+/** A connection that says nothing for `socketTimeout` milliseconds is dead. */
+const requestHandler = {
+  connectionTimeout: 3_000,
+  socketTimeout: 10_000,
+  httpAgent: agent,
+  httpsAgent: agent,
+};
 
 export const makeClients = (): Clients => ({
   // `call` repeats what may be repeated: tries of the SDK's own would come on top of its.

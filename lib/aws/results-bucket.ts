@@ -99,7 +99,7 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
       return opened({ Bucket: source.hostname, Key: decodeURIComponent(source.pathname.slice(1)) });
     },
     openFile: async (key) => (await opened({ Bucket: name, Key: key }))?.content,
-    async writeOnce(key, file, open, longestTryMs) {
+    async writeOnce(key, file, open, longestTryMs = Number.POSITIVE_INFINITY) {
       const outcome = await call(
         'S3 PutObject',
         until,
@@ -108,6 +108,8 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
           if (!opened) return false;
           const content = watched(opened);
           try {
+            // Opening may have taken all the time of this try.
+            signal.throwIfAborted();
             await upload(s3, { Bucket: name, Key: key }, file, content.chunks, signal);
           } catch (error) {
             const fault = content.fault();

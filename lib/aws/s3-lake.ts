@@ -21,7 +21,7 @@ const FORBIDDEN = 403;
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
  *
  * @param place undefined where the lake can't be listed
- * @param onForbidden told when S3 refuses the listing, which then counts as a lake that can't be listed
+ * @param onUnlistable told when S3 refuses the listing, which then counts as a lake that can't be listed
  */
 export function s3Lake(
   s3: S3Client,
@@ -29,12 +29,16 @@ export function s3Lake(
   {
     until,
     cache,
-    onForbidden,
-  }: { until: number; cache: ListingCache; onForbidden: (error: unknown) => void },
+    onUnlistable,
+  }: { until: number; cache: ListingCache; onUnlistable: (error: unknown) => void },
 ): Lake {
   const folderOf: Lake['folderOf'] = ({ table }) => `${place?.prefix ?? ''}${table}/`;
 
-  const page = (bucket: string, prefix: string, from: { StartAfter?: string; ContinuationToken?: string }) =>
+  const page = (
+    bucket: string,
+    prefix: string,
+    from: { StartAfter?: string; ContinuationToken?: string; MaxKeys?: number },
+  ) =>
     call('S3 ListObjectsV2', until, async (abortSignal) => {
       const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ...from });
       const { Contents = [], NextContinuationToken } = await s3.send(command, { abortSignal });
@@ -59,10 +63,16 @@ export function s3Lake(
     }
   };
 
+  const holdsAnything = async (bucket: string, prefix: string): Promise<boolean> =>
+    (await page(bucket, prefix, { MaxKeys: 1 })).objects.length > 0;
+
   return {
     folderOf,
     async list(report, window, maxAgeMs) {
-      if (!place) return undefined;
+      if (!place) {
+        onUnlistable(undefined);
+        return undefined;
+      }
       const { bucket } = place;
       const partitions = `${folderOf(report)}${PARTITION_COLUMN}=`;
       const { first, last } = daysOf(window);
@@ -73,17 +83,20 @@ export function s3Lake(
       try {
         // The page begins before the first day's folder and, where the window is small, goes beyond the last one's.
         const { objects, next } = await page(bucket, partitions, { StartAfter: partitions + first });
-        const isWhole = next === undefined || (objects.at(-1)?.key ?? '') > `${partitions}${last}/\u{10ffff}`;
+        const end = objects.at(-1)?.key ?? '';
+        const lastFolder = `${partitions}${last}/`;
+        const isWhole = next === undefined || (end > lastFolder && !end.startsWith(lastFolder));
         const days = daysBetween(first, last).map((day) => `${partitions}${day}/`);
         const all = isWhole
           ? objects.filter(({ key }) => days.some((day) => key.startsWith(day)))
           : (await Promise.all(days.map((day) => everyPage(bucket, day)))).flat();
-        const listing = { objects: all, listedAt };
+        const isTableMissing = all.length === 0 && !(await holdsAnything(bucket, folderOf(report)));
+        const listing = { objects: all, listedAt, ...(isTableMissing && { isTableMissing }) };
         if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);
         return listing;
       } catch (error) {
         if (!(error instanceof AwsCallFailed && error.httpStatus === FORBIDDEN)) throw error;
-        onForbidden(error);
+        onUnlistable(error);
         return undefined;
       }
     },

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { tookTooLong } from './delivery.ts';
 import type { Execution } from './execution.ts';
 import { recordKey, tokenOf } from './order.ts';
-import type { OpenRecord } from './order-record.ts';
-import type { StoredDocument } from './results.ts';
+import { type OpenRecord, readRecord } from './order-record.ts';
+import type { ResultsBucket, StoredDocument } from './results.ts';
 import { follow, type Run } from './run.ts';
 
 /** A try that this request has started, or asks the engine about, for all who wait. */
@@ -32,18 +33,22 @@ export async function claimNext(
   isRetry: boolean,
 ): Promise<ClaimedTry | undefined> {
   const { data, order, terms } = run;
-  run.starts += 1;
-  if (run.starts > MOST_TRIES) throw new Error(`none of ${MOST_TRIES} queries left a result`);
+  if (Date.now() >= terms.giveUpAt) throw tookTooLong();
+  if (run.starts >= MOST_TRIES) throw new Error(`none of ${MOST_TRIES} queries left a result`);
   const record: OpenRecord = {
     form: 1,
     state: 'starting',
-    token: tokenOf(order, data.trace, run.starts > MOST_REMEMBERED ? randomUUID() : after),
+    token: tokenOf(order, data.trace, run.starts >= MOST_REMEMBERED ? randomUUID() : after),
     trace: data.trace,
     askedUntil: terms.waitUntil,
+    claim: randomUUID(),
     isRetry,
   };
   const claimed = await write(run, stored, record);
-  if (claimed) run.cacheStatus = 'miss';
+  if (claimed) {
+    run.starts += 1;
+    run.cacheStatus = 'miss';
+  }
   return claimed;
 }
 
@@ -52,7 +57,8 @@ export const takeOver = (
   run: Run,
   stored: StoredDocument,
   record: OpenRecord,
-): Promise<ClaimedTry | undefined> => write(run, stored, { ...record, askedUntil: run.terms.waitUntil });
+): Promise<ClaimedTry | undefined> =>
+  write(run, stored, { ...record, askedUntil: run.terms.waitUntil, claim: randomUUID() });
 
 async function write(
   run: Run,
@@ -60,11 +66,35 @@ async function write(
   record: OpenRecord,
 ): Promise<ClaimedTry | undefined> {
   const { results } = run.parts;
-  const key = recordKey(run.order);
+  const key = recordKey(run.order, run.data);
   const written = await (stored ? results.replace(stored, key, record) : results.create(key, record));
-  if (!written) return undefined;
+  const mine = written ?? (await writtenAllTheSame(results, key, record));
+  if (!mine) return undefined;
   follow(run, record.token);
-  return { stored: written, record };
+  return { stored: mine, record };
+}
+
+/** The record, where it was written by a call whose answer was lost, so that its repetition was refused. */
+async function writtenAllTheSame(
+  results: ResultsBucket,
+  key: string,
+  { claim }: OpenRecord,
+): Promise<StoredDocument | undefined> {
+  const stored = await results.read(key);
+  const found = readRecord(stored);
+  return found && 'claim' in found && found.claim === claim ? stored : undefined;
+}
+
+/**
+ * Lets another request ask the engine at once: this one can't.
+ *
+ * @param stored the record as this request wrote it last, with the execution if it has started one
+ */
+export async function release(run: Run, stored: StoredDocument): Promise<void> {
+  const record = readRecord(stored);
+  if (!record || !('claim' in record)) return;
+  const released: OpenRecord = { ...record, askedUntil: 0 };
+  await run.parts.results.replace(stored, recordKey(run.order, run.data), released);
 }
 
 /** By how much the engine's clock may run behind ours. */
@@ -72,8 +102,7 @@ const CLOCK_SKEW_MS = 1_000;
 
 /**
  * Whether an execution had ended before this request's caller asked for it: the engine remembered its token, or whoever
- * waited for it has left. A cut-off that
- * another request's query met answers this one too: its own would be cut off again.
+ * waited for it has left. A cut-off of another request's query answers this one too: its own would be cut off again.
  *
  * @param startedAt when this request asked for it; undefined where another one did
  */

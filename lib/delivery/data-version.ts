@@ -21,7 +21,7 @@ export interface DataState {
   /** Digest over the window's files. Reports of the same version count the same records. */
   readonly version: string;
   /**
-   * Digest over everything that the listing told, also markers and times. Two listings with the same trace: nothing
+   * Digest over all that the listing told of these files, of the markers of complete days and of folders, with their times. Two listings with the same trace: nothing
    * was written or removed in between, not even a file that came and went, as far as a listing can tell.
    */
   readonly trace: string;
@@ -60,7 +60,9 @@ export function dataState(listing: LakeListing, folder: string): DataState {
   return {
     version: digest(days.map(({ day, version }) => [day, version])),
     trace: digest(
-      inOrder(listing).map(({ key, etag, bytes, lastModified }) => [key, etag, bytes, lastModified]),
+      inOrder(listing)
+        .filter(({ key }) => tells(key.slice(folder.length)))
+        .map(({ key, etag, bytes, lastModified }) => [key, etag, bytes, lastModified]),
     ),
     listedAt: listing.listedAt,
     isListed: true,
@@ -79,6 +81,10 @@ const dayOf = (key: string, folder: string): string | undefined =>
 /** Athena reads every file under a day's folder but those that it hides; a folder's own marker is no file. */
 const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
+
+/** Whether an object tells that a day was written: not what a writer hides while it is at work. */
+const tells = (path: string): boolean =>
+  path.endsWith('/') || path.endsWith(`/${SUCCESS_MARKER}`) || isFile(path);
 
 /** Half of SHA-256 in hexadecimal: enough that no two states of a lake share it. */
 const digest = (facts: readonly unknown[]): string =>

@@ -1,7 +1,7 @@
 import { type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
 import { fileKey } from './order.ts';
 import type { SucceededRecord } from './order-record.ts';
-import { awaitPublication, isLarge, publish } from './publication.ts';
+import { awaitPublication, isLarge, publish, zippedKey } from './publication.ts';
 import { follow, publicationOf, type Run, ready, waiting } from './run.ts';
 
 /**
@@ -11,7 +11,10 @@ import { follow, publicationOf, type Run, ready, waiting } from './run.ts';
  */
 export async function deliverFile(run: Run, record: SucceededRecord): Promise<Delivery | undefined> {
   const { results } = run.parts;
-  if (await results.head(fileKey(run.order, record.executionId))) return ready(run, record);
+  const key = fileKey(run.order, record.executionId);
+  // It was made of the plain file, which so need not be looked for.
+  if (run.terms.admitsGzip && (await results.head(zippedKey(key)))) return ready(run, record, zippedKey(key));
+  if (await results.head(key)) return ready(run, record);
   const publication = publicationOf(run, record);
   if (!isLarge(record.resultBytes))
     return (await publish(results, publication)) ? ready(run, record) : undefined;

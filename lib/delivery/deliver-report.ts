@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Overloaded } from '../answers/problem.ts';
 import { REPORT_KEPT_DAYS } from '../names.ts';
 import { claimNext, takeOver } from './claim-try.ts';
 import { deliverFile } from './deliver-file.ts';
@@ -12,9 +13,9 @@ import {
   tookTooLong,
   type Wanted,
 } from './delivery.ts';
-import { judgeRecord } from './judge-record.ts';
+import { judgeRecord, type RequestFacts } from './judge-record.ts';
 import { leadQuery } from './lead-query.ts';
-import { recordKey } from './order.ts';
+import { copyKey, recordKey } from './order.ts';
 import { type OpenRecord, readRecord } from './order-record.ts';
 import { nextRecordLookMs } from './pace.ts';
 import { figuresOf, refusalOf } from './record-end.ts';
@@ -22,7 +23,10 @@ import type { StoredDocument } from './results.ts';
 import { beginRun, follow, lookAgain, type Run, waiting } from './run.ts';
 
 /** A file is not given out on the last day that it is kept, so that no link outlives its file. */
-const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
+export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
+
+/** Within how long, in milliseconds, one of those who wait takes over from a request that does not ask any more. */
+const TAKE_OVER_MS = 1_000;
 
 /** How often a request looks at the lake again because files changed under its query. */
 const MOST_MOVES = 3;
@@ -44,26 +48,34 @@ export async function deliverReport(
 ): Promise<Delivery> {
   const run = await beginRun(parts, wanted, terms, note, left);
   for (;;) {
-    const stored = await parts.results.read(recordKey(run.order));
-    const delivery = await actOn(run, stored);
+    const delivery = await step(run).catch((error: unknown) => {
+      // AWS has more to do than it can, while the query goes on and the caller has time.
+      if (error instanceof Overloaded && run.follows !== undefined && Date.now() < terms.giveUpAt)
+        return waiting(run, run.follows);
+      throw error;
+    });
     if (delivery) return delivery;
   }
 }
 
-/** Does what the order's record calls for. Undefined where the record is to be read again. */
-async function actOn(run: Run, stored: StoredDocument | undefined): Promise<Delivery | undefined> {
-  const { terms, note } = run;
-  const verdict = judgeRecord(readRecord(stored), {
-    follows: run.follows,
-    trace: run.data.trace,
-    maxBytesScanned: terms.maxBytesScanned,
-    now: Date.now(),
-    longestKeptMs: LONGEST_KEPT_MS,
-  });
+/** Does what is next. Undefined where what is stored has to be read again. */
+async function step(run: Run): Promise<Delivery | undefined> {
+  const { results } = run.parts;
+  if (!run.hasLookedForCopy) {
+    run.hasLookedForCopy = true;
+    const copy = readRecord(await results.read(copyKey(run.order)));
+    const verdict = judgeRecord(copy, { ...factsOf(run), isWaiting: false });
+    if (verdict.next === 'refuse') return refuse(run, verdict.record);
+    const given = verdict.next === 'deliver' && (await deliverFile(run, verdict.record));
+    if (given) return given;
+  }
+  const stored = await results.read(recordKey(run.order, run.data));
+  const verdict = judgeRecord(readRecord(stored), factsOf(run));
   const start = async (after: string | undefined) => {
     const claimed = await claimNext(run, stored, after, false);
     return claimed && leadQuery(run, claimed);
   };
+  const { terms } = run;
   switch (verdict.next) {
     case 'start':
       return start(verdict.after);
@@ -84,9 +96,20 @@ async function actOn(run: Run, stored: StoredDocument | undefined): Promise<Deli
     case 'deliver':
       return (await deliverFile(run, verdict.record)) ?? start(verdict.record.token);
     case 'refuse':
-      note({ queryExecutionId: verdict.record.executionId, ...figuresOf(verdict.record) });
-      throw refusalOf(verdict.record);
+      return refuse(run, verdict.record);
   }
+}
+
+const factsOf = ({ follows, terms: { maxBytesScanned } }: Run): RequestFacts => ({
+  isWaiting: follows !== undefined,
+  maxBytesScanned,
+  now: Date.now(),
+  longestKeptMs: LONGEST_KEPT_MS,
+});
+
+function refuse({ note }: Run, record: Parameters<typeof refusalOf>[0]): never {
+  note({ queryExecutionId: record.executionId, ...figuresOf(record) });
+  throw refusalOf(record);
 }
 
 /** Waits for what becomes of a try that another request has claimed. */
@@ -98,15 +121,16 @@ function join(run: Run, record: OpenRecord): void {
 
 /** Looks at the record until it changes, nobody asks the engine any more, or the request must be answered. */
 async function watch(
-  { parts, order, terms }: Run,
+  { parts, order, data, terms }: Run,
   seen: StoredDocument | undefined,
   { askedUntil }: OpenRecord,
 ): Promise<undefined> {
   const began = Date.now();
-  const end = Math.min(askedUntil, terms.waitUntil, terms.giveUpAt);
+  // Not all who wait take over at the same instant.
+  const end = Math.min(askedUntil + Math.random() * TAKE_OVER_MS, terms.waitUntil, terms.giveUpAt);
   for (let now = began; now < end; now = Date.now()) {
     await delay(Math.min(nextRecordLookMs(now - began, Math.random()), end - now));
-    const stored = await parts.results.read(recordKey(order));
+    const stored = await parts.results.read(recordKey(order, data));
     if (stored?.etag !== seen?.etag) return;
   }
 }

@@ -1,4 +1,4 @@
-import { Unavailable } from '../answers/problem.ts';
+import { NoRecords, Unavailable } from '../answers/problem.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
 import { type DataState, dataState, unlistedState } from './data-version.ts';
@@ -31,6 +31,8 @@ export interface DeliveryTerms {
   readonly longestQueryMs: number;
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
+  /** Whether the caller takes a zipped file. */
+  readonly admitsGzip: boolean;
   /** The engine's limit for one query; 0 where it is not known. */
   readonly maxBytesScanned: number;
 }
@@ -68,8 +70,16 @@ export interface DeliveryFacts {
   engineMs?: number;
   /** From the query's submission to its end. */
   queryMs?: number;
-  /** Set by the one request that recorded how the query ended. */
-  recordedEnd?: 'succeeded' | 'failed' | 'cut-off';
+  /** The queries whose end this request has recorded, so that it counts them. */
+  ends?: readonly QueryEnd[];
+}
+
+/** How a query ended, for the one who counts it. */
+export interface QueryEnd {
+  readonly state: 'succeeded' | 'failed' | 'cut-off';
+  readonly bytesScanned: number;
+  /** From its submission to its end. */
+  readonly queryMs: number;
 }
 
 /** The query failed: an opaque 500 for the caller, the engine's reason for the log. */
@@ -96,12 +106,13 @@ export const dataKeepMoving = () =>
     RETRY_AFTER_SECONDS,
   );
 
-/** What the lake holds of a request's window now. */
+/** What the lake holds of a request's window now. Throws NoRecords where it holds nothing of the report at all. */
 export async function lookAtLake(
   { lake }: Pick<DeliveryParts, 'lake'>,
   { request: { report, window } }: Wanted,
   maxAgeMs: number,
 ): Promise<DataState> {
   const listing = await lake.list(report, window, maxAgeMs);
+  if (listing?.isTableMissing) throw new NoRecords(report.title);
   return listing ? dataState(listing, lake.folderOf(report)) : unlistedState(Date.now());
 }

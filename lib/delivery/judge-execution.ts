@@ -8,7 +8,7 @@ export type ExecutionVerdict =
   /** It will never answer: start the next try. */
   | { readonly next: 'start-next' }
   /** It failed in a way that may pass: start the next try, once. */
-  | { readonly next: 'retry' }
+  | { readonly next: 'retry'; readonly execution: FailedExecution }
   /** It takes too long, but this request's caller came late and has time left: stop it, and start the next try. */
   | { readonly next: 'stop-and-start-next' }
   /** It takes too long: stop it, and tell the caller to come back. */
@@ -34,8 +34,11 @@ export interface ExecutionFacts {
   readonly hasDataMoved: boolean;
 }
 
-/** Of the limit: who stops an execution goes by a clock of their own. */
-const NEARLY = 0.95;
+/**
+ * A query starts a moment after its caller came, and who stops it goes by a clock of their own: by this share of the
+ * limit, times may differ that mean the same.
+ */
+export const LIMIT_TOLERANCE = 0.05;
 
 /** Judges an execution, for the request that asks the engine about it. */
 export function judgeExecution(execution: Execution, facts: ExecutionFacts): ExecutionVerdict {
@@ -53,13 +56,15 @@ export function judgeExecution(execution: Execution, facts: ExecutionFacts): Exe
       if (facts.isRemembered) return { next: 'start-next' };
       if (facts.hasDataMoved) return { next: 'look-again', execution };
       // It took too long, and another request has stopped it.
-      if (execution.completedAt >= execution.submittedAt + NEARLY * facts.longestQueryMs)
+      if (execution.completedAt >= execution.submittedAt + (1 - LIMIT_TOLERANCE) * facts.longestQueryMs)
         return { next: isWorthAnother ? 'start-next' : 'give-up' };
-      return execution.isRetryable && !facts.isRetry ? { next: 'retry' } : { next: 'refuse', execution };
+      return { next: execution.isRetryable && !facts.isRetry ? 'retry' : 'refuse', execution };
     case 'under-way': {
-      const isTooOld = facts.now >= execution.submittedAt + facts.longestQueryMs;
+      const isTimeUp = timeLeftMs <= 0;
+      const tolerance = isTimeUp ? LIMIT_TOLERANCE : 0;
+      const isTooOld = facts.now >= execution.submittedAt + (1 - tolerance) * facts.longestQueryMs;
       if (isTooOld) return { next: isWorthAnother ? 'stop-and-start-next' : 'stop-and-give-up' };
-      return { next: timeLeftMs <= 0 ? 'give-up' : 'wait' };
+      return { next: isTimeUp ? 'give-up' : 'wait' };
     }
   }
 }

@@ -8,16 +8,14 @@ export type RecordVerdict =
   | { readonly next: 'watch'; readonly record: OpenRecord }
   /** Nobody asks the engine any more: do it. */
   | { readonly next: 'ask'; readonly record: OpenRecord }
-  /** What this request followed does not answer it any more: look at the lake again. */
+  /** Files changed under the query: look at the lake again. */
   | { readonly next: 'look-again' }
   | { readonly next: 'deliver'; readonly record: SucceededRecord }
   | { readonly next: 'refuse'; readonly record: Exclude<EndedRecord, SucceededRecord> };
 
 export interface RequestFacts {
-  /** The token of the try that this request waits for already. */
-  readonly follows: string | undefined;
-  /** Of the request's listing. */
-  readonly trace: string;
+  /** Whether this request waits already for what becomes of the order's tries. */
+  readonly isWaiting: boolean;
   /** The limit of bytes scanned; 0 where it is not known. */
   readonly maxBytesScanned: number;
   /** In milliseconds since 1970. */
@@ -26,31 +24,33 @@ export interface RequestFacts {
   readonly longestKeptMs: number;
 }
 
-/** Judges what is stored of an order, for one request. Undefined: nothing is stored. */
-export function judgeRecord(record: OrderRecord | undefined, facts: RequestFacts): RecordVerdict {
+/**
+ * Judges what is stored of an order for a request that saw the lake with the same trace. Undefined: nothing is stored.
+ */
+export function judgeRecord(
+  record: OrderRecord | undefined,
+  { isWaiting, maxBytesScanned, now, longestKeptMs }: RequestFacts,
+): RecordVerdict {
   if (!record) return { next: 'start' };
-  const { token } = record;
-  const isFollowed = token === facts.follows;
-  if (facts.follows !== undefined && !isFollowed) return { next: 'look-again' };
-  const startNext: RecordVerdict = { next: 'start', after: token };
+  const startNext: RecordVerdict = { next: 'start', after: record.token };
   switch (record.state) {
     case 'starting':
     case 'under-way':
-      // With another trace, the query may have read what was no longer there when this request came.
-      if (!isFollowed && record.trace !== facts.trace) return startNext;
-      return { next: record.askedUntil > facts.now ? 'watch' : 'ask', record };
+      return { next: record.askedUntil > now ? 'watch' : 'ask', record };
     case 'succeeded':
-      return isFollowed || mayBeGivenAgain(record, facts) ? { next: 'deliver', record } : startNext;
+      return isWaiting || mayBeGivenAgain(record, { now, longestKeptMs })
+        ? { next: 'deliver', record }
+        : startNext;
     case 'cut-off':
       // A limit that has been raised since may let it through.
-      return isFollowed || record.limit === facts.maxBytesScanned ? { next: 'refuse', record } : startNext;
+      return isWaiting || record.limit === maxBytesScanned ? { next: 'refuse', record } : startNext;
     case 'failed':
-      if (!isFollowed) return startNext;
+      if (!isWaiting) return startNext;
       return record.hasDataMoved ? { next: 'look-again' } : { next: 'refuse', record };
   }
 }
 
 const mayBeGivenAgain = (
   { isCopy, goodUntil, completedAt }: SucceededRecord,
-  { now, longestKeptMs }: RequestFacts,
+  { now, longestKeptMs }: Pick<RequestFacts, 'now' | 'longestKeptMs'>,
 ): boolean => (isCopy && now < completedAt + longestKeptMs) || now < goodUntil;

@@ -15,6 +15,8 @@ export interface LakeListing {
   readonly objects: readonly LakeObject[];
   /** When the listing began, in milliseconds since 1970. */
   readonly listedAt: number;
+  /** Set where the lake holds nothing at all of the table, on any day. */
+  readonly isTableMissing?: boolean;
 }
 
 /** The lake of events, as far as the service needs to know of it. */

@@ -1,5 +1,4 @@
-import { Unavailable } from '../answers/problem.ts';
-import { type ClaimedTry, claimNext, isRemembered } from './claim-try.ts';
+import { type ClaimedTry, claimNext, isRemembered, release } from './claim-try.ts';
 import { deliverFile } from './deliver-file.ts';
 import { type Delivery, lookAtLake, tookTooLong } from './delivery.ts';
 import type { SucceededExecution } from './execution.ts';
@@ -7,7 +6,15 @@ import { type ExecutionVerdict, judgeExecution } from './judge-execution.ts';
 import { recordKey } from './order.ts';
 import type { OpenRecord, SucceededRecord } from './order-record.ts';
 import { isLarge, publish } from './publication.ts';
-import { endOf, failureRecord, figuresOf, recordEnd, refusalOf } from './record-end.ts';
+import {
+  countedEnd,
+  endOf,
+  failureRecord,
+  figuresOf,
+  recordAnswer,
+  recordEnd,
+  refusalOf,
+} from './record-end.ts';
 import type { StoredDocument } from './results.ts';
 import { publicationOf, type Run, ready, waiting } from './run.ts';
 import { watchQuery } from './watch-query.ts';
@@ -22,20 +29,18 @@ interface LedTry {
 }
 
 /**
+ * The lake is listed again within so long after a query's end, in milliseconds: later than that, what was there while it
+ * ran may have gone without a trace.
+ */
+const SOON_MS = 10_000;
+
+/**
  * Asks the engine about a claimed try, for all who wait for it, and does what comes next. Undefined where the order's
  * record has to be judged anew. Throws as `deliverReport` does.
  */
 export async function leadQuery(run: Run, first: ClaimedTry): Promise<Delivery | undefined> {
   for (let claimed: ClaimedTry | undefined = first; claimed; ) {
-    const record: OpenRecord = claimed.record;
-    const led: LedTry | undefined = await execute(run, claimed).catch((error: unknown) => {
-      // An engine at its limit: the try stays claimed, and whoever comes next starts it.
-      if (error instanceof Unavailable && Date.now() < run.terms.giveUpAt) return undefined;
-      throw error;
-    });
-    if (!led) return waiting(run, record.token);
-    run.note({ queryExecutionId: led.id });
-    const verdict = await watchAndJudge(run, led, record);
+    const { record, led, verdict }: AskedTry = await ask(run, claimed);
     const stored: StoredDocument | undefined = await led.recorded;
     switch (verdict.next) {
       case 'wait':
@@ -52,6 +57,7 @@ export async function leadQuery(run: Run, first: ClaimedTry): Promise<Delivery |
           hasDataMoved: verdict.next === 'look-again',
         });
         await recordEnd(run, stored, ended);
+        if (ended.state === 'cut-off' && (await stoodStill(run, ended))) await recordAnswer(run, ended);
         if (verdict.next === 'look-again') return undefined;
         throw refusalOf(ended);
       }
@@ -67,22 +73,44 @@ export async function leadQuery(run: Run, first: ClaimedTry): Promise<Delivery |
       case 'retry':
         break;
     }
-    claimed =
-      stored && (await claimNext(run, stored, record.token, record.isRetry || verdict.next === 'retry'));
-    if (claimed && verdict.next === 'retry') run.note({ recordedEnd: 'failed' });
+    const isRetry = record.isRetry || verdict.next === 'retry';
+    claimed = stored && (await claimNext(run, stored, record.token, isRetry));
+    if (claimed && verdict.next === 'retry') run.note({ ends: [countedEnd('failed', verdict.execution)] });
   }
   return undefined;
 }
 
+interface AskedTry {
+  readonly record: OpenRecord;
+  readonly led: LedTry;
+  readonly verdict: ExecutionVerdict;
+}
+
+/** Sees what the engine makes of a try. A request that can't ask lets the next one do it at once. */
+async function ask(run: Run, claimed: ClaimedTry): Promise<AskedTry> {
+  const { record } = claimed;
+  let recorded: Promise<StoredDocument | undefined> = Promise.resolve(claimed.stored);
+  try {
+    const led = await execute(run, claimed);
+    recorded = led.recorded;
+    run.note({ queryExecutionId: led.id });
+    return { record, led, verdict: await watchAndJudge(run, led, record) };
+  } catch (error) {
+    const stored = await recorded.catch(() => undefined);
+    if (stored) await release(run, stored).catch(() => {});
+    throw error;
+  }
+}
+
 /** Has the engine run the try, unless it does so already. */
-async function execute({ parts, order }: Run, { stored, record }: ClaimedTry): Promise<LedTry> {
+async function execute({ parts, order, data }: Run, { stored, record }: ClaimedTry): Promise<LedTry> {
   if (record.state === 'under-way')
     return { id: record.executionId, startedAt: undefined, recorded: Promise.resolve(stored) };
   const startedAt = Date.now();
   const id = await parts.queries.start(order.query, record.token);
   const underWay: OpenRecord = { ...record, state: 'under-way', executionId: id };
   // The query runs meanwhile; a failure is thrown where the record is waited for.
-  const recorded = parts.results.replace(stored, recordKey(order), underWay);
+  const recorded = parts.results.replace(stored, recordKey(order, data), underWay);
   recorded.catch(() => {});
   return { id, startedAt, recorded };
 }
@@ -90,7 +118,7 @@ async function execute({ parts, order }: Run, { stored, record }: ClaimedTry): P
 async function watchAndJudge(
   run: Run,
   { id, startedAt }: LedTry,
-  { trace, isRetry }: OpenRecord,
+  { isRetry }: OpenRecord,
 ): Promise<ExecutionVerdict> {
   const { terms, parts, note } = run;
   const execution = await watchQuery(parts, { id, startedAt }, terms);
@@ -101,13 +129,17 @@ async function watchAndJudge(
     giveUpAt: terms.giveUpAt,
     isRetry,
     isRemembered: isRemembered(run, execution, startedAt),
-    hasDataMoved: execution.state === 'failed' && (await hasMoved(run, trace)),
+    hasDataMoved: execution.state === 'failed' && run.data.isListed && (await hasMoved(run)),
   });
 }
 
-/** Whether the lake has changed since the listing with this trace. */
-const hasMoved = async ({ data, parts, wanted }: Run, trace: string): Promise<boolean> =>
-  data.isListed && (await lookAtLake(parts, wanted, 0)).trace !== trace;
+/** Whether the lake has changed since the listing for which the order's tries are started. */
+const hasMoved = async ({ data, parts, wanted }: Run): Promise<boolean> =>
+  (await lookAtLake(parts, wanted, 0)).trace !== data.trace;
+
+/** Whether the lake is known to have stood still from before an execution until after it. */
+const stoodStill = async (run: Run, { completedAt }: { readonly completedAt: number }): Promise<boolean> =>
+  run.data.isListed && Date.now() < completedAt + SOON_MS && !(await hasMoved(run));
 
 /** Makes the result of an execution into its report, and records it. Undefined where the result is gone. */
 async function settle(
@@ -117,7 +149,7 @@ async function settle(
   execution: SucceededExecution,
 ): Promise<Delivery | undefined> {
   const { results } = run.parts;
-  const isCopy = run.data.isListed && !(await hasMoved(run, of.trace));
+  const isCopy = await stoodStill(run, execution);
   const result = await results.openResult(execution.location);
   if (!result) return undefined;
   const record: SucceededRecord = {
@@ -131,6 +163,6 @@ async function settle(
   const mustWait = isLarge(result.bytes);
   if (mustWait) result.content.destroy();
   else if (!(await publish(results, publicationOf(run, record), result))) return undefined;
-  await recordEnd(run, stored, record);
+  await Promise.all([recordEnd(run, stored, record), isCopy && recordAnswer(run, record)]);
   return mustWait ? deliverFile(run, record) : ready(run, record);
 }

@@ -14,6 +14,8 @@ const open = {
   ...every,
   /** Until when one request has said that it asks the engine, for all who wait. After that, another may. */
   askedUntil: time,
+  /** Names the request that says so, and each time that it does. */
+  claim: v.string(),
   /** Whether this is the second try of a query that failed. */
   isRetry: v.boolean(),
 };

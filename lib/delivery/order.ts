@@ -38,8 +38,15 @@ export function makeOrder(
   };
 }
 
-/** Where the record of an order lies. */
-export const recordKey = ({ id }: Order): string => `${RESULTS_PREFIX.orders}${id}.json`;
+/** Where it stands which execution's file is the copy of the order's version. */
+export const copyKey = ({ id }: Order): string => `${RESULTS_PREFIX.orders}${id}.json`;
+
+/**
+ * Where the record of an order's tries lies: of those that were started for a lake with this trace. What a query read
+ * under one trace, a request that saw another may not be given.
+ */
+export const recordKey = ({ id }: Order, { trace }: Pick<DataState, 'trace'>): string =>
+  `${RESULTS_PREFIX.orders}${id}/${trace}.json`;
 
 /** Where an execution's report lies. */
 export const fileKey = ({ fileName }: Pick<Order, 'fileName'>, executionId: string): string =>

@@ -40,7 +40,9 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
 export const isLarge = (resultBytes: number): boolean => resultBytes > INLINE_BYTES;
 
 /** The zipped file lies beside the plain one, and is as immutable. */
-export const zippedKey = (key: string): string => `${key}.gz`;
+const ZIPPED = '.gz';
+export const zippedKey = (key: string): string => key + ZIPPED;
+export const isZippedKey = (key: string): boolean => key.endsWith(ZIPPED);
 
 const requestKey = (executionId: string) => `${RESULTS_PREFIX.publications}${executionId}.json`;
 const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${executionId}.json`;

@@ -1,8 +1,8 @@
 import { ReportTooLarge } from '../answers/problem.ts';
-import { type DeliveryFacts, QueryFailed } from './delivery.ts';
+import { type DeliveryFacts, type QueryEnd, QueryFailed } from './delivery.ts';
 import type { CutOffExecution, EndedExecution, FailedExecution } from './execution.ts';
-import { recordKey } from './order.ts';
-import type { EndedRecord } from './order-record.ts';
+import { copyKey, recordKey } from './order.ts';
+import { type EndedRecord, readRecord } from './order-record.ts';
 import type { StoredDocument } from './results.ts';
 import type { Run } from './run.ts';
 
@@ -31,12 +31,29 @@ export const endOf = (
  * @param stored the record as this request wrote it; undefined where another has replaced it
  */
 export async function recordEnd(
-  { parts: { results }, order, note }: Run,
+  { parts: { results }, order, data, note }: Run,
   stored: StoredDocument | undefined,
   record: EndedRecord,
 ): Promise<void> {
-  if (stored && (await results.replace(stored, recordKey(order), record)))
-    note({ recordedEnd: record.state });
+  if (stored && (await results.replace(stored, recordKey(order, data), record)))
+    note({ ends: [countedEnd(record.state, record)] });
+}
+
+/** An execution's end, for the one who counts it. */
+export const countedEnd = (
+  state: QueryEnd['state'],
+  { bytesScanned, submittedAt, completedAt }: Omit<EndedExecution, 'id' | 'state'>,
+): QueryEnd => ({ state, bytesScanned, queryMs: completedAt - submittedAt });
+
+/**
+ * Notes which execution answers the order's version: a file that is its copy, or a cut-off. Another request's note stays,
+ * unless it names an execution that no longer answers.
+ */
+export async function recordAnswer({ parts: { results }, order }: Run, record: EndedRecord): Promise<void> {
+  const key = copyKey(order);
+  if (await results.create(key, record)) return;
+  const stored = await results.read(key);
+  if (stored && readRecord(stored)?.token !== record.token) await results.replace(stored, key, record);
 }
 
 /** The record of an execution without a result. */

@@ -50,13 +50,13 @@ export interface ResultsBucket {
    * Writes a file that appears whole or not at all. Does nothing where the key is taken: a key names its content.
    * Resolves to false, with nothing written, where there is no content.
    * @param open makes the content, anew for each try
-   * @param longestTryMs of one try
+   * @param longestTryMs of one try; without it, as long as it takes
    */
   writeOnce(
     key: string,
     file: ReportFile,
     open: () => Promise<AsyncIterable<Uint8Array> | undefined>,
-    longestTryMs: number,
+    longestTryMs?: number,
   ): Promise<boolean>;
   /** A URL from which anyone who holds it can download the object until it expires (contract 4.2). */
   presign(key: string, expiresInSeconds: number): Promise<string>;

@@ -27,6 +27,8 @@ export interface Run {
   /** Since when; undefined: since an earlier request of the same caller. In milliseconds since 1970. */
   followsSince: number | undefined;
   cacheStatus: CacheStatus | undefined;
+  /** Whether it has seen whether there is a copy of the data as they are in `data`. */
+  hasLookedForCopy: boolean;
   moves: number;
   /** How many tries this request has started. */
   starts: number;
@@ -51,6 +53,7 @@ export async function beginRun(
     follows: left?.token,
     followsSince: undefined,
     cacheStatus: left?.cacheStatus,
+    hasLookedForCopy: false,
     moves: left?.moves ?? 0,
     starts: 0,
   };
@@ -68,6 +71,7 @@ export async function lookAgain(run: Run): Promise<void> {
   run.data = await lookAtLake(run.parts, run.wanted, 0);
   run.order = makeOrder(run.wanted.request, run.wanted.entitlement, run.data);
   run.follows = undefined;
+  run.hasLookedForCopy = false;
   run.moves += 1;
 }
 
@@ -78,11 +82,14 @@ export const waiting = ({ data, cacheStatus = 'collapsed', moves }: Run, token: 
 });
 
 /** The answer with the report of an execution. */
-export function ready({ data, order, cacheStatus = 'hit', note }: Run, record: SucceededRecord): Delivery {
-  const { executionId, isCopy } = record;
+export function ready(
+  { data, order, cacheStatus = 'hit', note }: Run,
+  { executionId, isCopy }: SucceededRecord,
+  key = fileKey(order, executionId),
+): Delivery {
   const dataVersion = isCopy ? { dataVersion: data.version } : {};
   note({ queryExecutionId: executionId, ...dataVersion });
-  return { state: 'ready', key: fileKey(order, executionId), cacheStatus, ...dataVersion };
+  return { state: 'ready', key, cacheStatus, ...dataVersion };
 }
 
 /** What it takes to publish an execution's report. */

@@ -24,7 +24,11 @@ export function openApiHandler(parts: Pick<FunctionParts, 'config' | 'log' | 'me
       },
       body: JSON.stringify(
         // The root of the host that serves the document, where the gateway doesn't say which that is.
-        openApiDocument({ url: serviceUrl(event, OPENAPI_PATH) ?? '/', scope: scopeOf(config.token) }),
+        openApiDocument({
+          url: serviceUrl(event, OPENAPI_PATH) ?? '/',
+          scope: scopeOf(config.token),
+          commit: config.commit,
+        }),
       ),
     }),
   );

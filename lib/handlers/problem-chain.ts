@@ -4,10 +4,21 @@ import { problemResponse } from '../answers/problem-response.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
 
-/** What every route has around it: one line of log a request, and a problem document for whatever is thrown. */
-export const problemChain = ({ log, metrics }: Pick<FunctionParts, 'log' | 'metrics'>) =>
-  middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
+/** Which commit has answered: the first thing to know of an answer that is wrong. */
+const VERSION_HEADER = 'Service-Version';
+
+/**
+ * What every route has around it: one line of log a request, a problem document for whatever is thrown, and the
+ * version of what runs.
+ */
+export const problemChain = ({ config, log, metrics }: Pick<FunctionParts, 'config' | 'log' | 'metrics'>) => {
+  const addVersion = ({ response }: { response: APIGatewayProxyResult | null | undefined }) => {
+    if (response) response.headers = { ...response.headers, [VERSION_HEADER]: config.commit };
+  };
+  return middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
     .use(requestLog(log, metrics))
+    .use({ after: addVersion, onError: addVersion })
     .onError((request) => {
       request.response = problemResponse(request.error, request.event.requestContext.requestId);
     });
+};

@@ -11,16 +11,16 @@ export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
  */
 export function countAnswer(
   metrics: MetricSink,
-  { isReady, recordedEnd, bytesScanned = 0, queryMs = 0 }: LoggedFacts,
+  { isReady, ends = [] }: LoggedFacts,
   { status }: { readonly status: number | undefined },
 ): void {
   const counted: Parameters<MetricSink['addMetric']>[] = [];
   if (isReady) counted.push([METRIC.reports, MetricUnit.Count, 1]);
-  if (recordedEnd) {
+  for (const { state, bytesScanned, queryMs } of ends) {
     counted.push([METRIC.bytesScanned, MetricUnit.Bytes, bytesScanned]);
     counted.push([METRIC.queryDuration, MetricUnit.Milliseconds, queryMs]);
+    if (state === 'failed') counted.push([METRIC.failedQueries, MetricUnit.Count, 1]);
   }
-  if (recordedEnd === 'failed') counted.push([METRIC.failedQueries, MetricUnit.Count, 1]);
   if (status === 503) counted.push([METRIC.unavailable, MetricUnit.Count, 1]);
   if (counted.length === 0) return;
   for (const [name, unit, value] of counted) metrics.addMetric(name, unit, value);

@@ -1,8 +1,14 @@
 import { reports } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
-import { pathOf } from '../routes.ts';
+import { daysFunction, pathOf } from '../routes.ts';
 import { headers } from './headers.ts';
-import { documentOperation, reportOperation, seeOther, waitingRoomOperation } from './operations.ts';
+import {
+  daysOperation,
+  documentOperation,
+  reportOperation,
+  seeOther,
+  waitingRoomOperation,
+} from './operations.ts';
 import { problemResponses, problemSchemas } from './problem-responses.ts';
 import { commonParameters } from './report-parameters.ts';
 import type { Part } from './schema.ts';
@@ -14,17 +20,20 @@ export interface Deployment {
   readonly url: string;
   /** What tokens must be requested with. */
   readonly scope: string;
+  /** What runs there; absent where that is not known, as in the docs. */
+  readonly commit?: string;
 }
 
 /**
  * The service in OpenAPI 3.1, made of the catalogue and the rules that it runs by, so that nothing here can differ
  * from what it does.
  */
-export const openApiDocument = ({ url, scope }: Deployment): Part => ({
+export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
   openapi: '3.1.1',
   info: {
     title: 'Performance reports',
     version: API_VERSIONS.at(-1),
+    ...(commit !== undefined && { 'x-commit': commit }),
     license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     description:
       'Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what ' +
@@ -41,6 +50,12 @@ export const openApiDocument = ({ url, scope }: Deployment): Part => ({
       reports.map((report) => [
         pathOf(report.name),
         { get: reportOperation(report, [{ accessToken: [scope] }]) },
+      ]),
+    ),
+    ...Object.fromEntries(
+      reports.map((report) => [
+        pathOf(daysFunction(report)),
+        { get: daysOperation(report, [{ accessToken: [scope] }]) },
       ]),
     ),
     [pathOf('downloads')]: { get: waitingRoomOperation },

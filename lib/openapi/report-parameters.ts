@@ -1,4 +1,5 @@
 import type { Report } from '../report/catalogue.ts';
+import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
 import { EXAMPLE_WINDOW, type ExampleRequest, exampleRequests } from './example-requests.ts';
@@ -12,6 +13,10 @@ export const commonParameters: Readonly<Record<string, Part>> = {
   endExclusive: timeParameter(
     'endExclusive',
     `Where the window ends: records before this instant count. Later than startInclusive, by at most ${MAX_WINDOW_DAYS} days.`,
+  ),
+  daysEndExclusive: timeParameter(
+    'endExclusive',
+    `Where the window ends. Later than startInclusive, by at most ${MAX_STATE_DAYS} days.`,
   ),
   'api-version': {
     name: 'api-version',

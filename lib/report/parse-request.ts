@@ -50,7 +50,8 @@ const given = (hint: string) =>
 
 const once = given('');
 
-const utcTime = v.pipe(
+/** A parameter that is an instant. */
+export const utcTime = v.pipe(
   once,
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const time = parseUtcTime(dataset.value);
@@ -62,7 +63,7 @@ const utcTime = v.pipe(
   }),
 );
 
-const apiVersion = v.pipe(
+export const apiVersion = v.pipe(
   once,
   v.picklist(
     API_VERSIONS,

@@ -1,13 +1,15 @@
-import { JwtVerifier } from 'aws-jwt-verify';
-import { JwksValidationError, JwkValidationError } from 'aws-jwt-verify/error';
-import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
+import { setTimeout as pause } from 'node:timers/promises';
+import { jwtVerify } from 'jose';
 import { NotAuthorized, Unauthenticated } from '../answers/problem.ts';
+import { KeySetUnavailable, keySet } from './key-set.ts';
 
 export interface TokenRules {
   readonly issuer: string;
   readonly jwksUri: string;
   /** The scope's first part: tokens are requested for `{apiScope}/.default`. */
   readonly apiScope: string;
+  /** What every token must carry beside the scope; undefined where that is enough. */
+  readonly requiredClaim?: { readonly name: string; readonly value: string } | undefined;
 }
 
 /** A verified token's payload. */
@@ -16,41 +18,52 @@ export type Claims = Readonly<Record<string, unknown>>;
 /** Checks an Authorization header; resolves to the claims of a good token, else throws as `verifyToken` says. */
 export type TokenVerifier = (authorization: string | undefined) => Promise<Claims>;
 
-/** The key set could not be read: our fault, never the caller's. */
-class KeySetUnavailable extends Error {}
-
-/** Half a wait for the query leaves enough of a request's time for a second try. */
+/** Two tries of 3 s fit into a request and leave time for the query. */
 const KEY_SET_TIMEOUT_MS = 3_000;
+
+/** Signatures by a private key alone: a key set is public. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 
 /**
  * Makes the check of contract 5: RS, ES or EdDSA signature by a key of the issuer, unexpired, for this API.
  * It throws Unauthenticated without a good token and NotAuthorized for a good one without the scope. A key
- * set that can't be read is neither, so that it is answered as 500. Keys are fetched once and kept.
+ * set that can't be read is neither, so that it is answered as 500.
  */
-export function tokenVerifier({ issuer, jwksUri, apiScope }: TokenRules): TokenVerifier {
-  const verifier = JwtVerifier.create(
-    { issuer, jwksUri, audience: null },
-    { jwksCache: new SimpleJwksCache({ fetcher: { fetch: fetchKeySet } }) },
-  );
-  const scope = scopeOf({ apiScope });
+export function tokenVerifier(rules: TokenRules): TokenVerifier {
+  const { issuer, jwksUri } = rules;
+  const getKey = keySet({ read: () => readKeySet(jwksUri), now: Date.now, pause });
 
   return async (authorization) => {
-    const claims: Claims = await verifier.verify(bearerToken(authorization)).catch((error: unknown) => {
-      if ([KeySetUnavailable, JwksValidationError, JwkValidationError].some((ours) => error instanceof ours))
-        throw error;
-      throw new Unauthenticated('The access token is invalid or has expired. Request a new one.');
-    });
+    const claims = await jwtVerify(bearerToken(authorization), getKey, {
+      issuer,
+      algorithms: ALGORITHMS,
+    }).then(
+      ({ payload }): Claims => payload,
+      (error: unknown) => {
+        if (error instanceof KeySetUnavailable) throw error;
+        throw new Unauthenticated('The access token is invalid or has expired. Request a new one.');
+      },
+    );
     // A token that never expires could never be taken back.
     if (claims['exp'] === undefined) throw new Unauthenticated('The access token has no expiry.');
-    const granted = [...words(claims['scope']), ...words(claims['scp'])];
-    // Entra ID names the API in `aud` when a token was requested with the `.default` scope.
-    if (!granted.includes(scope) && !list(claims['aud']).includes(apiScope)) throw new NotAuthorized(scope);
+    if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules));
     return claims;
   };
 }
 
 /** What a token must be requested with (contract 5.2). */
 export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
+
+/**
+ * Whether the token was requested with the API's scope. Entra ID names the API in `aud` instead, and gives such a token
+ * to any app of the tenant that asks: there, only the required claim tells who was let in.
+ */
+function isForThisApi(claims: Claims, { apiScope, requiredClaim }: TokenRules): boolean {
+  const granted = [...words(claims['scope']), ...words(claims['scp'])];
+  const isNamed = granted.includes(scopeOf({ apiScope })) || list(claims['aud']).includes(apiScope);
+  if (requiredClaim) return isNamed && words(claims[requiredClaim.name]).includes(requiredClaim.value);
+  return granted.includes(scopeOf({ apiScope }));
+}
 
 function bearerToken(authorization: string | undefined): string {
   const token = /^Bearer +([^\s,]+)$/i.exec(authorization ?? '')?.[1];
@@ -63,11 +76,11 @@ const list = (claim: unknown): unknown[] => (Array.isArray(claim) ? claim : [cla
 const words = (claim: unknown): string[] =>
   list(claim).flatMap((entry) => (typeof entry === 'string' ? entry.split(' ') : []));
 
-async function fetchKeySet(uri: string): Promise<ArrayBuffer> {
+async function readKeySet(uri: string): Promise<unknown> {
   const attempt = async () => {
     const response = await fetch(uri, { signal: AbortSignal.timeout(KEY_SET_TIMEOUT_MS) });
     if (!response.ok) throw new Error(`status ${response.status}`);
-    return response.arrayBuffer();
+    return response.json();
   };
   return attempt()
     .catch(attempt)

@@ -45,9 +45,9 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
 
 /** DuckDB on a directory of events, as the engine of a stack. */
 export const duckDbOn =
-  (eventsDirectory: string): OpenEngine =>
+  (eventsDirectory: string, onWarning?: (line: string) => void): OpenEngine =>
   (options) =>
-    openDuckDb({ ...options, eventsDirectory });
+    openDuckDb({ ...options, eventsDirectory, ...(onWarning && { onWarning }) });
 
 async function copyResult(
   connection: DuckDBConnection,

@@ -10,6 +10,8 @@ export interface DuckDbOptions {
   readonly eventsDirectory: string;
   /** The schema that holds the tables. */
   readonly database: string;
+  /** Told what the operator should know of events that can be served. */
+  readonly onWarning?: (line: string) => void;
   /** For results under way and for what doesn't fit into memory; made if it isn't there. */
   readonly scratchDirectory: string;
 }
@@ -37,7 +39,8 @@ export async function openInstance(options: DuckDbOptions): Promise<DuckDBInstan
     // DuckDB counts the bytes of Parquet data only when it reads them ahead, which it does not do by itself
     // for local files.
     await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
-    await openEvents(connection, { directory: options.eventsDirectory, database: options.database });
+    const { eventsDirectory: directory, database, onWarning } = options;
+    await openEvents(connection, { directory, database, ...(onWarning && { onWarning }) });
     const reachable = [resolve(options.eventsDirectory), scratchDirectory].map(quoteText);
     await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
     await connection.run('SET GLOBAL enable_external_access = false');

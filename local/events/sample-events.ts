@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { advertiserReport, publisherReport, type Report, reports } from '../../lib/report/catalogue.ts';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import { DRAW_MACROS } from './draws.ts';
+import { markClosedDays } from './mark-closed-days.ts';
 import { sampleDays } from './sample-days.ts';
 import { sampleRows } from './sample-rows.ts';
 import { type SampleFile, writeSampleFiles } from './write-sample-files.ts';
@@ -35,7 +36,17 @@ export async function makeSampleEvents({
   });
   const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(files)).digest('hex');
   const target = join(resolve(directory), `sample-${version.slice(0, 12)}`);
-  if (existsSync(target)) return target;
+  // A set that an earlier version has made has no markers.
+  const mark = (made: string) =>
+    markClosedDays(
+      made,
+      tables.map(({ name }) => name),
+      sampleDays(0).map(({ day }) => day),
+    );
+  if (existsSync(target)) {
+    await mark(target);
+    return target;
+  }
 
   await mkdir(directory, { recursive: true });
   // Under another name until it is whole: a run that is killed leaves nothing that could be taken for it.
@@ -43,6 +54,7 @@ export async function makeSampleEvents({
   let done = 0;
   try {
     await writeSampleFiles(partial, files, () => onProgress(++done, files.length));
+    await mark(partial);
     await rename(partial, target);
   } catch (error) {
     await rm(partial, { recursive: true, force: true });

@@ -34,11 +34,13 @@ const MAX_REQUEST_HEAD_BYTES = 10_240;
  *
  * @param port 0 takes a free one
  * @param throttling the stage's; without it there is no limit
+ * @param notFound takes what no route takes, as `{proxy+}` and `ANY` do; without it the gateway answers by itself
  */
 export async function startGateway(
   routes: readonly Route[],
   port: number,
   throttling?: CallRate,
+  notFound?: Sandbox,
 ): Promise<Gateway> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
   const server = createServer({ maxHeaderSize: MAX_REQUEST_HEAD_BYTES }, async (request, response) => {
@@ -49,7 +51,8 @@ export async function startGateway(
     // Before the API is asked, and so without its problem documents.
     if (target.isRefused) return response.writeHead(400).end();
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
-    const [route, pathParameters = null] = routeOf(routes, request.method, target.path);
+    const [found, pathParameters = null] = routeOf(routes, request.method, target.path);
+    const route = found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
     try {
       const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });

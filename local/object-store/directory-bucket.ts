@@ -4,8 +4,9 @@ import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises
 import { join, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import type S3Object from '@20minutes/s3rver/lib/models/object.js';
-import type { KeyRange, Listable, ListedObject } from './list-objects.ts';
+import type { KeyRange, Listable, ListedObject, Scan } from './list-objects.ts';
 import { type ObjectReader, readObject } from './read-object.ts';
+import { sharedScans } from './share-scans.ts';
 import type { StoredFile } from './stored-file.ts';
 import { utf8Order } from './utf8-order.ts';
 
@@ -16,7 +17,7 @@ import { utf8Order } from './utf8-order.ts';
  */
 export class DirectoryBucket implements Listable, ObjectReader {
   readonly #root: string;
-  readonly changesAtAnyTime = true;
+  readonly share = sharedScans<Scan>();
 
   constructor(directory: string) {
     this.#root = resolve(directory);

@@ -1,5 +1,6 @@
 import type { Context } from '@20minutes/s3rver';
 import { encodeURIComponentRFC3986 as encode } from '@20minutes/s3rver/lib/utils.js';
+import type { sharedScans } from './share-scans.ts';
 import { utf8Order } from './utf8-order.ts';
 
 // S3's page of a listing.
@@ -21,14 +22,21 @@ export interface ListedObject {
   readonly lastModified: Date;
 }
 
+/** A page of a listing, before it is written down. */
+export interface Scan {
+  readonly entries: ReadonlySet<string>;
+  readonly page: readonly string[];
+  readonly found: readonly ({ readonly key: string } & ListedObject)[];
+}
+
 /** A bucket that can be listed. */
 export interface Listable {
   /** Keys that begin with the prefix, in S3's order; may have more than the range needs. */
   keys(range: KeyRange): AsyncIterable<string>;
   /** null where the object has gone since its key was seen. */
   describe(key: string): Promise<ListedObject | null>;
-  /** Whether others than this store write into it. */
-  readonly changesAtAnyTime?: boolean;
+  /** Set where others than this store write into it, so that a scan may see a change half done. */
+  readonly share?: ReturnType<typeof sharedScans<Scan>>;
 }
 
 /**
@@ -48,7 +56,7 @@ export async function listObjects(ctx: Context, objects: Listable): Promise<void
   const isCommonPrefix = (entry: string) => delimiter !== '' && entry.includes(delimiter, prefix.length);
   const upToDelimiter = (key: string) =>
     isCommonPrefix(key) ? key.slice(0, key.indexOf(delimiter, prefix.length) + delimiter.length) : key;
-  const scan = async () => {
+  const scan = async (): Promise<Scan> => {
     const entries = new Set<string>();
     for await (const key of objects.keys({ prefix, after, isCollapsed: isCommonPrefix })) {
       const entry = upToDelimiter(key);
@@ -63,7 +71,9 @@ export async function listObjects(ctx: Context, objects: Listable): Promise<void
     const found = described.flatMap(({ key, object }) => (object ? [{ key, ...object }] : []));
     return { entries, page, found };
   };
-  const { entries, page, found } = await (objects.changesAtAnyTime ? atOneMoment(scan) : scan());
+  const { entries, page, found } = await (objects.share
+    ? objects.share(ctx.querystring, () => atOneMoment(scan))
+    : scan());
   const prefixes = page.filter(isCommonPrefix);
 
   const name = (key: string) =>

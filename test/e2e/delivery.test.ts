@@ -123,7 +123,7 @@ describe('a query that outlives the wait', () => {
 
   it('is stopped in Athena when it takes too long, and answered 503', async () => {
     const impatient = await startService(events, {
-      functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '1500' },
+      functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '4000' },
     });
     try {
       impatient.stack.faults.set([{ on: 'query', delayMs: 60_000 }]);
@@ -272,8 +272,27 @@ describe('throttling', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('without end is a 503 with Retry-After, within the limit', async () => {
-    service.stack.faults.set([{ on: 'athena', throttle: true }]);
+  it('of Athena without end leads from one place to wait to the next, and to a 503 when the time is up', async () => {
+    const impatient = await startService(events, {
+      functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '1500' },
+    });
+    try {
+      impatient.stack.faults.set([{ on: 'athena', throttle: true }]);
+      const question = queryOf(freshQuestion());
+      const from = Date.now();
+      const first = await impatient.request('publisherperformance', question);
+      expect(first.status).toBe(303);
+      expect(Date.now() - from).toBeLessThan(WAIT_MS + SLACK_MS);
+      const response = await impatient.request('publisherperformance', question, { redirect: 'follow' });
+      expect(response.status).toBe(503);
+      expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  it('of S3 without end is a 503 with Retry-After, within the limit', async () => {
+    service.stack.faults.set([{ on: 's3', throttle: true }]);
     const from = Date.now();
     const response = await ask(freshQuestion());
     expect(response.status).toBe(503);

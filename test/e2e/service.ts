@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
+import { startDeployed } from '../deployed/deployed-service.ts';
+import { currentLane } from '../deployed/lane.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
 import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
@@ -11,12 +13,13 @@ import type { KnownEvents } from './known-events.ts';
 import { startValidatingProxy } from './validating-proxy.ts';
 
 /**
- * The one-machine stack on events that a test made, and a caller with a good token. Its `apiUrl` leads through a proxy
+ * The one-machine stack, or by `npm run test:deployed` a deployed stage, on events that a test made, and a caller with
+ * a good token. Its `apiUrl` leads through a proxy
  * that holds every answer against the OpenAPI document.
  */
 export interface Service {
   readonly stack: Stack;
-  /** Where the lake's files lie. */
+  /** Where the lake's files lie on this machine; empty where a deployed stage has them. */
   readonly eventsDirectory: string;
   /** The gateway itself, without the proxy. */
   readonly gatewayUrl: string;
@@ -36,6 +39,11 @@ export async function startService(
   events: KnownEvents,
   options: Partial<StackOptions> = {},
 ): Promise<Service> {
+  const lane = currentLane();
+  if (lane) {
+    const { stack, gatewayUrl } = await startDeployed(lane, events, options);
+    return serviceOf({ stack, eventsDirectory: '', gatewayUrl, close: () => stack.close() });
+  }
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-'));
   const eventsDirectory = join(home, 'events');
   for (const [table, rows] of Object.entries(events))
@@ -49,9 +57,22 @@ export async function startService(
     ...options,
   });
   const proxy = await startValidatingProxy(started.apiUrl);
-  const stack = { ...started, apiUrl: proxy.url };
-  const token = await accessToken(stack);
+  return serviceOf({
+    stack: { ...started, apiUrl: proxy.url },
+    eventsDirectory,
+    gatewayUrl: started.apiUrl,
+    async close() {
+      await started.close();
+      await rm(home, { recursive: true, force: true });
+      await proxy.close();
+    },
+  });
+}
 
+type Place = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'close'>;
+
+async function serviceOf({ stack, eventsDirectory, gatewayUrl, close }: Place): Promise<Service> {
+  const token = await accessToken(stack);
   const request = async (report: string, query: string, init: RequestInit = {}) => {
     const path = `/reporting/${report}`;
     const response = await fetch(`${stack.apiUrl}${path}?${query}`, {
@@ -67,7 +88,7 @@ export async function startService(
   return {
     stack,
     eventsDirectory,
-    gatewayUrl: started.apiUrl,
+    gatewayUrl,
     token,
     request,
     async pull(report, question, extra = '') {
@@ -76,11 +97,7 @@ export async function startService(
       if (!response.ok) throw new Error(`${response.status}: ${body}`);
       return body;
     },
-    async close() {
-      await stack.close();
-      await rm(home, { recursive: true, force: true });
-      await proxy.close();
-    },
+    close,
   };
 }
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as send } from 'node:http';
+import { createServer, type IncomingMessage, request as sendPlain } from 'node:http';
+import { request as sendEncrypted } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -11,22 +12,34 @@ export interface ValidatingProxy {
   close(): Promise<void>;
 }
 
+/** Where the service lies at its upstream. */
+export interface Site {
+  /** The name that the gateway knows it by; without one, the caller's own. */
+  readonly host?: string;
+  /** What stands before the service's own paths. */
+  readonly basePath?: string;
+}
+
 /**
  * Stands before the gateway and holds every answer that passes against docs/openapi.json, whatever client asked.
  * One that does not fit is replaced by a 599 that says why.
  */
-export async function startValidatingProxy(upstream: string): Promise<ValidatingProxy> {
+export async function startValidatingProxy(
+  upstream: string,
+  { host, basePath = '' }: Site = {},
+): Promise<ValidatingProxy> {
   const unfit: string[] = [];
   // Room for what the gateway is to refuse as too large.
   const server = createServer({ maxHeaderSize: 65_536 }, async (request, response) => {
     const { method = 'GET', url: path = '/' } = request;
     // Where the gateway is closed under the request, the client sees it as it would without the proxy.
-    const answer = await forward(request, upstream).catch(() => undefined);
+    const answer = await forward(request, upstream, host).catch(() => undefined);
     if (!answer) return response.destroy();
     const { status, headers, rawHeaders, body } = answer;
+    const route = path.startsWith(basePath) ? path.slice(basePath.length) : path;
     const isZipped = headers['content-encoding'] === 'gzip' && body.length > 0;
     const readable = isZipped ? gunzipSync(body) : body;
-    const faults = await faultsOfResponse({ method, path, status, headers, body: readable });
+    const faults = await faultsOfResponse({ method, path: route, status, headers, body: readable });
     if (faults.length === 0) return response.writeHead(status, rawHeaders).end(body);
     const report = `${method} ${path.split('?')[0]} ${status}: ${faults.join('; ')}`;
     unfit.push(report);
@@ -45,8 +58,12 @@ export async function startValidatingProxy(upstream: string): Promise<Validating
   };
 }
 
-async function forward(request: IncomingMessage, upstream: string) {
-  const { method, url, rawHeaders: headers } = request;
+async function forward(request: IncomingMessage, upstream: string, host: string | undefined) {
+  const { method, url, rawHeaders } = request;
+  const headers = rawHeaders.map((field, index) =>
+    host !== undefined && index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'host' ? host : field,
+  );
+  const send = upstream.startsWith('https:') ? sendEncrypted : sendPlain;
   const outgoing = send(upstream + url, { method, headers });
   outgoing.end(await buffer(request));
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];

@@ -4,8 +4,8 @@ import type { StageInput } from '../../infra/stage.ts';
 export const newAccount: StageInput = {
   keepData: false,
   apiScope: 'api://performance-reports',
-  identity: { provider: 'cognito', clients: ['first-partner', 'second-partner'] },
-  entitlements: { by: 'none' },
+  identity: { provider: 'cognito' },
+  entitlements: { by: 'partners' },
   events: { firstDay: '2025-01-01' },
   queries: { maxGigabytesScanned: 10 },
   reports: { longestQuerySeconds: 600, downloadUrlSeconds: 300 },
@@ -14,6 +14,7 @@ export const newAccount: StageInput = {
   logDays: 14,
   alarms: { gigabytesScannedPerHour: 20 },
   runbookUrl: 'https://git.example/reports/docs/runbook.md',
+  probe: { everyMinutes: 15 },
   tags: { team: 'reporting' },
 };
 
@@ -40,6 +41,11 @@ export const grownAccount: StageInput = {
     firstDay: '2020-02-29',
   },
   alarms: { gigabytesScannedPerHour: 20, email: 'operator@example.com' },
+  probe: {
+    everyMinutes: 5,
+    secretArn: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
+  },
+  reservedConcurrency: { publish: 5 },
   domain: {
     name: 'reports.example.com',
     certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555',

@@ -1,7 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
+import { serviceFunctions } from '../../infra/api/service-functions.ts';
 import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { readConfig } from '../../lib/config.ts';
+import { readProbeConfig } from '../../lib/probe/probe-config.ts';
+import { ROUTE_METHODS, routes } from '../../lib/routes.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
 
@@ -11,12 +15,19 @@ const grown = resourcesOf(buildStacks(grownAccount).api);
 const environment = ({ Properties }: Resource) =>
   (resolved(Properties['Environment']) as { Variables: Record<string, string> }).Variables;
 
-const ROUTES = ['GET', 'HEAD'].flatMap((method) => [
-  `${method} /openapi.json`,
-  `${method} /reporting/advertiserperformance`,
-  `${method} /reporting/downloads/{ticket}/{hop}`,
-  `${method} /reporting/publisherperformance`,
-]);
+/** The probe asks from outside: it has an environment of its own. */
+const serving = (functions: readonly Resource[]) =>
+  functions.filter(({ Properties }) => !String(Properties['FunctionName']).endsWith('-probe'));
+
+/** Every path and what stands above it. */
+const NODES = [
+  ...new Set(
+    routes.flatMap(({ path }) =>
+      path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/')),
+    ),
+  ),
+  '/{proxy+}',
+];
 
 /** The path of a resource that is referred to by `<logical id>`. */
 function pathOf(resources: typeof made, reference: string): string {
@@ -41,18 +52,25 @@ const routed = (resources: typeof made) =>
 describe('the functions', () => {
   const functions = ofType(made, 'AWS::Lambda::Function');
 
-  it('run on Node 24 and arm64, traced, with a log of their own that expires', () => {
+  it('are those of functions/, on Node 24 and arm64, with a log of their own that expires', () => {
     expect(functions.map(({ Properties }) => Properties['FunctionName'])).toEqual(
-      ['publisherperformance', 'advertiserperformance', 'downloads', 'openapi', 'publish'].map(
+      [...serviceFunctions.map(({ name }) => name), 'probe'].map(
         (name) => `performance-reports-test-${name}`,
       ),
+    );
+    expect(readdirSync('functions').sort()).toEqual(
+      functions
+        .map(
+          ({ Properties }) =>
+            `${String(Properties['FunctionName']).replace('performance-reports-test-', '')}.ts`,
+        )
+        .sort(),
     );
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({
         Runtime: 'nodejs24.x',
         Architectures: ['arm64'],
         Handler: 'index.handler',
-        TracingConfig: { Mode: 'Active' },
         LoggingConfig: { LogFormat: 'JSON' },
       });
       const { LogGroup } = Properties['LoggingConfig'] as { LogGroup: { Ref: string } };
@@ -64,11 +82,12 @@ describe('the functions', () => {
   });
 
   it('have every variable that they read', () => {
-    for (const each of functions) {
+    for (const each of serving(functions)) {
       const { token, ...config } = readConfig(environment(each));
       expect(token.apiScope).toBe('api://performance-reports');
       expect(config).toMatchObject({
-        entitlements: undefined,
+        commit: '0123456789ab',
+        entitlements: { by: 'partners', bucket: 'made-partners' },
         athenaDatabase: 'performance_reports_test',
         athenaWorkgroup: 'performance-reports-test',
         resultsBucket: 'made-results',
@@ -81,40 +100,85 @@ describe('the functions', () => {
   });
 
   it('know the claims that entitle callers, where the stage has some', () => {
-    for (const each of ofType(grown, 'AWS::Lambda::Function'))
+    for (const each of serving(ofType(grown, 'AWS::Lambda::Function')))
       expect(readConfig(environment(each)).entitlements).toEqual({
-        PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
-        AdvertiserCompanyId: undefined,
+        by: 'claims',
+        rules: {
+          PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
+          AdvertiserCompanyId: undefined,
+        },
       });
   });
 
   it('give up after their query wait and before the gateway does', () => {
-    expect(routed(made)).toHaveLength(8);
-    for (const { handler, gatewayMs } of routed(made)) {
+    expect(routed(made)).toHaveLength(2 * routes.length + NODES.length);
+    for (const { handler, path, gatewayMs } of routed(made)) {
       const functionMs = Number(handler.Properties['Timeout']) * 1_000;
-      expect(Number(environment(handler)['QUERY_WAIT_MS'])).toBeLessThan(functionMs);
+      if (/performance$|downloads/.test(String(handler.Properties['FunctionName'])))
+        expect(Number(environment(handler)['QUERY_WAIT_MS']), path).toBeLessThan(functionMs);
       expect(functionMs).toBeLessThan(gatewayMs);
       // More than that, a regional API takes on request alone.
       expect(gatewayMs).toBeLessThanOrEqual(29_000);
     }
   });
 
-  it('start publishing on the arrival of an order, once', () => {
-    const [rule] = ofType(made, 'AWS::Events::Rule');
+  it('that wait in vain have less memory than those that work', () => {
+    const memoryOf = (name: string) =>
+      functions.find(({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`)
+        ?.Properties['MemorySize'];
+    expect([memoryOf('downloads'), memoryOf('publisherperformance')]).toEqual([512, 1_769]);
+  });
+
+  it('publish large results on request, three times at the most, and tell who waits of those given up', () => {
+    const rule = ofType(made, 'AWS::Events::Rule').find(({ Properties }) => Properties['EventPattern']);
     expect(resolved(rule?.Properties)).toMatchObject({
       EventPattern: {
         source: ['aws.s3'],
         'detail-type': ['Object Created'],
         detail: {
           bucket: { name: ['made-results'] },
-          object: { key: [{ prefix: 'orders/' }] },
+          object: { key: [{ prefix: 'publications/' }] },
         },
       },
-      Targets: [{ Arn: expect.stringMatching(/^<publish\w+\.Arn>$/) }],
+      Targets: [
+        {
+          Arn: expect.stringMatching(/^<publish\w+\.Arn>$/),
+          RetryPolicy: { MaximumRetryAttempts: 20, MaximumEventAgeInSeconds: 3_600 },
+        },
+      ],
     });
-    expect(ofType(made, 'AWS::Lambda::EventInvokeConfig')[0]?.Properties).toMatchObject({
-      MaximumRetryAttempts: 0,
+    expect(resolved(ofType(made, 'AWS::Lambda::EventInvokeConfig')[0]?.Properties)).toMatchObject({
+      MaximumRetryAttempts: 2,
+      MaximumEventAgeInSeconds: 3_600,
+      DestinationConfig: { OnFailure: { Destination: expect.stringMatching(/^<abandon\w+\.Arn>$/) } },
     });
+  });
+
+  it('that publish have concurrency of their own where the stage reserves some', () => {
+    const reserved = (resources: typeof made) =>
+      ofType(resources, 'AWS::Lambda::Function').flatMap(({ Properties }) =>
+        Properties['ReservedConcurrentExecutions'] === undefined
+          ? []
+          : [[Properties['FunctionName'], Properties['ReservedConcurrentExecutions']]],
+      );
+    expect(reserved(made)).toEqual([]);
+    expect(reserved(grown)).toEqual([['performance-reports-test-publish', 5]]);
+  });
+});
+
+describe('the probe', () => {
+  it('asks at the address that partners have, as often as the stage says', () => {
+    const probe = ofType(grown, 'AWS::Lambda::Function').at(-1);
+    expect(readProbeConfig(environment(probe as Resource))).toEqual({
+      scope: 'api://performance-reports/.default',
+      serviceUrl: 'https://reports.example.com',
+      tokenUrl: 'https://login.example/tenant/token',
+      clientSecretId: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
+    });
+    const schedules = ofType(grown, 'AWS::Events::Rule').map(
+      ({ Properties }) => Properties['ScheduleExpression'],
+    );
+    expect(schedules).toContain('rate(5 minutes)');
   });
 });
 
@@ -145,7 +209,7 @@ describe('the firewall', () => {
 });
 
 describe('the API', () => {
-  it('is regional, takes GET and HEAD alone, and throttles all callers together', () => {
+  it('is regional, has a function for every path and method, and throttles all callers together', () => {
     expect(ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties).toMatchObject({
       EndpointConfiguration: { Types: ['REGIONAL'] },
     });
@@ -153,9 +217,17 @@ describe('the API', () => {
       routed(made)
         .map(({ method, path }) => `${method} ${path}`)
         .sort(),
-    ).toEqual(ROUTES);
+    ).toEqual(
+      [
+        ...routes.flatMap(({ path }) => ROUTE_METHODS.map((method) => `${method} ${path}`)),
+        ...NODES.map((path) => `ANY ${path}`),
+      ].sort(),
+    );
+    for (const { method, handler } of routed(made))
+      expect(handler.Properties['FunctionName'] === 'performance-reports-test-notfound').toBe(
+        method === 'ANY',
+      );
     expect(ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties).toMatchObject({
-      TracingEnabled: true,
       MethodSettings: [
         {
           HttpMethod: '*',
@@ -181,6 +253,8 @@ describe('the API', () => {
       'requestOverride',
       'querystring',
       'identity.apiKey',
+      // Whoever writes a quote into it would break the line.
+      'userAgent',
     ])
       expect(Format).not.toContain(secret);
   });
@@ -203,6 +277,9 @@ describe('the API', () => {
       expect(ResponseParameters).toEqual({
         'gatewayresponse.header.Content-Type': "'application/problem+json'",
         'gatewayresponse.header.Cache-Control': "'no-store'",
+        ...(StatusCode === '429' && {
+          'gatewayresponse.header.Retry-After': expect.stringMatching(/^'\d+'$/),
+        }),
       });
       const document = JSON.parse((ResponseTemplates as Record<string, string>)['application/json'] ?? '');
       expect(Object.keys(document)).toEqual(['detail', 'title', 'status', 'type', 'instance']);

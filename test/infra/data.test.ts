@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { tables } from '../../lib/report/tables.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, named, ofType, resolved, resourcesOf } from './synthesize.ts';
@@ -51,7 +50,7 @@ describe('the tables', () => {
   });
 
   it('reads an existing bucket, below its prefix', () => {
-    expect(ofType(kept, 'AWS::S3::Bucket')).toHaveLength(1);
+    expect(Object.keys(kept).filter((id) => id.startsWith('Events'))).toEqual([]);
     expect(tableInput(kept, 'advertiser_events')).toMatchObject({
       Parameters: {
         'projection.day.range': '2020-02-29,NOW',
@@ -67,7 +66,7 @@ describe('the buckets', () => {
   const buckets = [...ofType(made, 'AWS::S3::Bucket'), ...ofType(kept, 'AWS::S3::Bucket')];
 
   it('are encrypted, and drop unfinished uploads after a day', () => {
-    expect(buckets).toHaveLength(3);
+    expect(buckets).toHaveLength(5);
     for (const { Properties } of buckets)
       expect(Properties).toMatchObject({
         BucketEncryption: {
@@ -85,24 +84,70 @@ describe('the buckets', () => {
       });
   });
 
-  it('keep no result longer than a week, whatever it is', () => {
+  it('keep no result longer than a week, and what waiting needs for two days', () => {
     const [, { Properties }] = named(made, 'Results2');
     const { Rules } = Properties['LifecycleConfiguration'] as { Rules: Record<string, unknown>[] };
     expect(
       Rules.filter(({ Prefix }) => Prefix).map(({ Prefix, ExpirationInDays }) => [Prefix, ExpirationInDays]),
-    ).toEqual(Object.values(RESULTS_PREFIX).map((prefix) => [prefix, 7]));
+    ).toEqual([
+      ['athena/', 7],
+      ['reports/', 7],
+      ['orders/', 7],
+      ['tickets/', 2],
+      ['publications/', 2],
+      ['abandoned/', 2],
+    ]);
+  });
+
+  it('take a report’s file once, whoever writes it', () => {
+    const [, policy] = named(made, 'ResultsPolicy');
+    const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };
+    expect(resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'))).toEqual({
+      Sid: 'ReportsAreWrittenOnce',
+      Effect: 'Deny',
+      Principal: { AWS: '*' },
+      Action: 's3:PutObject',
+      Resource: expect.stringMatching(/^<Results\w+\.Arn>\/reports\/\*$/),
+      Condition: {
+        Null: { 's3:if-none-match': 'true' },
+        Bool: { 's3:ObjectCreationOperation': 'true' },
+      },
+    });
+  });
+
+  it('keep what the register of partners held before a change', () => {
+    const [, { Properties }] = named(made, 'PartnersD');
+    expect(Properties).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      LifecycleConfiguration: {
+        Rules: expect.arrayContaining([
+          { Id: 'undo', Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: 90 } },
+        ]),
+      },
+    });
   });
 
   it('go with their stack, unless the stage keeps its data', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',
       'Delete',
+      'Delete',
     ]);
-    expect(ofType(kept, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(['Retain']);
+    expect(ofType(kept, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
+      'Retain',
+      'Retain',
+    ]);
   });
 });
 
 describe('the workgroup', () => {
+  it('has a limit of whole bytes, however many gigabytes it is', () => {
+    const { data } = buildStacks({ ...newAccount, queries: { maxGigabytesScanned: 8.2 } });
+    expect(ofType(resourcesOf(data), 'AWS::Athena::WorkGroup')[0]?.Properties).toMatchObject({
+      WorkGroupConfiguration: { BytesScannedCutoffPerQuery: 8_200_000_000 },
+    });
+  });
+
   it('binds every query to engine 3, the result location, encryption, metrics and the limit of bytes', () => {
     const [bucket] = named(made, 'Results2');
     expect(resolved(ofType(made, 'AWS::Athena::WorkGroup')[0]?.Properties)).toMatchObject({

@@ -1,6 +1,14 @@
+import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
+import { readStage } from '../../infra/stage.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
+
+/** The probe asks from outside: it checks no tokens. */
+const serviceFunctionsOf = (api: Stack) =>
+  ofType(resourcesOf(api), 'AWS::Lambda::Function').filter(
+    ({ Properties }) => !String(Properties['FunctionName']).endsWith('-probe'),
+  );
 
 describe('without an issuer of its own, a stage', () => {
   const { identity, api } = buildStacks(newAccount);
@@ -13,35 +21,73 @@ describe('without an issuer of its own, a stage', () => {
     });
   });
 
-  it('has a machine client with a secret for each partner, and no other way to a token', () => {
-    const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) =>
-      resolved(Properties),
-    );
-    expect(clients).toHaveLength(2);
-    for (const client of clients)
-      expect(client).toMatchObject({
-        GenerateSecret: true,
-        AllowedOAuthFlows: ['client_credentials'],
-        AllowedOAuthFlowsUserPoolClient: true,
-        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
-      });
-    expect(clients.map((client) => (client as Record<string, unknown>)['ClientName'])).toEqual([
-      'first-partner',
-      'second-partner',
-    ]);
+  it('has no client but the probe’s: partners come without a deployment, and nobody signs up', () => {
+    const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) => Properties);
+    expect(clients.map(({ ClientName }) => ClientName)).toEqual(['probe']);
     expect(ofType(resources, 'AWS::Cognito::UserPool')[0]?.Properties).toMatchObject({
       AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
     });
   });
 
+  it('keeps the secret of the probe’s client where its function alone reads it', () => {
+    const [secret] = ofType(resources, 'AWS::SecretsManager::Secret');
+    expect(resolved(secret?.Properties)).toMatchObject({
+      Name: 'performance-reports-test-probe',
+      SecretString: expect.stringMatching(/^{"clientId":"<\w+>","clientSecret":"<\w+\.ClientSecret>"}$/),
+    });
+  });
+
   it('trusts that pool', () => {
-    for (const { Properties } of ofType(resourcesOf(api), 'AWS::Lambda::Function'))
+    for (const { Properties } of serviceFunctionsOf(api))
       expect(resolved(Properties['Environment'])).toMatchObject({
         Variables: {
           TOKEN_ISSUER: 'https://cognito.example/pool',
           TOKEN_JWKS_URI: 'https://cognito.example/pool/.well-known/jwks.json',
         },
       });
+  });
+});
+
+describe('clients that an older version made', () => {
+  /** As they stood in the template of the version that made them from the stage file, by their logical ids. */
+  const deployed = {
+    'first-partner': 'Partnersfirstpartner08536B66',
+    'second-partner': 'PartnerssecondpartnerB5807448',
+  };
+  const { identity } = buildStacks({
+    ...newAccount,
+    identity: { provider: 'cognito', formerClients: Object.keys(deployed) },
+  });
+  const resources = identity ? resourcesOf(identity) : {};
+
+  it.each(Object.entries(deployed))(
+    '%s stays the same resource, which CloudFormation lets live',
+    (name, id) => {
+      expect(resources[id]).toMatchObject({
+        Type: 'AWS::Cognito::UserPoolClient',
+        DeletionPolicy: 'Retain',
+        UpdateReplacePolicy: 'Retain',
+      });
+      expect(resolved(resources[id]?.Properties)).toEqual({
+        AccessTokenValidity: 60,
+        AllowedOAuthFlows: ['client_credentials'],
+        AllowedOAuthFlowsUserPoolClient: true,
+        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
+        ClientName: name,
+        GenerateSecret: true,
+        PreventUserExistenceErrors: 'ENABLED',
+        SupportedIdentityProviders: ['COGNITO'],
+        TokenValidityUnits: { AccessToken: 'minutes' },
+        UserPoolId: expect.stringMatching(/^<Partners/),
+      });
+    },
+  );
+
+  it('are not dropped without a word by a stage file of that version', () => {
+    const identity = { provider: 'cognito', clients: ['first-partner'] } as const;
+    expect(() => readStage('test', { ...newAccount, identity })).toThrow(
+      /identity\.clients: clients are no part of the stage file any more.*formerClients.*docs\/partners\.md/,
+    );
   });
 });
 
@@ -53,7 +99,7 @@ describe('with an existing issuer, a stage', () => {
   });
 
   it('trusts that issuer and its keys', () => {
-    for (const { Properties } of ofType(resourcesOf(api), 'AWS::Lambda::Function'))
+    for (const { Properties } of serviceFunctionsOf(api))
       expect(Properties['Environment']).toMatchObject({
         Variables: {
           TOKEN_ISSUER: 'https://login.example/tenant/v2.0',

@@ -1,26 +1,42 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { grownAccount, newAccount } from './accounts.ts';
-import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
+import { buildStacks, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
 
 const { operations, api } = buildStacks(newAccount);
 const resources = resourcesOf(operations);
-const alarms = ofType(resources, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
+const composite = ofType(resources, 'AWS::CloudWatch::CompositeAlarm').map(({ Properties }) => Properties);
+const metricAlarms = ofType(resources, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
+/** The windows of a composite alarm tell nobody by themselves. */
+const isWindow = ({ AlarmName }: Resource['Properties']) => /-in-\d+-minutes$/.test(String(AlarmName));
+const alarms = [...composite, ...metricAlarms.filter((alarm) => !isWindow(alarm))];
+const named = (name: string) =>
+  [...composite, ...metricAlarms].find(({ AlarmName }) => AlarmName === `performance-reports-test-${name}`);
+/** The metrics and expressions of an alarm on metric math, by their ids. */
+const mathOf = (name: string) =>
+  Object.fromEntries(
+    ((named(name)?.['Metrics'] ?? []) as { Id: string }[]).map((metric) => [metric.Id, metric]),
+  );
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const problems = readFileSync(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 
 describe('the alarms', () => {
-  it('watch faults, latency, queries, throttles, large reports and cost', () => {
+  it('watch faults, latency, queries, throttles, refusals, large reports, cost and the probe', () => {
     expect(alarms.map(({ AlarmName }) => String(AlarmName).replace('performance-reports-test-', ''))).toEqual(
       [
-        'reports-fail',
+        'reports-fail-fast',
+        'reports-fail-slowly',
         'reports-are-slow',
         'queries-fail',
         'engine-is-saturated',
         'functions-are-throttled',
         'requests-are-throttled',
+        'callers-are-refused',
         'large-reports-fail',
+        'publishing-fails',
         'much-is-scanned',
+        'probe-gets-no-report',
+        'no-data-came',
       ],
     );
   });
@@ -40,16 +56,76 @@ describe('the alarms', () => {
     }
   });
 
-  it('ring for the bytes of the stage, and are quiet where nobody asks', () => {
-    expect(alarms.at(-1)).toMatchObject({
-      Namespace: 'PerformanceReports',
-      MetricName: 'BytesScanned',
-      Dimensions: [{ Name: 'service', Value: 'performance-reports-test' }],
-      Period: 3_600,
-      Statistic: 'Sum',
-      Threshold: 20_000_000_000,
+  it('ring for faults where they burn the budget of a month in days, and go on', () => {
+    expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
+      ['fast', 'slowly'].map((speed) =>
+        expect.stringMatching(
+          new RegExp(`^\\(ALARM\\("<reportsfail${speed}in\\d+minutes\\w+.Arn>"\\) AND ALARM\\(.*\\)\\)$`),
+        ),
+      ),
+    );
+    const windows = metricAlarms.filter(isWindow);
+    expect(windows.map(({ Threshold }) => Number(Threshold).toFixed(3))).toEqual([
+      '0.072',
+      '0.072',
+      '0.030',
+      '0.030',
+    ]);
+    for (const window of windows) expect(window['AlarmActions']).toBeUndefined();
+    expect(mathOf('reports-fail-fast-in-60-minutes')).toMatchObject({
+      expr_1: { Expression: 'IF(requests >= 20, FILL(part, 0) / requests, 0)' },
+      part: { MetricStat: { Metric: { MetricName: '5XXError' }, Period: 3_600, Stat: 'Sum' } },
+      requests: { MetricStat: { Metric: { MetricName: 'Count' }, Period: 3_600, Stat: 'SampleCount' } },
     });
-    for (const alarm of alarms) expect(alarm).toMatchObject({ TreatMissingData: 'notBreaching' });
+  });
+
+  it('ring for the bytes of the workgroup, however its queries ended', () => {
+    const { expr_1, ...states } = mathOf('much-is-scanned') as Record<string, Record<string, unknown>>;
+    expect(expr_1).toMatchObject({ Expression: 'SUM(METRICS())' });
+    expect(Object.values(states).map(({ MetricStat }) => MetricStat)).toEqual(
+      ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'].map((state) => ({
+        Metric: {
+          Namespace: 'AWS/Athena',
+          MetricName: 'ProcessedBytes',
+          Dimensions: [
+            { Name: 'QueryState', Value: state },
+            { Name: 'QueryType', Value: 'DML' },
+            { Name: 'WorkGroup', Value: 'performance-reports-test' },
+          ],
+        },
+        Period: 3_600,
+        Stat: 'Sum',
+      })),
+    );
+    expect(named('much-is-scanned')).toMatchObject({ Threshold: 20_000_000_000 });
+  });
+
+  it('ring for a large report that is given up, and for callers that are refused', () => {
+    expect(named('large-reports-fail')).toMatchObject({ Threshold: 1 });
+    expect(Object.values(mathOf('large-reports-fail'))).toMatchObject([
+      {
+        MetricStat: {
+          Metric: {
+            MetricName: 'Invocations',
+            Dimensions: [{ Name: 'FunctionName', Value: 'performance-reports-test-abandon' }],
+          },
+        },
+      },
+    ]);
+    expect(mathOf('callers-are-refused')).toMatchObject({
+      part: { MetricStat: { Metric: { MetricName: 'RefusedRequests-performance-reports-test' } } },
+    });
+    const filters = ofType(resources, 'AWS::Logs::MetricFilter').map(
+      ({ Properties }) => Properties['FilterPattern'],
+    );
+    expect(filters).toEqual(['{ $.status = "429" }', '{ ($.status = "401") || ($.status = "403") }']);
+  });
+
+  it('are quiet where nobody asks, but for the probe, whose silence rings', () => {
+    for (const alarm of metricAlarms)
+      expect(alarm).toMatchObject({
+        TreatMissingData: /probe|no-data/.test(String(alarm['AlarmName'])) ? 'breaching' : 'notBreaching',
+      });
   });
 
   it('are told to a topic, and to an address where the stage has one', () => {
@@ -68,8 +144,9 @@ describe('the alarms', () => {
     const known = JSON.stringify(resolved(resources));
     const made = resourcesOf(api);
     for (const { Properties } of ofType(made, 'AWS::Lambda::Function'))
-      expect(known).toContain(`"Value":"${Properties['FunctionName']}"`);
-    expect(alarms[0]).toMatchObject({
+      if (!String(Properties['FunctionName']).endsWith('-probe'))
+        expect(known).toContain(`"Value":"${Properties['FunctionName']}"`);
+    expect(named('reports-are-slow')).toMatchObject({
       Dimensions: [
         { Name: 'ApiName', Value: ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties['Name'] },
         { Name: 'Stage', Value: ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties['StageName'] },
@@ -77,6 +154,61 @@ describe('the alarms', () => {
     });
     const logs = ofType(made, 'AWS::Logs::LogGroup').map(({ Properties }) => Properties['LogGroupName']);
     expect(logs).toContain(ofType(resources, 'AWS::Logs::MetricFilter')[0]?.Properties['LogGroupName']);
+  });
+});
+
+describe('the questions about partners', () => {
+  const saved = ofType(resources, 'AWS::Logs::QueryDefinition').map(({ Properties }) => Properties);
+
+  it('are saved under the name of the service, over the logs of the routes that partners ask', () => {
+    expect(saved.map(({ Name }) => Name)).toEqual([
+      'performance-reports-test/what a partner pulled',
+      'performance-reports-test/what the queries of a partner scanned and cost',
+      'performance-reports-test/who was refused and why',
+    ]);
+    for (const { LogGroupNames, QueryString } of saved) {
+      expect(LogGroupNames).toEqual([
+        '/aws/lambda/performance-reports-test-publisherperformance',
+        '/aws/lambda/performance-reports-test-advertiserperformance',
+        '/aws/lambda/performance-reports-test-downloads',
+      ]);
+      expect(QueryString).toContain('filter partner = "first-partner"');
+    }
+  });
+
+  it('ask for nothing that the log does not say', () => {
+    const inLog = [
+      ...[
+        '@timestamp',
+        'message',
+        'requestId',
+        'status',
+        'problem',
+        'refusal',
+        'report',
+        'client',
+        'partner',
+        'hop',
+      ],
+      ...['startInclusive', 'endExclusive', 'requestedFields', 'companies', 'bytes', 'dataVersion'],
+      ...['endedQueries', 'endedBytes'],
+    ];
+    const words = ['filter', 'fields', 'sort', 'limit', 'stats', 'by', 'as', 'desc', 'or', 'in', 'and'];
+    const functions = ['ispresent', 'greatest', 'count', 'sum', 'bin', 'max', 'count_distinct'];
+    for (const { QueryString } of saved) {
+      const text = String(QueryString).replaceAll(/^#.*$|"[^"]*"/gm, '');
+      const named = [...text.matchAll(/\bas (\w+)/g)].map(([, name]) => name);
+      const unknown = (text.match(/@?[a-z_]\w*/gi) ?? []).filter(
+        (word) => ![...inLog, ...words, ...functions, ...named, 'd'].includes(word),
+      );
+      expect(unknown).toEqual([]);
+    }
+  });
+
+  it('are answered for all partners on the dashboard', () => {
+    const body = JSON.stringify(resolved(ofType(resources, 'AWS::CloudWatch::Dashboard')[0]?.Properties));
+    for (const title of ['Reports that partners pulled', 'Who was refused, and why', 'cost at $5 a terabyte'])
+      expect(body).toContain(title);
   });
 });
 

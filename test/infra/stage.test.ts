@@ -1,22 +1,56 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { chooseStages } from '../../infra/choose-stages.ts';
+import { chooseStage } from '../../infra/choose-stage.ts';
+import { ownStages } from '../../infra/own-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 
-describe('stage file', () => {
-  it('holds at least two stages, all of them complete', () => {
-    expect(chooseStages(stages, undefined).map(({ name }) => name)).toEqual(['dev', 'prod']);
-  });
-
-  it('protects the data of prod', () => {
-    expect(chooseStages(stages, 'prod')).toMatchObject([{ name: 'prod', keepData: true }]);
-  });
-
-  it('names the stages there are when asked for another', () => {
-    expect(() => chooseStages(stages, 'staging')).toThrow(
-      'There is no stage "staging" in infra/stages.ts. It has: dev, prod.',
+describe('the stages that come with the product', () => {
+  it('are dev, which is complete, and prod, which waits for somebody to alarm and a runbook', () => {
+    expect(chooseStage(stages, 'dev')).toMatchObject({ name: 'dev', keepData: false });
+    expect(() => chooseStage(stages, 'prod')).toThrow(
+      [
+        'Stage "prod" is incomplete or wrong. Mend it in stages.ts (docs/deploy.md, "Stages of your own").',
+        'alarms.email: expected an address: without one, nobody is told of an alarm',
+        'runbookUrl: expected the URL at which who is woken by an alarm can read docs/runbook.md',
+      ].join('\n'),
     );
+  });
+
+  it('protect the data of prod', () => {
+    const { prod } = stages;
+    const own = {
+      ...prod,
+      alarms: { ...prod?.alarms, email: 'operator@example.com' },
+      runbookUrl: 'https://git.example/runbook.md',
+    };
+    expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ name: 'prod', keepData: true });
+  });
+
+  it('are named when another is asked for', () => {
+    expect(() => chooseStage(stages, 'staging')).toThrow(
+      'There is no stage "staging". There are: dev, prod. Choose one with `-c stage=<name>`, or write your own in ' +
+        'stages.ts (docs/deploy.md, "Stages of your own").',
+    );
+  });
+});
+
+describe('stages of the operator’s own', () => {
+  it('come from a file beside cdk.json, which is none of the product’s', async () => {
+    expect(await ownStages()).toEqual({});
+    expect(execFileSync('git', ['ls-files', 'stages.ts'], { encoding: 'utf8' })).toBe('');
+  });
+
+  it('come from another file by `-c stages`', async () => {
+    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['cognito', 'claims']);
+  });
+
+  it.each([
+    ['nowhere.ts', /^There is no file .*nowhere\.ts, which `-c stages` names\.$/],
+    ['infra/setup-fault.ts', /exports no stages\. It needs: export const stages/],
+  ])('are missed with one clear message in %s', async (path, message) => {
+    await expect(ownStages(path)).rejects.toThrow(message);
   });
 });
 
@@ -78,6 +112,29 @@ describe('readStage', () => {
       'queries.maxGigabytesScanned: Invalid value: Expected >=0.01 but received 0.001',
     ],
     [
+      'a value for every company that is a company’s id',
+      {
+        entitlements: {
+          by: 'claims',
+          publisherCompanies: { claim: 'companies' },
+          everyCompanyValue: '-5',
+        },
+      },
+      'entitlements.everyCompanyValue: must not be a number',
+    ],
+    [
+      'a probe without a client',
+      {
+        identity: {
+          provider: 'existing',
+          issuer: 'https://login.example',
+          jwksUri: 'https://login.example/keys',
+          tokenUrl: 'https://login.example/t',
+        },
+      },
+      'probe.secretArn: expected with an existing issuer, and with no other',
+    ],
+    [
       'an account of eleven digits',
       { environment: { account: '12345678901', region: 'eu-west-1' } },
       'environment.account: expected the 12 digits of an AWS account, received "12345678901"',
@@ -85,7 +142,7 @@ describe('readStage', () => {
   ])('names the fault of %s', (_, change, fault) => {
     const input = Object.keys(change).length === 0 ? {} : { ...newAccount, ...change };
     expect(() => readStage('test', input)).toThrow(
-      `Stage "test" of infra/stages.ts is incomplete or wrong.\n${fault}`,
+      `Stage "test" is incomplete or wrong. Mend it in stages.ts (docs/deploy.md, "Stages of your own").\n${fault}`,
     );
   });
 
@@ -93,7 +150,7 @@ describe('readStage', () => {
     const { keepData: _, ...rest } = newAccount;
     expect(() => readStage('Test_1', { ...rest, maxRequestsPerAddress: 1 })).toThrow(
       [
-        'Stage "Test_1" of infra/stages.ts is incomplete or wrong.',
+        'Stage "Test_1" is incomplete or wrong. Mend it in stages.ts (docs/deploy.md, "Stages of your own").',
         'its name: expected at most 16 lower case letters, digits and hyphens',
         'keepData: Invalid key: Expected "keepData" but received undefined',
         'maxRequestsPerAddress: Invalid value: Expected >=10 but received 1',

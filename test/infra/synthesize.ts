@@ -31,7 +31,10 @@ export function buildStacks(input: StageInput, isChecked = false): StageStacks &
     treeMetadata: false,
     builtinCloudFormationValidation: isChecked,
   });
-  const stacks = addStage(app, readStage('test', input), () => Code.fromInline('// bundled'));
+  const stacks = addStage(app, readStage('test', input), {
+    code: () => Code.fromInline('// bundled'),
+    commit: '0123456789ab',
+  });
   // Rule packs run after synthesis: tokens look different before it.
   app.synth();
   return { app, ...stacks };
@@ -52,11 +55,15 @@ export function named(resources: Readonly<Record<string, Resource>>, start: stri
 export const ofType = (resources: Readonly<Record<string, Resource>>, type: string): Resource[] =>
   Object.values(resources).filter(({ Type }) => Type === type);
 
-/** What stacks read off each other. */
-const OUTPUTS: Readonly<Record<string, string>> = {
-  'performance-reports-test-data EventsBucket': 'made-events',
-  'performance-reports-test-data ResultsBucket': 'made-results',
-  'performance-reports-test-identity Issuer': 'https://cognito.example/pool',
+/** What stacks tell each other. */
+const EXPORTS: Readonly<Record<string, string>> = {
+  'performance-reports-test-events-bucket': 'made-events',
+  'performance-reports-test-results-bucket': 'made-results',
+  'performance-reports-test-partners-bucket': 'made-partners',
+  'performance-reports-test-issuer': 'https://cognito.example/pool',
+  'performance-reports-test-token-url': 'https://cognito.example/token',
+  'performance-reports-test-probe-client':
+    'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
 };
 
 /** A value with its references put into words, as CloudFormation puts in what they stand for. */
@@ -69,7 +76,7 @@ export function resolved(value: unknown): unknown {
     return (argument[1] as unknown[]).map((part) => String(resolved(part))).join(argument[0]);
   if (name === 'Ref') return `<${argument}>`;
   if (name === 'Fn::GetAtt') return `<${argument.join('.')}>`;
-  if (name === 'Fn::GetStackOutput') return OUTPUTS[`${argument.StackName} ${argument.OutputName}`];
+  if (name === 'Fn::ImportValue') return EXPORTS[argument];
   if (name?.startsWith('Fn::')) return `<${name}>`;
   return Object.fromEntries(entries.map(([key, inner]) => [key, resolved(inner)]));
 }

@@ -5,12 +5,14 @@ import { LEAST_ENVIRONMENT as env } from '../least-environment.ts';
 describe('readConfig', () => {
   it('fills in what may be left out', () => {
     expect(readConfig(env)).toEqual({
+      commit: 'unknown',
       token: {
         issuer: 'https://issuer.example',
         jwksUri: 'https://issuer.example/keys',
         apiScope: 'api://reports',
+        requiredClaim: undefined,
       },
-      entitlements: undefined,
+      entitlements: { by: 'none' },
       athenaDatabase: 'reports',
       athenaWorkgroup: 'reports',
       resultsBucket: 'results',
@@ -32,8 +34,11 @@ describe('readConfig', () => {
       EVERY_COMPANY_VALUE: 'all',
     });
     expect(entitlements).toEqual({
-      PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
-      AdvertiserCompanyId: undefined,
+      by: 'claims',
+      rules: {
+        PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
+        AdvertiserCompanyId: undefined,
+      },
     });
   });
 
@@ -47,6 +52,18 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
   });
 
+  it('reads what a token must carry beside the scope, whole or not at all', () => {
+    const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
+    expect(readConfig({ ...env, ...claim }).token.requiredClaim).toEqual({
+      name: 'roles',
+      value: 'Reports.Read',
+    });
+    for (const name of Object.keys(claim))
+      expect(() => readConfig({ ...env, ...claim, [name]: undefined })).toThrow(
+        'REQUIRED_CLAIM and REQUIRED_CLAIM_VALUE go together: set both or neither.',
+      );
+  });
+
   it('names every variable that is missing', () => {
     expect(() => readConfig({})).toThrow(
       /TOKEN_ISSUER: .*\nTOKEN_JWKS_URI: .*\nAPI_SCOPE: .*\nENTITLEMENTS: .*\nATHENA_DATABASE: .*\nATHENA_WORKGROUP: .*\nRESULTS_BUCKET: /,
@@ -56,7 +73,8 @@ describe('readConfig', () => {
   it.each([
     ['ENTITLEMENTS', ''],
     ['ENTITLEMENTS', 'all'],
-    ['QUERY_WAIT_MS', '28000'],
+    ['QUERY_WAIT_MS', '99'],
+    ['QUERY_WAIT_MS', '25001'],
     ['QUERY_WAIT_MS', '2e3'],
     ['DOWNLOAD_URL_SECONDS', '0'],
     ['LISTING_SECONDS', '3601'],
@@ -66,8 +84,22 @@ describe('readConfig', () => {
     ['EVENTS_BUCKET', ''],
     ['TOKEN_JWKS_URI', 'keys'],
     ['EVERY_COMPANY_VALUE', '1'],
+    ['EVERY_COMPANY_VALUE', '-5'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
+  });
+
+  it.each([100, 25_000])('takes a wait of %d ms, after which there is time left to answer', (queryWaitMs) => {
+    expect(readConfig({ ...env, QUERY_WAIT_MS: String(queryWaitMs) })).toMatchObject({ queryWaitMs });
+  });
+
+  it('reads where the register of partners is', () => {
+    const { entitlements } = readConfig({ ...env, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' });
+    expect(entitlements).toEqual({ by: 'partners', bucket: 'register' });
+  });
+
+  it('refuses partners without a register', () => {
+    expect(() => readConfig({ ...env, ENTITLEMENTS: 'partners' })).toThrow('PARTNERS_BUCKET');
   });
 
   it('refuses claims without the name of one', () => {

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
@@ -10,6 +11,7 @@ import { makeSampleEvents } from '../../local/events/sample-events.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 
 const database = 'reports';
+const AT_NEW_DAY = { event_time: "TIMESTAMP '2026-02-01 00:00:00'" };
 const NOON = { event_time: '2026-01-31T12:00:00.000Z' };
 
 let directory: string;
@@ -119,101 +121,207 @@ describe('openEvents', () => {
     expect(await rowsOf('SELECT count(*) FROM reports.publisher_events')).toEqual([['1']]);
   });
 
+  it('reads every file of a day, whatever its name and however deep, as Athena does', async () => {
+    await writeBoth();
+    await writeParquet('publisher_events/day=2026-01-31/part-0000', publisherRecord());
+    await writeParquet(
+      'publisher_events/day=2026-01-31/hour=05/more/b.snappy',
+      publisherRecord({ clicks: '5::BIGINT' }),
+    );
+    await writeParquet('publisher_events/day=2026-01-31/_temporary/0/c.parquet', publisherRecord());
+    await writeParquet('publisher_events/day=2026-01-31/.staging/d.parquet', publisherRecord());
+    await openEvents(connection, { directory, database });
+
+    expect(await rowsOf('SELECT day, clicks FROM reports.publisher_events ORDER BY clicks')).toEqual([
+      ['2026-01-31', '0'],
+      ['2026-01-31', '1'],
+      ['2026-01-31', '5'],
+    ]);
+  });
+
+  it('opens only the files of the days that a query asks for', async () => {
+    await writeBoth([NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
+    await openEvents(connection, { directory, database });
+    await writeFile(join(directory, 'publisher_events', 'day=2026-02-01', 'z.parquet'), 'broken meanwhile');
+
+    const count = (day: string) =>
+      rowsOf(`SELECT count(clicks) FROM reports.publisher_events WHERE day BETWEEN '${day}' AND '${day}'`);
+    expect(await count('2026-01-31')).toEqual([['1']]);
+    await expect(count('2026-02-01')).rejects.toThrow('z.parquet');
+  });
+
+  it('answers NULL where a file has no such column, and says so', async () => {
+    await writeBoth();
+    await writeParquet(
+      'publisher_events/day=2026-02-01/a.parquet',
+      publisherRecord({ ...AT_NEW_DAY, clicks: undefined }),
+    );
+    const warnings: string[] = [];
+    await openEvents(connection, { directory, database, onWarning: (line) => warnings.push(line) });
+
+    expect(await rowsOf('SELECT day, clicks FROM reports.publisher_events ORDER BY day')).toEqual([
+      ['2026-01-31', '0'],
+      ['2026-02-01', null],
+    ]);
+    expect(warnings).toEqual([
+      'publisher_events/day=2026-02-01/a.parquet: clicks: it is missing, which Athena reads as NULL; needed: bigint. ' +
+        'Nothing, where the column is younger than the file.',
+    ]);
+  });
+
+  it('answers NULL where no file has such a column', async () => {
+    await rm(directory, { recursive: true });
+    await writeParquet(
+      'advertiser_events/day=2026-01-31/a.parquet',
+      "SELECT TIMESTAMP '2026-01-31 12:00:00' AS event_time",
+    );
+    await openEvents(connection, { directory, database });
+
+    expect(
+      await rowsOf('SELECT spend, demand_origin, event_time IS NULL FROM reports.advertiser_events'),
+    ).toEqual([[null, null, false]]);
+  });
+
+  it('reads files whose types differ, each of them fitting', async () => {
+    await writeBoth();
+    await addFile({
+      clicks: '7::INTEGER',
+      revenue: '1::DECIMAL(9,6)',
+      event_time: "TIMESTAMPTZ '2026-01-31 13:00:00+01'",
+    });
+    await openEvents(connection, { directory, database });
+
+    expect(
+      await rowsOf(
+        'SELECT clicks, revenue, CAST(event_time AS VARCHAR) FROM reports.publisher_events ORDER BY clicks',
+      ),
+    ).toEqual([
+      ['0', '0.000000', '2026-01-31 12:00:00'],
+      ['7', '1.000000', '2026-01-31 12:00:00'],
+    ]);
+  });
+
+  it('serves one table where the other is missing, and says so', async () => {
+    await writeBoth();
+    await rm(join(directory, 'advertiser_events'), { recursive: true });
+    const warnings: string[] = [];
+    await openEvents(connection, { directory, database, onWarning: (line) => warnings.push(line) });
+
+    expect(await rowsOf('SELECT count(*) FROM reports.publisher_events')).toEqual([['1']]);
+    expect(await rowsOf('SELECT day, spend FROM reports.advertiser_events')).toEqual([]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^advertiser_events\/: it does not exist; .*lake -- init/),
+    ]);
+  });
+
   describe.each<[fault: string, make: () => Promise<unknown>, message: RegExp]>([
-    [
-      'a directory without a table',
-      () => rm(join(directory, 'publisher_events'), { recursive: true }),
-      /publisher_events does not exist; expected publisher_events\/day=YYYY-MM-DD\/\*\.parquet and /,
-    ],
     [
       'a file in place of a table',
       async () => {
         await rm(join(directory, 'advertiser_events'), { recursive: true });
         await writeFile(join(directory, 'advertiser_events'), '');
       },
-      /advertiser_events is not a directory; expected /,
+      /: advertiser_events: it is a file; needed: advertiser_events\/day=YYYY-MM-DD\/.* Move the file away/,
     ],
     [
-      'a table without files',
-      async () => {
-        await rm(join(directory, 'advertiser_events', 'day=2026-01-31'), { recursive: true });
-      },
-      /advertiser_events holds no Parquet files; expected /,
-    ],
-    [
-      'only files of another kind',
-      async () => {
-        await rm(join(directory, 'advertiser_events', 'day=2026-01-31'), { recursive: true });
-        await mkdir(join(directory, 'advertiser_events', 'day=2026-01-31'));
-        await writeFile(join(directory, 'advertiser_events', 'day=2026-01-31', 'events.csv'), 'a,b');
-      },
-      /advertiser_events holds no Parquet files; expected /,
+      'a file of another kind',
+      () => writeFile(inDay('events.csv'), 'a,b'),
+      /events\.csv: it is not a Parquet file, .*lake -- convert/,
     ],
     [
       'a partition of another name',
       () => renamePartition('ymd=2026-01-31'),
-      /ymd=2026-01-31 is no partition; .*day=YYYY-MM-DD$/,
+      /publisher_events\/ymd=2026-01-31\/: no day has this name; .*day=YYYY-MM-DD\/.* Rename the folder/,
     ],
     [
       'a partition of an impossible day',
       () => renamePartition('day=2026-02-31'),
-      /day=2026-02-31 is no partition; /,
+      /day=2026-02-31\/: no day has/,
     ],
     [
       'a day that is written another way',
       () => renamePartition('day=2026-1-31'),
-      /day=2026-1-31 is no partition; /,
+      /day=2026-1-31\/: no day has/,
+    ],
+    [
+      'a day that has not come',
+      () =>
+        writeParquet(
+          'publisher_events/day=2999-01-31/a.parquet',
+          publisherRecord({ event_time: "TIMESTAMP '2999-01-31 00:00:00'" }),
+        ),
+      /day=2999-01-31\/: the day has not begun/,
     ],
     [
       'a Parquet file outside the partitions',
       () => writeParquet('publisher_events/a.parquet', publisherRecord()),
-      /publisher_events\/a\.parquet is no partition; /,
+      /publisher_events\/a\.parquet: it lies beside the days and is never read; /,
     ],
     [
       'a file that is not Parquet',
-      () => writeFile(join(directory, 'publisher_events', 'day=2026-01-31', 'z.parquet'), 'id,clicks\n1,2\n'),
-      /day=2026-01-31\/z\.parquet is not a Parquet file \(.+\); replace or remove it$/,
+      () => writeFile(inDay('z.parquet'), 'id,clicks\n1,2\n'),
+      /day=2026-01-31\/z\.parquet: it is not a Parquet file, or not a whole one; .* Write it again, or remove it\.$/,
+    ],
+    ['an empty file', () => writeFile(inDay('z.parquet'), ''), /z\.parquet: it is empty; .* Remove it/],
+    [
+      'the same file twice',
+      async () => {
+        await addFile({});
+        await copyFile(inDay('z.parquet'), inDay('b.parquet'));
+      },
+      /b\.parquet, .*z\.parquet: 2 files of one day hold the same bytes: their records count 2 times/,
     ],
     [
-      'an empty file',
-      () => writeFile(join(directory, 'publisher_events', 'day=2026-01-31', 'z.parquet'), ''),
-      /z\.parquet is not a Parquet file \(.+\); replace or remove it$/,
+      'no time',
+      () => addFile({ event_time: undefined }),
+      /z\.parquet: event_time: it is missing: no record has an hour/,
     ],
     [
-      'a file without a column',
-      () => addFile({ clicks: undefined }),
-      /z\.parquet has no column clicks; the table needs it, as bigint$/,
+      'a record without a time',
+      () => addFile({ event_time: 'NULL::TIMESTAMP' }),
+      /event_time: some records without a time/,
     ],
+    [
+      'a record of another day',
+      () => addFile(AT_NEW_DAY),
+      /event_time: some records of another day than the folder/,
+    ],
+    ['negative counts', () => addFile({ clicks: '-1::BIGINT' }), /clicks: some records with a count below 0/],
     [
       'text in place of a number',
       () => addFile({ clicks: "'1'" }),
-      /z\.parquet holds clicks as VARCHAR; the table needs it as bigint$/,
+      /z\.parquet: clicks: it is VARCHAR; needed: bigint\./,
     ],
     [
       'money as a float',
       () => addFile({ revenue: '1.5::DOUBLE' }),
-      /z\.parquet holds revenue as DOUBLE; the table needs it as decimal\(18,6\)$/,
+      /revenue: it is DOUBLE; needed: decimal\(18,6\)\./,
     ],
     [
       'money with other decimals',
       () => addFile({ revenue: '1.5::DECIMAL(18,4)' }),
-      /z\.parquet holds revenue as DECIMAL\(18,4\); /,
+      /revenue: it is DECIMAL\(18,4\); /,
     ],
     [
       'money with more digits',
       () => addFile({ revenue: '1.5::DECIMAL(20,6)' }),
-      /z\.parquet holds revenue as DECIMAL\(20,6\); /,
+      /revenue: it is DECIMAL\(20,6\); /,
     ],
-    ['integers too wide', () => addFile({ clicks: '1::UBIGINT' }), /z\.parquet holds clicks as UBIGINT; /],
+    ['integers too wide', () => addFile({ clicks: '1::UBIGINT' }), /clicks: it is UBIGINT; /],
+    [
+      'a list in place of a number',
+      () => addFile({ clicks: '[1]' }),
+      /clicks: it is nested; .* Write a plain column/,
+    ],
     [
       'a date in place of an instant',
       () => addFile({ event_time: "DATE '2026-01-31'" }),
-      /z\.parquet holds event_time as DATE; the table needs it as timestamp$/,
+      /z\.parquet: event_time: it is DATE; needed: timestamp\./,
     ],
     [
-      'two fitting types of one column',
-      () => addFile({ clicks: '1::INTEGER' }),
-      /z\.parquet holds clicks as INTEGER and .+ as BIGINT; write it as bigint in every file$/,
+      'a number in place of an instant',
+      () => addFile({ event_time: '1769860800::BIGINT' }),
+      /event_time: it is BIGINT; .*--time-unit/,
     ],
   ])('refuses %s', (_, make, message) => {
     it('in one line that names the fault and the cure', async () => {
@@ -225,6 +333,33 @@ describe('openEvents', () => {
       expect((fault as Error).message).toMatch(message);
       expect((fault as Error).message).not.toContain('\n');
     });
+  });
+
+  it('names all faults at once, the worst first, and a fault of many files once', async () => {
+    await writeBoth();
+    await addFile({ clicks: '-1::BIGINT' });
+    for (const name of ['m', 'n', 'o', 'p', 'q'])
+      await addFile({ revenue: '1.5::DOUBLE', placement_id: `${name.charCodeAt(0)}::BIGINT` }, name);
+    await writeFile(inDay('events.csv'), 'a,b');
+
+    const fault = await openEvents(connection, { directory, database }).catch((error: Error) => error);
+    const lines = (fault as Error).message.split('\n');
+    expect(lines[0]).toBe(`${directory} can't be served; 3 faults:`);
+    expect(lines.slice(1)).toEqual([
+      expect.stringMatching(/^ {2}1\. .*z\.parquet: clicks: some records with a count below 0/),
+      expect.stringMatching(
+        /^ {2}2\. .*m\.parquet, .*n\.parquet, .*o\.parquet and 2 more: revenue: it is DOUBLE/,
+      ),
+      expect.stringMatching(/^ {2}3\. .*events\.csv: it is not a Parquet file/),
+    ]);
+  });
+
+  it('refuses a directory in which there is nothing, and names what there is', async () => {
+    await mkdir(join(directory, 'publisher'));
+    await writeFile(join(directory, 'publisher', 'a.parquet'), '');
+    await expect(openEvents(connection, { directory, database })).rejects.toThrow(
+      /publisher_events\/: it does not exist \(there is publisher\).*\n.*advertiser_events\//,
+    );
   });
 
   it.each([
@@ -241,8 +376,9 @@ describe('openEvents', () => {
 
   const renamePartition = (name: string) =>
     rename(join(directory, 'publisher_events', 'day=2026-01-31'), join(directory, 'publisher_events', name));
-  const addFile = (changed: Readonly<Record<string, string | undefined>>) =>
-    writeParquet('publisher_events/day=2026-01-31/z.parquet', publisherRecord(changed));
+  const addFile = (changed: Readonly<Record<string, string | undefined>>, name = 'z') =>
+    writeParquet(`publisher_events/day=2026-01-31/${name}.parquet`, publisherRecord(changed));
+  const inDay = (name: string) => join(directory, 'publisher_events', 'day=2026-01-31', name);
 });
 
 describe('writeEvents', () => {
@@ -336,6 +472,20 @@ describe('makeSampleEvents', () => {
   it('keeps what it has made', async () => {
     const onProgress = () => expect.unreachable('it was made again');
     expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
+  });
+
+  it('marks every day as complete but the last, in sets of earlier versions too', async () => {
+    const unmarked = async () => {
+      const days = await readdir(join(sample, 'advertiser_events'));
+      const marked = days.filter((day) => existsSync(join(sample, 'advertiser_events', day, '_SUCCESS')));
+      return days.filter((day) => !marked.includes(day));
+    };
+    expect(await unmarked()).toEqual(['day=2026-02-28']);
+    for (const { name } of tables)
+      for (const day of await readdir(join(sample, name)))
+        await rm(join(sample, name, day, '_SUCCESS'), { force: true });
+    expect(await makeSampleEvents({ directory: home, ...records })).toBe(sample);
+    expect(await unmarked()).toEqual(['day=2026-02-28']);
   });
 
   it('leaves nothing behind that could be taken for whole when it fails half-way', async () => {

@@ -1,14 +1,17 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimNext, isRemembered, takeOver } from '../../../lib/delivery/claim-try.ts';
+import { Unavailable } from '../../../lib/answers/problem.ts';
+import { claimNext, isRemembered, release, takeOver } from '../../../lib/delivery/claim-try.ts';
 import type { Execution } from '../../../lib/delivery/execution.ts';
 import { recordKey, tokenOf } from '../../../lib/delivery/order.ts';
 import type { OpenRecord } from '../../../lib/delivery/order-record.ts';
-import { START, setting } from './setting.ts';
+import { START, setting, succeededRecord } from './setting.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   return () => vi.useRealTimers();
 });
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 describe('claimNext', () => {
   it('writes the claim of the first try before the engine is called', async () => {
@@ -21,13 +24,19 @@ describe('claimNext', () => {
       token: tokenOf(begun.order, begun.data.trace, undefined),
       trace: begun.data.trace,
       askedUntil: START + 25_000,
+      claim: expect.stringMatching(UUID),
       isRetry: false,
     };
     expect(claimed?.record).toEqual(record);
-    expect(results.calls).toEqual([`create ${recordKey(begun.order)}`]);
-    expect(results.document(recordKey(begun.order))).toEqual(record);
-    expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order)));
-    expect(begun).toMatchObject({ follows: record.token, cacheStatus: 'miss', starts: 1 });
+    expect(results.calls).toEqual([`create ${recordKey(begun.order, begun.data)}`]);
+    expect(results.document(recordKey(begun.order, begun.data))).toEqual(claimed?.record);
+    expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order, begun.data)));
+    expect(begun).toMatchObject({
+      follows: record.token,
+      followsSince: START,
+      cacheStatus: 'miss',
+      starts: 1,
+    });
   });
 
   it('claims for one of many that come at one time, and changes nothing for the others', async () => {
@@ -36,15 +45,15 @@ describe('claimNext', () => {
     const claims = await Promise.all(runs.map((each) => claimNext(each, undefined, undefined, false)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     expect(runs.slice(1)).toMatchObject([
-      { follows: undefined, cacheStatus: undefined },
-      { follows: undefined, cacheStatus: undefined },
+      { follows: undefined, cacheStatus: undefined, starts: 0 },
+      { follows: undefined, cacheStatus: undefined, starts: 0 },
     ]);
   });
 
   it('replaces only the record that was read', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const key = recordKey(begun.order);
+    const key = recordKey(begun.order, begun.data);
     const read = results.put(key, { form: 0 });
     const claimed = await claimNext(begun, read, 'token-0', true);
     expect(claimed?.record).toMatchObject({
@@ -53,6 +62,14 @@ describe('claimNext', () => {
     });
     expect(await claimNext(begun, read, 'token-0', true)).toBeUndefined();
     expect(results.document(key)).toEqual(claimed?.record);
+  });
+
+  it('starts nothing for a caller whose time is up', async () => {
+    const { run, results } = setting();
+    await expect(claimNext(await run({ giveUpAt: START }), undefined, undefined, false)).rejects.toThrow(
+      'The report took too long and was given up.',
+    );
+    expect(results.calls).toEqual([]);
   });
 
   it('uses tokens that any machine would use three times, then random ones, and gives up after six', async () => {
@@ -74,6 +91,96 @@ describe('claimNext', () => {
   });
 });
 
+describe('claimNext, where not all goes well', () => {
+  it('counts no try that another request has claimed', async () => {
+    const { run } = setting();
+    const [winner, loser] = await Promise.all([run(), run()]);
+    await claimNext(winner, undefined, undefined, false);
+    for (let times = 0; times < 10; times++)
+      expect(await claimNext(loser, undefined, undefined, false)).toBeUndefined();
+    expect([winner.starts, loser.starts]).toEqual([1, 0]);
+  });
+
+  it.each([
+    [-1, 'given up'],
+    [0, 'given up'],
+    [1, 'claimed'],
+  ])('with %d ms left for its caller is %s', async (leftMs, outcome) => {
+    const { run, results } = setting();
+    const begun = await run({ giveUpAt: START + leftMs });
+    const claiming = claimNext(begun, undefined, undefined, false);
+    if (outcome === 'claimed') expect(await claiming).toBeDefined();
+    else {
+      await expect(claiming).rejects.toThrow(Unavailable);
+      expect(results.calls).toEqual([]);
+    }
+  });
+
+  it('knows its own claim where the answer to the write was lost and its repetition refused', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const { create, replace } = results;
+    results.create = async (...given) => {
+      await create(...given);
+      return undefined;
+    };
+    const claimed = await claimNext(begun, undefined, undefined, false);
+    expect(claimed?.stored).toEqual(await results.read(key));
+    expect(claimed?.record).toEqual(results.document(key));
+    results.replace = async (...given) => {
+      await replace(...given);
+      return undefined;
+    };
+    const taken = claimed && (await takeOver(begun, claimed.stored, claimed.record));
+    expect(taken?.stored).toEqual(await results.read(key));
+    expect(taken?.record.claim).not.toBe(claimed?.record.claim);
+    expect(begun.starts).toBe(1);
+  });
+
+  it.each<[string, unknown]>([
+    [
+      'of another request',
+      { ...succeededRecord(), state: 'starting', askedUntil: 0, claim: 'x', isRetry: false },
+    ],
+    ['that has ended', succeededRecord()],
+    ['that can not be read', { form: 0 }],
+  ])('takes no record for its own %s', async (_, document) => {
+    const { run, results } = setting();
+    const begun = await run();
+    results.put(recordKey(begun.order, begun.data), document);
+    expect(await claimNext(begun, undefined, undefined, false)).toBeUndefined();
+    expect(begun).toMatchObject({ follows: undefined, cacheStatus: undefined, starts: 0 });
+  });
+});
+
+describe('release', () => {
+  it('lets another request ask at once, of which there is one', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const claimed = await claimNext(begun, undefined, undefined, false);
+    if (!claimed) throw new Error('not claimed');
+    await release(begun, claimed.stored);
+    expect(results.document(key)).toEqual({ ...claimed.record, askedUntil: 0 });
+    const next = await results.read(key);
+    const takers = await Promise.all([run(), run()]);
+    const taken = await Promise.all(takers.map((each) => next && takeOver(each, next, claimed.record)));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('leaves a record that is no longer its own, or has ended', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const claimed = await claimNext(begun, undefined, undefined, false);
+    const ended = results.put(key, succeededRecord());
+    if (claimed) await release(begun, claimed.stored);
+    await release(begun, ended);
+    expect(results.document(key)).toEqual(succeededRecord());
+  });
+});
+
 describe('takeOver', () => {
   const record: OpenRecord = {
     form: 1,
@@ -81,6 +188,7 @@ describe('takeOver', () => {
     token: 'token-1',
     trace: 'trace-1',
     askedUntil: START - 1,
+    claim: 'claim-1',
     isRetry: true,
     executionId: 'q1',
   };
@@ -88,17 +196,47 @@ describe('takeOver', () => {
   it('claims a try as it is, for as long as this request waits', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const stored = results.put(recordKey(begun.order), record);
+    const stored = results.put(recordKey(begun.order, begun.data), record);
     const claimed = await takeOver(begun, stored, record);
-    expect(claimed?.record).toEqual({ ...record, askedUntil: START + 25_000 });
-    expect(results.document(recordKey(begun.order))).toEqual(claimed?.record);
+    expect(claimed?.record).toEqual({
+      ...record,
+      askedUntil: START + 25_000,
+      claim: expect.stringMatching(UUID),
+    });
+    expect(results.document(recordKey(begun.order, begun.data))).toEqual(claimed?.record);
     expect(begun).toMatchObject({ follows: 'token-1', cacheStatus: undefined, starts: 0 });
+  });
+
+  it('is found done where the answer to its write was lost', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const stored = results.put(key, record);
+    const { replace } = results;
+    // The write arrives, its answer does not, and its repetition is refused.
+    results.replace = async (...given) => {
+      await replace(...given);
+      return undefined;
+    };
+    const claimed = await takeOver(begun, stored, record);
+    expect(claimed?.stored).toEqual(await results.read(key));
+    expect(claimed?.record).toEqual(results.document(key));
+  });
+
+  it('is let go of, so that another request takes it at once', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const claimed = await takeOver(begun, results.put(key, record), record);
+    if (!claimed) throw new Error('not claimed');
+    await release(begun, claimed.stored);
+    expect(results.document(key)).toEqual({ ...claimed.record, askedUntil: 0 });
   });
 
   it('is for one request alone', async () => {
     const { run, results } = setting();
     const begun = await run();
-    const stored = results.put(recordKey(begun.order), record);
+    const stored = results.put(recordKey(begun.order, begun.data), record);
     await takeOver(begun, stored, record);
     expect(await takeOver(begun, stored, record)).toBeUndefined();
   });

@@ -42,13 +42,12 @@ describe('dataState', () => {
 
   it.each<[string, LakeObject[]]>([
     ['a marker of a complete day', [...files, at('day=2026-01-03/_SUCCESS')]],
-    ['what a writer has begun', [...files, at('day=2026-01-03/_temporary/0/b.parquet')]],
-    ['what Athena hides', [...files, at('day=2026-01-03/.b.parquet.crc')]],
     ['a marker of a folder', [at('day=2026-01-01/'), ...files]],
+    ['a folder in which a writer is at work', [...files, at('day=2026-01-03/_temporary/')]],
     ['a marker of a folder in a day', [at('day=2026-01-01/hour=05/'), ...files]],
     ['a file that was written again as it is', [first, { ...second, lastModified: 2_000 }, third]],
-    ['what is hidden on a day without files', [...files, at('day=2026-01-04/_SUCCESS')]],
-    ['a file beside the days', [...files, at('_delta_log/1.json')]],
+    ['a marker on a day without files', [...files, at('day=2026-01-04/_SUCCESS')]],
+    ['a file beside the days', [...files, at('notes.txt')]],
     ['a folder that is no day', [...files, at('day=__HIVE_DEFAULT_PARTITION__/a.parquet')]],
   ])('has the same version and another trace with %s', (_, objects) => {
     const after = stateOf(...objects);
@@ -56,9 +55,25 @@ describe('dataState', () => {
     expect(after.trace).not.toBe(before.trace);
   });
 
+  it.each<[string, LakeObject[]]>([
+    ['what a writer has begun', [...files, at('day=2026-01-03/_temporary/0/b.parquet')]],
+    ['what Athena hides', [...files, at('day=2026-01-03/.b.parquet.crc')]],
+    ['what is hidden on a day without files', [...files, at('day=2026-01-04/_started')]],
+    ['a name that is nearly the marker', [...files, at('day=2026-01-03/_SUCCESS.crc')]],
+    ['a hidden file beside the days', [...files, at('_delta_log/1.json')]],
+  ])('has the same version and the same trace with %s, which no query reads', (_, objects) => {
+    expect(stateOf(...objects)).toEqual(before);
+  });
+
   it('is the same in whatever order the objects were listed', () => {
     expect(stateOf(third, second, first)).toEqual(before);
     expect(stateOf(second, third, first)).toEqual(before);
+  });
+
+  it('counts files also where the lake itself lies under a name that Athena would hide', () => {
+    const folder = '_lake/.v2/publisher_events/';
+    const objects = [lakeObject(`${folder}day=2026-01-01/a.parquet`)];
+    expect(lakeDays({ objects, listedAt: 5 }, folder)).toMatchObject([{ files: 1 }]);
   });
 
   it('does not confuse where one file ends and the next begins', () => {

@@ -76,7 +76,7 @@ describe('judgeExecution', () => {
     ['left hours ago, its caller new', running(1e7), { giveUpAt: NOW + 1_050 }, 'stop-and-start-next'],
   ])('of one %s', (_, execution, more, next) => {
     const verdict = judgeExecution(execution, { ...facts, ...more });
-    const takesAlong = next === 'deliver' || next === 'refuse' || next === 'look-again';
+    const takesAlong = ['deliver', 'refuse', 'look-again', 'retry'].includes(next);
     expect(verdict).toEqual(takesAlong ? { next, execution } : { next });
   });
 });

@@ -4,13 +4,12 @@ import type { EndedRecord, OpenRecord, SucceededRecord } from '../../../lib/deli
 
 const NOW = 1_700_000_000_000;
 const facts: RequestFacts = {
-  follows: undefined,
-  trace: 'trace-1',
+  isWaiting: false,
   maxBytesScanned: 10,
   now: NOW,
   longestKeptMs: 1_000,
 };
-const following = { ...facts, follows: 'token-1' };
+const waiting = { ...facts, isWaiting: true };
 
 const of = { form: 1, token: 'token-1', trace: 'trace-1' } as const;
 const ended = {
@@ -21,7 +20,13 @@ const ended = {
   completedAt: NOW - 999,
   engineMs: 1,
 };
-const starting: OpenRecord = { ...of, state: 'starting', askedUntil: NOW + 1, isRetry: false };
+const starting: OpenRecord = {
+  ...of,
+  state: 'starting',
+  askedUntil: NOW + 1,
+  claim: 'claim-1',
+  isRetry: false,
+};
 const underWay: OpenRecord = { ...starting, state: 'under-way', executionId: 'q1' };
 const copy: SucceededRecord = {
   ...ended,
@@ -36,20 +41,19 @@ const failed: EndedRecord = { ...ended, state: 'failed', reason: 'FAILED: x', ha
 
 const startNext = { next: 'start', after: 'token-1' };
 
-describe('judgeRecord, for a request that follows nothing yet', () => {
+describe('judgeRecord, for a request that waits for nothing yet', () => {
   it('starts where nothing is stored, after nothing', () => {
     expect(judgeRecord(undefined, facts)).toEqual({ next: 'start' });
   });
 
   describe.each([starting, underWay])('and a try that is $state', (record) => {
-    it.each<[string, Partial<OpenRecord>, object]>([
-      ['watches it while somebody asks the engine', {}, { next: 'watch' }],
-      ['asks when that has ended', { askedUntil: NOW }, { next: 'ask' }],
-      ['starts its own where the lake looks otherwise now', { trace: 'trace-0' }, startNext],
-    ])('%s', (_, more, verdict) => {
-      const given = { ...record, ...more } as OpenRecord;
-      const expected = verdict === startNext ? verdict : { ...verdict, record: given };
-      expect(judgeRecord(given, facts)).toEqual(expected);
+    it.each<[string, number, string]>([
+      ['watches it while somebody asks the engine', NOW + 1, 'watch'],
+      ['asks when that has ended', NOW, 'ask'],
+      ['asks where whoever did has let go of it', 0, 'ask'],
+    ])('%s', (_, askedUntil, next) => {
+      const given = { ...record, askedUntil };
+      expect(judgeRecord(given, facts)).toEqual({ next, record: given });
     });
   });
 
@@ -78,39 +82,29 @@ describe('judgeRecord, for a request that follows nothing yet', () => {
   });
 });
 
-describe('judgeRecord, for a request that follows a try', () => {
-  const records = [starting, underWay, copy, cutOff, failed];
-
-  it.each(records)('looks at the lake again where another try that is $state took its place', (record) => {
-    expect(judgeRecord({ ...record, token: 'token-2' }, following)).toEqual({ next: 'look-again' });
-  });
-
+describe('judgeRecord, for a request that waits already', () => {
   it('starts where the record is gone', () => {
-    expect(judgeRecord(undefined, following)).toEqual({ next: 'start' });
+    expect(judgeRecord(undefined, waiting)).toEqual({ next: 'start' });
   });
 
-  it.each([starting, underWay])(
-    'keeps to one that is $state, though the lake looks otherwise now',
-    (record) => {
-      const elsewhere = { ...following, trace: 'trace-9' };
-      expect(judgeRecord(record, elsewhere)).toEqual({ next: 'watch', record });
-      const left = { ...record, askedUntil: NOW - 1 };
-      expect(judgeRecord(left, elsewhere)).toEqual({ next: 'ask', record: left });
-    },
-  );
+  it.each([starting, underWay])('watches one that is $state, or asks where nobody does', (record) => {
+    expect(judgeRecord(record, waiting)).toEqual({ next: 'watch', record });
+    const left = { ...record, askedUntil: NOW - 1 };
+    expect(judgeRecord(left, waiting)).toEqual({ next: 'ask', record: left });
+  });
 
-  it('is given its result, copy or not, however old', () => {
+  it('is given the result, copy or not, however old', () => {
     const record = { ...copy, isCopy: false, completedAt: 0 };
-    expect(judgeRecord(record, following)).toEqual({ next: 'deliver', record });
+    expect(judgeRecord(record, waiting)).toEqual({ next: 'deliver', record });
   });
 
-  it('is refused as its try was, at whatever limit', () => {
+  it('is refused as the try was, at whatever limit', () => {
     const verdict = { next: 'refuse', record: cutOff };
-    expect(judgeRecord(cutOff, { ...following, maxBytesScanned: 99 })).toEqual(verdict);
-    expect(judgeRecord(failed, following)).toEqual({ next: 'refuse', record: failed });
+    expect(judgeRecord(cutOff, { ...waiting, maxBytesScanned: 99 })).toEqual(verdict);
+    expect(judgeRecord(failed, waiting)).toEqual({ next: 'refuse', record: failed });
   });
 
-  it('looks at the lake again where files changed under its try', () => {
-    expect(judgeRecord({ ...failed, hasDataMoved: true }, following)).toEqual({ next: 'look-again' });
+  it('looks at the lake again where files changed under the try', () => {
+    expect(judgeRecord({ ...failed, hasDataMoved: true }, waiting)).toEqual({ next: 'look-again' });
   });
 });

@@ -29,6 +29,9 @@ export interface MemoryBucket extends ResultsBucket {
 /** Every object's key must begin with one of the bucket's prefixes. */
 const KEY = /^(athena|reports|orders|tickets|publications|abandoned)\/./;
 
+/** More than any test means to make. */
+const MOST_CALLS = 10_000;
+
 export function memoryBucket(): MemoryBucket {
   const objects = new Map<string, StoredObject>();
   const calls: string[] = [];
@@ -39,6 +42,7 @@ export function memoryBucket(): MemoryBucket {
     if (!KEY.test(key)) throw new Error(`unplanned key: ${key}`);
     const call = `${operation} ${key}`;
     calls.push(call);
+    if (calls.length > MOST_CALLS) throw new Error('unplanned: calls without end');
     const index = hooks.findIndex((hook) => call.startsWith(hook.call));
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };

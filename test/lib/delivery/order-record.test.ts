@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readRecord } from '../../../lib/delivery/order-record.ts';
 
 const every = { form: 1, token: 't', trace: 'x' };
-const open = { ...every, askedUntil: 5, isRetry: false };
+const open = { ...every, askedUntil: 5, claim: 'c', isRetry: false };
 const ended = { ...every, executionId: 'q1', bytesScanned: 1, submittedAt: 1, completedAt: 2, engineMs: 1 };
 const records = [
   { state: 'starting', ...open },

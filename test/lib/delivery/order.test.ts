@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileKey, makeOrder, recordKey, tokenOf } from '../../../lib/delivery/order.ts';
+import { copyKey, fileKey, makeOrder, recordKey, tokenOf } from '../../../lib/delivery/order.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
@@ -51,8 +51,9 @@ describe('an order', () => {
     expect(tokenOf(other, 't', undefined)).not.toBe(tokenOf(order, 't', undefined));
   });
 
-  it('has its record under its id, and its file under the execution that answers it', () => {
-    expect(recordKey(order)).toBe(`orders/${order.id}.json`);
+  it('has its copy under its id, a record for each trace beside it, and its file under the execution', () => {
+    expect(copyKey(order)).toBe(`orders/${order.id}.json`);
+    expect(recordKey(order, { trace: 'trace-1' })).toBe(`orders/${order.id}/trace-1.json`);
     expect(fileKey(order, 'q1')).toBe(`reports/q1/${order.fileName}`);
   });
 });

@@ -10,7 +10,7 @@ import {
   publishLarge,
   readPublication,
 } from '../../../lib/delivery/publication.ts';
-import type { EngineResult } from '../../../lib/delivery/results.ts';
+import type { EngineResult, ResultsBucket } from '../../../lib/delivery/results.ts';
 import { only } from '../../only.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { CSV, START } from './setting.ts';
@@ -78,7 +78,7 @@ describe('publish', () => {
         yield Buffer.from(text);
       })() as unknown as EngineResult['content'],
     });
-    const results = only<ReturnType<typeof memoryBucket>>({
+    const results = only<ResultsBucket>({
       openResult: async () => result(ENGINE_CSV.replace('"1"', '"2"')),
       writeOnce: async (_key, _file, open) => {
         for (let tries = 0; tries < 2; tries++) {
@@ -91,6 +91,16 @@ describe('publish', () => {
     });
     await publish(results, publication, result(ENGINE_CSV));
     expect(read).toEqual([CSV, CSV.replace(',1', ',2')]);
+  });
+
+  it('gives one try to write the file 5 s, unless it is told otherwise', async () => {
+    const longest: (number | undefined)[] = [];
+    const results = only<ResultsBucket>({
+      writeOnce: async (_key, _file, _open, longestTryMs) => longest.push(longestTryMs) > 0,
+    });
+    await publish(results, publication);
+    await publish(results, publication, undefined, Number.POSITIVE_INFINITY);
+    expect(longest).toEqual([5_000, Number.POSITIVE_INFINITY]);
   });
 
   it('is false where the result is gone', async () => {
@@ -188,6 +198,7 @@ describe('awaitPublication', () => {
   it('looks once where there is no time to wait', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START - 1))).toEqual(['under-way', 0]);
+    expect(results.calls).toEqual([`head ${KEY}`, `create ${REQUEST}`, `head ${KEY}`, `head ${ABANDONED}`]);
     expect(results.document(REQUEST)).toEqual(publication);
   });
 

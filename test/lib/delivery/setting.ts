@@ -36,6 +36,7 @@ export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
   longestQueryMs: 600_000,
   listingMs: 0,
   maxBytesScanned: 10,
+  admitsGzip: false,
   ...more,
 });
 
@@ -46,16 +47,16 @@ export function setting(...plans: Plan[]) {
   const queries = memoryQueries(results, plans);
   const facts: DeliveryFacts = {};
   const ends: string[] = [];
-  const note = (learnt: DeliveryFacts) => {
-    if (learnt.recordedEnd) ends.push(learnt.recordedEnd);
-    Object.assign(facts, learnt);
+  const note = ({ ends: counted = [], ...learnt }: DeliveryFacts) => {
+    ends.push(...counted.map(({ state }) => state));
+    Object.assign(facts, learnt, counted.length > 0 && { ends: [...(facts.ends ?? []), ...counted] });
   };
   return {
     lake,
     results,
     queries,
     parts: { lake, results, queries },
-    /** What the log has learnt, and each end that was counted. */
+    /** What the log has learnt, and the state of each end that was counted. */
     facts,
     ends,
     note,

@@ -5,6 +5,7 @@ import { type WatchTerms, watchQuery } from '../../../lib/delivery/watch-query.t
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryQueries, type Plan } from './memory-queries.ts';
 import { START } from './setting.ts';
+import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 beforeEach(() => {
@@ -37,11 +38,7 @@ async function watch(
     (execution) => ({ execution, ms: Date.now() - START }),
     (error: unknown) => ({ error, ms: Date.now() - START }),
   );
-  let isDone = false;
-  void ended.then(() => {
-    isDone = true;
-  });
-  while (!isDone) await vi.advanceTimersByTimeAsync(5);
+  await settled(ended);
   const calls = { athena: queries.asked.get(id) ?? 0, s3: results.calls.length };
   // Nothing goes on behind the back of a request that has been answered.
   await vi.advanceTimersByTimeAsync(60_000);
@@ -59,8 +56,8 @@ describe.each(eachDice)('watchQuery, the dice at %d,', (dice) => {
   it.each([
     [300, 30, 1],
     [2_000, 130, 2],
-    [8_000, 300, 3],
-    [24_000, 300, 5],
+    [8_000, 400, 3],
+    [24_000, 1_100, 5],
   ])(
     'notices the end of a query of %d ms within %d ms, by %d calls of Athena at most',
     async (afterMs, lostMs, most) => {
@@ -135,6 +132,10 @@ describe('watchQuery', () => {
   it.each([
     ['has taken too long', { longestQueryMs: 5_000 }],
     ["is beyond its caller's patience", { giveUpAt: START + 5_000 }],
+    [
+      'has taken too long, as the request must be answered',
+      { longestQueryMs: 5_000, waitUntil: START + 5_000 },
+    ],
   ])('learns of an end in the last moment before a query %s', async (_, more) => {
     const { execution } = (await watch({ ends: 'cut-off', afterMs: 4_999 }, more)) as { execution: object };
     expect(execution).toMatchObject({ state: 'cut-off' });

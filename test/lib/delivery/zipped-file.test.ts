@@ -1,5 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { Overloaded } from '../../../lib/answers/problem.ts';
+import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { zippedBeside } from '../../../lib/delivery/zipped-file.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { CSV, LARGE } from './setting.ts';
@@ -28,11 +30,17 @@ describe('zippedBeside', () => {
     expect(gunzipSync(zipped?.content as Buffer).toString()).toBe(CSV);
   });
 
-  it('takes the one that is there', async () => {
+  it('takes the one that was found, without a call', async () => {
     const results = await bucketWithReport();
-    results.put(ZIPPED, {});
+    expect(await zippedBeside(results, ZIPPED)).toBe(ZIPPED);
+    expect(results.calls).toEqual([]);
+  });
+
+  it('leaves one that another request has made meanwhile as it is', async () => {
+    const results = await bucketWithReport();
+    const { etag } = results.put(ZIPPED, {});
     expect(await zippedBeside(results, KEY)).toBe(ZIPPED);
-    expect(results.calls).toEqual([`head ${ZIPPED}`]);
+    expect(results.objects.get(ZIPPED)?.etag).toBe(etag);
   });
 
   it('is the same file for many who ask at once', async () => {
@@ -41,17 +49,39 @@ describe('zippedBeside', () => {
     expect(new Set(keys)).toEqual(new Set([ZIPPED]));
   });
 
-  it('is none where the plain one is too large to zip while a caller waits', async () => {
+  it('is the plain one where that is too large to be zipped while a caller waits', async () => {
     const results = memoryBucket();
     results.putResult(`s3://results/${KEY}`, CSV, LARGE);
-    expect(await zippedBeside(results, KEY)).toBeUndefined();
+    expect(await zippedBeside(results, KEY)).toBe(KEY);
     expect([...results.objects.keys()]).toEqual([KEY]);
   });
 
-  it('is none where the plain one is gone, before or while it is opened', async () => {
-    expect(await zippedBeside(memoryBucket(), KEY)).toBeUndefined();
+  it('is the plain one where that is gone, before or while it is opened', async () => {
+    expect(await zippedBeside(memoryBucket(), KEY)).toBe(KEY);
     const results = await bucketWithReport();
     results.before(`openFile ${KEY}`, () => results.objects.delete(KEY));
-    expect(await zippedBeside(results, KEY)).toBeUndefined();
+    expect(await zippedBeside(results, KEY)).toBe(KEY);
+    expect(results.objects.size).toBe(0);
+  });
+
+  it.each(['head', 'writeOnce', 'openFile'])(
+    'is the plain one where S3 has no time for a %s',
+    async (call) => {
+      const results = await bucketWithReport();
+      results.before(call, () => {
+        throw new Overloaded('Later.', 30);
+      });
+      expect(await zippedBeside(results, KEY)).toBe(KEY);
+      expect([...results.objects.keys()]).toEqual([KEY]);
+    },
+  );
+
+  it('throws what else goes wrong', async () => {
+    const results = await bucketWithReport();
+    const boom = new AwsCallFailed('S3 PutObject', new Error('boom'));
+    results.before('writeOnce', () => {
+      throw boom;
+    });
+    await expect(zippedBeside(results, KEY)).rejects.toBe(boom);
   });
 });

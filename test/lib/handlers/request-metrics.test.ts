@@ -3,12 +3,14 @@ import type { LoggedFacts } from '../../../lib/handlers/logged-facts.ts';
 import { countAnswer, type MetricSink } from '../../../lib/handlers/request-metrics.ts';
 
 const counted = (facts: LoggedFacts, status: number) => {
-  const metrics: Record<string, [string, number]> = {};
+  const metrics: Record<string, [string, ...number[]]> = {};
   let published = 0;
   const sink = {
     addMetric: (name: string, unit: string, value: number) => {
-      expect(metrics[name]).toBeUndefined();
-      metrics[name] = [unit, value];
+      // Of values under one name, CloudWatch makes a sum and a count: each end is one of them.
+      const [knownUnit, ...values] = metrics[name] ?? [unit];
+      expect(unit).toBe(knownUnit);
+      metrics[name] = [unit, ...values, value];
     },
     publishStoredMetrics: () => {
       published += 1;
@@ -27,7 +29,7 @@ describe('countAnswer', () => {
   });
 
   it('counts a query by the request that recorded its end, and by no other that learnt of it', () => {
-    expect(counted({ ...figures, isReady: true, recordedEnd: 'succeeded' }, 303)).toEqual({
+    expect(counted({ ...figures, isReady: true, ends: [{ state: 'succeeded', ...figures }] }, 303)).toEqual({
       Reports: ['Count', 1],
       BytesScanned: ['Bytes', 123],
       QueryDuration: ['Milliseconds', 45],
@@ -36,16 +38,29 @@ describe('countAnswer', () => {
   });
 
   it('counts the bytes of a query that was cut off, which is no failure', () => {
-    expect(counted({ ...figures, recordedEnd: 'cut-off' }, 400)).toEqual({
+    expect(counted({ ...figures, ends: [{ state: 'cut-off', ...figures }] }, 400)).toEqual({
       BytesScanned: ['Bytes', 123],
       QueryDuration: ['Milliseconds', 45],
     });
   });
 
   it('counts a failed query, with zeros where Athena gave no figures', () => {
-    expect(counted({ recordedEnd: 'failed' }, 500)).toEqual({
+    expect(counted({ ends: [{ state: 'failed', bytesScanned: 0, queryMs: 0 }] }, 500)).toEqual({
       BytesScanned: ['Bytes', 0],
       QueryDuration: ['Milliseconds', 0],
+      FailedQueries: ['Count', 1],
+    });
+  });
+
+  it('counts each query of a request whose first one failed and whose second one did not', () => {
+    const ends = [
+      { state: 'failed', ...figures },
+      { state: 'succeeded', bytesScanned: 7, queryMs: 8 },
+    ] as const;
+    expect(counted({ bytesScanned: 7, queryMs: 8, isReady: true, ends }, 303)).toEqual({
+      Reports: ['Count', 1],
+      BytesScanned: ['Bytes', 123, 7],
+      QueryDuration: ['Milliseconds', 45, 8],
       FailedQueries: ['Count', 1],
     });
   });

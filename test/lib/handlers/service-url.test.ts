@@ -22,6 +22,14 @@ describe('serviceUrl', () => {
       { 'x-forwarded-proto': ['http'], 'x-forwarded-port': ['8080'] },
       'http://127.0.0.1:8080',
     ],
+    [
+      "http's own port",
+      'reports.example',
+      '/openapi.json',
+      { 'x-forwarded-proto': ['http'], 'x-forwarded-port': ['80'] },
+      'http://reports.example',
+    ],
+    ['a host of one letter', 'x', '/openapi.json', https, 'https://x'],
     ['no word of the scheme', 'reports.example', '/openapi.json', {}, 'https://reports.example'],
   ])('is where the service is behind %s', (_, domainName, path, headers, expected) => {
     expect(urlOf(domainName, path, headers)).toBe(expected);
@@ -32,7 +40,9 @@ describe('serviceUrl', () => {
     ['a forwarded host', { ...https, 'X-Forwarded-Host': ['evil.example'] }],
     ['a scheme that is none', { ...https, 'X-Forwarded-Proto': ['javascript'] }],
     ['two schemes', { ...https, 'X-Forwarded-Proto': ['http', 'https'] }],
-    ['a port that is none', { ...https, 'X-Forwarded-Port': ['443@evil.example'] }],
+    ['a port that is none', { ...https, 'X-Forwarded-Port': ['8443@evil.example'] }],
+    ['a port after something else', { ...https, 'X-Forwarded-Port': ['evil.example:8443'] }],
+    ['a port that is too long', { ...https, 'X-Forwarded-Port': ['844384'] }],
   ])('does not believe %s', (_, headers) => {
     expect(urlOf('reports.example', '/openapi.json', headers)).toBe('https://reports.example');
   });
@@ -40,6 +50,8 @@ describe('serviceUrl', () => {
   it.each<[string, string | undefined, string]>([
     ['no host', undefined, '/openapi.json'],
     ['a host that is none', 'evil.example/?', '/openapi.json'],
+    ['a host after something else', 'x@evil.example', '/openapi.json'],
+    ['a host that ends with a dot', 'evil.example.', '/openapi.json'],
     ['another route', 'reports.example', '/other'],
   ])('is not known from %s', (_, domainName, path) => {
     expect(urlOf(domainName, path, https)).toBeUndefined();

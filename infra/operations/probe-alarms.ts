@@ -1,0 +1,30 @@
+import { Duration } from 'aws-cdk-lib';
+import type { AlarmEntry } from './alarm-list.ts';
+import type { StageMetrics } from './metrics.ts';
+
+/** What the probe tells. It rings without data too: a probe that does not run sees nothing. */
+export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmEntry[] {
+  const period = Duration.minutes(everyMinutes);
+  return [
+    {
+      name: 'probe-gets-no-report',
+      suffering: 'A report, pulled as a partner pulls it, did not come three times running.',
+      anchor: 'probe-gets-no-report',
+      metric: metrics.own('probePulled', { period, statistic: 'Minimum' }),
+      rings: 'below',
+      threshold: 1,
+      periods: 3,
+      periodsToAlarm: 3,
+    },
+    {
+      name: 'no-data-came',
+      suffering: 'A report of yesterday has no rows: partners get empty reports.',
+      anchor: 'no-data-came',
+      metric: metrics.own('probeRows', { period: Duration.hours(1), statistic: 'Minimum' }),
+      rings: 'below',
+      threshold: 1,
+      periods: 2,
+      periodsToAlarm: 2,
+    },
+  ];
+}

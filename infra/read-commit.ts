@@ -1,0 +1,16 @@
+import { spawnSync } from 'node:child_process';
+
+const git = (...args: string[]): string | undefined => {
+  const { status, stdout } = spawnSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+};
+
+/**
+ * The commit that is deployed, with `-changed` behind it where files differ from it; `unknown` without git, as in an
+ * unpacked archive.
+ */
+export function readCommit(): string {
+  const commit = git('rev-parse', '--short=12', 'HEAD');
+  if (commit === undefined) return 'unknown';
+  return git('status', '--porcelain', '--untracked-files=no') === '' ? commit : `${commit}-changed`;
+}

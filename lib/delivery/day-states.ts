@@ -1,0 +1,49 @@
+import { PARTITION_COLUMN } from '../report/tables.ts';
+import { utcDay, type Window } from '../report/utc-time.ts';
+import { dataState, lakeDays } from './data-version.ts';
+import type { LakeObject } from './lake.ts';
+
+/**
+ * How a day stands: `final`, nothing more will come until the writer opens it again; `open`, more may come; `unknown`
+ * where the lake doesn't say.
+ */
+export const DAY_STATES = ['final', 'open', 'unknown'] as const;
+
+export interface DayState {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string;
+  readonly state: (typeof DAY_STATES)[number];
+  /** What a report of exactly this day has in `Data-Version`: it changes with the day's files, and only with them. */
+  readonly version: string;
+}
+
+/** How many days before a window tell whether the lake's writers mark their days at all. */
+export const HABIT_DAYS = 31;
+
+const DAY_MS = 86_400_000;
+
+/** What to list for the states of a window's days. */
+export const listedWindow = ({ start, end }: Window): Window => ({ start: start - HABIT_DAYS * DAY_MS, end });
+
+/**
+ * The states of a window's days that hold events.
+ *
+ * @param objects what lies in the folders of the listed window's days
+ * @param folder of the table: `<prefix>publisher_events/`
+ */
+export function dayStates(objects: readonly LakeObject[], folder: string, { start }: Window): DayState[] {
+  const days = lakeDays({ objects, listedAt: 0 }, folder);
+  const marksDays = days.some(({ isMarkedComplete }) => isMarkedComplete);
+  const first = utcDay(start);
+  return days
+    .filter(({ day, files }) => day >= first && files > 0)
+    .map(({ day, isMarkedComplete }) => {
+      const ofDay = objects.filter(({ key }) => key.startsWith(`${folder}${PARTITION_COLUMN}=${day}/`));
+      const unmarked = marksDays ? 'open' : 'unknown';
+      return {
+        day,
+        state: isMarkedComplete ? 'final' : unmarked,
+        version: dataState({ objects: ofDay, listedAt: 0 }, folder).version,
+      };
+    });
+}

@@ -1,0 +1,33 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
+import { METRIC } from '../metric-names.ts';
+import type { LineLog } from './request-log.ts';
+import type { MetricSink } from './request-metrics.ts';
+
+/**
+ * Pulls a report from outside, on a schedule, and counts whether it came and how many rows it had. It never throws: a
+ * failed pull is what it is there to tell, and Lambda would only repeat it.
+ */
+export function probeHandler({
+  pull,
+  log,
+  metrics,
+}: {
+  readonly pull: () => Promise<number>;
+  readonly log: LineLog;
+  readonly metrics: MetricSink;
+}) {
+  return async (): Promise<void> => {
+    const began = Date.now();
+    const durationMs = () => Date.now() - began;
+    try {
+      const rows = await pull();
+      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 1);
+      metrics.addMetric(METRIC.probeRows, MetricUnit.Count, rows);
+      log.info('probe', { isPulled: true, rows, durationMs: durationMs() });
+    } catch (error) {
+      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 0);
+      log.error('probe', { isPulled: false, durationMs: durationMs(), error });
+    }
+    metrics.publishStoredMetrics();
+  };
+}

@@ -1,0 +1,28 @@
+import * as v from 'valibot';
+import { ENV, PROBE_ENV } from '../names.ts';
+
+const url = v.pipe(v.string(), v.url());
+const text = v.pipe(v.string(), v.nonEmpty());
+
+const environment = v.object({
+  [ENV.apiScope]: text,
+  /** Where the service is, as partners call it. */
+  [PROBE_ENV.serviceUrl]: url,
+  [PROBE_ENV.tokenUrl]: url,
+  /** The secret that holds the client's id and secret. */
+  [PROBE_ENV.clientSecretId]: text,
+});
+
+/** What the probe runs by. */
+export type ProbeConfig = ReturnType<typeof readProbeConfig>;
+
+/** Reads the probe's configuration off the environment; throws a ValiError that says what is missing or wrong. */
+export function readProbeConfig(env: Readonly<Record<string, string | undefined>>) {
+  const values = v.parse(environment, env);
+  return Object.freeze({
+    scope: `${values[ENV.apiScope]}/.default`,
+    serviceUrl: values[PROBE_ENV.serviceUrl],
+    tokenUrl: values[PROBE_ENV.tokenUrl],
+    clientSecretId: values[PROBE_ENV.clientSecretId],
+  });
+}

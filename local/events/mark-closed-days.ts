@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { dayFolder, SUCCESS_MARKER } from '../lake/layout.ts';
+
+/**
+ * Puts the marker of a complete day into all days of sample events but the last, which is still open. Does nothing
+ * where it has been done.
+ *
+ * @param days of each table, in their order
+ */
+export async function markClosedDays(
+  directory: string,
+  tables: readonly string[],
+  days: readonly string[],
+): Promise<void> {
+  const markers = tables.flatMap((table) =>
+    days.slice(0, -1).map((day) => join(directory, dayFolder(table, day), SUCCESS_MARKER)),
+  );
+  // The last is written last: where it is, the others are.
+  const last = markers.at(-1);
+  if (!last || existsSync(last)) return;
+  for (const marker of markers) await writeFile(marker, '');
+}

@@ -1,0 +1,51 @@
+import type { LakeFacts } from './lake-facts.ts';
+
+/**
+ * How bad it is, the worst first: `wrong`, reports are false and nobody notices; `fails`, reports fail; `warning`,
+ * reports are right, but perhaps not what was meant; `advice`, they are right and could cost less.
+ */
+const SEVERITIES = ['wrong', 'fails', 'warning', 'advice'] as const;
+
+export type Severity = (typeof SEVERITIES)[number];
+
+/** One thing that is not as the data contract has it, in however many files. */
+export interface Finding {
+  readonly severity: Severity;
+  /** Where: files, or folders with a slash at their end, from the lake's root. */
+  readonly paths: readonly string[];
+  readonly column?: string;
+  readonly found: string;
+  readonly needed: string;
+  readonly cure: string;
+}
+
+/** Looks for one kind of fault. */
+export type Rule = (lake: LakeFacts) => Finding[];
+
+/** Whether reports over the lake can be relied on in spite of it. */
+export const isHarmless = ({ severity }: Finding): boolean => severity === 'warning' || severity === 'advice';
+
+/** The same thing in several files is one finding. The worst comes first, and what concerns most files. */
+export function sortFindings(findings: readonly Finding[]): Finding[] {
+  const alike = Map.groupBy(findings, ({ severity, column, found, needed, cure }) =>
+    JSON.stringify([severity, column, found, needed, cure]),
+  );
+  return [...alike.values()]
+    .map((group) => ({ ...(group[0] as Finding), paths: group.flatMap(({ paths }) => paths) }))
+    .sort(
+      (a, b) =>
+        SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.paths.length - a.paths.length,
+    );
+}
+
+const SHOWN = 3;
+
+/** `a.parquet, b.parquet and 7 more` */
+function listed(paths: readonly string[]): string {
+  const more = paths.length - SHOWN;
+  return more > 1 ? `${paths.slice(0, SHOWN).join(', ')} and ${more} more` : paths.join(', ');
+}
+
+/** In one line: where, what was found, what is needed, and the cure. */
+export const lineOf = ({ paths, column, found, needed, cure }: Finding): string =>
+  `${listed(paths)}: ${column ? `${column}: ` : ''}${found}; needed: ${needed}. ${cure}`;

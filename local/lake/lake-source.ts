@@ -1,0 +1,21 @@
+import type { Entry } from './lake-facts.ts';
+import type { LocalFile } from './read-footers.ts';
+
+/** Where a lake lies: a folder of this machine, or a bucket. */
+export interface LakeSource {
+  /** As the operator wrote it. */
+  readonly location: string;
+  /** Everything in the lake. Rejects with an EventsFault where it can't be listed. */
+  list(): Promise<Entry[]>;
+  /** Puts the files' footers where DuckDB can read them. */
+  footersOf(entries: readonly Entry[]): Promise<LocalFiles>;
+  /** Puts whole files there. */
+  filesOf(entries: readonly Entry[]): Promise<LocalFiles>;
+  /** A digest of the whole content. */
+  digestOf(entry: Entry): Promise<string>;
+}
+
+/** Files that can be read until they are disposed of. */
+export interface LocalFiles extends AsyncDisposable {
+  readonly files: readonly LocalFile[];
+}

@@ -1,0 +1,62 @@
+import { reports } from '../../lib/report/catalogue.ts';
+import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
+import type { DayFacts, Entry, LakeFacts, TableFacts } from './lake-facts.ts';
+
+/** Spark's and Hadoop's marker: the day that holds it is complete. */
+export const SUCCESS_MARKER = '_SUCCESS';
+
+const PARTITION_PREFIX = `${PARTITION_COLUMN}=`;
+
+/** The folder of a day: `publisher_events/day=2026-01-31`. */
+export const dayFolder = (table: string, day: string): string => `${table}/${PARTITION_PREFIX}${day}`;
+
+/** Sorts what lies in a lake into tables, days and what the engines leave out, as Athena reads it. */
+export function layoutOf(location: string, entries: readonly Entry[], today: string): LakeFacts {
+  const names = tables.map(({ name }) => name);
+  const first = entries.map(({ path }) => path.split('/', 1)[0] as string);
+  return {
+    location,
+    today,
+    others: [...new Set(first)].filter((name) => !names.includes(name)).sort(),
+    tables: tables.map((table, index) => {
+      const report = reports[index];
+      if (!report) throw new TypeError(`${table.name} belongs to no report`);
+      const own = entries.filter(({ path }) => path.startsWith(`${table.name}/`));
+      const isFile = entries.some(({ path }) => path === table.name);
+      return { table, report, isFile, exists: own.length > 0, ...sorted(own) };
+    }),
+  };
+}
+
+function sorted(entries: readonly Entry[]): Pick<TableFacts, 'days' | 'strays' | 'hidden'> {
+  const strays: Entry[] = [];
+  const hidden: Entry[] = [];
+  const files = new Map<string, Entry[]>();
+  const succeeded = new Map<string, number>();
+  for (const entry of entries) {
+    const [, folder = '', ...rest] = entry.path.split('/');
+    // A key that ends with a slash is a folder that the S3 console has made.
+    if (entry.path.endsWith('/')) continue;
+    const day = dayOf(folder);
+    if (day && rest.length === 1 && rest[0] === SUCCESS_MARKER) succeeded.set(day, entry.modifiedAt);
+    else if ([folder, ...rest].some(isHidden)) hidden.push(entry);
+    else if (!day || rest.length === 0) strays.push(entry);
+    else files.set(day, [...(files.get(day) ?? []), entry]);
+  }
+  const days = [...files].sort().map(([day, files]): DayFacts => {
+    const succeededAt = succeeded.get(day);
+    return { day, files, ...(succeededAt !== undefined && { succeededAt }) };
+  });
+  return { days, strays, hidden };
+}
+
+const isHidden = (name: string): boolean => /^[._]/.test(name);
+
+/** The day of a folder's name; undefined where Athena would never look into it. */
+export function dayOf(folder: string): string | undefined {
+  if (!folder.startsWith(PARTITION_PREFIX)) return undefined;
+  const day = folder.slice(PARTITION_PREFIX.length);
+  const time = Date.parse(`${day}T00:00:00Z`);
+  // The round trip refuses what Date.parse rolls over or completes: 2026-02-31, 2026-1-5.
+  return !Number.isNaN(time) && new Date(time).toISOString() === `${day}T00:00:00.000Z` ? day : undefined;
+}

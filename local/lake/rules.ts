@@ -1,0 +1,21 @@
+import { type Finding, type Rule, sortFindings } from './finding.ts';
+import type { LakeFacts } from './lake-facts.ts';
+import { adviceRules } from './rules/advice-rules.ts';
+import { columnRules } from './rules/column-rules.ts';
+import { layoutRules } from './rules/layout-rules.ts';
+import { levelRules } from './rules/level-rules.ts';
+import { protocolRules } from './rules/protocol-rules.ts';
+import { valueRules } from './rules/value-rules.ts';
+
+/** All that a lake is held against: by `npm run lake -- check`, and at `npm start` before it is served. */
+const rules: readonly Rule[] = [
+  ...layoutRules,
+  ...columnRules,
+  ...valueRules,
+  ...levelRules,
+  ...protocolRules,
+  ...adviceRules,
+];
+
+/** Everything that is not as it should be, the worst first. */
+export const judge = (lake: LakeFacts): Finding[] => sortFindings(rules.flatMap((rule) => rule(lake)));

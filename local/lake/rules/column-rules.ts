@@ -1,0 +1,113 @@
+import type { Report } from '../../../lib/report/catalogue.ts';
+import { type Column, type ColumnType, PARTITION_COLUMN, TIME_COLUMN } from '../../../lib/report/tables.ts';
+
+import { fits } from '../column-types.ts';
+import type { Finding, Rule } from '../finding.ts';
+import { type FileFacts, filesOf, type TableFacts } from '../lake-facts.ts';
+import { similarName } from '../similar-name.ts';
+
+const CONVERT = 'Run `npm run lake -- convert`';
+
+/** Every file of every table that could be read, with what the table wants of it. */
+const inFiles =
+  (look: (file: FileFacts & Required<Pick<FileFacts, 'footer'>>, table: TableFacts) => Finding[]): Rule =>
+  ({ tables }) =>
+    tables.flatMap((table) =>
+      filesOf(table).flatMap((file) => (file.footer ? look({ ...file, footer: file.footer }, table) : [])),
+    );
+
+const columnsFit = inFiles(({ path, footer }, { table }) =>
+  table.columns.flatMap(({ name, type }) => {
+    const found = footer.types.get(name);
+    if (!found || fits(type, found)) return [];
+    return [
+      {
+        severity: 'fails',
+        paths: [path],
+        column: name,
+        found: `it is ${found}`,
+        needed: type,
+        cure: cureOf(type, found),
+      },
+    ];
+  }),
+);
+
+const isInteger = (found: string): boolean => /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(found);
+
+function cureOf(type: ColumnType, found: string): string {
+  if (found === 'nested') return 'Write a plain column: lists and structs have no meaning here.';
+  if (type === 'timestamp') {
+    if (isInteger(found))
+      return `${CONVERT} with --time-unit seconds, milliseconds, microseconds or nanoseconds: a number alone doesn't say which.`;
+    if (found === 'DATE')
+      return `${CONVERT}: the records get the midnight of their day. Hours are lost where they were.`;
+    return `${CONVERT}: it takes YYYY-MM-DD hh:mm:ss with or without a zone, and UTC where there is none.`;
+  }
+  if (type === 'decimal(18,6)') {
+    if (/^(DOUBLE|FLOAT)$/.test(found))
+      return `${CONVERT}: it writes the amount that the float was meant to be, and refuses what has no six exact digits.`;
+    return `${CONVERT}: it keeps every digit, or refuses the file.`;
+  }
+  if (type === 'bigint') return `${CONVERT}: it takes whole numbers within 64 bits and refuses the rest.`;
+  return `${CONVERT}: it writes text.`;
+}
+
+const columnsAreThere = inFiles(({ path, footer }, { table, report }) =>
+  table.columns
+    .filter(({ name }) => !footer.types.has(name))
+    .map((column) => ({ paths: [path], column: column.name, ...missing(column, footer.types, report) })),
+);
+
+function missing(
+  { name, type }: Column,
+  types: ReadonlyMap<string, string>,
+  report: Report,
+): Pick<Finding, 'severity' | 'found' | 'needed' | 'cure'> {
+  const similar = similarName(name, [...types.keys()]);
+  const hint = similar ? ` The file has ${similar}: if that is it, rename it.` : '';
+  if (name === TIME_COLUMN)
+    return {
+      severity: 'wrong',
+      found: 'it is missing: no record has an hour, and windows within a day find nothing',
+      needed: type,
+      cure: `Write it.${hint}`,
+    };
+  const governing = report.fields[report.governedBy];
+  const isCompany = governing && 'column' in governing && governing.column === name;
+  return {
+    severity: 'warning',
+    found: `it is missing, which Athena reads as NULL${isCompany ? ': no caller who is restricted to companies sees these records' : ''}`,
+    needed: type,
+    cure: hint ? hint.trim() : 'Nothing, where the column is younger than the file.',
+  };
+}
+
+const namesAreUnique = inFiles(({ path, footer }) =>
+  footer.doubledNames.map((name) => ({
+    severity: 'fails' as const,
+    paths: [path],
+    column: name,
+    found: 'the file holds it more than once (the case of letters does not count)',
+    needed: 'once',
+    cure: 'Leave one of them out when writing.',
+  })),
+);
+
+/** Some writers keep the partition in the file too. The engines take the folder's. */
+const dayIsTheFolders = inFiles(({ path, footer }) =>
+  footer.types.has(PARTITION_COLUMN)
+    ? [
+        {
+          severity: 'advice',
+          paths: [path],
+          column: PARTITION_COLUMN,
+          found: 'the file holds it too; the engines take it from the folder',
+          needed: 'not in the file',
+          cure: 'Leave it out when writing.',
+        },
+      ]
+    : [],
+);
+
+export const columnRules: readonly Rule[] = [columnsFit, columnsAreThere, namesAreUnique, dayIsTheFolders];

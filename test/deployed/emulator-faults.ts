@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { FaultInput, Faults } from '../../local/faults/faults.ts';
+
+/** A query that is to outlive a request's wait must outlive a longer one. */
+const slower = (fault: FaultInput): FaultInput =>
+  fault.on === 'query' && fault.delayMs !== undefined
+    ? { ...fault, delayMs: fault.delayMs * SLOWNESS }
+    : fault.on === 'query' && fault.queuedMs !== undefined
+      ? { ...fault, queuedMs: fault.queuedMs * SLOWNESS }
+      : fault;
+
+/**
+ * Each request that the emulator takes is a process of its own, which has to start: what takes milliseconds on one
+ * machine takes so much longer there, waits and slow queries alike.
+ */
+export const SLOWNESS = 5;
+
+/** The faults of the emulator, which `faults.py` reads off a file at each call. */
+export function faultsIn(file: string): Faults {
+  const counts = `${file}.counts`;
+  let current: readonly FaultInput[] = [];
+  const counted = (): number[] => {
+    try {
+      return JSON.parse(readFileSync(counts, 'utf8'));
+    } catch {
+      return [];
+    }
+  };
+  return {
+    set(faults) {
+      current = faults;
+      rmSync(counts, { force: true });
+      writeFileSync(file, JSON.stringify({ id: randomUUID(), faults: faults.map(slower) }));
+    },
+    current() {
+      const matched = counted();
+      return current.map((fault, index) => ({
+        every: 1,
+        times: Number.MAX_SAFE_INTEGER,
+        delayMs: 0,
+        queuedMs: 0,
+        throttle: false,
+        stall: false,
+        ...(fault as { on: 'query' }),
+        matched: matched[index] ?? 0,
+        struck: matched[index] ?? 0,
+      }));
+    },
+    strike: () => Promise.reject(new TypeError('the emulator strikes')),
+    queuedMs: () => 0,
+  };
+}

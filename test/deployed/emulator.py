@@ -1,0 +1,360 @@
+"""
+Starts MiniStack, an AWS emulator that this project has no part in, for the lane of deployed tests.
+
+Everything that is bent for the emulator stands here, each bend with its reason. Nothing in lib/, functions/ or infra/
+knows of it. Each bend fails at the start where the emulator has not what it changes, so that none outlives its reason
+unnoticed.
+"""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from contextvars import ContextVar
+from decimal import Decimal
+
+import faults
+from ministack import app
+from ministack.core import iam_actions
+from ministack.services import athena, cognito, s3
+from ministack.services.cloudformation import provisioners
+
+ENDPOINT = os.environ["LANE_ENDPOINT"]
+
+BENDS = []
+
+
+def bend(reason):
+    """Registers a bend by what it does (its name) and why (its reason)."""
+
+    def register(apply):
+        BENDS.append((apply.__name__, reason))
+        apply()
+        return apply
+
+    return register
+
+
+def replace(module, name, make):
+    """Replaces a function of the emulator by one that is made of the original."""
+    original = getattr(module, name)
+    setattr(module, name, make(original))
+
+
+# --- CloudFormation: resource types and properties that the emulator does not know ---
+
+
+def recorded_only(kind):
+    """A resource that is created, changed and deleted by name, and does nothing."""
+    if kind in provisioners._RESOURCE_HANDLERS:
+        raise SystemExit(f"The emulator knows {kind}: take the bend away.")
+
+    def create(logical_id, props, stack_name):
+        return f"{stack_name}-{logical_id}", {"Arn": f"arn:aws:lane:::{stack_name}-{logical_id}"}
+
+    def update(physical_id, old_props, new_props, *_):
+        return physical_id, {"Arn": f"arn:aws:lane:::{physical_id}"}
+
+    provisioners._RESOURCE_HANDLERS[kind] = {
+        "create": create,
+        "update": update,
+        "delete": lambda physical_id, props: None,
+    }
+
+
+@bend("The emulator has no AWS::WAFv2::WebACLAssociation. The firewall is not asked in the lane.")
+def web_acl_associations_are_recorded():
+    recorded_only("AWS::WAFv2::WebACLAssociation")
+
+
+@bend("The emulator has no AWS::CloudWatch::CompositeAlarm. No alarm is evaluated in the lane.")
+def composite_alarms_are_recorded():
+    recorded_only("AWS::CloudWatch::CompositeAlarm")
+
+
+@bend("The emulator refuses alarms on metric math. They are stored as alarms on a metric of no data.")
+def metric_math_alarms_are_stored():
+    def make(original):
+        def record(name, props):
+            if "Metrics" not in props:
+                return original(name, props)
+            rest = {key: value for key, value in props.items() if key != "Metrics"}
+            return original(name, {**rest, "Namespace": "Lane", "MetricName": name, "Statistic": "Sum"})
+
+        return record
+
+    replace(provisioners, "_cw_metric_alarm_record", make)
+
+
+# --- Cognito: an issuer that can be reached ---
+
+
+@bend(
+    "The emulator's user pools have no ProviderURL, and its tokens name AWS's own issuer, whose keys are not the "
+    "emulator's. Both become the emulator's address, where the key set is."
+)
+def the_issuer_is_the_emulator():
+    def with_url(original):
+        return lambda pool_id: {**original(pool_id), "ProviderURL": f"{ENDPOINT}/{pool_id}"}
+
+    replace(provisioners, "_cognito_user_pool_attributes", with_url)
+
+    def with_issuer(original):
+        def sign(claims, *args, **kwargs):
+            issuer = str(claims.get("iss", ""))
+            if issuer.startswith("https://cognito-idp."):
+                claims["iss"] = f"{ENDPOINT}/{issuer.rsplit('/', 1)[-1]}"
+            return original(claims, *args, **kwargs)
+
+        return sign
+
+    replace(cognito, "_signed_jwt", with_issuer)
+
+
+# --- IAM ---
+
+
+@bend(
+    "The emulator checks GetQueryExecution and StopQueryExecution against no resource; AWS's Service Authorization "
+    "Reference names the workgroup of the execution."
+)
+def executions_belong_to_their_workgroup():
+    def make(original):
+        def resource(service, method, path, headers, body, query_params, region, account_id):
+            if service == "athena":
+                execution = athena._executions.get(json.loads(body or b"{}").get("QueryExecutionId"))
+                if execution:
+                    return f"arn:aws:athena:{region}:{account_id}:workgroup/{execution['WorkGroup']}"
+            return original(service, method, path, headers, body, query_params, region, account_id)
+
+        return resource
+
+    replace(iam_actions, "extract_resource_arn", make)
+
+
+@bend(
+    "The emulator has no condition keys s3:if-none-match and s3:ObjectCreationOperation, by which a bucket's policy "
+    "demands conditional writes (S3 User Guide, Enforce conditional writes)."
+)
+def writes_have_their_condition_keys():
+    def make(original):
+        def context(action, query_params, path="", headers=None):
+            found = original(action, query_params, path, headers)
+            if action != "s3:PutObject":
+                return found
+            is_part = any(name in (query_params or {}) for name in ("uploads", "partNumber"))
+            condition = (headers or {}).get("if-none-match")
+            return {
+                **found,
+                "s3:ObjectCreationOperation": "false" if is_part else "true",
+                **({"s3:if-none-match": condition} if condition else {}),
+            }
+
+        return context
+
+    replace(iam_actions, "s3_service_context", make)
+
+
+# --- Athena ---
+
+
+@bend("The emulator takes no ExecutionParameters. Each stands where its question mark stood.")
+def execution_parameters_are_filled_in():
+    # A text in single quotes, a name in double quotes, or a question mark outside of both.
+    token = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\?")
+
+    def make(original):
+        def start(data):
+            parameters = iter(data.get("ExecutionParameters") or [])
+            fill = lambda match: f"({next(parameters)})" if match[0] == "?" else match[0]
+            return original({**data, "QueryString": token.sub(fill, data.get("QueryString", ""))})
+
+        return start
+
+    replace(athena, "_start_query_execution", make)
+
+
+@bend("The emulator starts another query for a ClientRequestToken that it has seen; Athena gives the same.")
+def one_query_for_one_token():
+    started = {}
+
+    def make(original):
+        def start(data):
+            key = (data.get("WorkGroup"), data.get("ClientRequestToken"))
+            if key[1] is None:
+                return original(data)
+            if key not in started:
+                started[key] = original(data)
+            return started[key]
+
+        return start
+
+    replace(athena, "_start_query_execution", make)
+
+
+@bend("The emulator finishes a query that was stopped, and then says that it succeeded.")
+def stopped_queries_stay_stopped():
+    def make(original):
+        async def execute(query_id, *args):
+            task = asyncio.create_task(original(query_id, *args))
+            while not task.done():
+                await asyncio.wait([task], timeout=0.2)
+                if (athena._executions.get(query_id) or {}).get("_stopped"):
+                    task.cancel()
+                    return
+
+        return execute
+
+    replace(athena, "_execute_query", make)
+
+    def stop_made(original):
+        def stop(data):
+            execution = athena._executions.get(data.get("QueryExecutionId"))
+            under_way = execution and execution["Status"]["State"] in ("QUEUED", "RUNNING")
+            answer = original(data)
+            if under_way:
+                execution["_stopped"] = True
+            return answer
+
+        return stop
+
+    replace(athena, "_stop_query_execution", stop_made)
+
+
+def athena_value(value):
+    if value is None:
+        return ""
+    if isinstance(value, Decimal):
+        text = format(value, "f")
+    elif isinstance(value, bool):
+        text = str(value).lower()
+    else:
+        text = str(value)
+    return '"' + text.replace('"', '""') + '"'
+
+
+@bend(
+    "The emulator writes its result to <id>.csv/<id>.csv, though it says <id>.csv, quotes only where it must, ends "
+    "lines with CRLF, and makes no difference between NULL and an empty text. Athena quotes every value but NULL, and "
+    "ends lines with LF."
+)
+def results_are_written_as_athena_writes_them():
+    async def save(query_id):
+        execution = athena._executions[query_id]
+        results = execution["_results"]
+        lines = [results["columns"], *results["rows"]]
+        text = "".join(",".join(map(athena_value, line)) + "\n" for line in lines)
+        bucket, _, key = execution["ResultConfiguration"]["OutputLocation"][len("s3://"):].partition("/")
+        body = faults.enlarged(text.encode(), strikes_this_query.get())
+        # In the order in which Athena's own clients rely on: the data, then what describes them.
+        for name, data in ((key, body), (f"{key}.metadata", b"")):
+            headers = {"content-type": "application/octet-stream", "content-length": str(len(data))}
+            status, _, answer = s3._put_object(bucket, name, data, headers)
+            if status >= 300:
+                raise RuntimeError(f"The result could not be written: {answer!r}")
+
+    replace(athena, "_save_query_results", lambda original: save)
+
+
+@bend(
+    "The emulator takes a table's columns from its files; Athena from its definition, so that a column that no file "
+    "has is NULL."
+)
+def tables_have_the_columns_of_their_definition():
+    def empty(table_data):
+        columns = table_data["StorageDescriptor"]["Columns"] + table_data.get("PartitionKeys", [])
+        typed = (f'CAST(NULL AS {DUCKDB_TYPE.get(c["Type"], c["Type"])}) AS "{c["Name"]}"' for c in columns)
+        return f"(SELECT {', '.join(typed)} WHERE false)"
+
+    def make(original):
+        def relation(table_data, files):
+            return f"(FROM {empty(table_data)} UNION ALL BY NAME FROM {original(table_data, files)})"
+
+        return relation
+
+    replace(athena, "_table_relation", make)
+    replace(athena, "_empty_relation", lambda original: empty)
+
+
+DUCKDB_TYPE = {"string": "VARCHAR"}
+
+
+# --- What the tests make go wrong: no bends, and without faults no change ---
+
+
+def faults_strike():
+    def make_run(original):
+        async def run(query, *args):
+            struck = faults.strike("query", query)
+            strikes_this_query.set(struck)
+            await faults.delay(struck)
+            for fault in struck:
+                if "fail" in fault:
+                    raise RuntimeError(MADE_TO_FAIL + fault["fail"])
+            return await original(query, *args)
+
+        return run
+
+    replace(athena, "_run_duckdb", make_run)
+
+    def make_out(original):
+        def out(execution):
+            told = original(execution)
+            _, made_to, how = (execution.get("_error") or "").partition(MADE_TO_FAIL)
+            return {**told, "Status": {**told["Status"], **failure(how)}} if made_to else told
+
+        return out
+
+    replace(athena, "_execution_out", make_out)
+
+    def make_athena(original):
+        async def handle(method, path, headers, body, query_params):
+            struck = faults.strike("athena", headers.get("x-amz-target", ""))
+            await faults.delay(struck)
+            if any(fault.get("throttle") for fault in struck):
+                return athena.error_response_json("TooManyRequestsException", "made to throttle", 400)
+            if any(fault.get("status") for fault in struck):
+                return athena.error_response_json("InternalServerException", "made to fail", 500)
+            return await original(method, path, headers, body, query_params)
+
+        return handle
+
+    replace(athena, "handle_request", make_athena)
+
+    def make_s3(original):
+        async def handle(method, path, *args, **kwargs):
+            key = path.lstrip("/").partition("/")[2]
+            struck = faults.strike("s3", f"{method} {key}")
+            await faults.delay(struck)
+            if any(fault.get("throttle") for fault in struck):
+                return s3._error("SlowDown", "made to throttle", 503)
+            for status in (fault["status"] for fault in struck if "status" in fault):
+                return s3._error("InternalError" if status == 500 else "ConditionalRequestConflict", "made", status)
+            return await original(method, path, *args, **kwargs)
+
+        return handle
+
+    replace(s3, "handle_request", make_s3)
+
+
+strikes_this_query = ContextVar("strikes_this_query", default=[])
+MADE_TO_FAIL = "made to fail: "
+
+
+def failure(how):
+    """How Athena tells of a query that failed, or that it has cut off."""
+    if how == "cut-off":
+        return {"State": "CANCELLED", "StateChangeReason": "Bytes scanned limit was exceeded"}
+    retryable = how == "retryable"
+    return {"AthenaError": {"ErrorCategory": 1 if retryable else 2, "ErrorType": 0, "Retryable": retryable}}
+
+
+if __name__ == "__main__":
+    faults_strike()
+    # It would also listen where TLS is usually found, which is the machine's and not the lane's.
+    app._port_is_bindable = lambda *_: False
+    if "--bends" in sys.argv:
+        json.dump(BENDS, sys.stdout)
+    else:
+        app.main()

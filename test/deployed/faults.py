@@ -1,0 +1,69 @@
+"""
+What the tests make go wrong in the emulator: the same faults as `local/faults/faults.ts`, read off a file. How many
+calls each has met is written beside it.
+"""
+
+import asyncio
+import json
+import os
+
+FILE = os.environ["LANE_FAULTS"]
+
+_armed = []
+_read = None
+
+
+def _current():
+    """The faults of the file, with counts that begin anew when it is written anew."""
+    global _armed, _read
+    try:
+        with open(FILE, encoding="utf-8") as file:
+            # Each setting has an id of its own, so that the same faults set twice are counted anew.
+            text = file.read()
+    except FileNotFoundError:
+        return []
+    if text != _read:
+        _armed = [{"fault": fault, "matched": 0, "struck": 0} for fault in json.loads(text)["faults"]]
+        _read = text
+    return _armed
+
+
+def _tell():
+    partial = f"{FILE}.partial"
+    with open(partial, "w", encoding="utf-8") as file:
+        json.dump([entry["matched"] for entry in _armed], file)
+    os.replace(partial, f"{FILE}.counts")
+
+
+def strike(on, what):
+    """The faults that strike this query or call, each counted."""
+    striking = []
+    for entry in _current():
+        fault = entry["fault"]
+        if fault["on"] != on or fault.get("match", "") not in what:
+            continue
+        entry["matched"] += 1
+        if entry["matched"] % fault.get("every", 1) == 0 and entry["struck"] < fault.get("times", float("inf")):
+            entry["struck"] += 1
+            striking.append(fault)
+    _tell()
+    return striking
+
+
+LONGER_THAN_ANYONE_WAITS_MS = 3_600_000
+
+
+async def delay(faults):
+    milliseconds = [
+        fault.get("delayMs", 0) + fault.get("queuedMs", 0) + fault.get("stall", False) * LONGER_THAN_ANYONE_WAITS_MS
+        for fault in faults
+    ]
+    await asyncio.sleep(max(milliseconds, default=0) / 1000)
+
+
+def enlarged(body, faults):
+    """The rows repeated, until the result is at least so large as the faults have it."""
+    at_least = max([fault.get("resultBytes", 0) for fault in faults], default=0)
+    head, _, rows = body.partition(b"\n")
+    rounds = max(1, -(-(at_least - len(head)) // max(1, len(rows))))
+    return head + b"\n" + rows * rounds

@@ -1,0 +1,23 @@
+/** What the suites must know of the deployment that they run against; `run-lane.ts` hands it over in the environment. */
+export interface Lane {
+  readonly endpoint: string;
+  /** The folder of the `aws` command. */
+  readonly commands: string;
+  readonly faultsFile: string;
+  /** Where the identity provider of stage `claims` signs any token for the tests. */
+  readonly signUrl: string;
+  /** The client of stage `cognito` that the register lets see every row. */
+  readonly client?: { readonly clientId: string; readonly clientSecret: string };
+  /** Which stage the suites run against. */
+  readonly stage: 'cognito' | 'claims';
+}
+
+const VARIABLE = 'DEPLOYED_LANE';
+
+export const laneEnvironment = (lane: Lane) => ({ [VARIABLE]: JSON.stringify(lane) });
+
+/** Undefined where the suites run against the one-machine stack. */
+export function currentLane(): Lane | undefined {
+  const lane = process.env[VARIABLE];
+  return lane === undefined ? undefined : JSON.parse(lane);
+}

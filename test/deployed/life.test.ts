@@ -1,0 +1,147 @@
+/**
+ * What an operator does with a deployment after its first day, in the order of its life: each case goes on where the
+ * one before it left.
+ */
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { knownEvents } from '../e2e/known-events.ts';
+import { type Service, startService } from '../e2e/service.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator } from './operator.ts';
+import { runCommand } from './run-command.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const lane = currentLane() as Lane;
+const { stage } = lane;
+const { aws, cdk, outputs } = operator(lane);
+const STACKS = ['data', 'identity', 'api', 'operations'].map(
+  (part) => `performance-reports-${stage}-${part}`,
+);
+
+let service: Service;
+let upgrade: string;
+beforeAll(async () => {
+  service = await startService(knownEvents(9, 300));
+  upgrade = await upgradedCopy();
+}, 120_000);
+afterAll(async () => {
+  await rm(upgrade, { recursive: true });
+});
+
+/** The product as it may be one day: its publisher report has one field more. */
+async function upgradedCopy(): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'performance-reports-upgrade-'));
+  const { output } = await runCommand('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+  });
+  for (const file of output.trim().split('\n')) {
+    await mkdir(dirname(join(copy, file)), { recursive: true });
+    // Deleted, and not yet committed.
+    await cp(join(ROOT, file), join(copy, file)).catch(() => {});
+  }
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  const catalogue = join(copy, 'lib/report/catalogue.ts');
+  const source = await readFile(catalogue, 'utf8');
+  const changed = source.replace(
+    /( +)DeviceOrProxy: /,
+    "$1AppName: text('app_name', 'name of the app'),\n$&",
+  );
+  expect(changed).not.toBe(source);
+  await writeFile(catalogue, changed);
+  return copy;
+}
+
+const report = (fields: string) =>
+  service.pull('publisherperformance', {
+    fields: fields.split(','),
+    start: '2026-01-01T00:00:00Z',
+    end: '2026-02-01T00:00:00Z',
+  });
+
+const stackNames = async (): Promise<string[]> => {
+  const answer = await aws('cloudformation', 'list-stacks', '--output', 'json');
+  return JSON.parse(answer)
+    .StackSummaries.filter(({ StackStatus }: { StackStatus: string }) => StackStatus !== 'DELETE_COMPLETE')
+    .map(({ StackName }: { StackName: string }) => StackName);
+};
+
+describe('a deployment', () => {
+  it('shows no difference while nothing has changed', async () => {
+    expect(await cdk('diff', stage, '--fail')).toContain('There were no differences');
+  });
+
+  it('keeps its data in an upgrade that adds a field, and answers the field with nothing where files lack it', async () => {
+    const before = await report('Day,DeviceOrProxy,ServedAds,Revenue');
+    await operator(lane, upgrade).cdk('deploy', stage, '--all', '--require-approval', 'never');
+    expect(await report('Day,DeviceOrProxy,ServedAds,Revenue')).toBe(before);
+    const totals = (await report('ServedAds,Revenue')).split('\n')[1];
+    expect(await report('AppName,ServedAds,Revenue')).toBe(`"AppName","ServedAds","Revenue"\n,${totals}\n`);
+  });
+
+  it('goes back to what it was', async () => {
+    await cdk('deploy', stage, '--all', '--require-approval', 'never');
+    await expect(report('AppName,ServedAds')).rejects.toThrow('Unknown field');
+  });
+
+  it('refuses to take the identity provider away from under the API', async () => {
+    const [, identity = ''] = STACKS;
+    await expect(cdk('destroy', stage, '--force', '--exclusively', identity)).rejects.toThrow(/imported by/i);
+    expect(await report('ServedAds')).toContain('"ServedAds"');
+  });
+
+  it('is destroyed down to what docs/deploy.md says', async () => {
+    await service.close();
+    const { EventsBucket = '', ResultsBucket = '' } = await outputs(stage, 'data');
+    await emptied(EventsBucket);
+    await emptied(ResultsBucket);
+    await cdk('destroy', stage, '--all', '--force');
+    const left = await stackNames();
+    expect(left.filter((name) => STACKS.includes(name))).toEqual([]);
+    expect(left).toContain('CDKToolkit');
+    expect(await remains()).toEqual([]);
+  });
+});
+
+/** As the S3 console's "Empty" does: every version, and every marker of a deletion. */
+async function emptied(bucket: string): Promise<void> {
+  await aws('s3', 'rm', '--recursive', '--quiet', `s3://${bucket}/`);
+  const listed = JSON.parse(
+    (await aws('s3api', 'list-object-versions', '--bucket', bucket, '--output', 'json')) || '{}',
+  );
+  const Objects = [...(listed.Versions ?? []), ...(listed.DeleteMarkers ?? [])].map(({ Key, VersionId }) => ({
+    Key,
+    VersionId,
+  }));
+  if (Objects.length > 0)
+    await aws(
+      's3api',
+      'delete-objects',
+      '--bucket',
+      bucket,
+      '--delete',
+      JSON.stringify({ Objects, Quiet: true }),
+    );
+}
+
+/** Whatever of the stage is still there, by its name. */
+async function remains(): Promise<string[]> {
+  const listings = await Promise.all([
+    aws('s3api', 'list-buckets', '--output', 'json'),
+    aws('lambda', 'list-functions', '--output', 'json'),
+    aws('logs', 'describe-log-groups', '--output', 'json'),
+    aws('athena', 'list-work-groups', '--output', 'json'),
+    aws('glue', 'get-databases', '--output', 'json'),
+    aws('iam', 'list-roles', '--output', 'json'),
+    aws('cognito-idp', 'list-user-pools', '--max-results', '60', '--output', 'json'),
+    aws('secretsmanager', 'list-secrets', '--output', 'json'),
+    aws('cloudwatch', 'describe-alarms', '--output', 'json'),
+  ]);
+  const ours = new RegExp(`"(?:[^"]*[/:])?(performance[-_]reports[-_]${stage}[^"]*)"`, 'g');
+  return (
+    [...new Set(listings.flatMap((listing) => [...listing.matchAll(ours)].map(([, name = '']) => name)))]
+      // The account's own, for the logs of all its APIs.
+      .filter((name) => !/CloudWatchRole/i.test(name))
+  );
+}

@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { runCommand } from './run-command.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const STAGES = join(import.meta.dirname, 'stages.ts');
+
+/** Where the operator's commands go, and who they are there. */
+export interface Account {
+  readonly endpoint: string;
+  /** The folder of the `aws` command. */
+  readonly commands: string;
+}
+
+const REGION = 'us-east-1';
+const ACCOUNT_ID = '000000000000';
+const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+/** What an operator types, and where. Each command resolves to what it wrote; it rejects with that if it fails. */
+export function operator({ endpoint, commands }: Account, cwd = ROOT, credentials = CREDENTIALS) {
+  const env = {
+    ...process.env,
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_REGION: REGION,
+    AWS_DEFAULT_REGION: REGION,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    AWS_CONFIG_FILE: '/dev/null',
+    AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    AWS_PAGER: '',
+  };
+  const run = async (command: string, parameters: readonly string[]): Promise<string> => {
+    const { code, output } = await runCommand(command, parameters, { cwd, env });
+    if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} ends with ${code}:\n${output}`);
+    return output;
+  };
+  const aws = (...parameters: string[]) => run(join(commands, 'aws'), parameters);
+  return {
+    aws,
+    /** `npx cdk …`, as every CDK user types it, on a stage of the lane. */
+    cdk: (command: string, stage: string, ...parameters: string[]) =>
+      run('npx', ['cdk', command, '-c', `stages=${STAGES}`, '-c', `stage=${stage}`, ...parameters]),
+    /** `npm run partner -- …`, of a stage of the lane. */
+    partner: (...parameters: string[]) => run('node', ['tools/partner.ts', ...parameters]),
+    bootstrap: () => run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '']),
+    /** The outputs of a stack, by name. */
+    async outputs(stage: string, part: string): Promise<Readonly<Record<string, string>>> {
+      const stack = `performance-reports-${stage}-${part}`;
+      const answer = await aws(
+        'cloudformation',
+        'describe-stacks',
+        '--stack-name',
+        stack,
+        '--output',
+        'json',
+      );
+      const [{ Outputs }] = JSON.parse(answer).Stacks;
+      return Object.fromEntries(
+        Outputs.map(({ OutputKey, OutputValue }: Record<string, string>) => [OutputKey, OutputValue]),
+      );
+    },
+  };
+}
+
+export type Operator = ReturnType<typeof operator>;

@@ -1,0 +1,194 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Question } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { changeEnvironment } from './function-environment.ts';
+import { killProcesses } from './function-processes.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator } from './operator.ts';
+import { statements } from './statements.ts';
+
+const lane = currentLane() as Lane;
+const { aws, outputs } = operator(lane);
+const functionName = (name: string) => `performance-reports-${lane.stage}-${name}`;
+
+let service: Service;
+let results: string;
+let directory: string;
+let asked = 0;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'permissions-'));
+  service = await startService(knownEvents(3, 200), { functionEnv: { QUERY_WAIT_MS: '1500' } });
+  results = (await outputs(lane.stage, 'data'))['ResultsBucket'] ?? '';
+});
+afterAll(async () => {
+  await service.close();
+  await rm(directory, { recursive: true });
+});
+
+/** One that nobody asked before. */
+const freshQuestion = (): Question => ({
+  fields: ['Day', 'Clicks'],
+  start: '2026-01-01T00:00:00Z',
+  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
+});
+
+/** A report as a partner gets it, from data whose version is known; slow ones come through the waiting room. */
+async function pull(report: string, delayMs = 0): Promise<boolean> {
+  service.stack.faults.set(delayMs > 0 ? [{ on: 'query', delayMs }] : []);
+  const query = queryOf(freshQuestion()).replace(
+    'Clicks',
+    report === 'publisherperformance' ? 'Clicks' : 'Spend',
+  );
+  const first = await service.request(report, query);
+  if (first.status !== 303) return false;
+  const hasVersion = first.headers.has('data-version') || delayMs > 0;
+  let response = first;
+  let lastVersion = first.headers.get('data-version');
+  for (let url = `${service.stack.apiUrl}/`; response.status === 303; ) {
+    url = new URL(response.headers.get('location') ?? '', url).href;
+    response = await fetch(url, { redirect: 'manual' });
+    lastVersion = response.headers.get('data-version') ?? lastVersion;
+  }
+  return response.status === 200 && hasVersion && lastVersion !== null;
+}
+
+/** The days of a report, which are told from the lake's files. */
+async function listsDays(report: string): Promise<boolean> {
+  const { start, end } = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+  const query = new URLSearchParams({ startInclusive: start, endExclusive: end, 'api-version': '1.0' });
+  const response = await service.request(`${report}/days`, String(query));
+  return response.ok && ((await response.json()) as { days: unknown[] }).days.length > 0;
+}
+
+/** Runs a function once on an event. */
+async function invoke(name: string, event: object): Promise<boolean> {
+  const payload = join(directory, 'event.json');
+  await writeFile(payload, JSON.stringify(event));
+  const output = join(directory, 'answer.json');
+  const target = ['--function-name', functionName(name), '--payload', `fileb://${payload}`, output];
+  return !(await aws('lambda', 'invoke', ...target)).includes('FunctionError');
+}
+
+/** A publication that is there to be made, its report's file taken away. */
+async function publishable(): Promise<object> {
+  service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
+  const response = await service.request('publisherperformance', queryOf(freshQuestion()), {
+    redirect: 'follow',
+  });
+  expect((await response.text()).length).toBeGreaterThan(20_000_000);
+  service.stack.faults.set([]);
+  const listed = await aws('s3', 'ls', '--recursive', `s3://${results}/publications/`);
+  const key = listed.trim().split('\n').at(-1)?.split(' ').at(-1) ?? '';
+  return { detail: { object: { key } } };
+}
+
+/** What each function does that needs all of its statements. */
+const works: Readonly<Record<string, () => Promise<boolean>>> = {
+  publisherperformance: () => pull('publisherperformance'),
+  advertiserperformance: () => pull('advertiserperformance'),
+  downloads: () => pull('publisherperformance', 3_000),
+  'publisherperformance-days': () => listsDays('publisherperformance'),
+  'advertiserperformance-days': () => listsDays('advertiserperformance'),
+  publish: async () => {
+    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/reports/`);
+    return invoke('publish', publication);
+  },
+  abandon: async () => {
+    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/abandoned/`);
+    const requestContext = { condition: 'RetriesExhausted' };
+    return invoke('abandon', { requestContext, requestPayload: publication });
+  },
+  probe,
+};
+
+let publication: object = {};
+
+/** The probe's own metric says whether it got the report: it runs against the service as the suites see it. */
+async function probe(): Promise<boolean> {
+  const target = ['--function-name', functionName('probe'), '--log-type', 'Tail', '--query', 'LogResult'];
+  const tail = await aws('lambda', 'invoke', ...target, '--output', 'text', join(directory, 'answer.json'));
+  return Buffer.from(tail.trim(), 'base64').toString().includes('"isPulled":true');
+}
+
+/** A deployed role's one policy without a statement, until what this resolves to is called. */
+async function without(name: string, sid: string): Promise<() => Promise<void>> {
+  const json = ['--output', 'json'];
+  const { Configuration } = JSON.parse(
+    await aws('lambda', 'get-function', '--function-name', functionName(name), ...json),
+  );
+  const role = ['--role-name', Configuration.Role.split('/').at(-1)];
+  const policy = [...role, '--policy-name', 'permissions'];
+  const { PolicyDocument: whole } = JSON.parse(await aws('iam', 'get-role-policy', ...policy, ...json));
+  const Statement = whole.Statement.filter(({ Sid }: { Sid: string }) => Sid !== sid);
+  expect(Statement).toHaveLength(whole.Statement.length - 1);
+  const put = async (document: object) => {
+    await aws('iam', 'put-role-policy', ...policy, '--policy-document', JSON.stringify(document));
+    // A function keeps for a minute what it read of the register.
+    if (sid === 'ReadPartners') killProcesses(functionName(name));
+  };
+  await put({ ...whole, Statement });
+  return () => put(whole);
+}
+
+const proven = statements
+  .filter(({ proof }) => proof === 'here')
+  .flatMap(({ sid, functions }) => functions.map((name) => [name, sid] as const));
+
+describe('with all of its statements', () => {
+  beforeAll(async () => {
+    publication = await publishable();
+    const { gatewayUrl: SERVICE_URL } = service;
+    await changeEnvironment(operator(lane), lane.stage, ['probe'], {
+      SERVICE_URL,
+      TOKEN_URL: service.stack.tokenUrl,
+    });
+  });
+
+  it.each(Object.keys(works))('%s works', async (name) => {
+    expect(await works[name]?.()).toBe(true);
+  });
+
+  it.each(proven)('%s does not work without %s', async (name, sid) => {
+    const restore = await without(name, sid);
+    try {
+      expect(await works[name]?.()).toBe(false);
+    } finally {
+      await restore();
+    }
+    expect(await works[name]?.()).toBe(true);
+  });
+});
+
+describe('a report’s file', () => {
+  it('can’t be replaced, whoever may write anything', async () => {
+    const user = ['--user-name', 'careless'];
+    const everything = { Effect: 'Allow', Action: 's3:*', Resource: '*' };
+    await aws('iam', 'create-user', ...user);
+    const policy = JSON.stringify({ Version: '2012-10-17', Statement: [everything] });
+    await aws('iam', 'put-user-policy', ...user, '--policy-name', 'all', '--policy-document', policy);
+    const { AccessKey } = JSON.parse(await aws('iam', 'create-access-key', ...user, '--output', 'json'));
+    const careless = operator(lane, undefined, {
+      accessKeyId: AccessKey.AccessKeyId,
+      secretAccessKey: AccessKey.SecretAccessKey,
+    });
+    const body = join(directory, 'body');
+    await writeFile(body, 'x');
+    const put = (key: string, ...condition: string[]) =>
+      careless
+        .aws('s3api', 'put-object', '--bucket', results, '--key', key, '--body', body, ...condition)
+        .then(
+          () => 'written',
+          (error: Error) => /AccessDenied|PreconditionFailed/.exec(error.message)?.[0],
+        );
+    expect([
+      await put('reports/x/x.csv'),
+      await put('reports/x/x.csv', '--if-none-match', '*'),
+      await put('reports/x/x.csv', '--if-none-match', '*'),
+      await put('orders/x.json'),
+    ]).toEqual(['AccessDenied', 'written', 'PreconditionFailed', 'written']);
+  });
+});

@@ -1,0 +1,34 @@
+import type { StageInput } from '../../infra/stage.ts';
+import { dev } from '../../infra/stages.ts';
+import { CLAIMS } from './claims.ts';
+
+const common: StageInput = {
+  ...dev,
+  // The suites ask as fast as they can, from one address.
+  throttling: { requestsPerSecond: 1_000, burst: 2_000 },
+  maxRequestsPerAddress: 100_000,
+};
+
+/** An operator's own stages: one with the identity provider that comes with it, one with another that was there. */
+export const stages: Readonly<Record<string, StageInput>> = {
+  cognito: {
+    ...common,
+    identity: { provider: 'cognito' },
+    probe: { everyMinutes: 60 },
+  },
+  claims: {
+    ...common,
+    identity: {
+      provider: 'existing',
+      issuer: process.env['LANE_ISSUER'] ?? 'http://127.0.0.1',
+      jwksUri: process.env['LANE_JWKS_URI'] ?? 'http://127.0.0.1/jwks',
+      tokenUrl: process.env['LANE_TOKEN_URL'] ?? 'http://127.0.0.1/token',
+    },
+    entitlements: {
+      by: 'claims',
+      publisherCompanies: { claim: CLAIMS.publisher },
+      advertiserCompanies: { claim: CLAIMS.advertiser },
+      everyCompanyValue: CLAIMS.every,
+    },
+  },
+};

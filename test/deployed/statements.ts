@@ -1,0 +1,63 @@
+/** How a statement of a function's role is known to be needed, and to be enough. */
+export type Proof =
+  /** `permissions.test.ts` takes it away from the deployed role and sees the function fail. */
+  | 'here'
+  /** The emulator does not ask for it; AWS does, as this document of its says. */
+  | { readonly awsOnly: string };
+
+const reportFunctions = ['publisherperformance', 'advertiserperformance'];
+const querying = [...reportFunctions, 'downloads'];
+const days = reportFunctions.map((name) => `${name}-days`);
+const everything = [...querying, ...days, 'openapi', 'notfound', 'publish', 'abandon', 'probe'];
+
+const ATHENA_S3 = 'Athena User Guide, "Control access to Amazon S3 from Athena"';
+const ATHENA_GLUE =
+  'Athena User Guide, "Configure access to databases and tables in the AWS Glue Data Catalog"';
+
+/**
+ * Every statement of every function's role. Athena reads tables and events, and writes its results, with the rights of
+ * whoever starts the query; the emulator's does so without any, so that those statements can't be proven here.
+ */
+export const statements: readonly {
+  readonly sid: string;
+  readonly functions: readonly string[];
+  readonly proof: Proof;
+}[] = [
+  { sid: 'ReadPartners', functions: [...querying, ...days], proof: 'here' },
+  { sid: 'RunQueries', functions: querying, proof: 'here' },
+  { sid: 'ReadTableDefinitions', functions: querying, proof: { awsOnly: ATHENA_GLUE } },
+  { sid: 'SeeDefaultDatabase', functions: querying, proof: { awsOnly: ATHENA_GLUE } },
+  { sid: 'LocateBuckets', functions: querying, proof: { awsOnly: ATHENA_S3 } },
+  { sid: 'ListEvents', functions: [...querying, ...days], proof: 'here' },
+  { sid: 'ReadEvents', functions: querying, proof: { awsOnly: ATHENA_S3 } },
+  {
+    sid: 'DecryptEvents',
+    functions: querying,
+    proof: {
+      awsOnly: 'Athena User Guide, "Encryption at rest": only where the events have a key of their own',
+    },
+  },
+  { sid: 'WriteQueryResults', functions: querying, proof: { awsOnly: ATHENA_S3 } },
+  { sid: 'ListQueryResultUploads', functions: querying, proof: { awsOnly: ATHENA_S3 } },
+  { sid: 'TellMissingFromForbidden', functions: [...querying, 'publish'], proof: 'here' },
+  { sid: 'ReadResults', functions: [...querying, 'publish'], proof: 'here' },
+  { sid: 'WriteResults', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
+  {
+    sid: 'AbortUploads',
+    functions: [...querying, 'publish'],
+    proof: {
+      awsOnly: 'S3 User Guide, "Multipart upload API and permissions": an upload that fails half-way',
+    },
+  },
+  {
+    sid: 'TellFailure',
+    functions: ['publish'],
+    proof: { awsOnly: 'Lambda Developer Guide, "Capturing records of Lambda asynchronous invocations"' },
+  },
+  { sid: 'ReadProbeClient', functions: ['probe'], proof: 'here' },
+  {
+    sid: 'WriteLog',
+    functions: everything,
+    proof: { awsOnly: 'Lambda Developer Guide, "Sending Lambda function logs to CloudWatch Logs"' },
+  },
+];

@@ -1,0 +1,253 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { reports } from '../../lib/report/catalogue.ts';
+import { accessToken } from '../../local/access-token.ts';
+import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
+import { SAMPLE_PARTNERS } from '../../local/clients.ts';
+import { writeEvents } from '../../local/events/write-events.ts';
+import { type Service, startService } from './service.ts';
+
+const DAY = { publisher: 'publisherperformance', advertiser: 'advertiserperformance' };
+
+let home: string;
+let lake: string;
+let service: Service;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'performance-reports-days-'));
+  lake = join(home, 'lake');
+  await write('2026-01-01', 1);
+  await writeEvents(lake, 'advertiser_events', [
+    { event_time: '2026-01-01T12:00:00.000Z', advertiser_company_id: 1 },
+  ]);
+  service = await startService(
+    { publisher_events: [], advertiser_events: [] },
+    { openEngine: duckDbOn(lake), eventsDirectory: lake },
+  );
+});
+afterAll(async () => {
+  await service.close();
+  await rm(home, { recursive: true });
+});
+beforeEach(async () => {
+  await rm(join(lake, 'publisher_events'), { recursive: true });
+  await rm(join(lake, 'advertiser_events'), { recursive: true, force: true });
+  await writeEvents(lake, 'advertiser_events', [
+    { event_time: '2026-01-01T12:00:00.000Z', advertiser_company_id: 1 },
+  ]);
+  await write('2026-03-01', 1);
+});
+
+const folder = (day: string) => join(lake, 'publisher_events', `day=${day}`);
+
+/** Adds a file of one record to a day. */
+const write = (day: string, clicks: number) =>
+  writeEvents(lake, 'publisher_events', [
+    { event_time: `${day}T12:00:00.000Z`, publisher_company_id: 1000, clicks },
+  ]);
+
+const mark = (day: string) => writeFile(join(folder(day), '_SUCCESS'), '');
+
+interface Answer {
+  readonly status: number;
+  readonly body: {
+    readonly days: readonly { readonly day: string; readonly state: string; readonly version: string }[];
+    readonly errors?: readonly { readonly parameter: string; readonly detail: string }[];
+  };
+}
+
+async function days(
+  start: string,
+  end: string,
+  token = service.token,
+  report = DAY.publisher,
+): Promise<Answer> {
+  const query = new URLSearchParams({ startInclusive: start, endExclusive: end, 'api-version': '1.0' });
+  const response = await fetch(`${service.stack.apiUrl}/reporting/${report}/days?${query}`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  return { status: response.status, body: (await response.json()) as Answer['body'] };
+}
+
+const MARCH = ['2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z'] as const;
+const statesOf = ({ body }: Answer) => body.days.map(({ day, state }) => `${day} ${state}`);
+const versionOf = ({ body }: Answer, day: string) => body.days.find((found) => found.day === day)?.version;
+
+describe('GET /reporting/{report}/days', () => {
+  it('names the days that hold events, what they are, and the window', async () => {
+    await write('2026-03-03', 1);
+    await mark('2026-03-01');
+    await mkdir(folder('2026-03-02'));
+    await mkdir(folder('2026-03-05'));
+    await mark('2026-03-05');
+    const { status, body } = await days(...MARCH);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      report: 'publisherperformance',
+      startInclusive: '2026-03-01T00:00:00Z',
+      endExclusive: '2026-04-01T00:00:00Z',
+      days: [
+        { day: '2026-03-01', state: 'final', version: expect.stringMatching(/^[0-9a-f]{32}$/) },
+        { day: '2026-03-03', state: 'open', version: expect.stringMatching(/^[0-9a-f]{32}$/) },
+      ],
+    });
+  });
+
+  it('does not know whether days are complete where none is marked, not in the month before either', async () => {
+    expect(statesOf(await days(...MARCH))).toEqual(['2026-03-01 unknown']);
+    await write('2026-02-20', 1);
+    await mark('2026-02-20');
+    expect(statesOf(await days(...MARCH))).toEqual(['2026-03-01 open']);
+    expect(statesOf(await days('2026-02-19T00:00:00Z', MARCH[1]))).toEqual([
+      '2026-02-20 final',
+      '2026-03-01 open',
+    ]);
+  });
+
+  it('gives a day another version when its files change, and only then', async () => {
+    await write('2026-03-02', 1);
+    const before = await days(...MARCH);
+    expect(await days(...MARCH)).toEqual(before);
+    await mark('2026-03-02');
+    await writeFile(join(folder('2026-03-02'), '.hidden'), 'x');
+    expect(versionOf(await days(...MARCH), '2026-03-02')).toBe(versionOf(before, '2026-03-02'));
+
+    await write('2026-03-02', 2);
+    const added = await days(...MARCH);
+    expect(versionOf(added, '2026-03-02')).not.toBe(versionOf(before, '2026-03-02'));
+    expect(versionOf(added, '2026-03-01')).toBe(versionOf(before, '2026-03-01'));
+    for (const name of await readdir(folder('2026-03-02'))) await rm(join(folder('2026-03-02'), name));
+    await write('2026-03-02', 1);
+    // The same records in another file are another version: nobody has compared them.
+    expect(
+      new Set([before, added, await days(...MARCH)].map((answer) => versionOf(answer, '2026-03-02'))).size,
+    ).toBe(3);
+  });
+
+  it('gives the version that a report of exactly this day carries', async () => {
+    await write('2026-03-02', 5);
+    const report = await service.request(
+      DAY.publisher,
+      'requestedFields=Clicks&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0',
+    );
+    expect(report.headers.get('Data-Version')).toBe(versionOf(await days(...MARCH), '2026-03-02'));
+  });
+
+  it('leads to files that can be resumed, asked for again and told apart', async () => {
+    await write('2026-03-02', 5);
+    const query =
+      'requestedFields=Day,Clicks&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
+    const linkTo = async () => String((await service.request(DAY.publisher, query)).headers.get('location'));
+    const whole = await fetch(await linkTo());
+    const text = await whole.text();
+    expect(text).toBe('"Day","Clicks"\n"2026-03-02T00:00:00Z",5\n');
+    expect(whole.headers.get('x-amz-meta-data-version')).toBe(versionOf(await days(...MARCH), '2026-03-02'));
+    const rest = await fetch(await linkTo(), { headers: { Range: 'bytes=15-' } });
+    expect([rest.status, await rest.text()]).toEqual([206, text.slice(15)]);
+    const same = await fetch(await linkTo(), {
+      headers: { 'If-None-Match': String(whole.headers.get('etag')) },
+    });
+    expect(same.status).toBe(304);
+  });
+
+  it('counts the days that the window touches', async () => {
+    await write('2026-03-02', 1);
+    expect(statesOf(await days('2026-03-01T23:59:59Z', '2026-03-02T00:00:00Z'))).toEqual([
+      '2026-03-01 unknown',
+    ]);
+    expect(statesOf(await days('2026-03-01T23:59:59Z', '2026-03-02T00:00:01Z'))).toHaveLength(2);
+    expect(statesOf(await days('2026-03-03T00:00:00Z', '2026-03-04T00:00:00Z'))).toEqual([]);
+  });
+
+  it('takes 400 days, also where they hold more files than S3 lists at once', async () => {
+    const start = Date.UTC(2025, 1, 10);
+    const names = Array.from({ length: 400 }, (_, nth) =>
+      new Date(start + nth * 86_400_000).toISOString().slice(0, 10),
+    );
+    for (const day of names) {
+      await mkdir(folder(day), { recursive: true });
+      for (const name of ['a', '_SUCCESS']) await writeFile(join(folder(day), name), name);
+    }
+    // More than a page of S3's listings holds, in one piece of the window.
+    for (let nth = 0; nth < 1_000; nth++) await writeFile(join(folder('2025-12-24'), `b${nth}`), '');
+    const { status, body } = await days('2025-02-10T00:00:00Z', '2026-03-17T00:00:00Z');
+    expect(status).toBe(200);
+    expect(body.days.map(({ day }) => day)).toEqual(names);
+    expect(new Set(body.days.map(({ state }) => state))).toEqual(new Set(['final']));
+  });
+
+  it('tells each report of its own table', async () => {
+    const january = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'] as const;
+    expect(statesOf(await days(...january, service.token, DAY.advertiser))).toEqual(['2026-01-01 unknown']);
+    expect(statesOf(await days(...january))).toEqual([]);
+  });
+
+  it('says of a table that is missing altogether that it is, and so does the report', async () => {
+    await rm(join(lake, 'advertiser_events'), { recursive: true });
+    const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
+    expect({ status, body }).toMatchObject({
+      status: 404,
+      body: {
+        type: 'urn:problem-type:performance-reports:no-records',
+        detail: expect.stringMatching(
+          /no records for the advertiser performance report: its table is missing/,
+        ),
+      },
+    });
+    const query =
+      'requestedFields=Spend&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
+    expect((await service.request(DAY.advertiser, query)).status).toBe(404);
+    expect((await service.request(DAY.publisher, query.replace('Spend', 'Clicks'))).status).toBe(303);
+    await mkdir(join(lake, 'advertiser_events'));
+    expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
+  });
+
+  it('refuses everything that is wrong with a request, at once', async () => {
+    const ask = async (query: string) => {
+      const response = await fetch(`${service.stack.apiUrl}/reporting/${DAY.publisher}/days?${query}`, {
+        headers: { Authorization: `Bearer ${service.token}` },
+      });
+      const { errors } = (await response.json()) as Answer['body'];
+      return {
+        status: response.status,
+        errors: errors?.map(({ parameter, detail }) => `${parameter}: ${detail}`),
+      };
+    };
+    expect(await ask('startInclusive=2026-03-01&api-version=2&requestedFields=Day')).toEqual({
+      status: 400,
+      errors: [
+        'startInclusive: "2026-03-01" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+        'endExclusive: Missing: this parameter is required.',
+        'api-version: "2" is not supported. Supported: 1.0.',
+        'requestedFields: Unknown parameter. Known are: startInclusive, endExclusive, api-version.',
+      ],
+    });
+    const window = (start: string, end: string) =>
+      ask(`startInclusive=${start}T00:00:00Z&endExclusive=${end}T00:00:00Z&api-version=1.0`);
+    expect(await window('2026-03-01', '2026-03-01')).toMatchObject({
+      errors: ['endExclusive: Must be later than startInclusive.'],
+    });
+    expect(await window('2025-01-01', '2026-02-06')).toMatchObject({
+      errors: ['endExclusive: The window is longer than 400 days.'],
+    });
+    expect((await window('2025-01-01', '2026-02-05')).status).toBe(200);
+  });
+
+  it.each([
+    ['house', [200, 200]],
+    ['publisher-one', [200, 401]],
+    ['advertiser', [401, 200]],
+    ['nobody', [401, 401]],
+  ])('answers %s by what the token opens of each report: %j', async (clientId, expected) => {
+    const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
+    const token = await accessToken({ ...service.stack, ...client });
+    const statuses = reports.map(async ({ name }) => (await days(...MARCH, token, name)).status);
+    expect(await Promise.all(statuses)).toEqual(expected);
+  });
+
+  it('refuses a caller without a token before it looks at anything else', async () => {
+    const response = await fetch(`${service.stack.apiUrl}/reporting/${DAY.publisher}/days?nonsense=1`);
+    expect(response.status).toBe(401);
+  });
+});

@@ -1,0 +1,217 @@
+import {
+  AthenaServiceException,
+  InvalidRequestException,
+  TooManyRequestsException,
+} from '@aws-sdk/client-athena';
+import { S3ServiceException } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
+import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { call } from '../../../lib/aws/call.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+
+const START = 1_700_000_000_000;
+let dice = 1;
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  dice = 1;
+  vi.spyOn(Math, 'random').mockImplementation(() => dice);
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    expect(ms).toBeGreaterThan(0);
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(new DOMException('over', 'TimeoutError')), ms);
+    return ending.signal;
+  });
+  return () => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  };
+});
+
+const answered = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, requestId: 'r1' } });
+const ofS3 = (httpStatusCode: number, name = 'Unknown') =>
+  new S3ServiceException({ name, $fault: 'server', message: 'x', ...answered(httpStatusCode) });
+const ofAthena = (name: string) =>
+  new AthenaServiceException({ name, $fault: 'client', message: 'x', ...answered(400) });
+const ofSocket = (code: string) => Object.assign(new Error('socket'), { code });
+const named = (name: string) => Object.assign(new Error('x'), { name });
+
+const invalidUrl = (): unknown => {
+  try {
+    return new URL('');
+  } catch (error) {
+    return error;
+  }
+};
+
+/** Makes a call of which each try ends as the next of these says; the last stands for all that follow. */
+function making(outcomes: readonly unknown[], patienceMs: number, longestTryMs?: number) {
+  const at: number[] = [];
+  const send = vi.fn(async (signal: AbortSignal) => {
+    const outcome = outcomes[Math.min(at.length, outcomes.length - 1)];
+    at.push(Date.now() - START);
+    if (outcome === 'no answer')
+      return new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(named('AbortError')));
+      });
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  });
+  const result = call('S3 HeadObject', START + patienceMs, send, longestTryMs).then(
+    (value) => ({ value, ms: Date.now() - START }),
+    (error: unknown) => ({ error, ms: Date.now() - START }),
+  );
+  return { at, result };
+}
+async function made(...given: Parameters<typeof making>) {
+  const { at, result } = making(...given);
+  await vi.advanceTimersByTimeAsync(120_000);
+  return { at, ...((await result) as { value?: unknown; error?: unknown; ms: number }) };
+}
+
+describe('call', () => {
+  it("gives the call's answer, whatever it is", async () => {
+    expect(await made(['yes'], 1_000)).toEqual({ at: [0], value: 'yes', ms: 0 });
+    expect(await made([undefined], 1_000)).toEqual({ at: [120_000], value: undefined, ms: 120_000 });
+  });
+
+  it.each<[string, unknown]>([
+    ["Athena's throttling", new TooManyRequestsException({ message: 'x', ...answered(400) })],
+    ["Athena's other throttling", ofAthena('ThrottlingException')],
+    ["S3's throttling", ofS3(503, 'SlowDown')],
+    ['a throttling of a HEAD, which has no name', ofS3(503)],
+    ['too many requests', ofS3(429)],
+    ['a fault of AWS', ofS3(500, 'InternalError')],
+    ['a gateway of AWS', ofS3(502)],
+    ['a write at the same instant', ofS3(409, 'ConditionalRequestConflict')],
+    ['a connection that broke', ofSocket('ECONNRESET')],
+    ['a name that was not found', ofSocket('ENOTFOUND')],
+    ['an answer that broke off', ofSocket('ERR_STREAM_PREMATURE_CLOSE')],
+    ['a name that can not be looked up now', ofSocket('EAI_AGAIN')],
+    ['a body that broke off', ofSocket('ERR_STREAM_PREMATURE_CLOSE')],
+    ["the SDK's time-out", named('TimeoutError')],
+  ])('tries again after %s', async (_, error) => {
+    expect(await made([error, 'yes'], 10_000)).toEqual({ at: [0, 100], value: 'yes', ms: 100 });
+  });
+
+  it.each<[string, unknown]>([
+    ['a request that is wrong', ofS3(400)],
+    ['an object that is not there', ofS3(404, 'NotFound')],
+    ['what is forbidden', ofS3(403, 'AccessDenied')],
+    ['a status just under 500', ofS3(499)],
+    ['a refusal of Athena', new InvalidRequestException({ message: 'x', ...answered(400) })],
+    ['another refusal of Athena', ofAthena('AccessDeniedException')],
+    ['a throttling by its name alone', Object.assign(named('ThrottlingException'), answered(400))],
+    ['a refusal that has a code too', Object.assign(ofSocket('ECONNRESET'), answered(400))],
+    ['an error of ours', new TypeError('x')],
+    ['an error of ours that has a code', ofSocket('lower')],
+    ["a mistake that has one of Node's codes", ofSocket('ERR_INVALID_ARG_TYPE')],
+    ['an address of ours that is none', invalidUrl()],
+    ['an argument of ours that is wrong', ofSocket('ERR_INVALID_ARG_TYPE')],
+    ['a code that only begins like that of a body that broke off', ofSocket('ERR_STREAM_PREMATURE_CLOSED')],
+    ['credentials that are missing', named('CredentialsProviderError')],
+  ])('does not try again after %s', async (_, error) => {
+    const { at, error: thrown, ms } = await made([error], 10_000);
+    expect({ at, ms }).toEqual({ at: [0], ms: 0 });
+    expect(thrown).toBeInstanceOf(AwsCallFailed);
+    expect(thrown).toMatchObject({ operation: 'S3 HeadObject', cause: error });
+  });
+
+  it.each<[string, Error]>([
+    ['that has failed', new AwsCallFailed('S3 GetObject', ofS3(403, 'AccessDenied'))],
+    ['that was refused with a code of sockets', new AwsCallFailed('S3 GetObject', ofSocket('ECONNRESET'))],
+    ['that has ended at its own deadline', new Overloaded('Later.', 7)],
+  ])('throws the error of a call within it %s, as it is and at once', async (_, error) => {
+    const { at, error: thrown, ms } = await made([error, 'yes'], 10_000);
+    expect({ at, ms }).toEqual({ at: [0], ms: 0 });
+    expect(thrown).toBe(error);
+  });
+
+  it.each([
+    ['is overloaded', new Overloaded('busy', 30)],
+    ['failed', new AwsCallFailed('S3 GetObject', new Error('x'))],
+  ])('hands on that a call within it %s', async (_, error) => {
+    const { at, error: thrown } = await made([error], 10_000);
+    expect(at).toEqual([0]);
+    expect(thrown).toBe(error);
+  });
+
+  it('does not try again what was thrown and is no error', async () => {
+    const failing = call('S3 HeadObject', START + 1_000, async () => {
+      throw 'text';
+    });
+    await expect(failing).rejects.toThrow('S3 HeadObject: text, status none');
+  });
+
+  it('pauses twice as long each time, up to some seconds, and each time by another share', async () => {
+    const pausesOf = (at: number[]) => at.slice(1).map((time, index) => time - (at[index] ?? 0));
+    const { at } = await made([ofS3(503)], 60_000);
+    const pauses = pausesOf(at);
+    expect(pauses.slice(0, 5)).toEqual([100, 200, 400, 800, 1_600]);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(5_000);
+    expect(Math.max(...pauses)).toBeGreaterThanOrEqual(2_000);
+    vi.setSystemTime(START);
+    dice = 0;
+    expect(pausesOf((await made([ofS3(503)], 60_000)).at).slice(0, 5)).toEqual([50, 100, 200, 400, 800]);
+  });
+
+  it('is unavailable where that does not end in time, for the log with the last failure', async () => {
+    const { error, ms, at } = await made([ofS3(503, 'SlowDown')], 1_000);
+    expect(at).toEqual([0, 100, 300, 700]);
+    expect(ms).toBe(700);
+    expect(error).toBeInstanceOf(Overloaded);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toMatchObject({
+      status: 503,
+      message: 'The service has more to do than it can. Request the report again later.',
+      headers: { 'Retry-After': '30' },
+      cause: { message: 'S3 HeadObject: SlowDown, status 503, request r1', httpStatus: 503 },
+    });
+  });
+
+  it('makes no try that would begin when it must have ended', async () => {
+    expect((await made([ofS3(503)], 100)).at).toEqual([0]);
+    vi.setSystemTime(START);
+    expect((await made([ofS3(503)], 101)).at).toEqual([0, 100]);
+  });
+
+  it('gives a call without an answer a second try after 4 s', async () => {
+    expect(await made(['no answer', 'yes'], 10_000)).toEqual({ at: [0, 4_100], value: 'yes', ms: 4_100 });
+  });
+
+  it('gives a long call as long as it is told to', async () => {
+    expect((await made(['no answer', 'yes'], 60_000, 9_000)).at).toEqual([0, 9_100]);
+    vi.setSystemTime(START);
+    const { error, ms } = await made(['no answer'], 30_000, Number.POSITIVE_INFINITY);
+    expect([(error as Error).constructor, ms]).toEqual([Overloaded, 30_000]);
+  });
+
+  it('ends in time where no try is ever answered', async () => {
+    const { error, ms } = await made(['no answer'], 10_000);
+    expect(error).toBeInstanceOf(Overloaded);
+    expect(error).toMatchObject({
+      cause: { message: 'S3 HeadObject: AbortError, status none, request none' },
+    });
+    expect(ms).toBeLessThanOrEqual(10_000);
+    expect(ms).toBeGreaterThan(8_000);
+  });
+
+  it('tells the log what AWS answered, where the last try was ended without an answer', async () => {
+    const told = async (...outcomes: unknown[]) =>
+      ((await made(outcomes, 9_000)).error as Overloaded).cause as AwsCallFailed;
+    expect((await told(ofS3(500), ofS3(503, 'SlowDown'), 'no answer')).message).toBe(
+      'S3 HeadObject: SlowDown, status 503, request r1',
+    );
+    vi.setSystemTime(START);
+    expect((await told(ofSocket('ECONNRESET'), 'no answer')).message).toContain('Error, status none');
+    vi.setSystemTime(START);
+    expect((await told('no answer', 'no answer', ofS3(503, 'SlowDown'))).httpStatus).toBe(503);
+  });
+
+  it('makes one try where the time is up already', async () => {
+    expect(await made(['yes'], -5_000)).toMatchObject({ at: [0], value: 'yes' });
+    vi.setSystemTime(START);
+    expect(await made([ofS3(503)], -5_000)).toMatchObject({ at: [0], error: expect.any(Overloaded) });
+  });
+});

@@ -1,0 +1,265 @@
+import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Unavailable } from '../../../lib/answers/problem.ts';
+import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { type LakePlace, type ListingCache, s3Lake } from '../../../lib/aws/s3-lake.ts';
+import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
+
+const place: LakePlace = { bucket: 'events', prefix: 'warehouse/' };
+const FOLDER = 'warehouse/publisher_events/';
+const PAGE = 1_000;
+const window = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-01-04T00:00:00Z') };
+
+/** S3's own order of keys: by their bytes in UTF-8. */
+const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+/** An S3 that lists these keys as S3 does; an error that stands for a prefix is what listing it throws. */
+function s3Of(keys: readonly string[], errors: Readonly<Record<string, unknown>> = {}) {
+  const inputs: ListObjectsV2CommandInput[] = [];
+  let running = 0;
+  let mostAtOnce = 0;
+  const s3 = {
+    send: async (
+      command: { readonly input: ListObjectsV2CommandInput; readonly constructor: { name: string } },
+      { abortSignal }: { abortSignal: AbortSignal },
+    ) => {
+      const { input } = command;
+      expect(command.constructor.name).toBe('ListObjectsV2Command');
+      expect(abortSignal).toBeInstanceOf(AbortSignal);
+      inputs.push(input);
+      running += 1;
+      mostAtOnce = Math.max(mostAtOnce, running);
+      await Promise.resolve();
+      running -= 1;
+      const { Bucket, Prefix = '', StartAfter = '', ContinuationToken } = input;
+      expect(Bucket).toBe('events');
+      if (Prefix in errors) throw errors[Prefix];
+      const from = ContinuationToken ?? StartAfter;
+      const found = keys.filter((key) => key.startsWith(Prefix) && byBytes(key, from) > 0).toSorted(byBytes);
+      const page = found.slice(0, PAGE);
+      return {
+        ...(page.length > 0 && {
+          Contents: page.map((Key) => ({ Key, ETag: `"${Key}"`, Size: 7, LastModified: new Date(5_000) })),
+        }),
+        ...(found.length > PAGE && { NextContinuationToken: page.at(-1) }),
+      };
+    },
+  } as unknown as S3Client;
+  return { s3, inputs, mostAtOnce: () => mostAtOnce };
+}
+
+const files = (day: string, count: number, folder = FOLDER) =>
+  Array.from(
+    { length: count },
+    (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
+  );
+const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onUnlistable = (_: unknown) => {}) =>
+  s3Lake(s3, place, { until: Date.now() + 1_000, cache, onUnlistable });
+const listed = async (keys: readonly string[]) => {
+  const { s3, inputs, mostAtOnce } = s3Of(keys);
+  const listing = await lakeOf(s3).list(publisherReport, window, 0);
+  return { keys: listing?.objects.map(({ key }) => key), inputs, mostAtOnce: mostAtOnce() };
+};
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 1_700_000_000_000, toFake: ['Date'] });
+  return () => vi.useRealTimers();
+});
+
+describe('a lake that fits a page', () => {
+  const before = files('2026-01-01', 2);
+  const inWindow = [...files('2026-01-02', 2), `${FOLDER}day=2026-01-03/_SUCCESS`, ...files('2026-01-03', 1)];
+  const after = files('2026-01-04', 2);
+
+  it('is listed by one call, and shows all that S3 tells of the days in the window', async () => {
+    const { s3, inputs } = s3Of([...before, ...inWindow, ...after]);
+    const listing = await lakeOf(s3).list(publisherReport, window, 0);
+    expect(listing?.listedAt).toBe(Date.now());
+    expect(listing?.objects).toEqual(
+      inWindow.toSorted(byBytes).map((key) => ({ key, etag: `"${key}"`, bytes: 7, lastModified: 5_000 })),
+    );
+    expect(inputs).toEqual([
+      { Bucket: 'events', Prefix: `${FOLDER}day=`, StartAfter: `${FOLDER}day=2026-01-02` },
+    ]);
+  });
+
+  it.each<[string, string[], string[]]>([
+    ['nothing at all', [], []],
+    ['nothing in the window', [...before, ...after], []],
+    ['markers of folders', [`${FOLDER}day=2026-01-02/`], [`${FOLDER}day=2026-01-02/`]],
+    ['another folder whose name begins so', [`${FOLDER}day=2026-01-02b/x`, `${FOLDER}day=2026-01-02`], []],
+    ['another table', files('2026-01-02', 1, 'warehouse/advertiser_events/'), []],
+  ])('is listed right with %s', async (_, keys, expected) => {
+    expect((await listed(keys)).keys).toEqual(expected);
+  });
+
+  it('is listed by one call where the page ends beyond the window', async () => {
+    const { keys, inputs } = await listed([...inWindow, ...files('2026-01-04', 1_500)]);
+    expect([keys, inputs.length]).toEqual([inWindow.toSorted(byBytes), 1]);
+  });
+
+  it.each<[string, string[], true | undefined]>([
+    ['there is nothing of it', files('2026-01-02', 1, 'warehouse/advertiser_events/'), true],
+    ['there is something on another day', before, undefined],
+    ['there is what `npm run lake -- init` makes', [`${FOLDER}_empty`], undefined],
+  ])('tells whether the table is missing: %s', async (_, keys, isTableMissing) => {
+    const { s3 } = s3Of(keys);
+    expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBe(isTableMissing);
+  });
+
+  it('is the last second of a window that ends in a day, and not the day at whose midnight it ends', async () => {
+    const { s3 } = s3Of([...inWindow, ...after]);
+    const lake = lakeOf(s3);
+    const days = async (end: string) =>
+      new Set(
+        (await lake.list(publisherReport, { ...window, end: Date.parse(end) }, 0))?.objects.map(({ key }) =>
+          key.slice(FOLDER.length, FOLDER.length + 14),
+        ),
+      ).size;
+    expect(await days('2026-01-04T00:00:00Z')).toBe(2);
+    expect(await days('2026-01-04T00:00:01Z')).toBe(3);
+  });
+
+  it('is the table of the report', async () => {
+    const { s3, inputs } = s3Of([]);
+    const lake = lakeOf(s3);
+    expect([publisherReport, advertiserReport].map(lake.folderOf)).toEqual([
+      'warehouse/publisher_events/',
+      'warehouse/advertiser_events/',
+    ]);
+    await lake.list(advertiserReport, window, 0);
+    expect(inputs[0]?.Prefix).toBe('warehouse/advertiser_events/day=');
+  });
+
+  it('has objects of which S3 tells next to nothing', async () => {
+    const s3 = {
+      send: async () => ({ Contents: [{ Key: `${FOLDER}day=2026-01-02/a` }, {}] }),
+    } as unknown as S3Client;
+    expect((await lakeOf(s3).list(publisherReport, window, 0))?.objects).toEqual([
+      { key: `${FOLDER}day=2026-01-02/a`, etag: '', bytes: 0, lastModified: 0 },
+    ]);
+  });
+});
+
+describe('a lake of many files', () => {
+  it.each<[string, string[]]>([
+    ['whose page ends in the window', [...files('2026-01-02', 700), ...files('2026-01-03', 700)]],
+    [
+      'whose page ends with the last file of the window but one',
+      [...files('2026-01-02', 1_000), ...files('2026-01-03', 1)],
+    ],
+    ['whose days take several pages', [...files('2026-01-02', 2_300), ...files('2026-01-03', 1_001)]],
+    ['whose first day is full', files('2026-01-02', 1_001)],
+    [
+      'whose names are of high code points',
+      [
+        ...files('2026-01-02', 998),
+        `${FOLDER}day=2026-01-03/a`,
+        `${FOLDER}day=2026-01-03/\uffee`,
+        `${FOLDER}day=2026-01-03/\u{1f4a9}`,
+      ],
+    ],
+  ])('%s is listed whole, day by day', async (_, keys) => {
+    const found = await listed([...keys, ...files('2026-01-04', 5)]);
+    expect(found.keys).toEqual(keys);
+    expect(found.inputs.slice(1).every(({ Prefix }) => /day=2026-01-0[23]\/$/.test(Prefix ?? ''))).toBe(true);
+    expect(found.inputs.length).toBeGreaterThan(2);
+    for (const { Prefix, StartAfter } of found.inputs.slice(1))
+      expect([Prefix?.endsWith('/'), StartAfter]).toEqual([true, undefined]);
+  });
+
+  it('has its days listed at one time', async () => {
+    const found = await listed([...files('2026-01-02', 700), ...files('2026-01-03', 700)]);
+    expect(found.mostAtOnce).toBe(2);
+    expect(found.inputs).toHaveLength(3);
+  });
+});
+
+describe('a listing', () => {
+  const keys = files('2026-01-02', 1);
+
+  it('is given again for as long as it may be old, and not a millisecond longer', async () => {
+    const { s3, inputs } = s3Of(keys);
+    const cache: ListingCache = new Map();
+    const list = (maxAgeMs: number) => lakeOf(s3, cache).list(publisherReport, window, maxAgeMs);
+    const first = await list(1_000);
+    vi.setSystemTime(Date.now() + 999);
+    expect(await list(1_000)).toBe(first);
+    expect(inputs).toHaveLength(1);
+    vi.setSystemTime(Date.now() + 1);
+    expect(await list(1_000)).not.toBe(first);
+    expect(inputs).toHaveLength(2);
+  });
+
+  it('is made anew where it must not be old, and not kept then', async () => {
+    const { s3, inputs } = s3Of(keys);
+    const cache: ListingCache = new Map();
+    await lakeOf(s3, cache).list(publisherReport, window, 0);
+    expect(cache.size).toBe(0);
+    await lakeOf(s3, cache).list(publisherReport, window, 1_000);
+    await lakeOf(s3, cache).list(publisherReport, window, 0);
+    expect(inputs).toHaveLength(3);
+  });
+
+  it('is of its window and its table', async () => {
+    const { s3, inputs } = s3Of(keys);
+    const lake = lakeOf(s3, new Map());
+    await lake.list(publisherReport, window, 1_000);
+    await lake.list(advertiserReport, window, 1_000);
+    await lake.list(publisherReport, { ...window, end: window.end + 86_400_000 }, 1_000);
+    await lake.list(publisherReport, { ...window, start: window.start - 86_400_000 }, 1_000);
+    // One more looks whether there is anything of the other table.
+    expect(inputs).toHaveLength(5);
+    // Another time of the same days.
+    await lake.list(publisherReport, { ...window, start: window.start + 3_600_000 }, 1_000);
+    expect(inputs).toHaveLength(5);
+  });
+
+  it('is let go of when it is too old to be given', async () => {
+    const { s3 } = s3Of(keys);
+    const cache: ListingCache = new Map();
+    await lakeOf(s3, cache).list(publisherReport, window, 1_000);
+    vi.setSystemTime(Date.now() + 500);
+    await lakeOf(s3, cache).list(advertiserReport, window, 1_000);
+    expect(cache.size).toBe(2);
+    vi.setSystemTime(Date.now() + 500);
+    await lakeOf(s3, cache).list(publisherReport, { ...window, end: window.end + 86_400_000 }, 1_000);
+    expect(cache.size).toBe(2);
+  });
+});
+
+describe('a lake that can not be listed', () => {
+  const refusal = Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
+
+  it('is one whose place nobody knows, which is told', async () => {
+    const { s3, inputs } = s3Of([]);
+    const told: unknown[] = [];
+    const onUnlistable = (error: unknown) => told.push(error);
+    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onUnlistable });
+    expect(await lake.list(publisherReport, window, 0)).toBeUndefined();
+    expect([inputs, told]).toEqual([[], [undefined]]);
+    expect(lake.folderOf(publisherReport)).toBe('publisher_events/');
+  });
+
+  it('is one whose listing is forbidden, which is told', async () => {
+    const { s3 } = s3Of([], { [`${FOLDER}day=`]: refusal });
+    const told: unknown[] = [];
+    const lake = lakeOf(s3, new Map(), (error) => told.push(error));
+    expect(await lake.list(publisherReport, window, 0)).toBeUndefined();
+    expect(told).toEqual([expect.any(AwsCallFailed)]);
+    expect(told[0]).toMatchObject({ operation: 'S3 ListObjectsV2', httpStatus: 403 });
+  });
+
+  it('is none whose bucket is wrong, or that is at its limit', async () => {
+    const told: unknown[] = [];
+    const listing = (httpStatusCode: number, until: number) => {
+      const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });
+      const { s3 } = s3Of([], { [`${FOLDER}day=`]: error });
+      const lake = s3Lake(s3, place, { until, cache: new Map(), onUnlistable: (each) => told.push(each) });
+      return lake.list(publisherReport, window, 0);
+    };
+    await expect(listing(404, 0)).rejects.toThrow('S3 ListObjectsV2: NoSuchBucket, status 404');
+    await expect(listing(503, 0)).rejects.toThrow(Unavailable);
+    expect(told).toEqual([]);
+  });
+});

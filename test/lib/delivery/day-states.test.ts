@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { dataState } from '../../../lib/delivery/data-version.ts';
+import { dayStates, HABIT_DAYS, listedWindow } from '../../../lib/delivery/day-states.ts';
+import { lakeObject } from './memory-lake.ts';
+
+const FOLDER = 'publisher_events/';
+const at = (path: string) => lakeObject(FOLDER + path);
+const file = (day: string) => at(`day=${day}/a.parquet`);
+const marker = (day: string) => at(`day=${day}/_SUCCESS`);
+const window = { start: Date.parse('2026-02-01T12:00:00Z'), end: Date.parse('2026-02-04T00:00:00Z') };
+const statesOf = (...objects: ReturnType<typeof at>[]) =>
+  dayStates(objects, FOLDER, window).map(({ day, state }) => `${day} ${state}`);
+
+describe('dayStates', () => {
+  it('tells final days from open ones by the marker', () => {
+    expect(
+      statesOf(
+        file('2026-02-01'),
+        marker('2026-02-01'),
+        file('2026-02-02'),
+        marker('2026-02-03'),
+        file('2026-02-03'),
+      ),
+    ).toEqual(['2026-02-01 final', '2026-02-02 open', '2026-02-03 final']);
+  });
+
+  it('does not know where no day of the lake is marked', () => {
+    expect(statesOf(file('2026-02-01'), file('2026-02-02'))).toEqual([
+      '2026-02-01 unknown',
+      '2026-02-02 unknown',
+    ]);
+  });
+
+  it('knows by the days before the window that the lake marks its days', () => {
+    expect(statesOf(file('2026-01-15'), marker('2026-01-15'), file('2026-02-01'))).toEqual([
+      '2026-02-01 open',
+    ]);
+    expect(statesOf(marker('2026-01-15'), file('2026-02-01'))).toEqual(['2026-02-01 open']);
+  });
+
+  it('shows days with events alone, from the one on whose noon the window begins', () => {
+    expect(statesOf(file('2026-01-31'), marker('2026-02-01'), file('2026-02-02'))).toEqual([
+      '2026-02-02 open',
+    ]);
+    expect(statesOf(file('2026-02-01'))).toEqual(['2026-02-01 unknown']);
+  });
+
+  it("gives each day the version that a report of this day has, which other days don't change", () => {
+    const ofDay = [file('2026-02-02'), at('day=2026-02-02/b.parquet')];
+    const version = dataState({ objects: ofDay, listedAt: 7 }, FOLDER).version;
+    const [, day] = dayStates([file('2026-02-01'), ...ofDay, marker('2026-02-02')], FOLDER, window);
+    expect(day).toEqual({ day: '2026-02-02', state: 'final', version });
+  });
+});
+
+describe('listedWindow', () => {
+  it('begins a month earlier, to see the habit of the writers', () => {
+    expect(listedWindow(window)).toEqual({ start: window.start - HABIT_DAYS * 86_400_000, end: window.end });
+    expect(HABIT_DAYS).toBe(31);
+  });
+});

@@ -1,0 +1,20 @@
+import { vi } from 'vitest';
+
+/** More than any test means to take. */
+const MOST_STEPS = 20_000;
+const LONGEST_MS = 1_000_000;
+
+/** Lets the fake clock go from timer to timer until a promise settles; fails when it never does. */
+export async function settled<T>(promise: Promise<T>): Promise<T> {
+  let isDone = false;
+  const mark = () => {
+    isDone = true;
+  };
+  promise.then(mark, mark);
+  const from = Date.now();
+  for (let steps = 0; !isDone; steps++) {
+    if (steps > MOST_STEPS || Date.now() > from + LONGEST_MS) throw new Error('it does not end');
+    await vi.advanceTimersToNextTimerAsync();
+  }
+  return promise;
+}

@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Unauthenticated } from '../../../lib/answers/problem.ts';
+import { daysHandler } from '../../../lib/handlers/days-handler.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import type { Window } from '../../../lib/report/utc-time.ts';
+import type { Claims } from '../../../lib/token/verify-token.ts';
+import { lakeObject } from '../delivery/memory-lake.ts';
+import { START } from '../delivery/setting.ts';
+import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const DAY_MS = 86_400_000;
+const PARAMETERS = {
+  startInclusive: ['2026-02-01T12:00:00Z'],
+  endExclusive: ['2026-02-03T00:00:00Z'],
+  'api-version': ['1.0'],
+};
+const CLAIMED = {
+  ENTITLEMENTS: 'claims',
+  PUBLISHER_COMPANIES_CLAIM: 'companies',
+  EVERY_COMPANY_VALUE: 'all',
+};
+
+function service({ env = {}, claims = {} as Claims } = {}) {
+  const made = functionSetting(env);
+  const { lake } = made;
+  const listed: (Window & { maxAgeMs: number })[] = [];
+  const list = lake.list.bind(lake);
+  lake.list = async (report, window, maxAgeMs) => {
+    expect(report).toBe(publisherReport);
+    listed.push({ ...window, maxAgeMs });
+    const listing = await list(report, window, maxAgeMs);
+    // As S3 lists them: what lies in the window's days.
+    const isIn = (key: string) => {
+      const day = Date.parse(key.split('day=')[1]?.slice(0, 10) ?? '');
+      return day + DAY_MS > window.start && day < window.end;
+    };
+    return listing && { ...listing, objects: listing.objects.filter(({ key }) => isIn(key)) };
+  };
+  const handler = daysHandler(publisherReport, {
+    ...made.parts,
+    verifyToken: async (authorization) => {
+      if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
+      return claims;
+    },
+  });
+  const ask = (parameters: Record<string, string[]> | undefined = PARAMETERS, headers = {}) =>
+    invoke(
+      handler,
+      requestEvent({
+        path: '/reporting/publisherperformance/days',
+        headers,
+        ...(parameters && { parameters }),
+      }),
+    );
+  return { ...made, listed, ask };
+}
+
+describe('the days of a report', () => {
+  it('are told as they are at this moment, for no cache', async () => {
+    const made = service({ claims: { azp: 'first-partner' } });
+    made.lake.objects = ['2026-01-20/_SUCCESS', '2026-02-01/a', '2026-02-02/a', '2026-02-02/_SUCCESS'].map(
+      (path) => lakeObject(`publisher_events/day=${path}`),
+    );
+    const answer = await made.ask();
+    expect(answer).toMatchObject({
+      statusCode: 200,
+      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+    });
+    const version = expect.stringMatching(/^[0-9a-f]{32}$/);
+    expect(JSON.parse(answer.body)).toEqual({
+      report: 'publisherperformance',
+      startInclusive: '2026-02-01T12:00:00Z',
+      endExclusive: '2026-02-03T00:00:00Z',
+      days: [
+        { day: '2026-02-01', state: 'open', version },
+        { day: '2026-02-02', state: 'final', version },
+      ],
+    });
+    expect(made.lines).toMatchObject([
+      {
+        level: 'info',
+        facts: {
+          status: 200,
+          report: 'publisherperformance',
+          client: 'first-partner',
+          companies: 'every-company',
+        },
+      },
+    ]);
+    expect(made.untils).toEqual([START + 27_500]);
+  });
+
+  it('are listed in pieces of a report, each from a midnight, and never as they were', async () => {
+    const made = service();
+    made.lake.objects = ['2025-12-31', '2026-01-01', '2026-02-01', '2026-02-02', '2026-12-31'].map((day) =>
+      lakeObject(`publisher_events/day=${day}/a`),
+    );
+    const answer = await made.ask({
+      ...PARAMETERS,
+      startInclusive: ['2026-01-01T06:00:00Z'],
+      endExclusive: ['2027-01-01T00:00:00Z'],
+    });
+    expect(JSON.parse(answer.body).days.map(({ day }: { day: string }) => day)).toEqual([
+      '2026-01-01',
+      '2026-02-01',
+      '2026-02-02',
+      '2026-12-31',
+    ]);
+    expect(made.listed[0]?.start).toBe(Date.parse('2025-12-01T00:00:00Z'));
+    expect(made.listed.at(-1)?.end).toBe(Date.parse('2027-01-01T00:00:00Z'));
+    for (const [nth, { start, end, maxAgeMs }] of made.listed.entries()) {
+      expect([start % DAY_MS, maxAgeMs]).toEqual([0, 0]);
+      expect(end - start).toBeLessThanOrEqual(32 * DAY_MS);
+      if (nth > 0) expect(start).toBe(made.listed[nth - 1]?.end);
+    }
+  });
+
+  it('are 401 without a token that opens rows of the report, before anything is looked at', async () => {
+    const stranger = service();
+    expect((await stranger.ask({}, { Authorization: ['Bearer other'] })).statusCode).toBe(401);
+    const entitledToNothing = service({ env: CLAIMED });
+    expect((await entitledToNothing.ask()).statusCode).toBe(401);
+    expect([...stranger.listed, ...entitledToNothing.listed]).toEqual([]);
+  });
+
+  it('are for whoever may see some rows', async () => {
+    const made = service({ env: CLAIMED, claims: { companies: ['7', '9'] } as Claims });
+    expect((await made.ask()).statusCode).toBe(200);
+    expect(made.lines[0]?.facts['companies']).toBe(2);
+  });
+
+  it.each<[Claims, string]>([
+    [{ client_id: 'a', azp: 'b', appid: 'c', sub: 'd' }, 'a'],
+    [{ appid: 'c', sub: 'd' }, 'c'],
+    [{ sub: 'd' }, 'd'],
+    [{}, 'unnamed'],
+  ])('are logged with who asked (%j)', async (claims, client) => {
+    const made = service({ claims });
+    await made.ask();
+    expect(made.lines[0]?.facts['client']).toBe(client);
+  });
+
+  it.each([{}, null])('are 400 with every fault (%j)', async (parameters) => {
+    const answer = await service().ask(parameters as never);
+    expect(answer.statusCode).toBe(400);
+    expect(JSON.parse(answer.body).errors).toHaveLength(3);
+  });
+
+  it('are an error of ours where the lake can not be listed, with the cure in the log', async () => {
+    const made = service();
+    made.lake.objects = undefined;
+    expect((await made.ask()).statusCode).toBe(500);
+    expect(made.lines).toMatchObject([
+      {
+        level: 'error',
+        facts: { error: { message: expect.stringMatching(/^The lake can not be listed: EVENTS_BUCKET/) } },
+      },
+    ]);
+  });
+});

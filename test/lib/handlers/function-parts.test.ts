@@ -1,0 +1,154 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import type { Metrics } from '@aws-lambda-powertools/metrics';
+import { AthenaClient, InvalidRequestException } from '@aws-sdk/client-athena';
+import { S3Client } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Overloaded } from '../../../lib/answers/problem.ts';
+import { functionParts } from '../../../lib/handlers/function-parts.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
+
+const ENVIRONMENT = { ...LEAST_ENVIRONMENT, EVENTS_BUCKET: 'events', EVENTS_PREFIX: 'warehouse/' };
+const window = { start: Date.parse('2026-01-01T00:00:00Z'), end: Date.parse('2026-01-02T00:00:00Z') };
+const later = () => Date.now() + 10_000;
+
+/** What the clients of AWS send, and how they are answered. */
+function answering(answer: () => unknown) {
+  const sent: { name: string; input: object }[] = [];
+  const send = async (command: { input: object; constructor: { name: string } }) => {
+    sent.push({ name: command.constructor.name, input: command.input });
+    return answer();
+  };
+  vi.spyOn(S3Client.prototype, 'send').mockImplementation(send as never);
+  vi.spyOn(AthenaClient.prototype, 'send').mockImplementation(send as never);
+  return sent;
+}
+
+beforeEach(() => {
+  vi.stubEnv('AWS_REGION', 'us-east-1');
+  return () => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+  };
+});
+
+describe('functionParts', () => {
+  it('reads the configuration, and refuses to start where it is incomplete', () => {
+    expect(functionParts(ENVIRONMENT).config.lake).toEqual({ bucket: 'events', prefix: 'warehouse/' });
+    expect(() => functionParts({})).toThrow('The environment is incomplete.');
+  });
+
+  it('works on the bucket, the database, the workgroup and the lake that it names', async () => {
+    const sent = answering(() => ({ QueryExecutionId: 'q1' }));
+    const { queries, results, lake } = functionParts(ENVIRONMENT).partsUntil(later());
+    await queries.start({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(64));
+    await results.head('reports/x');
+    await lake.list(publisherReport, window, 0);
+    expect(sent).toMatchObject([
+      {
+        name: 'StartQueryExecutionCommand',
+        input: { QueryExecutionContext: { Database: 'reports' }, WorkGroup: 'reports' },
+      },
+      { name: 'HeadObjectCommand', input: { Bucket: 'results', Key: 'reports/x' } },
+      {
+        name: 'ListObjectsV2Command',
+        input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/day=' },
+      },
+      // Nothing was found, so that it looks whether there is such a table.
+      {
+        name: 'ListObjectsV2Command',
+        input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/', MaxKeys: 1 },
+      },
+    ]);
+  });
+
+  it('ends every call by the time that it is given', async () => {
+    answering(() => {
+      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
+    });
+    const { queries, results, lake } = functionParts(ENVIRONMENT).partsUntil(Date.now() + 60);
+    const calls = [queries.get('q1'), results.head('reports/x'), lake.list(publisherReport, window, 0)];
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+  });
+
+  it("ends the engine's calls earlier, where it is told to", async () => {
+    answering(() => {
+      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
+    });
+    const from = Date.now();
+    const { queries } = functionParts(ENVIRONMENT).partsUntil(from + 60_000, from + 60);
+    await expect(queries.get('q1')).rejects.toThrow('The service has more to do');
+    expect(Date.now() - from).toBeLessThan(5_000);
+  });
+
+  it('keeps listings from one request of the function to the next', async () => {
+    const Key = 'warehouse/publisher_events/day=2026-01-01/a.parquet';
+    const sent = answering(() => ({ Contents: [{ Key }] }));
+    const { partsUntil } = functionParts(ENVIRONMENT);
+    await partsUntil(later()).lake.list(publisherReport, window, 60_000);
+    await partsUntil(later()).lake.list(publisherReport, window, 60_000);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('says once that the lake can not be listed', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    answering(() => {
+      throw Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
+    });
+    const { partsUntil } = functionParts(ENVIRONMENT);
+    for (let times = 0; times < 3; times++)
+      expect(await partsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
+    expect(warn.mock.calls).toEqual([
+      [
+        'The lake can not be listed, so every report is queried anew.',
+        { error: expect.objectContaining({ operation: 'S3 ListObjectsV2', httpStatus: 403 }) },
+      ],
+    ]);
+  });
+
+  it('says so once too where no lake is named', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const sent = answering(() => ({}));
+    const { partsUntil } = functionParts(LEAST_ENVIRONMENT);
+    for (let times = 0; times < 3; times++)
+      expect(await partsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
+    expect([sent, warn.mock.calls]).toEqual([
+      [],
+      [['The lake can not be listed, so every report is queried anew.', { error: undefined }]],
+    ]);
+  });
+
+  it('stops a query when the time to ask about it is up already', async () => {
+    let tries = 0;
+    answering(() => {
+      tries += 1;
+      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: tries > 1 ? 403 : 503 } });
+    });
+    const { queries } = functionParts(ENVIRONMENT).partsUntil(later(), Date.now());
+    await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
+    tries = 0;
+    await expect(queries.get('q1')).rejects.toThrow(Overloaded);
+    expect(tries).toBe(1);
+  });
+
+  it('asks Athena about executions', async () => {
+    answering(() => {
+      throw new InvalidRequestException({ message: 'x', $metadata: {} });
+    });
+    expect(await functionParts(ENVIRONMENT).partsUntil(later()).queries.get('q1')).toEqual({
+      state: 'forgotten',
+      id: 'q1',
+    });
+  });
+
+  it('counts in the namespace that the alarms read', () => {
+    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
+    const metrics = functionParts(ENVIRONMENT).metrics as Metrics;
+    metrics.addMetric('Reports', 'Count', 1);
+    const written = metrics.serializeMetrics();
+    expect(written._aws.CloudWatchMetrics[0]?.Namespace).toBe('PerformanceReports');
+    expect(written).toMatchObject({ service: 'stage', Reports: 1 });
+    metrics.clearMetrics();
+  });
+});

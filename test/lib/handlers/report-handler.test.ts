@@ -1,0 +1,311 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Unauthenticated } from '../../../lib/answers/problem.ts';
+import { reportHandler } from '../../../lib/handlers/report-handler.ts';
+import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import type { Claims } from '../../../lib/token/verify-token.ts';
+import type { Plan } from '../delivery/memory-queries.ts';
+import { START } from '../delivery/setting.ts';
+import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const PARAMETERS = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-01-03T00:00:00Z'],
+  'filter[DeviceOrProxy]': [SECRET],
+  'api-version': ['1.0'],
+};
+const CLAIMED = {
+  ENTITLEMENTS: 'claims',
+  PUBLISHER_COMPANIES_CLAIM: 'companies',
+  EVERY_COMPANY_VALUE: 'all',
+};
+
+function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {}) {
+  const made = functionSetting(env, ...plans);
+  const tokens: (string | undefined)[] = [];
+  const handler = reportHandler(publisherReport, {
+    ...made.parts,
+    verifyToken: async (authorization) => {
+      tokens.push(authorization);
+      if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
+      return claims;
+    },
+  });
+  const ask = async (parameters: Record<string, string[]> | undefined = PARAMETERS, headers = {}) => {
+    const answering = invoke(
+      handler,
+      requestEvent({
+        path: '/reporting/publisherperformance',
+        headers,
+        ...(parameters && { parameters }),
+      }),
+    );
+    await vi.advanceTimersByTimeAsync(60_000);
+    return answering;
+  };
+  return { ...made, tokens, ask };
+}
+const ticketOf = (made: ReturnType<typeof service>) => {
+  const [key = ''] = [...made.results.objects.keys()].filter((each) => each.startsWith('tickets/'));
+  return made.results.document(key) as Record<string, unknown>;
+};
+
+describe('a report route', () => {
+  it('answers with the download of the report, and says so in one line, and who got which link in another', async () => {
+    const made = service({ claims: { client_id: 'first-partner' } });
+    const answer = await made.ask();
+    expect(answer).toMatchObject({
+      statusCode: 303,
+      headers: {
+        Location:
+          'https://download.example/reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv?for=300',
+        'Cache-Status': 'PerformanceReports; fwd=miss',
+        'Data-Version': expect.stringMatching(/^[0-9a-f]{32}$/),
+        'Cache-Control': 'no-store',
+      },
+    });
+    expect(made.lines).toHaveLength(2);
+    expect(made.lines[0]).toEqual({
+      level: 'info',
+      message: 'download',
+      facts: {
+        requestId: 'request-1',
+        client: 'first-partner',
+        partner: 'first-partner',
+        report: 'publisherperformance',
+        startInclusive: '2026-01-01T00:00:00Z',
+        endExclusive: '2026-01-03T00:00:00Z',
+        requestedFields: expect.stringMatching(/^\w+(,\w+)*$/),
+        companies: 'every-company',
+        dataVersion: answer.headers?.['Data-Version'],
+        bytes: expect.any(Number),
+      },
+    });
+    expect(made.lines[1]).toEqual({
+      level: 'info',
+      message: 'request',
+      facts: {
+        requestId: 'request-1',
+        status: 303,
+        durationMs: expect.any(Number),
+        report: 'publisherperformance',
+        client: 'first-partner',
+        partner: 'first-partner',
+        companies: 'every-company',
+        queryExecutionId: 'q1',
+        dataVersion: answer.headers?.['Data-Version'],
+        bytesScanned: 1_000,
+        engineMs: 7,
+        queryMs: 0,
+        ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 0 }],
+        endedQueries: 1,
+        endedBytes: 1_000,
+        cacheStatus: 'miss',
+        isReady: true,
+      },
+    });
+    expect(JSON.stringify(made.lines)).not.toContain(SECRET);
+    expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
+  });
+
+  it('counts and logs both queries where the first one failed in a way that may pass', async () => {
+    const made = service({ plans: [{ ends: 'retryable' }, {}] });
+    expect((await made.ask()).statusCode).toBe(303);
+    const ends = [
+      { state: 'failed', bytesScanned: 1_000, queryMs: 0 },
+      { state: 'succeeded', bytesScanned: 1_000, queryMs: 0 },
+    ];
+    expect(made.lines[0]?.facts['ends']).toEqual(ends);
+    expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 2_000, QueryDuration: 0, FailedQueries: 1 });
+  });
+
+  it('runs by the configuration', async () => {
+    const env = {
+      DOWNLOAD_URL_SECONDS: '60',
+      QUERY_WAIT_MS: '5000',
+      MAX_BYTES_SCANNED: '5',
+      LISTING_SECONDS: '9',
+    };
+    const made = service({ env, plans: [{ ends: 'cut-off' }] });
+    expect((await made.ask()).statusCode).toBe(400);
+    expect(made.lake.looks[0]).toBe(9_000);
+    const record = [...made.results.objects.values()].map(({ document }) => document)[0];
+    expect(record).toMatchObject({ state: 'cut-off', limit: 5 });
+    // Every call ends in time to answer: the wait, and 2.5 s.
+    expect(new Set(made.untils)).toEqual(new Set([START + 7_500]));
+    // The engine's while there is still time to write down where the caller waits on.
+    expect(made.engineUntils).toEqual([START + 5_000]);
+    const hit = service({ env });
+    expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
+  });
+
+  it.each<[string, Claims, string]>([
+    ['client_id', { client_id: 'a', azp: 'b', appid: 'c', sub: 'd' }, 'a'],
+    ['azp', { azp: 'b', appid: 'c', sub: 'd' }, 'b'],
+    ['appid', { appid: 'c', sub: 'd' }, 'c'],
+    ['sub', { sub: 'd' }, 'd'],
+    ['nothing', {}, 'unnamed'],
+  ])('logs who asked, by %s', async (_, claims, client) => {
+    const made = service({ claims });
+    await made.ask();
+    expect(made.lines[0]?.facts['client']).toBe(client);
+  });
+
+  it.each(['authorization', 'AUTHORIZATION'])('takes a token in a header written %s', async (name) => {
+    const made = service();
+    const answer = await made.ask(PARAMETERS, { Authorization: [], [name]: [`Bearer ${SECRET}`] });
+    expect([answer.statusCode, made.tokens]).toEqual([303, [`Bearer ${SECRET}`]]);
+  });
+
+  it('is 401 before anything else is looked at', async () => {
+    const made = service();
+    const answer = await made.ask({}, { Authorization: ['Bearer other'] });
+    expect(answer.statusCode).toBe(401);
+    expect(made.lake.looks).toEqual([]);
+    expect(made.lines).toMatchObject([{ level: 'info', facts: { problem: 'unauthenticated', status: 401 } }]);
+  });
+
+  it.each([{}, undefined])('is 400 with every fault where nothing was asked (%j)', async (parameters) => {
+    const made = service({ claims: { client_id: 'first-partner' } });
+    const event = parameters === undefined ? null : parameters;
+    const answer = await made.ask(event as never);
+    expect(answer.statusCode).toBe(400);
+    expect(JSON.parse(answer.body).errors.length).toBeGreaterThan(3);
+    expect(made.lines[0]?.facts).toMatchObject({ client: 'first-partner', problem: 'invalid-request' });
+  });
+
+  it.each(['Accept', 'accept', 'ACCEPT'])('is 400 where %s admits no CSV', async (name) => {
+    const made = service();
+    const answer = await made.ask(PARAMETERS, { Accept: [], [name]: ['application/json'] });
+    expect(answer.statusCode).toBe(400);
+    expect(JSON.parse(answer.body).errors).toMatchObject([{ parameter: 'Accept' }]);
+  });
+
+  it.each<[unknown, number | string, string]>([
+    ['all', 'every-company', ''],
+    [['7', '9'], 2, 'IN'],
+  ])('is of the rows that the token opens (%j)', async (companies, logged) => {
+    const made = service({ env: CLAIMED, claims: { companies } as Claims });
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(made.lines.at(-1)?.facts['companies']).toBe(logged);
+    const { sql, parameters } = made.queries.started[0]?.query ?? { sql: '', parameters: [] };
+    expect([sql, ...parameters].join(' ').includes('publisher_company_id')).toBe(logged === 2);
+  });
+
+  it('is 401 for a token that opens no row', async () => {
+    const made = service({ env: CLAIMED });
+    expect((await made.ask()).statusCode).toBe(401);
+    expect(made.lines[0]?.facts).toMatchObject({ problem: 'not-authorized', client: 'unnamed' });
+  });
+});
+
+describe('a report route, by the register of partners', () => {
+  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+  const record: PartnerRecord = {
+    form: 1,
+    client: 'client-1',
+    name: 'first-partner',
+    publisherCompanies: ['7', '9'],
+    advertiserCompanies: [],
+    contact: 'reports@partner.example',
+    since: '2026-01-01T00:00:00Z',
+    active: true,
+  };
+
+  it('names the partner and the companies of each link', async () => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    made.partners.set('client-1', record);
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(made.lines[0]).toMatchObject({
+      message: 'download',
+      facts: { partner: 'first-partner', client: 'client-1', companies: '7,9' },
+    });
+    expect(made.lines[1]?.facts).toMatchObject({
+      partner: 'first-partner',
+      client: 'client-1',
+      companies: 2,
+    });
+    expect(JSON.stringify(made.lines)).not.toContain('partner.example');
+  });
+
+  it.each<[string, Partial<PartnerRecord> | undefined, object]>([
+    ['unknown', undefined, { refusal: 'unknown-client', partner: 'client-1' }],
+    ['inactive', { active: false }, { refusal: 'inactive-client', partner: 'first-partner' }],
+    ['without companies', { publisherCompanies: [] }, { refusal: 'no-companies', partner: 'first-partner' }],
+  ])('refuses a client that is %s, and says why in the log alone', async (_, facts, logged) => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    if (facts) made.partners.set('client-1', { ...record, ...facts });
+    const answer = await made.ask();
+    expect(answer.statusCode).toBe(401);
+    expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
+    expect(made.lines).toMatchObject([
+      { facts: { problem: 'not-authorized', client: 'client-1', ...logged } },
+    ]);
+  });
+});
+
+describe('a report that takes longer than a request', () => {
+  const env = { ...CLAIMED, QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000' };
+  const waiting = async (
+    claims: object = { client_id: 'first-partner', companies: ['7', '9223372036854775807'] },
+  ) => {
+    const made = service({ env, claims: claims as Claims, plans: [{ ends: 'never' }] });
+    return { made, answer: await made.ask() };
+  };
+
+  it('is waited for by a ticket, under the stage that the gateway serves', async () => {
+    const { made, answer } = await waiting();
+    expect(answer).toMatchObject({
+      statusCode: 303,
+      headers: { 'Cache-Status': 'PerformanceReports; fwd=miss' },
+    });
+    expect(answer.headers?.['Location']).toMatch(/^\/prod\/reporting\/downloads\/[\w-]{43}\/1$/);
+    expect(answer.headers).not.toHaveProperty('Data-Version');
+    expect(made.lines[0]?.facts).toMatchObject({
+      isReady: false,
+      cacheStatus: 'miss',
+      queryExecutionId: 'q1',
+    });
+    expect(made.metrics).toEqual({});
+    expect(JSON.stringify(made.lines)).not.toContain('downloads');
+  });
+
+  it('has all in its ticket that it takes to go on', async () => {
+    const { made } = await waiting();
+    // A caller waits 5 % longer than the longest query, then for a publication, then a minute for the answer.
+    const giveUpAt = START + 105_000;
+    expect(ticketOf(made)).toEqual({
+      form: 1,
+      report: 'publisherperformance',
+      parameters: PARAMETERS,
+      companies: ['7', '9223372036854775807'],
+      client: 'first-partner',
+      progress: {
+        data: {
+          version: expect.stringMatching(/^[0-9a-f]{32}$/),
+          trace: expect.stringMatching(/^[0-9a-f]{32}$/),
+          listedAt: START,
+          isListed: true,
+        },
+        token: made.queries.started[0]?.token,
+        cacheStatus: 'miss',
+        moves: 0,
+      },
+      giveUpAt,
+      publishUntil: giveUpAt + 900_000,
+      expiresAt: giveUpAt + 960_000,
+    });
+  });
+
+  it('may be of every company', async () => {
+    const { made } = await waiting({ companies: 'all' });
+    expect(ticketOf(made)['companies']).toBe('every-company');
+  });
+});

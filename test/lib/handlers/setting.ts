@@ -1,0 +1,80 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { Config } from '../../../lib/config.ts';
+import { readConfig } from '../../../lib/config.ts';
+import type { FunctionParts } from '../../../lib/handlers/function-parts.ts';
+import type { MetricSink } from '../../../lib/handlers/request-metrics.ts';
+import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
+import type { Register } from '../../../lib/partners/register.ts';
+import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
+import type { Plan } from '../delivery/memory-queries.ts';
+import { setting } from '../delivery/setting.ts';
+
+/** One line of the log. */
+interface Line {
+  readonly level: 'info' | 'error';
+  readonly message: string;
+  readonly facts: Record<string, unknown>;
+}
+
+/** What a function is made of, in memory, and what it leaves behind. */
+export function functionSetting(env: Record<string, string> = {}, ...plans: Plan[]) {
+  const delivery = setting(...plans);
+  const lines: Line[] = [];
+  /** The sum of each metric's values: Powertools keeps every value that is added under a name. */
+  const metrics: Record<string, number> = {};
+  const published = { times: 0 };
+  /** The times by which the calls of each set of parts had to end. */
+  const untils: number[] = [];
+  const engineUntils: (number | undefined)[] = [];
+  /** The register of partners, by client. */
+  const partners = new Map<string, PartnerRecord>();
+  const register: Register = { find: async (client) => partners.get(client) };
+  const config: Config = readConfig({ ...LEAST_ENVIRONMENT, ...env });
+  const sink = {
+    addMetric: (name: string, _unit: string, value: number) => {
+      metrics[name] = (metrics[name] ?? 0) + value;
+    },
+    publishStoredMetrics: () => {
+      published.times += 1;
+    },
+  };
+  const parts: FunctionParts = {
+    config,
+    log: {
+      info: (message, facts) => void lines.push({ level: 'info', message, facts }),
+      error: (message, facts) => void lines.push({ level: 'error', message, facts }),
+    },
+    metrics: sink as unknown as MetricSink,
+    partsUntil: (until, engineUntil) => {
+      untils.push(until);
+      engineUntils.push(engineUntil);
+      return { ...delivery.parts, register };
+    },
+  };
+  return { ...delivery, parts, lines, metrics, published, untils, engineUntils, config, partners };
+}
+
+export const SECRET = 'secret-of-the-caller';
+
+/** A request as API Gateway hands it on; what a log must never show stands wherever it can. */
+export const requestEvent = (more: {
+  readonly path: string;
+  readonly headers?: Record<string, string[]>;
+  readonly parameters?: Record<string, string[]>;
+  readonly pathParameters?: Record<string, string>;
+}): APIGatewayProxyEvent =>
+  ({
+    httpMethod: 'GET',
+    path: more.path,
+    multiValueHeaders: { Authorization: [`Bearer ${SECRET}`], Accept: ['text/csv'], ...more.headers },
+    multiValueQueryStringParameters: more.parameters ?? null,
+    pathParameters: more.pathParameters ?? null,
+    requestContext: { requestId: 'request-1', path: `/prod${more.path}`, domainName: 'api.example' },
+  }) as unknown as APIGatewayProxyEvent;
+
+/** Calls a handler as Lambda does. */
+export const invoke = (handler: unknown, event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> =>
+  (handler as (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>)(event, {
+    awsRequestId: 'invocation-1',
+    getRemainingTimeInMillis: () => 28_000,
+  } as unknown as Context);

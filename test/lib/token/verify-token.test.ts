@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NotAuthorized } from '../../../lib/answers/problem.ts';
+import { tokenVerifier } from '../../../lib/token/verify-token.ts';
+import { type IdentityProvider, startIdentityProvider } from '../../../local/identity-provider.ts';
+
+const apiScope = 'api://reports';
+const scope = `${apiScope}/.default`;
+
+let provider: IdentityProvider;
+beforeAll(async () => {
+  provider = await startIdentityProvider({ clients: [] });
+});
+afterAll(() => provider.close());
+
+const outcome = async (claims: object, requiredClaim?: { name: string; value: string }) => {
+  const { issuer, jwksUri } = provider;
+  const verify = tokenVerifier({ issuer, jwksUri, apiScope, requiredClaim });
+  return verify(`Bearer ${await provider.signToken(claims as Record<string, unknown>, {})}`).then(
+    () => 'good',
+    (error: unknown) => (error instanceof NotAuthorized ? 'not authorized' : error),
+  );
+};
+
+describe('a token of an API without a required claim', () => {
+  it.each([
+    ['the scope', { scope }, 'good'],
+    ['the scope in a JSON array', { scope: ['other', scope] }, 'good'],
+    ['the API in aud, which any app of a tenant can get', { aud: apiScope }, 'not authorized'],
+  ])('with %s', async (_, claims, expected) => {
+    expect(await outcome(claims)).toBe(expected);
+  });
+});
+
+describe('a token of an API with a required role', () => {
+  const role = { name: 'roles', value: 'Reports.Read' };
+  it.each([
+    ['the scope and the role', { scope, roles: ['Reports.Read'] }, 'good'],
+    ['the API in aud and the role', { aud: apiScope, roles: ['Other', 'Reports.Read'] }, 'good'],
+    ['the role as a text', { aud: [apiScope], roles: 'Reports.Read' }, 'good'],
+    ['the scope and no role', { scope }, 'not authorized'],
+    ['the API in aud and another role', { aud: apiScope, roles: ['Reports.ReadWrite'] }, 'not authorized'],
+    ['the role alone', { roles: ['Reports.Read'] }, 'not authorized'],
+    ['another API in aud', { aud: `${apiScope}/`, roles: ['Reports.Read'] }, 'not authorized'],
+  ])('with %s', async (_, claims, expected) => {
+    expect(await outcome(claims, role)).toBe(expected);
+  });
+});

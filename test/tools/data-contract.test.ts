@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { tables } from '../../lib/report/tables.ts';
+import { withContractTables } from '../../tools/lake/contract-tables.ts';
+
+const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'data-contract.md'), 'utf8');
+
+it('docs/data-contract.md has the tables of the catalogue; npm run data-contract writes them', () => {
+  expect(page).toBe(withContractTables(page));
+});
+
+it('every column stands in it with its type', () => {
+  for (const { name, type } of tables.flatMap(({ columns }) => columns))
+    expect(page).toContain(`| \`${name}\` | ${type} | `);
+});
+
+it('a page without the marks is refused', () => {
+  expect(() => withContractTables('# Data contract')).toThrow('lost its marks');
+});

@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createFaults, type Faults } from '../../local/faults/faults.ts';
+import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
+import { type LakeRun, runLake } from './run-lake.ts';
+
+const BUCKET = 'the-lake';
+
+let directory: string;
+let writer: Writer;
+let store: ObjectStore;
+/** Of each test its own. */
+let LAKE: string;
+let calls: string[];
+/** Called before each call of S3 is carried out. */
+let onCall: (call: string) => unknown;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'lake-bucket-'));
+  writer = await openWriter(directory);
+  const faults: Faults = {
+    ...createFaults(),
+    strike: async (_on, call) => {
+      calls.push(call);
+      await onCall(call);
+      return [];
+    },
+  };
+  store = await startObjectStore({ directory: join(directory, 'store'), buckets: [BUCKET], faults });
+});
+afterAll(async () => {
+  writer[Symbol.dispose]();
+  await store.close();
+  await rm(directory, { recursive: true });
+});
+beforeEach(async () => {
+  calls = [];
+  onCall = () => {};
+  LAKE = `s3://${BUCKET}/${randomUUID()}`;
+  expect((await lake('convert', await input(1), '--to', LAKE)).code).toBe(0);
+  calls = [];
+});
+
+const env = () => ({
+  AWS_ENDPOINT_URL_S3: store.url,
+  AWS_REGION: store.region,
+  AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
+});
+const lake = (...parameters: string[]): Promise<LakeRun> => {
+  Object.assign(process.env, env());
+  return runLake(parameters);
+};
+
+/** Two records of the days before the last of January, so many clicks each. */
+const input = async (clicks: number): Promise<string> => {
+  const on = (day: string) =>
+    publisherRecord({ clicks: `${clicks}::BIGINT`, event_time: `TIMESTAMP '2026-01-${day} 12:00:00'` });
+  await writer.file(`in-${clicks}.parquet`, `${on('29')} UNION ALL ${on('30')}`);
+  return join(directory, `in-${clicks}.parquet`);
+};
+
+/** The clicks of a day of the lake in the bucket, read back by converting it into a folder. */
+const clicksIn = async (source: string): Promise<unknown[][]> => {
+  const copy = await mkdtemp(join(directory, 'copy-'));
+  const { code, stderr } = await lake('convert', source, '--to', copy);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return writer.rows(
+    `SELECT strftime(event_time, '%d'), sum(clicks)::INTEGER FROM read_parquet('${copy}/*/*/*.parquet') GROUP BY 1 ORDER BY 1`,
+  );
+};
+
+const written = (call: string) => /^(PUT|DELETE|POST) /.test(call);
+const short = (call: string) =>
+  call.replace(/[^ ]+publisher_events\//, '').replace(/events-[0-9a-f]+/, 'events-x');
+
+describe('a lake in a bucket', () => {
+  it('is written day by day: the marker goes first, the new files come, the old ones go, the marker comes last', async () => {
+    const again = await lake('convert', await input(2), '--to', `${LAKE}/`, '--replace');
+    expect(again.code).toBe(0);
+    expect(calls.filter(written).map(short)).toEqual(
+      ['day=2026-01-29', 'day=2026-01-30'].flatMap((day) => [
+        `DELETE ${day}/_SUCCESS`,
+        `PUT ${day}/events-x.parquet`,
+        `DELETE ${day}/events-x.parquet`,
+        `PUT ${day}/_SUCCESS`,
+      ]),
+    );
+    expect(await clicksIn(LAKE)).toEqual([
+      ['29', 2],
+      ['30', 2],
+    ]);
+  });
+
+  it('is checked like a folder; by the footers, without fetching the files', async () => {
+    const whole = await lake('check', LAKE);
+    expect(whole.stdout).toMatch(
+      /publisher_events: 2026-01-29 to 2026-01-30, 2 days \(2 final, 0 open\),\n {4}2 records/,
+    );
+    expect(whole.stdout).toMatch(/warning: advertiser_events\/\n {3}found {3}it does not exist/);
+    expect(whole.code).toBe(0);
+    const footers = await lake('check', LAKE, '--footers');
+    expect(footers.stdout).toMatch(/Reports will be right, as far as the footers tell\.\n$/);
+  });
+
+  it('shows the same faults as a folder', async () => {
+    const odd = join(directory, 'odd');
+    await writer.file(
+      'odd/publisher_events/day=2026-01-31/float',
+      publisherRecord({ revenue: '1.5::DOUBLE' }),
+    );
+    await writer.file(
+      'odd/publisher_events/day=2026-01-31/negative',
+      publisherRecord({ clicks: '-1::BIGINT' }),
+    );
+    await mkdir(join(odd, 'publisher_events/day=2026-1-1'));
+    await writeFile(join(odd, 'publisher_events/day=2026-1-1/x'), 'x');
+    await writeFile(join(odd, 'publisher_events/day=2026-01-31/some.csv'), 'a,b\n');
+    const inFolder = await lake('check', odd);
+    const shown = await startObjectStore({
+      directory: join(directory, 'shown'),
+      buckets: [],
+      shown: { [BUCKET]: odd },
+    });
+    Object.assign(process.env, { AWS_ENDPOINT_URL_S3: shown.url });
+    const inBucket = await runLake(['check', `s3://${BUCKET}`]);
+    await shown.close();
+    expect(inBucket.stdout).toBe(inFolder.stdout.replace(odd, `s3://${BUCKET}`));
+    expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\n$/) });
+  });
+
+  it('stays open where the writer is killed, and is right once the day is written again', async () => {
+    await lake('convert', await input(3), '--to', LAKE, '--replace');
+    const killed = spawn(
+      process.execPath,
+      ['tools/lake.ts', 'convert', await input(4), '--to', LAKE, '--replace'],
+      {
+        env: { ...process.env, ...env() },
+        stdio: 'ignore',
+      },
+    );
+    onCall = (call) => {
+      // The new file of the second day is there, the old one too.
+      if (call.startsWith('DELETE') && call.includes('day=2026-01-30/events-')) {
+        killed.kill('SIGKILL');
+        return new Promise(() => {});
+      }
+      return undefined;
+    };
+    await once(killed, 'exit');
+    onCall = () => {};
+
+    const { stdout } = await lake('check', LAKE);
+    expect(stdout).toMatch(/2 days \(1 final, 1 open\)/);
+    expect((await lake('convert', await input(4), '--to', LAKE, '--replace')).code).toBe(0);
+    expect((await lake('check', LAKE)).stdout).toMatch(/2 days \(2 final, 0 open\)/);
+    expect(await clicksIn(LAKE)).toEqual([
+      ['29', 4],
+      ['30', 4],
+    ]);
+  });
+
+  it('gets the tables that it lacks', async () => {
+    expect((await lake('init', LAKE)).stdout).toBe('Made advertiser_events, empty.\n');
+    expect((await lake('init', LAKE)).stdout).toMatch(/^Nothing was missing/);
+    expect((await lake('check', LAKE)).stdout).toMatch(
+      /advertiser_events\/\n {3}found {3}it holds no records/,
+    );
+  });
+
+  it('that is not there is named, with what to look at', async () => {
+    const { code, stderr } = await lake('check', 's3://another/events');
+    expect(stderr).toMatch(
+      /^s3:\/\/another\/events can't be reached: NoSuchBucket .* Check bucket, region and credentials\.\n$/,
+    );
+    expect(code).toBe(2);
+  });
+});

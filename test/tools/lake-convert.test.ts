@@ -1,0 +1,363 @@
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
+import { openWriter, publisherRecord, record, type Writer } from './make-parquet.ts';
+import { plainEvents, writeOddForms } from './odd-forms.ts';
+import { openLake } from './read-reports.ts';
+import { runLake } from './run-lake.ts';
+
+let directory: string;
+let writer: Writer;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'lake-convert-'));
+  writer = await openWriter(directory);
+});
+afterAll(async () => {
+  writer[Symbol.dispose]();
+  await rm(directory, { recursive: true });
+});
+
+const WINDOW = { start: '2026-01-29T00:00:00Z', end: '2026-02-02T00:00:00Z' };
+
+/** Every field, so that each record shows, and the totals alone. */
+const questionsOf = ({ fields }: Report): Question[] => {
+  const metrics = Object.keys(fields).filter((name) => fields[name]?.role === 'metric');
+  return [
+    { ...WINDOW, fields: Object.keys(fields) },
+    { ...WINDOW, fields: metrics },
+    { ...WINDOW, fields: ['ContainerId', 'DateTime', ...metrics] },
+  ];
+};
+
+async function expectReports(
+  lake: string,
+  events: Readonly<Record<string, readonly EventRow[]>>,
+): Promise<void> {
+  await using opened = await openLake(lake);
+  for (const report of reports)
+    for (const question of questionsOf(report))
+      expect(await opened.ask(report, { question })).toBe(
+        expectedReport(report.name, events[report.table] ?? [], question),
+      );
+}
+
+const filesIn = async (folder: string): Promise<string[]> => (await readdir(join(directory, folder))).sort();
+
+describe('npm run lake -- convert', () => {
+  const events = plainEvents(15, 600);
+  let input: string;
+  beforeAll(async () => {
+    input = await writeOddForms(writer, join(directory), events);
+  });
+
+  it.each([
+    ['as they are', []],
+    ['summed by the hour', ['--hourly']],
+  ])('makes a lake from many forms, %s, whose reports equal an independent sum', async (name, options) => {
+    const lake = join(directory, `lake ${name}`);
+    const { code, stdout, stderr } = await runLake(['convert', input, '--to', lake, ...options]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const clicks = (events['publisher_events'] ?? []).reduce(
+      (sum, row) => sum + BigInt(row['clicks'] ?? 0),
+      0n,
+    );
+    expect(stdout).toMatch(RegExp(`publisher_events: 600 records.*2 days[\\s\\S]*  clicks +${clicks}\n`));
+    expect(stdout).toMatch(
+      /SELECT [\s\S]*FROM read_csv\([\s\S]*COPY \(SELECT [\s\S]*ORDER BY "publisher_company_id"/,
+    );
+    await expectReports(lake, events);
+
+    const checked = await runLake(['check', lake]);
+    expect(checked.stdout).toMatch(/2 days \(2 final, 0 open\)/);
+    expect(checked.code).toBe(0);
+  });
+
+  it('sorts by company, several row groups a file, zstd', async () => {
+    await writer.file(
+      'sorting/in.parquet',
+      `SELECT * REPLACE ((hash(range) % 40)::BIGINT AS publisher_company_id, range AS container_id) FROM (${publisherRecord()}), range(50000)`,
+    );
+    await runLake(['convert', join(directory, 'sorting/in.parquet'), '--to', join(directory, 'sorted')]);
+    const [first] = await filesIn('sorted/publisher_events/day=2026-01-31').then((names) =>
+      names.filter((name) => name.endsWith('.parquet')),
+    );
+    const groups = await writer.rows(
+      `SELECT stats_min::BIGINT, stats_max::BIGINT, compression FROM parquet_metadata('${join(directory, 'sorted/publisher_events/day=2026-01-31', String(first))}')
+       WHERE path_in_schema = 'publisher_company_id' ORDER BY row_group_id`,
+    );
+    expect(groups.length).toBeGreaterThan(3);
+    for (const [index, [min, max, compression]] of groups.entries()) {
+      expect(compression).toBe('ZSTD');
+      expect(Number(min)).toBeGreaterThanOrEqual(Number(groups[index - 1]?.[1] ?? 0));
+      expect(Number(max) - Number(min)).toBeLessThan(12);
+    }
+  });
+
+  it('gives equal files for equal records, so that writing them again changes no version', async () => {
+    const twice = join(directory, 'twice');
+    await runLake(['convert', input, '--to', twice]);
+    const before = await filesIn('twice/publisher_events/day=2026-01-31');
+    const { code } = await runLake(['convert', input, '--to', twice, '--replace']);
+    expect(code).toBe(0);
+    expect(await filesIn('twice/publisher_events/day=2026-01-31')).toEqual(before);
+    expect(before).toEqual(['_SUCCESS', expect.stringMatching(/^events-[0-9a-f]{12}\.parquet$/)]);
+  });
+
+  it('refuses to write days again unless told to, and then replaces them whole', async () => {
+    const lake = join(directory, 'restated');
+    const one = async (clicks: string, time: string) => {
+      await writer.file('one.parquet', publisherRecord({ clicks, event_time: `TIMESTAMP '${time}'` }));
+      return join(directory, 'one.parquet');
+    };
+    await runLake(['convert', await one('1::BIGINT', '2026-01-30 10:00:00'), '--to', lake]);
+    await runLake(['convert', await one('2::BIGINT', '2026-01-31 10:00:00'), '--to', lake]);
+    const refused = await runLake(['convert', await one('3::BIGINT', '2026-01-31 11:00:00'), '--to', lake]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(
+      /Nothing was written: .* holds files of these days: publisher_events 2026-01-31\. Say --replace/,
+    );
+    const replaced = await runLake([
+      'convert',
+      join(directory, 'one.parquet'),
+      '--to',
+      lake,
+      '--replace',
+      '--open',
+    ]);
+    expect(replaced.code).toBe(0);
+
+    await using opened = await openLake(lake);
+    const question = { ...WINDOW, fields: ['Day', 'Clicks'] };
+    expect(await opened.ask(reports[0] as Report, { question })).toBe(
+      '"Day","Clicks"\n"2026-01-30T00:00:00Z",1\n"2026-01-31T00:00:00Z",3\n',
+    );
+    expect(await filesIn('restated/publisher_events')).toEqual(['day=2026-01-30', 'day=2026-01-31']);
+    expect(await filesIn('restated/publisher_events/day=2026-01-30')).toContain('_SUCCESS');
+    expect(await filesIn('restated/publisher_events/day=2026-01-31')).not.toContain('_SUCCESS');
+  });
+
+  it.each([
+    ['new', 'old'],
+    ['whole', 'old'],
+    ['whole', 'nothing'],
+    ['nothing', 'old'],
+  ])('puts right what a killed writer left: coming %s, going %s', async (arriving, leaving) => {
+    const lake = join(directory, `killed-${arriving}-${leaving}`);
+    const table = join(lake, 'publisher_events');
+    await mkdir(table, { recursive: true });
+    const day = (clicks: string) =>
+      writer.file(`made/${clicks}.parquet`, publisherRecord({ clicks: `${clicks}::BIGINT` }));
+    for (const [state, clicks] of [
+      [leaving, '1'],
+      [arriving, '2'],
+    ] as const) {
+      if (state === 'nothing') continue;
+      await day(clicks);
+      await mkdir(join(table, `.day=2026-01-31.${state}.x`));
+      await rename(
+        join(directory, `made/${clicks}.parquet`),
+        join(table, `.day=2026-01-31.${state}.x`, 'a.parquet'),
+      );
+    }
+    await writer.file('other.parquet', publisherRecord({ event_time: "TIMESTAMP '2026-01-30 10:00:00'" }));
+    const { code } = await runLake(['convert', join(directory, 'other.parquet'), '--to', lake]);
+    expect(code).toBe(0);
+    expect((await readdir(table)).sort()).toEqual(['day=2026-01-30', 'day=2026-01-31']);
+    await using opened = await openLake(lake);
+    const question = { start: '2026-01-31T00:00:00Z', end: '2026-02-01T00:00:00Z', fields: ['Clicks'] };
+    expect(await opened.ask(reports[0] as Report, { question })).toBe(
+      `"Clicks"\n${arriving === 'whole' ? 2 : 1}\n`,
+    );
+  });
+
+  it('takes whole numbers for times where it is told what they count', async () => {
+    await writer.file(
+      'epochs.parquet',
+      `${publisherRecord({ event_time: '1769860799999::BIGINT' })} UNION ALL ${publisherRecord({ event_time: '1769860800000::BIGINT' })}`,
+    );
+    const lake = join(directory, 'epochs');
+    await runLake([
+      'convert',
+      join(directory, 'epochs.parquet'),
+      '--to',
+      lake,
+      '--time-unit',
+      'milliseconds',
+    ]);
+    await using opened = await openLake(lake);
+    expect(
+      await opened.ask(reports[0] as Report, { question: { ...WINDOW, fields: ['DateTime', 'Clicks'] } }),
+    ).toBe('"DateTime","Clicks"\n"2026-01-31T11:00:00Z",1\n"2026-01-31T12:00:00Z",1\n');
+  });
+
+  it('keeps times to the millisecond in their hour, however fine they were', async () => {
+    await writer.file(
+      'fine.parquet',
+      publisherRecord({ event_time: "TIMESTAMP_NS '2026-01-31 23:59:59.999999999'" }),
+    );
+    const lake = join(directory, 'fine');
+    await runLake(['convert', join(directory, 'fine.parquet'), '--to', lake]);
+    await using opened = await openLake(lake);
+    expect(await opened.ask(reports[0] as Report, { question: { ...WINDOW, fields: ['DateTime'] } })).toBe(
+      '"DateTime"\n"2026-01-31T23:00:00Z"\n',
+    );
+  });
+
+  it('writes NULL where a file has no such column, and says so', async () => {
+    await writer.file('narrow.parquet', publisherRecord({ clicks: undefined, device_or_proxy: undefined }));
+    const { code, stdout } = await runLake([
+      'convert',
+      join(directory, 'narrow.parquet'),
+      '--to',
+      join(directory, 'narrow'),
+    ]);
+    expect(stdout).toMatch(/-- NULL, since 1 of the files have no such column: device_or_proxy, clicks\n/);
+    expect(code).toBe(0);
+  });
+
+  describe('refuses, and writes nothing', () => {
+    const REFUSED: readonly [what: string, changed: Record<string, string>, says: RegExp][] = [
+      [
+        'money with a seventh digit',
+        { revenue: "'0.1234567'" },
+        /revenue: in 1 record, "0\.1234567" is no amount with.*Round it/,
+      ],
+      [
+        'a float that is no decimal of six',
+        { revenue: '0.1::DOUBLE + 0.2::DOUBLE' },
+        /revenue: .*"0\.30000000000000004" is no amount/,
+      ],
+      [
+        'a float too large for six digits',
+        { revenue: '9000000000.5::DOUBLE' },
+        /revenue: .* \(below 8589934592\)/,
+      ],
+      ['a single float', { revenue: '123.45::FLOAT' }, /revenue: .* \(below 16\)/],
+      ['a decimal that is cut', { revenue: '0.0000001::DECIMAL(38,18)' }, /revenue: .* is no amount/],
+      ['an amount too large', { revenue: '1000000000000::DECIMAL(38,0)' }, /revenue: .* is no amount/],
+      ['money in words', { revenue: "'1,234.50'" }, /revenue: .*"1,234\.50" is no amount/],
+      ['infinity', { revenue: "'inf'::DOUBLE" }, /revenue: .* is no amount/],
+      ['half an identifier', { container_id: '7.5::DOUBLE' }, /container_id: .*"7\.5" is no whole number/],
+      [
+        'an identifier that a float has rounded',
+        { container_id: '9007199254740993::DOUBLE' },
+        /container_id: .* holds exactly/,
+      ],
+      [
+        'an identifier beyond 64 bits',
+        { container_id: '18446744073709551615::UBIGINT' },
+        /container_id: .* is no whole number within 64 bits/,
+      ],
+      ['an identifier in words', { container_id: "'seven'" }, /container_id: .*"seven" is no whole number/],
+      ['a negative count', { clicks: '-3::BIGINT' }, /clicks: .*"-3" is a count below 0\. Restate/],
+      ['no time', { event_time: 'NULL::TIMESTAMP' }, /event_time: in 1 record, it is missing\. Fill it in/],
+      [
+        'a time in another form',
+        { event_time: "'31.01.2026 12:00'" },
+        /event_time: .*"31\.01\.2026 12:00" is no time like/,
+      ],
+      ['an impossible time', { event_time: "'2026-02-30 12:00:00'" }, /event_time: .* is no time like/],
+      [
+        'a number that could be any time',
+        { event_time: '1769860800::BIGINT' },
+        /event_time is BIGINT, .*--time-unit/,
+      ],
+      ['a list', { clicks: '[1]' }, /clicks is INTEGER\[\], of which no bigint can be made/],
+      ['bytes that are no text', { device_or_proxy: "'\\xff'::BLOB" }, /device_or_proxy: .* is no UTF-8/],
+      [
+        'container opens on a placement',
+        { container_opens: '2::BIGINT' },
+        /container_opens: .* is counted on a record with a placement_id/,
+      ],
+      [
+        'placement opens on a container',
+        { placement_id: 'NULL::BIGINT' },
+        /placement_opens: .* is counted on a record without a placement_id/,
+      ],
+      [
+        'two columns of one name',
+        { clicks: '1::BIGINT AS "Click s", 1::BIGINT' },
+        /both could be clicks\. Leave one out/,
+      ],
+    ];
+
+    it('whatever would lose something, all of it at once', async () => {
+      await Promise.all(
+        REFUSED.map(([, changed], index) =>
+          writer.file(`refused/${index}.parquet`, publisherRecord(changed)),
+        ),
+      );
+      await writer.file('refused/no-table.parquet', 'SELECT 1 AS a');
+      await writer.file('refused/no-time.parquet', publisherRecord({ event_time: undefined }));
+      const { code, stderr } = await runLake([
+        'convert',
+        join(directory, 'refused'),
+        '--to',
+        join(directory, 'none'),
+      ]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^Nothing was written\. \d+ things stand against it:\n/);
+      for (const [index, [what, , says]] of REFUSED.entries()) {
+        const line = stderr.split('\n').find((text) => text.includes(`refused/${index}.parquet: `));
+        expect(line ?? stderr, what).toMatch(says);
+      }
+      expect(stderr).toMatch(
+        /no-table\.parquet: its columns tell no table\. Say --table publisher_events or advertiser_events/,
+      );
+      expect(stderr).toMatch(/no-time\.parquet: there is no event_time/);
+      await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
+    });
+
+    it('files that are none, and folders without files', async () => {
+      await writeFile(join(directory, 'broken.parquet'), 'PAR1 and no more');
+      const broken = await runLake([
+        'convert',
+        join(directory, 'broken.parquet'),
+        '--to',
+        join(directory, 'none'),
+      ]);
+      expect(broken).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/^These can't be read:\n.*broken\.parquet: /),
+      });
+      await mkdir(join(directory, 'nothing'));
+      const nothing = await runLake(['convert', join(directory, 'nothing'), '--to', join(directory, 'none')]);
+      expect(nothing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^There are no files in /) });
+    });
+
+    it('an hour that adds up to more than a column holds', async () => {
+      const most = publisherRecord({ revenue: '999999999999.999999::DECIMAL(18,6)' });
+      await writer.file('most.parquet', `${most} UNION ALL ${most}`);
+      const { code, stderr } = await runLake([
+        'convert',
+        join(directory, 'most.parquet'),
+        '--to',
+        join(directory, 'most'),
+        '--hourly',
+      ]);
+      expect(stderr).toMatch(
+        /^publisher_events of 2026-01-31: an hour of equal dimensions adds up to more than a column holds\./,
+      );
+      expect(code).toBe(2);
+    });
+  });
+});
+
+describe('npm run lake -- init', () => {
+  it('makes the tables that are missing, so that the lake can be served', async () => {
+    const lake = join(directory, 'young');
+    await writer.file('young/publisher_events/day=2026-01-31/a.parquet', record('publisher_events'));
+    expect(await runLake(['init', lake])).toMatchObject({
+      code: 0,
+      stdout: 'Made advertiser_events, empty.\n',
+    });
+    expect((await runLake(['init', lake])).stdout).toMatch(/^Nothing was missing/);
+    await using opened = await openLake(lake);
+    expect(await opened.ask(reports[1] as Report, { question: { ...WINDOW, fields: ['Spend'] } })).toBe(
+      '"Spend"\n0.000000\n',
+    );
+  });
+});

@@ -1,0 +1,40 @@
+import { createReadStream } from 'node:fs';
+import { dayFolder, dayOf, SUCCESS_MARKER } from '../../local/lake/layout.ts';
+import { openBucket } from './bucket.ts';
+import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
+
+/**
+ * A lake in a bucket. S3 can't rename a folder, so that whoever reads while a day is written sees half of it; what
+ * tells them is the marker: it goes first and comes last. A writer that is killed in between leaves the day open, and
+ * writing it again puts it right.
+ */
+export function bucketTarget(location: string): LakeTarget {
+  const bucket = openBucket(location);
+  return {
+    async writtenDays(table) {
+      const entries = await bucket.list(`${table}/`);
+      const days = entries
+        .map(({ path }) => path.split('/'))
+        .filter(([, , name]) => name && !/^[._]/.test(name))
+        .map(([, folder = '']) => dayOf(folder));
+      return new Set(days.filter((day) => day !== undefined));
+    },
+    async replaceDay({ table, day, files, isFinal }) {
+      const folder = dayFolder(table, day);
+      const marker = `${folder}/${SUCCESS_MARKER}`;
+      const before = await bucket.list(`${folder}/`);
+      await bucket.remove([marker]);
+      const written = files.map(({ name }) => `${folder}/${name}`);
+      for (const [index, { path }] of files.entries())
+        await bucket.write(written[index] as string, createReadStream(path));
+      const old = before.map(({ path }) => path).filter((path) => !written.includes(path) && path !== marker);
+      if (old.length > 0) await bucket.remove(old);
+      if (isFinal) await bucket.write(marker, '');
+    },
+    makeTable: (table) => bucket.write(`${table}/${EMPTY_TABLE}`, ''),
+    async tables() {
+      const entries = await bucket.list();
+      return new Set(entries.map(({ path }) => path.split('/', 1)[0] as string));
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { open, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { quoteText } from '../../lib/report/quote-sql.ts';
+import { listFolder } from '../../local/lake/list-folder.ts';
+import { literally } from '../../local/lake/read-footers.ts';
+import { isBucket } from './bucket.ts';
+import { bucketSource } from './bucket-source.ts';
+import { LakeFault } from './lake-fault.ts';
+
+/** A file to convert. */
+export interface InputFile {
+  /** As the operator knows it. */
+  readonly name: string;
+  /** SQL that reads it: a table function. */
+  readonly reader: string;
+  /** DuckDB's types by the columns' names, as the file writes them. All of a CSV is text. */
+  readonly types: ReadonlyMap<string, string>;
+}
+
+interface FoundFile {
+  readonly name: string;
+  readonly path: string;
+}
+
+/**
+ * The files that the operator named, folders and buckets walked through. Throws a LakeFault that names everything that
+ * can't be read.
+ *
+ * @param directory for copies of what lies in buckets
+ */
+export async function openInputs(
+  connection: DuckDBConnection,
+  inputs: readonly string[],
+  directory: string,
+): Promise<InputFile[]> {
+  const found = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
+  if (found.length === 0) throw new LakeFault(`There are no files in ${inputs.join(', ')}`);
+  const faults: string[] = [];
+  const files: InputFile[] = [];
+  for (const file of found)
+    await describe(connection, file).then(
+      (input) => files.push(input),
+      (error: Error) => faults.push(`${file.name}: ${error.message.split('\n', 1)[0]}`),
+    );
+  if (faults.length > 0) throw new LakeFault(`These can't be read:\n  ${faults.join('\n  ')}`);
+  return files;
+}
+
+/** As the engines do, this leaves out what a writer hides. */
+const isHidden = (path: string): boolean => path.split('/').some((part) => /^[._]/.test(part));
+
+async function find(input: string, directory: string): Promise<FoundFile[]> {
+  if (isBucket(input)) {
+    const source = bucketSource(input, directory);
+    const entries = (await source.list()).filter(({ path, size }) => size > 0 && !isHidden(path));
+    // The copies stay until the directory goes.
+    const { files } = await source.filesOf(entries);
+    return files.map(({ id, path }) => ({ name: `${input.replace(/\/$/, '')}/${id}`, path }));
+  }
+  const found = await stat(input).catch(() => {
+    throw new LakeFault(`${input} does not exist`);
+  });
+  if (!found.isDirectory()) return [{ name: input, path: input }];
+  const entries = await listFolder(input);
+  return entries
+    .filter(({ path, size }) => size > 0 && !isHidden(path))
+    .map(({ path }) => ({ name: join(input, path), path: join(input, path) }));
+}
+
+async function describe(connection: DuckDBConnection, { name, path }: FoundFile): Promise<InputFile> {
+  const file = quoteText(literally(path));
+  const reader = (await isParquet(path))
+    ? `read_parquet(${file}, hive_partitioning = false)`
+    : // An empty field is NULL, an empty text in quotes is an empty text.
+      `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false${
+        /\.gz$/i.test(basename(name)) ? ", compression = 'gzip'" : ''
+      })`;
+  const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
+  return {
+    name,
+    reader,
+    types: new Map((rows as string[][]).map(([column = '', type = '']) => [column, type])),
+  };
+}
+
+async function isParquet(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return bytesRead === 4 && buffer.toString('latin1') === 'PAR1';
+  } finally {
+    await file.close();
+  }
+}

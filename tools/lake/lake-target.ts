@@ -1,0 +1,31 @@
+import { isBucket } from './bucket.ts';
+import { bucketTarget } from './bucket-target.ts';
+import { folderTarget } from './folder-target.ts';
+
+/** One day of one table, as it is to be. */
+interface NewDay {
+  readonly table: string;
+  readonly day: string;
+  /** Files of this machine, and the names that they get. */
+  readonly files: readonly { readonly path: string; readonly name: string }[];
+  /** Whether the day gets its marker: nothing more will come. */
+  readonly isFinal: boolean;
+}
+
+/** Where a lake is written. */
+export interface LakeTarget {
+  /** The days of a table that hold files already. */
+  writtenDays(table: string): Promise<Set<string>>;
+  /** Replaces all that a day holds. */
+  replaceDay(day: NewDay): Promise<void>;
+  /** Makes a table that has no records. */
+  makeTable(table: string): Promise<void>;
+  /** The tables of which there is anything. */
+  tables(): Promise<Set<string>>;
+}
+
+export const lakeTarget = (location: string): LakeTarget =>
+  isBucket(location) ? bucketTarget(location) : folderTarget(location);
+
+/** What keeps an empty table from looking like a missing one. No engine reads it. */
+export const EMPTY_TABLE = '_empty';

@@ -1,0 +1,137 @@
+import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { quoteName } from '../../lib/report/quote-sql.ts';
+import { type Table, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
+import { DUCKDB_TYPE } from '../../local/lake/column-types.ts';
+import { countColumns, levelColumns } from '../../local/lake/report-columns.ts';
+import { exactValue, type TimeUnit } from './exact-value.ts';
+import type { InputFile } from './input-files.ts';
+
+/** A condition under which a record can't be converted. */
+interface Check {
+  readonly column: string;
+  readonly isLost: string;
+  /** SQL for the value to show. */
+  readonly shown: string;
+  readonly loss: string;
+}
+
+interface ColumnValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Beside the file's own columns, a struct of the contract's: what the checks ask. */
+export const RECORD = '"the record"';
+
+/** How a file becomes records of a table. */
+export interface InputPlan {
+  readonly file: InputFile;
+  readonly table: Table;
+  /** SQL for each of the contract's columns, from the file's own. */
+  readonly values: readonly ColumnValue[];
+  readonly checks: readonly Check[];
+  /** Columns that the file doesn't have: they become NULL. */
+  readonly missing: readonly string[];
+}
+
+/** `placementId`, `Placement ID` and `placement_id` are the same name to a reader. */
+const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+/** Works out how to convert a file, or lists everything that makes it impossible. */
+export function planInput(
+  file: InputFile,
+  { table: asked, timeUnit }: { readonly table?: string; readonly timeUnit?: TimeUnit },
+): InputPlan | readonly string[] {
+  const index = tables.findIndex(({ name }) => name === (asked ?? tableOf(file)));
+  const table = tables[index];
+  const report = reports[index];
+  if (!table || !report)
+    return [
+      `${file.name}: its columns tell no table. Say --table ${tables.map(({ name }) => name).join(' or ')}`,
+    ];
+
+  const faults: string[] = [];
+  const missing: string[] = [];
+  const checks: Check[] = [];
+  const values = table.columns.map((column) => {
+    const [source, ...others] = [...file.types.keys()].filter((name) => bare(name) === bare(column.name));
+    if (others.length > 0)
+      faults.push(
+        `${file.name}: ${[source, ...others].join(' and ')} both could be ${column.name}. Leave one out`,
+      );
+    if (source === undefined) {
+      if (column.name === TIME_COLUMN)
+        faults.push(`${file.name}: there is no ${TIME_COLUMN}. Name the column so`);
+      missing.push(column.name);
+      return { name: column.name, value: `CAST(NULL AS ${DUCKDB_TYPE[column.type]})` };
+    }
+    const found = file.types.get(source) as string;
+    const exact = exactValue(column, quoteName(source), found, timeUnit);
+    if ('cure' in exact) {
+      faults.push(
+        `${file.name}: ${source} is ${found}, of which no ${column.type} can be made. ${exact.cure}`,
+      );
+      return { name: column.name, value: 'NULL' };
+    }
+    checks.push({ column: source, isLost: exact.isLost, shown: quoteName(source), loss: exact.loss });
+    return { name: column.name, value: exact.value };
+  });
+  if (faults.length > 0) return faults;
+  return {
+    file,
+    table,
+    missing,
+    values,
+    checks: [...checks, ...recordChecks(report, new Set(missing))],
+  };
+}
+
+/** SQL for the file's records in the contract's columns and types. */
+export const selectOf = ({ file, values }: InputPlan): string =>
+  `SELECT ${values.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(',\n       ')}\nFROM ${file.reader}`;
+
+/** The table that most of the file's columns belong to, if one stands out. */
+function tableOf({ types }: InputFile): string | undefined {
+  const names = new Set([...types.keys()].map(bare));
+  const [best, second] = tables
+    .map(({ name, columns }) => ({
+      name,
+      found: columns.filter((column) => names.has(bare(column.name))).length,
+    }))
+    .sort((a, b) => b.found - a.found);
+  return best && second && best.found > second.found ? best.name : undefined;
+}
+
+/** What no conversion can mend, since only the source knows what was meant: asked of the contract's columns. */
+function recordChecks(report: Report, missing: ReadonlySet<string>): Check[] {
+  const negative = countColumns(report)
+    .filter((name) => !missing.has(name))
+    .map((name) => ({
+      column: name,
+      isLost: `${RECORD}.${quoteName(name)} < 0`,
+      shown: `${RECORD}.${quoteName(name)}`,
+      loss: 'is a count below 0. Restate the records instead of correcting them',
+    }));
+  const levels = levelColumns(report);
+  if (!levels) return negative;
+  const { finer, finerCount, coarserCount } = levels;
+  const onWrongLevel = (column: string, isNull: string, loss: string): Check => ({
+    column,
+    isLost: `${RECORD}.${quoteName(finer)} ${isNull} AND coalesce(${RECORD}.${quoteName(column)}, 0) <> 0`,
+    shown: `${RECORD}.${quoteName(column)}`,
+    loss,
+  });
+  return [
+    ...negative,
+    onWrongLevel(
+      coarserCount,
+      'IS NOT NULL',
+      `is counted on a record with a ${finer}. Write it as a record of its own, without ${finer}, or count it in ${finerCount}`,
+    ),
+    onWrongLevel(
+      finerCount,
+      'IS NULL',
+      `is counted on a record without a ${finer}. Name it, or count in ${coarserCount}`,
+    ),
+  ];
+}

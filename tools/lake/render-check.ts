@@ -1,0 +1,74 @@
+import { type Finding, isHarmless, type Severity } from '../../local/lake/finding.ts';
+import { filesOf, type LakeFacts, type TableFacts } from '../../local/lake/lake-facts.ts';
+import type { CheckOptions } from './check.ts';
+
+const HEADING: Readonly<Record<Severity, string>> = {
+  wrong: 'WRONG NUMBERS',
+  fails: 'REPORTS FAIL',
+  warning: 'warning',
+  advice: 'advice',
+};
+
+const SHOWN = 5;
+
+/** What a check has found, for the operator's terminal. */
+export function renderCheck(
+  lake: LakeFacts,
+  findings: readonly Finding[],
+  { all, footersOnly }: CheckOptions,
+): string {
+  const faults = findings.filter((finding) => !isHarmless(finding)).length;
+  const parts = [
+    [lake.location, ...lake.tables.map(summaryOf)].join('\n'),
+    ...findings.map((finding, index) => renderFinding(finding, index + 1, all)),
+    faults > 0
+      ? `Reports will be wrong or fail: ${counted(faults, 'fault')}.`
+      : `Reports will be right${footersOnly ? ', as far as the footers tell' : ''}.`,
+  ];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function renderFinding(finding: Finding, number: number, all: boolean): string {
+  const { severity, paths, column, found, needed, cure } = finding;
+  const shown = all || paths.length <= SHOWN + 1 ? paths : paths.slice(0, SHOWN);
+  const rest = paths.length - shown.length;
+  const lines = [
+    `${number}. ${HEADING[severity]}: ${shown[0] ?? ''}`,
+    ...shown.slice(1).map((path) => `   ${path}`),
+    ...(rest > 0 ? [`   and ${rest} more (--all lists them)`] : []),
+    ...(column ? [`   column  ${column}`] : []),
+    `   found   ${found}`,
+    `   needed  ${needed}`,
+    `   cure    ${cure}`,
+  ];
+  return lines.join('\n');
+}
+
+const counted = (count: number, thing: string): string =>
+  `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`;
+
+/** Days, records, files, bytes and companies of a table, in two lines. */
+function summaryOf(table: TableFacts): string {
+  const { days, companies } = table;
+  const files = filesOf(table);
+  const [first] = days;
+  const last = days.at(-1);
+  if (!first || !last) return `  ${table.table.name}: no records`;
+  const final = days.filter(({ succeededAt }) => succeededAt !== undefined).length;
+  const states =
+    final === 0 ? 'none says whether it is final' : `${final} final, ${days.length - final} open`;
+  const rows = files.reduce((sum, { footer }) => sum + (footer?.rows ?? 0), 0);
+  const rowGroups = files.reduce((sum, { footer }) => sum + (footer?.rowGroupRows.length ?? 0), 0);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return [
+    `  ${table.table.name}: ${first.day} to ${last.day}, ${counted(days.length, 'day')} (${states}),`,
+    `    ${counted(rows, 'record')}${companies === undefined ? '' : ` of ${companies} companies`}, ${counted(files.length, 'file')}, ${sizeOf(bytes)}, ${counted(rowGroups, 'row group')}`,
+  ].join('\n');
+}
+
+const sizeOf = (bytes: number): string =>
+  bytes >= 1e9
+    ? `${(bytes / 1e9).toFixed(1)} GB`
+    : bytes >= 1e6
+      ? `${(bytes / 1e6).toFixed(1)} MB`
+      : `${Math.ceil(bytes / 1e3)} kB`;
