@@ -11,7 +11,7 @@ import { javaClients } from './java.ts';
 import { nodeClients } from './node.ts';
 import { startProbe } from './probe.ts';
 import { duckDbClients, pythonClients } from './python.ts';
-// RUST
+import { rustClients } from './rust.ts';
 import { perlClients, phpClients, rClients, rubyClients } from './scripts.ts';
 import { shellTools } from './shell.ts';
 import { documentedRows, type Row, rowLine, writeRows } from './table.ts';
@@ -20,12 +20,14 @@ import { documentedRows, type Row, rowLine, writeRows } from './table.ts';
 const WAIT_SECONDS = Number(process.env['WAIT_SECONDS'] ?? 70);
 /** Writes what was measured into the guide, instead of holding it against the guide. */
 const isUpdate = process.env['UPDATE_TABLE'] === '1';
+/** `CLIENTS=Ruby,R`: these languages alone. */
+const chosen = process.env['CLIENTS']?.split(',');
 const AT_A_TIME = 6;
 
 const languages = [
   ...shellTools,
   ...[pythonClients, duckDbClients, nodeClients, javaClients, goClients],
-  ...[rubyClients, perlClients, phpClients, rClients],
+  ...[rubyClients, perlClients, phpClients, rClients, rustClients],
 ];
 
 interface Subject {
@@ -38,7 +40,8 @@ let started: Started;
 let probe: Awaited<ReturnType<typeof startProbe>>;
 const subjects: Subject[] = [];
 beforeAll(async () => {
-  for (const { clients, prepare } of languages) {
+  for (const { name, clients, prepare } of languages) {
+    if (chosen && !chosen.includes(name)) continue;
     const run = await prepare();
     if (run) for (const client of clients) subjects.push({ client, run, index: subjects.length });
   }
