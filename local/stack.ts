@@ -1,14 +1,15 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
-import { S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { partnerKey } from '../lib/partners/register.ts';
 import { NOT_FOUND_FUNCTION, ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
-import { CLAIMS, CLIENTS, HOUSE } from './clients.ts';
+import { type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
@@ -38,6 +39,8 @@ export interface StackOptions {
   readonly maxRunning?: number | undefined;
   /** How long an event that a function failed on waits for each further try; Lambda's pauses if left out. */
   readonly asyncRetryPausesMs?: readonly number[];
+  /** Who may have tokens, and whose rows each sees; the first one is the stack's own client. The samples if left out. */
+  readonly partners?: readonly LocalPartner[] | undefined;
   /** Changes to the functions' environment. */
   readonly functionEnv?: Readonly<Record<string, string>>;
 }
@@ -59,6 +62,10 @@ export interface Stack {
   /** By name; a test may kill one. */
   readonly sandboxes: ReadonlyMap<string, Sandbox>;
   readonly identityProvider: IdentityProvider;
+  /** What the functions see of the environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Changes what the register holds of a client; undefined takes its record away. */
+  register(client: string, record: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -69,6 +76,7 @@ export const SCOPE = scopeOf({ apiScope: API_SCOPE });
 
 const BUCKET = 'performance-reports-results';
 const EVENTS_BUCKET = 'performance-reports-events';
+const PARTNERS_BUCKET = 'performance-reports-partners';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
 
@@ -97,8 +105,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     eventsDirectory,
     port,
     functionModule = sourceOf,
+    partners = SAMPLE_PARTNERS,
     functionEnv = {},
   } = options;
+  const [{ client: own }] = partners as readonly [LocalPartner];
   await using started = new AsyncDisposableStack();
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
@@ -109,7 +119,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   let publications: EventQueue | undefined;
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
-    buckets: [BUCKET],
+    buckets: [BUCKET, PARTNERS_BUCKET],
+    unlisted: [PARTNERS_BUCKET],
     writtenOnce: WRITTEN_ONCE,
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
@@ -126,6 +137,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
   started.defer(async () => s3.destroy());
+  const register = async (client: string, record: unknown) => {
+    const object = { Bucket: PARTNERS_BUCKET, Key: partnerKey(client) };
+    if (record === undefined) await s3.send(new DeleteObjectCommand(object));
+    else await s3.send(new PutObjectCommand({ ...object, Body: JSON.stringify(record) }));
+  };
+  for (const { record } of partners) await register(record.client, record);
   const engine = await openEngine({ database: DATABASE, scratchDirectory: join(directory, 'scratch') });
   started.defer(() => engine.close());
   const athena = await startAthena({
@@ -141,10 +158,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => athena.close());
   const faultControl = await startFaultControl(faults);
   started.defer(() => faultControl.close());
-  const identityProvider = await startIdentityProvider({ clients: CLIENTS });
+  const identityProvider = await startIdentityProvider({ clients: partners.map(({ client }) => client) });
   started.defer(() => identityProvider.close());
 
-  const env = {
+  const env: Record<string, string> = {
     // The SDK reads where AWS is from here, as it reads the region; the functions know nothing of it.
     AWS_ENDPOINT_URL_S3: store.url,
     AWS_ENDPOINT_URL_ATHENA: athena.url,
@@ -159,10 +176,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.tokenIssuer]: identityProvider.issuer,
     [ENV.tokenJwksUri]: identityProvider.jwksUri,
     [ENV.apiScope]: API_SCOPE,
-    [ENV.entitlements]: 'claims',
-    [ENV.publisherCompaniesClaim]: CLAIMS.publisher,
-    [ENV.advertiserCompaniesClaim]: CLAIMS.advertiser,
-    [ENV.everyCompanyValue]: CLAIMS.every,
+    [ENV.entitlements]: 'partners',
+    [ENV.partnersBucket]: PARTNERS_BUCKET,
     [ENV.athenaDatabase]: DATABASE,
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
@@ -204,8 +219,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return {
     apiUrl: gateway.url,
     tokenUrl: identityProvider.tokenUrl,
-    clientId: HOUSE.clientId,
-    clientSecret: HOUSE.clientSecret,
+    clientId: own.clientId,
+    clientSecret: own.clientSecret,
     scope: SCOPE,
     storageUrl: store.url,
     athenaUrl: athena.url,
@@ -214,6 +229,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
+    environment: env,
+    register,
     close: () => running.disposeAsync(),
   };
 }

@@ -16,6 +16,7 @@ export interface EnvironmentParts {
   readonly eventsBucketName: string;
   /** What was deployed: it stands in logs, answers and the OpenAPI document. */
   readonly commit: string;
+  readonly partnersBucketName: string;
 }
 
 /** The environment of the functions: the same for all. */
@@ -26,6 +27,7 @@ export function functionEnvironment({
   resultsBucketName,
   eventsBucketName,
   commit,
+  partnersBucketName,
 }: EnvironmentParts): Record<string, string> {
   const claims = entitlements.by === 'claims' ? entitlements : undefined;
   const variables: Variables = {
@@ -36,6 +38,7 @@ export function functionEnvironment({
     [ENV.requiredClaim]: tokenIssuer.requiredClaim?.name,
     [ENV.requiredClaimValue]: tokenIssuer.requiredClaim?.value,
     [ENV.entitlements]: entitlements.by,
+    [ENV.partnersBucket]: entitlements.by === 'partners' ? partnersBucketName : undefined,
     [ENV.publisherCompaniesClaim]: claims?.publisherCompanies?.claim,
     [ENV.publisherCompaniesPrefix]: claims?.publisherCompanies?.prefix,
     [ENV.advertiserCompaniesClaim]: claims?.advertiserCompanies?.claim,

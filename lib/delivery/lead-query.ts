@@ -162,7 +162,8 @@ async function settle(
   };
   const mustWait = isLarge(result.bytes);
   if (mustWait) result.content.destroy();
-  else if (!(await publish(results, publicationOf(run, record), result))) return undefined;
+  const file = mustWait ? undefined : await publish(results, publicationOf(run, record), result);
+  if (!mustWait && !file) return undefined;
   await Promise.all([recordEnd(run, stored, record), isCopy && recordAnswer(run, record)]);
-  return mustWait ? deliverFile(run, record) : ready(run, record);
+  return file ? ready(run, record, file) : deliverFile(run, record);
 }

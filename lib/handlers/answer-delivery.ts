@@ -5,6 +5,7 @@ import type { DeliveryFacts, DeliveryTerms, Progress, Wanted } from '../delivery
 import { hopWaitMs } from '../delivery/hop-wait.ts';
 import { zippedBeside } from '../delivery/zipped-file.ts';
 import { admitsGzip } from './admits-gzip.ts';
+import { auditedFacts } from './audited-facts.ts';
 import type { FunctionParts } from './function-parts.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
@@ -33,7 +34,7 @@ export const answerBy = ({ config }: Pick<FunctionParts, 'config'>, began: numbe
 
 /** Delivers a report as far as it can be done within one request, and answers with where it is (contract 4.2). */
 export async function answerDelivery(
-  { config, partsUntil }: FunctionParts,
+  { config, partsUntil, log }: FunctionParts,
   { event, began, hop, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
   const waitUntil = began + hopWaitMs(hop, config.queryWaitMs);
@@ -57,7 +58,11 @@ export async function answerDelivery(
     return redirectToWaitingRoom(event, await remember(delivery.progress), facts.cacheStatus);
   }
   facts.cacheStatus = delivery.cacheStatus;
-  const key = terms.admitsGzip ? await zippedBeside(parts.results, delivery.key) : delivery.key;
-  const url = await parts.results.presign(key, config.downloadUrlSeconds);
+  const file = terms.admitsGzip ? await zippedBeside(parts.results, delivery) : delivery;
+  const url = await parts.results.presign(file.key, config.downloadUrlSeconds);
+  log.info('download', {
+    requestId: event.requestContext.requestId,
+    ...auditedFacts(facts, wanted, { ...delivery, bytes: file.bytes }),
+  });
   return redirectToDownload(url, delivery);
 }

@@ -6,12 +6,11 @@ import type { Report } from '../report/catalogue.ts';
 import { parseDaysRequest } from '../report/parse-days-request.ts';
 import { MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { formatUtcTime, type Window } from '../report/utc-time.ts';
-import { entitle } from '../token/entitle.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
+import { admitCaller } from './admit-caller.ts';
 import { answerBy } from './answer-delivery.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { problemChain } from './problem-chain.ts';
-import { requestHeader } from './request-header.ts';
 
 /**
  * GET /reporting/{report}/days?startInclusive=…&endExclusive=…&api-version=1.0
@@ -21,18 +20,13 @@ import { requestHeader } from './request-header.ts';
  * - 500 when something of ours fails, 503 when the same request will do later
  */
 export function daysHandler(report: Report, parts: FunctionParts & { readonly verifyToken: TokenVerifier }) {
-  const { config, verifyToken, partsUntil } = parts;
+  const { partsUntil } = parts;
   return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
-    const claims = await verifyToken(requestHeader(event, 'authorization'));
-    facts.client = String(
-      claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub'] ?? 'unnamed',
-    );
-    const entitlement = entitle(claims, report, config);
-    facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
+    const { lake, register } = partsUntil(answerBy(parts, began));
+    await admitCaller(event, report, parts, register, facts);
     const window = parseDaysRequest(event.multiValueQueryStringParameters ?? {});
 
-    const { lake } = partsUntil(answerBy(parts, began));
     const objects = await objectsOf(lake, report, listedWindow(window));
     const body = {
       report: report.name,

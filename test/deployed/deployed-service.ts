@@ -64,7 +64,8 @@ export async function startDeployed(
   return {
     gatewayUrl: proxy.url + basePath,
     stack: {
-      ...(await credentialsOf(operate, lane)),
+      ...lane.client,
+      tokenUrl: tokenUrlOf(lane, api),
       apiUrl: proxy.url + basePath,
       scope: api['Scope'] ?? '',
       storageUrl: endpoint,
@@ -74,6 +75,8 @@ export async function startDeployed(
       sandboxes: new Map(FUNCTIONS.map((name) => [name, sandboxOf(stage, name)])),
       identityProvider: signer(lane),
       athenaCalls: () => [],
+      environment: {},
+      register: () => Promise.reject(new TypeError('the partners of a deployed stage are added by commands')),
       close: () => running.disposeAsync(),
     },
   };
@@ -95,25 +98,9 @@ async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: 
   }
 }
 
-/** A partner's client, as docs/deploy.md hands it over; in stage `claims`, the house's own. */
-async function credentialsOf(operate: Operator, { stage, endpoint }: Lane) {
-  if (stage === 'claims')
-    return {
-      tokenUrl: (await operate.outputs(stage, 'api'))['TokenUrl'] ?? '',
-      clientId: 'house',
-      clientSecret: 'house-secret',
-    };
-  const { UserPoolId = '', ClientIdfirstpartner = '' } = await operate.outputs(stage, 'identity');
-  const client = ['--user-pool-id', UserPoolId, '--client-id', ClientIdfirstpartner];
-  const query = ['--query', 'UserPoolClient.ClientSecret', '--output', 'text'];
-  const secret = await operate.aws('cognito-idp', 'describe-user-pool-client', ...client, ...query);
-  return {
-    // Its own host name leads to AWS.
-    tokenUrl: `${endpoint}/oauth2/token`,
-    clientId: ClientIdfirstpartner,
-    clientSecret: secret.trim(),
-  };
-}
+/** Where the suites' client takes its tokens. Cognito's own host name leads to AWS. */
+const tokenUrlOf = ({ stage, endpoint }: Lane, { TokenUrl = '' }: Readonly<Record<string, string>>) =>
+  stage === 'cognito' ? `${endpoint}/oauth2/token` : TokenUrl;
 
 const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({
   issuer: '',

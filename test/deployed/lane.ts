@@ -8,6 +8,8 @@ export interface Lane {
   readonly signUrl: string;
   /** Which stage the suites run against. */
   readonly stage: 'cognito' | 'claims';
+  /** The client by which the suites ask: it sees every row. */
+  readonly client: { readonly clientId: string; readonly clientSecret: string };
 }
 
 const VARIABLE = 'DEPLOYED_LANE';

@@ -93,9 +93,8 @@ describe('a deployment', () => {
 
   it('is destroyed down to what docs/deploy.md says', async () => {
     await service.close();
-    const { EventsBucket = '', ResultsBucket = '' } = await outputs(stage, 'data');
-    await emptied(EventsBucket);
-    await emptied(ResultsBucket);
+    const { EventsBucket = '', ResultsBucket = '', PartnersBucket = '' } = await outputs(stage, 'data');
+    for (const bucket of [EventsBucket, ResultsBucket, PartnersBucket]) await emptied(bucket);
     await cdk('destroy', stage, '--all', '--force');
     const left = await stackNames();
     expect(left.filter((name) => STACKS.includes(name))).toEqual([]);

@@ -6,6 +6,7 @@ import type { Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { changeEnvironment } from './function-environment.ts';
+import { killProcesses } from './function-processes.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
 import { statements } from './statements.ts';
@@ -113,7 +114,10 @@ async function probe(): Promise<boolean> {
   return Buffer.from(tail.trim(), 'base64').toString().includes('"isPulled":true');
 }
 
-/** A deployed role's one policy without a statement, until what this resolves to is called. */
+/**
+ * A deployed role's one policy without a statement, until what this resolves to is called. What the function has kept of
+ * the register, for a minute, goes with its processes.
+ */
 async function without(name: string, sid: string): Promise<() => Promise<void>> {
   const json = ['--output', 'json'];
   const { Configuration } = JSON.parse(
@@ -126,6 +130,7 @@ async function without(name: string, sid: string): Promise<() => Promise<void>> 
   expect(Statement).toHaveLength(whole.Statement.length - 1);
   const put = async (document: object) => {
     await aws('iam', 'put-role-policy', ...policy, '--policy-document', JSON.stringify(document));
+    killProcesses(functionName(name));
   };
   await put({ ...whole, Statement });
   return () => put(whole);

@@ -7,8 +7,10 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addPartners } from './add-partners.ts';
+import { HOUSE } from './house.ts';
 import { installTools } from './install-tools.ts';
-import { laneEnvironment } from './lane.ts';
+import { type Lane, laneEnvironment } from './lane.ts';
 import { LaneFault } from './lane-fault.ts';
 import { operator } from './operator.ts';
 import { startEmulator } from './start-emulator.ts';
@@ -21,11 +23,18 @@ const began = Date.now();
 const say = (text: string) =>
   process.stdout.write(`[${((Date.now() - began) / 1_000).toFixed(0).padStart(4)} s] ${text}\n`);
 
-/** The suites of each stage: who has a token of Cognito sees every row; who has claims sees what they name. */
+/** The suites of each stage: who is in the register, or has claims, sees what is named there. */
 const SUITES = [
   { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
   { stage: 'claims', files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'] },
-  { stage: 'cognito', files: ['test/deployed/joined.test.ts', 'test/deployed/permissions.test.ts'] },
+  {
+    stage: 'cognito',
+    files: [
+      'test/deployed/joined.test.ts',
+      'test/deployed/partners.test.ts',
+      'test/deployed/permissions.test.ts',
+    ],
+  },
   { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
 
@@ -45,17 +54,21 @@ try {
   const emulator = resources.use(await startEmulator(commands, directory));
   const issuer = resources.use(await startIssuer());
   Object.assign(process.env, emulator.trust, issuer.environment);
-  const { bootstrap, cdk } = operator({ endpoint: emulator.url, commands });
+  const operate = operator({ endpoint: emulator.url, commands });
+  const { bootstrap, cdk } = operate;
   say(`The emulator answers at ${emulator.url}.`);
   await bootstrap();
+  const clients = new Map<string, Lane['client']>();
   for (const stage of new Set(chosen.map(({ stage }) => stage))) {
     await cdk('deploy', stage, '--all', '--require-approval', 'never');
-    say(`Stage ${stage} is deployed.`);
+    clients.set(stage, stage === 'cognito' ? await addPartners(operate, stage) : HOUSE);
+    say(`Stage ${stage} is deployed, and its partners are added.`);
   }
   for (const { stage, files } of chosen) {
     stop.signal.throwIfAborted();
     const { url: endpoint, faultsFile } = emulator;
-    const lane = laneEnvironment({ endpoint, commands, faultsFile, signUrl: issuer.signUrl, stage });
+    const client = clients.get(stage) ?? HOUSE;
+    const lane = laneEnvironment({ endpoint, commands, faultsFile, signUrl: issuer.signUrl, stage, client });
     const suite = spawn('vitest', ['run', '--config', 'vitest.deployed.config.ts', ...files], {
       stdio: 'inherit',
       env: { ...process.env, ...lane },

@@ -91,9 +91,10 @@ describe('the answer of a run', () => {
     const { run, facts } = setting();
     const begun = await run();
     const key = `reports/q1/${begun.order.fileName}`;
-    expect(ready(begun, succeededRecord())).toEqual({
+    expect(ready(begun, succeededRecord(), { bytes: 7 })).toEqual({
       state: 'ready',
       key,
+      bytes: 7,
       cacheStatus: 'hit',
       dataVersion: begun.data.version,
     });
@@ -104,9 +105,10 @@ describe('the answer of a run', () => {
     const { run, facts } = setting();
     const begun = await run();
     begun.cacheStatus = 'miss';
-    expect(ready(begun, succeededRecord({ isCopy: false }))).toEqual({
+    expect(ready(begun, succeededRecord({ isCopy: false }), { bytes: 7 })).toEqual({
       state: 'ready',
       key: `reports/q1/${begun.order.fileName}`,
+      bytes: 7,
       cacheStatus: 'miss',
     });
     expect(facts).toEqual({ queryExecutionId: 'q1' });
