@@ -33,8 +33,7 @@ export const dev: StageInput = {
 
 /**
  * Where partners pull their reports. It lacks what only its operator knows: who is told of alarms, and where the
- * runbook can be read. It does not synthesize without them. Its probe pulls nothing until it is a partner
- * (docs/deploy.md, "The probe").
+ * runbook can be read. It does not synthesize without them.
  */
 export const prod: StageInput = {
   ...common,

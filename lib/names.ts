@@ -58,17 +58,17 @@ export const RESULTS_PREFIX = {
   abandoned: 'abandoned/',
 } as const;
 
-/** Environment variables of the probe, beside the API's scope. */
-export const PROBE_ENV = {
-  serviceUrl: 'SERVICE_URL',
-  tokenUrl: 'TOKEN_URL',
-  clientSecretId: 'CLIENT_SECRET_ID',
-} as const;
-
 /** Where things lie in the bucket of the register of partners. */
 export const REGISTER_PREFIX = {
   /** What the functions read: one record per client, named by the SHA-256 of the client's id. */
   partners: 'partners/',
   /** What operators' commands note of each name: which client it stands for, and which command is under way. */
   names: 'names/',
+} as const;
+
+/** Environment variables of the probe, beside the API's scope. */
+export const PROBE_ENV = {
+  serviceUrl: 'SERVICE_URL',
+  tokenUrl: 'TOKEN_URL',
+  clientSecretId: 'CLIENT_SECRET_ID',
 } as const;

@@ -16,6 +16,7 @@ import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/a
 import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
+import type { Client } from './identity-provider/answer-token-request.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 import type { CallRate } from './token-bucket.ts';
@@ -62,6 +63,8 @@ export interface Stack {
   /** By name; a test may kill one. */
   readonly sandboxes: ReadonlyMap<string, Sandbox>;
   readonly identityProvider: IdentityProvider;
+  /** All that may have tokens. */
+  readonly clients: readonly Client[];
   /** What the functions see of the environment. */
   readonly environment: Readonly<Record<string, string>>;
   /** Changes what the register holds of a client; undefined takes its record away. */
@@ -229,6 +232,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
+    clients: partners.map(({ client }) => client),
     environment: env,
     register,
     close: () => running.disposeAsync(),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { chooseEngine } from './choose-engine.ts';
-import { type LocalPartner, readPartners, SAMPLE_PARTNERS } from './clients.ts';
+import { type LocalPartner, readPartners } from './clients.ts';
 import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
@@ -40,7 +40,7 @@ async function partnersOf(path: string | undefined): Promise<readonly LocalPartn
 
 async function start(): Promise<Stack> {
   const port = portOf(process.env['PORT']);
-  const partners = (await partnersOf(process.env['PARTNERS'])) ?? SAMPLE_PARTNERS;
+  const partners = await partnersOf(process.env['PARTNERS']);
   // One that a killed run left behind would lead nowhere.
   await rm(stackFile, { force: true });
   const { openEngine, eventsDirectory, lastDay } = await chooseEngine(process.env, sampleEvents);
@@ -61,17 +61,17 @@ async function start(): Promise<Stack> {
     throw error;
   });
   const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl } = stack;
-  const { environment } = stack;
+  const { environment, clients } = stack;
   const facts = {
     apiUrl,
     tokenUrl,
     clientId,
     clientSecret,
-    clients: partners.map(({ client }) => client),
     scope,
     storageUrl,
     athenaUrl,
     faultsUrl,
+    clients,
     environment,
   };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);

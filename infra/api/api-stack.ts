@@ -51,8 +51,8 @@ export class ApiStack extends Stack {
       tokenIssuer,
       resultsBucketName: bucketNames.results,
       eventsBucketName: bucketNames.events,
-      commit: release.commit,
       partnersBucketName: bucketNames.partners,
+      commit: release.commit,
     });
     const make = (entry: ServiceFunction) =>
       makeLambdaFunction(this, entry, {

@@ -14,9 +14,9 @@ export interface EnvironmentParts {
   readonly tokenIssuer: TokenIssuer;
   readonly resultsBucketName: string;
   readonly eventsBucketName: string;
+  readonly partnersBucketName: string;
   /** What was deployed: it stands in logs, answers and the OpenAPI document. */
   readonly commit: string;
-  readonly partnersBucketName: string;
 }
 
 /** The environment of the functions: the same for all. */
@@ -26,8 +26,8 @@ export function functionEnvironment({
   tokenIssuer,
   resultsBucketName,
   eventsBucketName,
-  commit,
   partnersBucketName,
+  commit,
 }: EnvironmentParts): Record<string, string> {
   const claims = entitlements.by === 'claims' ? entitlements : undefined;
   const variables: Variables = {

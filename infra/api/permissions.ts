@@ -139,6 +139,19 @@ export function resultsPermissions(
   ];
 }
 
+/** Looks clients up in the register of partners. It may not list it: who doesn't know a client's id finds nothing. */
+export const partnersPermissions = ({ partnersBucket }: ServicePlace): Permission[] =>
+  partnersBucket
+    ? [
+        {
+          sid: 'ReadPartners',
+          actions: ['s3:GetObject'],
+          resources: [partnersBucket.arnForObjects(`${REGISTER_PREFIX.partners}*`)],
+          wildcard: OBJECT_NAMES,
+        },
+      ]
+    : [];
+
 /** Lambda tells a function that has failed for good to another, with the rights of the one that failed. */
 export const failurePermission = ({ stack, names }: ServicePlace, toldTo: string): Permission => ({
   sid: 'TellFailure',
@@ -152,19 +165,6 @@ export const failurePermission = ({ stack, names }: ServicePlace, toldTo: string
     }),
   ],
 });
-
-/** Looks clients up in the register of partners. It may not list it: who doesn't know a client's id finds nothing. */
-export const partnersPermissions = ({ partnersBucket }: ServicePlace): Permission[] =>
-  partnersBucket
-    ? [
-        {
-          sid: 'ReadPartners',
-          actions: ['s3:GetObject'],
-          resources: [partnersBucket.arnForObjects(`${REGISTER_PREFIX.partners}*`)],
-          wildcard: OBJECT_NAMES,
-        },
-      ]
-    : [];
 
 /** What every function does beside its work. */
 export const runtimePermissions = (logGroupArn: string): Permission[] => [

@@ -33,7 +33,7 @@ export interface IdentityStackProps extends StackProps {
 
 /**
  * The service's own identity provider, for machine clients that request tokens with `{apiScope}/.default` (contract 5.2).
- * The partners' clients are made by `npm run partner`, not here: partners come more often than deployments. The probe's is.
+ * The clients are made by `npm run partner`, not here: partners come more often than deployments.
  */
 export class IdentityStack extends Stack {
   /** For other stacks. While they read it, CloudFormation refuses to replace the user pool under them. */
@@ -89,7 +89,7 @@ export class IdentityStack extends Stack {
         accessTokenValidity: Duration.hours(1),
         preventUserExistenceErrors: true,
       });
-    // As the older version had it, so that CloudFormation finds nothing to replace.
+    // As the older version had them, so that CloudFormation finds nothing to replace.
     for (const name of formerClients) addClient(name, name).applyRemovalPolicy(RemovalPolicy.RETAIN);
 
     const tokenUrl = new CfnOutput(this, 'TokenUrl', {
@@ -116,8 +116,6 @@ export class IdentityStack extends Stack {
       id: 'AwsSolutions-SMG4',
       reason: 'Cognito makes the secret. A new one comes with a new client.',
     });
-    // By it, the operator adds the probe to the register: without a record, it sees nothing.
-    new CfnOutput(this, 'ProbeClientId', { value: ref });
     const secretExport = names.exported('probe-client');
     new CfnOutput(this, 'ProbeClient', { value: secret.ref, exportName: secretExport });
     return { tokenUrl: Fn.importValue(exportName), secretArn: Fn.importValue(secretExport) };

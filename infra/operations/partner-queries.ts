@@ -15,11 +15,11 @@ export interface PartnerQuery {
 
 /** Each execution is counted by the one request that recorded its end, and so once. */
 const SCANNED = [
-  'filter ispresent(recordedEnd)',
-  `fields greatest(bytesScanned, ${LEAST_BYTES}) as chargedBytes`,
+  'filter endedQueries > 0',
+  `fields greatest(endedBytes, endedQueries * ${LEAST_BYTES}) as chargedBytes`,
 ];
 const SUMS =
-  'count(*) as queries, sum(bytesScanned / 1000000000) as GB, ' +
+  'sum(endedQueries) as queries, sum(endedBytes / 1000000000) as GB, ' +
   `sum(chargedBytes / 1000000000000 * ${DOLLARS_PER_TERABYTE}) as dollars`;
 
 const REFUSED = 'filter ispresent(refusal) or problem in ["unauthenticated", "not-authorized"]';

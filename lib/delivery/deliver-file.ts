@@ -13,20 +13,14 @@ export async function deliverFile(run: Run, record: SucceededRecord): Promise<De
   const { results } = run.parts;
   const key = fileKey(run.order, record.executionId);
   // It was made of the plain file, which so need not be looked for.
-  const zipped = run.terms.admitsGzip && (await results.head(zippedKey(key)));
-  if (zipped) return ready(run, record, zipped, zippedKey(key));
-  const copy = await results.head(key);
-  if (copy) return ready(run, record, copy);
+  if (run.terms.admitsGzip && (await results.head(zippedKey(key)))) return ready(run, record, zippedKey(key));
+  if (await results.head(key)) return ready(run, record);
   const publication = publicationOf(run, record);
-  if (!isLarge(record.resultBytes)) {
-    const file = await publish(results, publication);
-    return file && ready(run, record, file);
-  }
+  if (!isLarge(record.resultBytes))
+    return (await publish(results, publication)) ? ready(run, record) : undefined;
   switch (await awaitPublication(results, publication, run.terms.waitUntil)) {
-    case 'published': {
-      const file = await results.head(key);
-      return file && ready(run, record, file);
-    }
+    case 'published':
+      return ready(run, record);
     case 'under-way':
       if (Date.now() >= run.terms.publishUntil) throw tookTooLong();
       follow(run, record.token);

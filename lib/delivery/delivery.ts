@@ -56,7 +56,6 @@ export type Delivery =
       readonly state: 'ready';
       /** Of the report's file in the results bucket. */
       readonly key: string;
-      readonly bytes: number;
       readonly cacheStatus: CacheStatus;
       /** Absent where the lake changed under the query: the report is of no one version. */
       readonly dataVersion?: string;

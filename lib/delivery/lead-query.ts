@@ -162,8 +162,7 @@ async function settle(
   };
   const mustWait = isLarge(result.bytes);
   if (mustWait) result.content.destroy();
-  const file = mustWait ? undefined : await publish(results, publicationOf(run, record), result);
-  if (!mustWait && !file) return undefined;
+  else if (!(await publish(results, publicationOf(run, record), result))) return undefined;
   await Promise.all([recordEnd(run, stored, record), isCopy && recordAnswer(run, record)]);
-  return file ? ready(run, record, file) : deliverFile(run, record);
+  return mustWait ? deliverFile(run, record) : ready(run, record);
 }

@@ -64,16 +64,15 @@ export async function publishLarge(results: ResultsBucket, wanted: Publication):
   if (!result) return false;
   const zipped = zippedKey(wanted.key);
   if (result.bytes > MOST_ZIPPED_BYTES || (await results.head(zipped)))
-    return (await publish(results, wanted, result, Number.POSITIVE_INFINITY)) !== undefined;
-  const file = await publish(results, wanted, result, Number.POSITIVE_INFINITY, 'gzip');
+    return publish(results, wanted, result, Number.POSITIVE_INFINITY);
   return (
-    file !== undefined && (await publish(results, wanted, undefined, Number.POSITIVE_INFINITY)) !== undefined
+    (await publish(results, wanted, result, Number.POSITIVE_INFINITY, 'gzip')) &&
+    publish(results, wanted, undefined, Number.POSITIVE_INFINITY)
   );
 }
 
 /**
- * Streams the engine's result into the report's file (contract 2.3). Resolves to the file's size; undefined where the
- * result is gone.
+ * Streams the engine's result into the report's file (contract 2.3). Resolves to false where the result is gone.
  *
  * @param opened the result, where it has been opened already
  * @param longestTryMs of one try to write the file
@@ -85,30 +84,18 @@ export async function publish(
   opened?: EngineResult,
   longestTryMs = INLINE_TRY_MS,
   encoding?: 'gzip',
-): Promise<{ readonly bytes: number } | undefined> {
+): Promise<boolean> {
   let first = opened;
-  let bytes = 0;
   const metadata = { 'query-execution-id': executionId, ...(dataVersion && { 'data-version': dataVersion }) };
   const open = async () => {
     const result = first ?? (await results.openResult(location));
     first = undefined;
-    bytes = 0;
     const csv = result && retypeCsv(columns, result.content);
-    const content = csv && encoding ? gzipped(csv) : csv;
-    return content && counted(content, (chunkBytes) => (bytes += chunkBytes));
+    return csv && encoding ? gzipped(csv) : csv;
   };
-  const isThere = await (encoding
+  return encoding
     ? results.writeOnce(zippedKey(key), { fileName, metadata, encoding }, open, longestTryMs)
-    : results.writeOnce(key, { fileName, metadata }, open, longestTryMs));
-  return isThere ? { bytes } : undefined;
-}
-
-/** Hands the chunks on and tells their sizes. */
-export async function* counted(chunks: AsyncIterable<Uint8Array>, tell: (bytes: number) => void) {
-  for await (const chunk of chunks) {
-    tell(chunk.byteLength);
-    yield chunk;
-  }
+    : results.writeOnce(key, { fileName, metadata }, open, longestTryMs);
 }
 
 /**

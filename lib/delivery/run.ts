@@ -12,7 +12,6 @@ import {
 import { fileKey, makeOrder, type Order } from './order.ts';
 import type { SucceededRecord } from './order-record.ts';
 import type { Publication } from './publication.ts';
-import type { ObjectFacts } from './results.ts';
 
 /** One request's part in the making of a report: what it was given, and how far it has come. */
 export interface Run {
@@ -86,12 +85,11 @@ export const waiting = ({ data, cacheStatus = 'collapsed', moves }: Run, token: 
 export function ready(
   { data, order, cacheStatus = 'hit', note }: Run,
   { executionId, isCopy }: SucceededRecord,
-  { bytes }: Pick<ObjectFacts, 'bytes'>,
   key = fileKey(order, executionId),
 ): Delivery {
   const dataVersion = isCopy ? { dataVersion: data.version } : {};
   note({ queryExecutionId: executionId, ...dataVersion });
-  return { state: 'ready', key, bytes, cacheStatus, ...dataVersion };
+  return { state: 'ready', key, cacheStatus, ...dataVersion };
 }
 
 /** What it takes to publish an execution's report. */

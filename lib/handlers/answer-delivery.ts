@@ -3,6 +3,7 @@ import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.t
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryFacts, DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
 import { hopWaitMs } from '../delivery/hop-wait.ts';
+import { measured } from '../delivery/measured-results.ts';
 import { zippedBeside } from '../delivery/zipped-file.ts';
 import { admitsGzip } from './admits-gzip.ts';
 import { auditedFacts } from './audited-facts.ts';
@@ -38,7 +39,9 @@ export async function answerDelivery(
   { event, began, hop, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
   const waitUntil = began + hopWaitMs(hop, config.queryWaitMs);
-  const parts = partsUntil(answerBy({ config }, began), waitUntil);
+  const given = partsUntil(answerBy({ config }, began), waitUntil);
+  const { results, bytesOf } = measured(given.results);
+  const parts = { ...given, results };
   const terms: DeliveryTerms = {
     ...callerWaits,
     waitUntil,
@@ -58,11 +61,11 @@ export async function answerDelivery(
     return redirectToWaitingRoom(event, await remember(delivery.progress), facts.cacheStatus);
   }
   facts.cacheStatus = delivery.cacheStatus;
-  const file = terms.admitsGzip ? await zippedBeside(parts.results, delivery) : delivery;
-  const url = await parts.results.presign(file.key, config.downloadUrlSeconds);
+  const key = terms.admitsGzip ? await zippedBeside(parts.results, delivery.key) : delivery.key;
+  const url = await parts.results.presign(key, config.downloadUrlSeconds);
   log.info('download', {
     requestId: event.requestContext.requestId,
-    ...auditedFacts(facts, wanted, { ...delivery, bytes: file.bytes }),
+    ...auditedFacts(facts, wanted, { bytes: bytesOf(key), dataVersion: delivery.dataVersion }),
   });
   return redirectToDownload(url, delivery);
 }

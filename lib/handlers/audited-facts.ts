@@ -1,4 +1,4 @@
-import type { Delivery, Wanted } from '../delivery/delivery.ts';
+import type { Wanted } from '../delivery/delivery.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 
@@ -9,7 +9,7 @@ import type { LoggedFacts } from './logged-facts.ts';
 export const auditedFacts = (
   { client, partner }: LoggedFacts,
   { request: { report, requestedFields, window }, entitlement }: Wanted,
-  { bytes, dataVersion }: Extract<Delivery, { readonly state: 'ready' }>,
+  { bytes, dataVersion }: { readonly bytes: number | undefined; readonly dataVersion: string | undefined },
 ) => ({
   partner,
   client,

@@ -64,8 +64,7 @@ export async function startDeployed(
   return {
     gatewayUrl: proxy.url + basePath,
     stack: {
-      ...lane.client,
-      tokenUrl: tokenUrlOf(lane, api),
+      ...(await credentialsOf(operate, lane)),
       apiUrl: proxy.url + basePath,
       scope: api['Scope'] ?? '',
       storageUrl: endpoint,
@@ -74,9 +73,10 @@ export async function startDeployed(
       faults,
       sandboxes: new Map(FUNCTIONS.map((name) => [name, sandboxOf(stage, name)])),
       identityProvider: signer(lane),
-      athenaCalls: () => [],
+      clients: [],
       environment: {},
-      register: () => Promise.reject(new TypeError('the partners of a deployed stage are added by commands')),
+      register: () => Promise.reject(new TypeError('deployed, `npm run partner` writes the register')),
+      athenaCalls: () => [],
       close: () => running.disposeAsync(),
     },
   };
@@ -98,9 +98,18 @@ async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: 
   }
 }
 
-/** Where the suites' client takes its tokens. Cognito's own host name leads to AWS. */
-const tokenUrlOf = ({ stage, endpoint }: Lane, { TokenUrl = '' }: Readonly<Record<string, string>>) =>
-  stage === 'cognito' ? `${endpoint}/oauth2/token` : TokenUrl;
+/** A partner's client, as docs/deploy.md hands it over; in stage `claims`, the house's own. */
+async function credentialsOf(operate: Operator, { stage, endpoint, client }: Lane) {
+  if (stage === 'claims')
+    return {
+      tokenUrl: (await operate.outputs(stage, 'api'))['TokenUrl'] ?? '',
+      clientId: 'house',
+      clientSecret: 'house-secret',
+    };
+  if (!client) throw new TypeError('the lane has no client');
+  // Its own host name leads to AWS.
+  return { tokenUrl: `${endpoint}/oauth2/token`, ...client };
+}
 
 const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({
   issuer: '',

@@ -1,6 +1,6 @@
 import type { StageInput } from '../../infra/stage.ts';
 import { dev } from '../../infra/stages.ts';
-import { CLAIMS } from './house.ts';
+import { CLAIMS } from './claims.ts';
 
 const common: StageInput = {
   ...dev,

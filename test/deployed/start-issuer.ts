@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { startIdentityProvider } from '../../local/identity-provider.ts';
-import { HOUSE } from './house.ts';
+import { CLIENTS } from './claims.ts';
 
 interface SignRequest {
   readonly claims: Record<string, unknown>;
@@ -16,7 +16,7 @@ const leftOut = (members: Record<string, unknown>) =>
 
 /** An identity provider that was there before the service: what stage `claims` is deployed with. */
 export async function startIssuer() {
-  const provider = await startIdentityProvider({ clients: [HOUSE] });
+  const provider = await startIdentityProvider({ clients: CLIENTS });
   const server = createServer(async (request, response) => {
     const { claims, options } = (await json(request)) as SignRequest;
     const header = leftOut(options?.header ?? {});

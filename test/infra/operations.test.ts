@@ -191,7 +191,7 @@ describe('the questions about partners', () => {
         'hop',
       ],
       ...['startInclusive', 'endExclusive', 'requestedFields', 'companies', 'bytes', 'dataVersion'],
-      ...['recordedEnd', 'bytesScanned'],
+      ...['endedQueries', 'endedBytes'],
     ];
     const words = ['filter', 'fields', 'sort', 'limit', 'stats', 'by', 'as', 'desc', 'or', 'in', 'and'];
     const functions = ['ispresent', 'greatest', 'count', 'sum', 'bin', 'max', 'count_distinct'];

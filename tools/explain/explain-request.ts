@@ -2,7 +2,7 @@ import { InvalidRequest } from '../../lib/answers/problem.ts';
 import type { Config } from '../../lib/config.ts';
 import { LONGEST_KEPT_MS } from '../../lib/delivery/deliver-report.ts';
 import { type DeliveryParts, lookAtLake } from '../../lib/delivery/delivery.ts';
-import { judgeRecord, type RecordVerdict } from '../../lib/delivery/judge-record.ts';
+import { judgeRecord } from '../../lib/delivery/judge-record.ts';
 import { copyKey, fileKey, makeOrder, recordKey } from '../../lib/delivery/order.ts';
 import { readRecord } from '../../lib/delivery/order-record.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
@@ -47,16 +47,16 @@ export async function explainRequest(
   }
   const data = await lookAtLake(parts, { request, entitlement }, 0);
   const order = makeOrder(request, entitlement, data);
-  const judged = async (key: string) =>
-    judgeRecord(readRecord(await parts.results.read(key)), {
-      isWaiting: false,
-      maxBytesScanned: config.maxBytesScanned,
-      now: Date.now(),
-      longestKeptMs: LONGEST_KEPT_MS,
-    });
+  const facts = {
+    isWaiting: false,
+    maxBytesScanned: config.maxBytesScanned,
+    now: Date.now(),
+    longestKeptMs: LONGEST_KEPT_MS,
+  };
+  const judged = async (key: string) => judgeRecord(readRecord(await parts.results.read(key)), facts);
+  // The copy of this version of the data, or else what is under way for it.
   const copy = await judged(copyKey(order));
-  const answers = copy.next === 'deliver' || copy.next === 'refuse';
-  const verdict = answers ? copy : await judged(recordKey(order, data));
+  const verdict = copy.next === 'start' ? await judged(recordKey(order, data)) : copy;
   const file =
     verdict.next === 'deliver' && (await parts.results.head(fileKey(order, verdict.record.executionId)));
   return [
@@ -68,7 +68,10 @@ export async function explainRequest(
   ];
 }
 
-function copyText(verdict: RecordVerdict, file: { readonly bytes: number } | undefined | false): string {
+function copyText(
+  verdict: ReturnType<typeof judgeRecord>,
+  file: { readonly bytes: number } | undefined | false,
+): string {
   switch (verdict.next) {
     case 'deliver':
       return file

@@ -30,12 +30,7 @@ describe('claimNext', () => {
     expect(results.calls).toEqual([`create ${recordKey(begun.order, begun.data)}`]);
     expect(results.document(recordKey(begun.order, begun.data))).toEqual(claimed?.record);
     expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order, begun.data)));
-    expect(begun).toMatchObject({
-      follows: record.token,
-      followsSince: START,
-      cacheStatus: 'miss',
-      starts: 1,
-    });
+    expect(begun).toMatchObject({ follows: record.token, followsSince: START, cacheStatus: 'miss', starts: 1 });
   });
 
   it('claims for one of many that come at one time, and changes nothing for the others', async () => {

@@ -55,7 +55,7 @@ describe('publish', () => {
   it("writes the engine's result as the report's file, with where it comes from", async () => {
     const results = memoryBucket();
     results.putResult(publication.location, ENGINE_CSV);
-    expect(await publish(results, publication)).toEqual({ bytes: CSV.length });
+    expect(await publish(results, publication)).toBe(true);
     expect(results.objects.get(KEY)).toMatchObject({
       text: CSV,
       file: { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } },
@@ -103,9 +103,9 @@ describe('publish', () => {
     expect(longest).toEqual([5_000, Number.POSITIVE_INFINITY]);
   });
 
-  it('is undefined where the result is gone', async () => {
+  it('is false where the result is gone', async () => {
     const results = memoryBucket();
-    expect(await publish(results, publication)).toBeUndefined();
+    expect(await publish(results, publication)).toBe(false);
     expect(results.objects.size).toBe(0);
   });
 

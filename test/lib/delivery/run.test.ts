@@ -91,10 +91,9 @@ describe('the answer of a run', () => {
     const { run, facts } = setting();
     const begun = await run();
     const key = `reports/q1/${begun.order.fileName}`;
-    expect(ready(begun, succeededRecord(), { bytes: 7 })).toEqual({
+    expect(ready(begun, succeededRecord())).toEqual({
       state: 'ready',
       key,
-      bytes: 7,
       cacheStatus: 'hit',
       dataVersion: begun.data.version,
     });
@@ -105,10 +104,9 @@ describe('the answer of a run', () => {
     const { run, facts } = setting();
     const begun = await run();
     begun.cacheStatus = 'miss';
-    expect(ready(begun, succeededRecord({ isCopy: false }), { bytes: 7 })).toEqual({
+    expect(ready(begun, succeededRecord({ isCopy: false }))).toEqual({
       state: 'ready',
       key: `reports/q1/${begun.order.fileName}`,
-      bytes: 7,
       cacheStatus: 'miss',
     });
     expect(facts).toEqual({ queryExecutionId: 'q1' });

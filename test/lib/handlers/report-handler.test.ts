@@ -105,6 +105,8 @@ describe('a report route', () => {
         engineMs: 7,
         queryMs: 0,
         ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 0 }],
+        endedQueries: 1,
+        endedBytes: 1_000,
         cacheStatus: 'miss',
         isReady: true,
       },
