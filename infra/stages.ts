@@ -34,6 +34,8 @@ export const dev: StageInput = {
 /**
  * Where partners pull their reports. It lacks what only its operator knows: who is told of alarms, and where the
  * runbook can be read. It does not synthesize without them.
+ *
+ * @public
  */
 export const prod: StageInput = {
   ...common,

@@ -15,7 +15,7 @@ export interface BurnRate {
   readonly windows: readonly [BurnWindow, BurnWindow];
 }
 
-export interface BurnWindow {
+interface BurnWindow {
   readonly period: Duration;
   /** With fewer, one failed request would be a large share. The probe watches where nobody asks. */
   readonly leastRequests: number;

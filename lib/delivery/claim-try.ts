@@ -85,8 +85,14 @@ async function writtenAllTheSame(
   return found && 'claim' in found && found.claim === claim ? stored : undefined;
 }
 
-/** Lets another request ask the engine at once: this one can't. */
-export async function release(run: Run, { stored, record }: ClaimedTry): Promise<void> {
+/**
+ * Lets another request ask the engine at once: this one can't.
+ *
+ * @param stored the record as this request wrote it last, with the execution if it has started one
+ */
+export async function release(run: Run, stored: StoredDocument): Promise<void> {
+  const record = readRecord(stored);
+  if (!record || !('claim' in record)) return;
   const released: OpenRecord = { ...record, askedUntil: 0 };
   await run.parts.results.replace(stored, recordKey(run.order, run.data), released);
 }

@@ -97,7 +97,7 @@ async function ask(run: Run, claimed: ClaimedTry): Promise<AskedTry> {
     return { record, led, verdict: await watchAndJudge(run, led, record) };
   } catch (error) {
     const stored = await recorded.catch(() => undefined);
-    if (stored) await release(run, { stored, record }).catch(() => {});
+    if (stored) await release(run, stored).catch(() => {});
     throw error;
   }
 }

@@ -16,6 +16,22 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
     reason: 'Each of 50 requests at once is a process of its own in the emulator; joined.test.ts has ten.',
   },
   {
+    test: 'a query that outlives the wait > is delivered through a waiting room of URLs that differ',
+    reason: 'Its limits are those of a wait of 0.4 s; waiting.test.ts waits as a deployed stage does.',
+  },
+  {
+    test: 'throttling > without end is a 503 with Retry-After',
+    reason: 'A longer wait than 0.4 s ends in the waiting room first.',
+  },
+  {
+    test: 'a result too large to publish while the caller waits > is delivered all the same when the process',
+    reason: 'The emulator takes a process that has died for one that works, until the function’s time is up.',
+  },
+  {
+    test: 'the answer while something of ours is broken > is 502 where the function dies under the request',
+    reason: 'The emulator takes a process that has died for one that works, until the function’s time is up.',
+  },
+  {
     test: 'a query that outlives the wait > takes a client that keeps Authorization',
     reason: 'Its client speaks HTTP without TLS.',
   },

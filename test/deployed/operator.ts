@@ -11,9 +11,9 @@ export interface Account {
   readonly commands: string;
 }
 
-export const REGION = 'us-east-1';
-export const ACCOUNT_ID = '000000000000';
-export const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
+const REGION = 'us-east-1';
+const ACCOUNT_ID = '000000000000';
+const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 /** What an operator types, and where. Each command resolves to what it wrote; it rejects with that if it fails. */
 export function operator({ endpoint, commands }: Account, cwd = ROOT, credentials = CREDENTIALS) {

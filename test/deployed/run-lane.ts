@@ -26,7 +26,14 @@ const SUITES = [
   { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
   { stage: 'cognito', files: ['test/deployed/partners.test.ts'] },
   { stage: 'claims', files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'] },
-  { stage: 'cognito', files: ['test/deployed/joined.test.ts', 'test/deployed/permissions.test.ts'] },
+  {
+    stage: 'cognito',
+    files: [
+      'test/deployed/joined.test.ts',
+      'test/deployed/waiting.test.ts',
+      'test/deployed/permissions.test.ts',
+    ],
+  },
   { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
 

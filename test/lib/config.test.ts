@@ -22,6 +22,9 @@ describe('readConfig', () => {
       listingMs: 0,
       maxBytesScanned: 0,
       downloadUrlSeconds: 300,
+      corsOrigins: [],
+      currency: undefined,
+      pageFiles: undefined,
     });
   });
 
@@ -52,6 +55,18 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
   });
 
+  it('reads what a token must carry beside the scope, whole or not at all', () => {
+    const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
+    expect(readConfig({ ...env, ...claim }).token.requiredClaim).toEqual({
+      name: 'roles',
+      value: 'Reports.Read',
+    });
+    for (const name of Object.keys(claim))
+      expect(() => readConfig({ ...env, ...claim, [name]: undefined })).toThrow(
+        'REQUIRED_CLAIM and REQUIRED_CLAIM_VALUE go together: set both or neither.',
+      );
+  });
+
   it('names every variable that is missing', () => {
     expect(() => readConfig({})).toThrow(
       /TOKEN_ISSUER: .*\nTOKEN_JWKS_URI: .*\nAPI_SCOPE: .*\nENTITLEMENTS: .*\nATHENA_DATABASE: .*\nATHENA_WORKGROUP: .*\nRESULTS_BUCKET: /,
@@ -72,6 +87,10 @@ describe('readConfig', () => {
     ['EVENTS_BUCKET', ''],
     ['TOKEN_JWKS_URI', 'keys'],
     ['EVERY_COMPANY_VALUE', '1'],
+    ['EVERY_COMPANY_VALUE', '-5'],
+    ['CORS_ORIGINS', 'https://good.example,https://with.a/path'],
+    ['CORS_ORIGINS', '*'],
+    ['CURRENCY', 'dollars'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
   });

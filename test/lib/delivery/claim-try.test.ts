@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimNext, isRemembered, takeOver } from '../../../lib/delivery/claim-try.ts';
+import { Unavailable } from '../../../lib/answers/problem.ts';
+import { claimNext, isRemembered, release, takeOver } from '../../../lib/delivery/claim-try.ts';
 import type { Execution } from '../../../lib/delivery/execution.ts';
 import { recordKey, tokenOf } from '../../../lib/delivery/order.ts';
 import type { OpenRecord } from '../../../lib/delivery/order-record.ts';
-import { START, setting } from './setting.ts';
+import { START, setting, succeededRecord } from './setting.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
@@ -30,7 +31,12 @@ describe('claimNext', () => {
     expect(results.calls).toEqual([`create ${recordKey(begun.order, begun.data)}`]);
     expect(results.document(recordKey(begun.order, begun.data))).toEqual(claimed?.record);
     expect(claimed?.stored).toEqual(await results.read(recordKey(begun.order, begun.data)));
-    expect(begun).toMatchObject({ follows: record.token, followsSince: START, cacheStatus: 'miss', starts: 1 });
+    expect(begun).toMatchObject({
+      follows: record.token,
+      followsSince: START,
+      cacheStatus: 'miss',
+      starts: 1,
+    });
   });
 
   it('claims for one of many that come at one time, and changes nothing for the others', async () => {
@@ -74,6 +80,97 @@ describe('claimNext', () => {
       'none of 6 queries left a result',
     );
     expect(results.calls).toHaveLength(writes);
+  });
+});
+
+describe('claimNext, where not all goes well', () => {
+  it('counts no try that another request has claimed', async () => {
+    const { run } = setting();
+    const [winner, loser] = await Promise.all([run(), run()]);
+    await claimNext(winner, undefined, undefined, false);
+    for (let times = 0; times < 10; times++)
+      expect(await claimNext(loser, undefined, undefined, false)).toBeUndefined();
+    expect([winner.starts, loser.starts]).toEqual([1, 0]);
+  });
+
+  it.each([
+    [-1, 'given up'],
+    [0, 'given up'],
+    [1, 'claimed'],
+  ])('with %d ms left for its caller is %s', async (leftMs, outcome) => {
+    const { run, results } = setting();
+    const begun = await run({ giveUpAt: START + leftMs });
+    const claiming = claimNext(begun, undefined, undefined, false);
+    if (outcome === 'claimed') expect(await claiming).toBeDefined();
+    else {
+      await expect(claiming).rejects.toThrow(Unavailable);
+      await expect(claiming).rejects.toThrow('The report took too long and was given up.');
+      expect(results.calls).toEqual([]);
+    }
+  });
+
+  it('knows its own claim where the answer to the write was lost and its repetition refused', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const { create, replace } = results;
+    results.create = async (...given) => {
+      await create(...given);
+      return undefined;
+    };
+    const claimed = await claimNext(begun, undefined, undefined, false);
+    expect(claimed?.stored).toEqual(await results.read(key));
+    expect(claimed?.record).toEqual(results.document(key));
+    results.replace = async (...given) => {
+      await replace(...given);
+      return undefined;
+    };
+    const taken = claimed && (await takeOver(begun, claimed.stored, claimed.record));
+    expect(taken?.stored).toEqual(await results.read(key));
+    expect(taken?.record.claim).not.toBe(claimed?.record.claim);
+    expect(begun.starts).toBe(1);
+  });
+
+  it.each<[string, unknown]>([
+    [
+      'of another request',
+      { ...succeededRecord(), state: 'starting', askedUntil: 0, claim: 'x', isRetry: false },
+    ],
+    ['that has ended', succeededRecord()],
+    ['that can not be read', { form: 0 }],
+  ])('takes no record for its own %s', async (_, document) => {
+    const { run, results } = setting();
+    const begun = await run();
+    results.put(recordKey(begun.order, begun.data), document);
+    expect(await claimNext(begun, undefined, undefined, false)).toBeUndefined();
+    expect(begun).toMatchObject({ follows: undefined, cacheStatus: undefined, starts: 0 });
+  });
+});
+
+describe('release', () => {
+  it('lets another request ask at once, of which there is one', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const claimed = await claimNext(begun, undefined, undefined, false);
+    if (!claimed) throw new Error('not claimed');
+    await release(begun, claimed.stored);
+    expect(results.document(key)).toEqual({ ...claimed.record, askedUntil: 0 });
+    const next = await results.read(key);
+    const takers = await Promise.all([run(), run()]);
+    const taken = await Promise.all(takers.map((each) => next && takeOver(each, next, claimed.record)));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('leaves a record that is no longer its own', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = recordKey(begun.order, begun.data);
+    const claimed = await claimNext(begun, undefined, undefined, false);
+    if (!claimed) throw new Error('not claimed');
+    results.put(key, succeededRecord());
+    await release(begun, claimed.stored);
+    expect(results.document(key)).toEqual(succeededRecord());
   });
 });
 

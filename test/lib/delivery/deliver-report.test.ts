@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ReportTooLarge, Unavailable } from '../../../lib/answers/problem.ts';
+import { Overloaded, ReportTooLarge, Unavailable } from '../../../lib/answers/problem.ts';
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
 import {
   type Delivery,
@@ -9,6 +9,7 @@ import {
   PublicationFailed,
   QueryFailed,
 } from '../../../lib/delivery/delivery.ts';
+import { lakeObject } from './memory-lake.ts';
 import { CSV, LARGE, START, setting, succeededRecord, termsNow, wanted } from './setting.ts';
 import { settled } from './settled.ts';
 
@@ -58,10 +59,13 @@ async function following(
 }
 const follow = (...given: Parameters<typeof following>) => settled(following(...given));
 
-const recordOf = ({ results }: Setting) => {
-  const keys = [...results.objects.keys()].filter((key) => key.startsWith('orders/'));
-  return results.document(keys.at(-1) ?? '') as Record<string, unknown>;
-};
+/** Of the order that was made last: where its tries are recorded, and where it stands which is its copy. */
+const keyIn = ({ results }: Setting, form: RegExp) =>
+  [...results.objects.keys()].filter((key) => form.test(key)).at(-1) ?? '';
+const recordKeyOf = (of: Setting) => keyIn(of, /^orders\/\w{64}\/[\w-]{32,36}\.json$/);
+const copyKeyOf = (of: Setting) => keyIn(of, /^orders\/\w{64}\.json$/);
+const recordOf = (of: Setting) => of.results.document(recordKeyOf(of)) as Record<string, unknown>;
+const copyOf = (of: Setting) => of.results.document(copyKeyOf(of));
 const textOf = ({ results }: Setting, { delivery }: Answer) =>
   delivery?.state === 'ready' ? results.objects.get(delivery.key)?.text : undefined;
 const keyOf = ({ delivery }: Answer) => (delivery?.state === 'ready' ? delivery.key : undefined);
@@ -96,18 +100,19 @@ describe('a report that nobody has asked for', () => {
       isCopy: true,
       goodUntil: 0,
     });
+    expect(copyOf(of)).toEqual(recordOf(of));
     expect(of.facts).toEqual({
       queryExecutionId: 'q1',
       dataVersion: versionOf(answer),
       bytesScanned: 1_000,
       engineMs: 7,
       queryMs: 500,
-      recordedEnd: 'succeeded',
+      ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 500 }],
     });
     expect(of.ends).toEqual(['succeeded']);
   });
 
-  it('is a hit for the next one, by a look at the lake, the record and the file, and no call of Athena', async () => {
+  it('is a hit for the next one, by a look at the lake, the copy and the file, and no call of Athena', async () => {
     const of = setting({ afterMs: 500 });
     const first = await ask(of);
     const asked = new Map(of.queries.asked);
@@ -119,7 +124,7 @@ describe('a report that nobody has asked for', () => {
       keyOf(first),
       versionOf(first),
     ]);
-    expect(of.results.calls).toEqual([expect.stringMatching(/^read orders\//), `head ${keyOf(first)}`]);
+    expect(of.results.calls).toEqual([`read ${copyKeyOf(of)}`, `head ${keyOf(first)}`]);
     expect(of.lake.looks).toEqual([0]);
     expect(of.queries.asked).toEqual(asked);
   });
@@ -175,9 +180,8 @@ describe('a report that nobody has asked for', () => {
       return facts;
     };
     expect(await joining()).toEqual({ queryExecutionId: 'q1' });
-    const key = [...of.results.objects.keys()].find((each) => each.startsWith('orders/')) ?? '';
     const { executionId: _, ...record } = recordOf(of);
-    of.results.put(key, { ...record, state: 'starting' });
+    of.results.put(recordKeyOf(of), { ...record, state: 'starting' });
     expect(Object.keys(await joining())).toEqual([]);
     await settled(first);
   });
@@ -239,7 +243,7 @@ describe('a file that is gone', () => {
     const second = await ask(of);
     expect(statusOf(second)).toBe('miss');
     expect(keyOf(second)).toContain('reports/q2/');
-    expect(recordOf(of)['executionId']).toBe('q2');
+    for (const stored of [recordOf(of), copyOf(of)]) expect(stored).toMatchObject({ executionId: 'q2' });
     expect(statusOf(await ask(of))).toBe('hit');
   });
 
@@ -251,6 +255,7 @@ describe('a file that is gone', () => {
     vi.setSystemTime(START + 6 * 86_400_000 + 60_000);
     expect(statusOf(await ask(of))).toBe('miss');
     expect(of.queries.started).toHaveLength(2);
+    for (const stored of [recordOf(of), copyOf(of)]) expect(stored).toMatchObject({ executionId: 'q2' });
   });
 });
 
@@ -310,6 +315,10 @@ describe('a query that fails', () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { afterMs: 100 });
     expect(textOf(of, await ask(of))).toBe(CSV);
     expect(of.ends).toEqual(['failed', 'succeeded']);
+    expect(of.facts.ends).toEqual([
+      { state: 'failed', bytesScanned: 1_000, queryMs: 100 },
+      { state: 'succeeded', bytesScanned: 1_000, queryMs: 100 },
+    ]);
   });
 
   it('twice so is an error of ours for all who waited, and tried anew by the next request', async () => {
@@ -324,7 +333,8 @@ describe('a query that fails', () => {
   it('for good is an error of ours at once', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
-    expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000, recordedEnd: 'failed' });
+    expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000 });
+    expect(of.facts.ends).toEqual([{ state: 'failed', bytesScanned: 1_000, queryMs: 100 }]);
     expect(of.ends).toEqual(['failed']);
   });
 
@@ -345,6 +355,7 @@ describe('a query that is cut off', () => {
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.ends).toEqual(['cut-off']);
     expect(recordOf(of)).toMatchObject({ state: 'cut-off', limit: 10, bytesScanned: 1_000 });
+    expect(copyOf(of)).toEqual(recordOf(of));
     const asked = of.queries.asked.get('q1');
     for (const key of ['queryExecutionId', 'bytesScanned'] as const) delete of.facts[key];
     const again = await ask(of);
@@ -470,6 +481,10 @@ describe('a failure that nobody has noticed', () => {
 
 describe('a lake that changes', () => {
   const change = (of: () => Setting, name: string) => () => of().lake.add('2026-01-01', name);
+  /** The same files, with other times. */
+  const writtenAgain = ({ lake }: Setting) => {
+    lake.objects = lake.objects?.map((object) => ({ ...object, lastModified: 2_000 }));
+  };
 
   it('after the report gets a report of its own, and the first stays what it was', async () => {
     const of = setting({}, { csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' });
@@ -488,6 +503,7 @@ describe('a lake that changes', () => {
     const answer = await ask(of);
     expect([statusOf(answer), versionOf(answer), textOf(of, answer)]).toEqual(['miss', undefined, CSV]);
     expect(recordOf(of)).toMatchObject({ isCopy: false, goodUntil: 0 });
+    expect(copyKeyOf(of)).toBe('');
     of.lake.objects = of.lake.objects?.slice(0, 1);
     expect(statusOf(await ask(of))).toBe('miss');
     expect(of.queries.started).toHaveLength(2);
@@ -553,15 +569,95 @@ describe('a lake that changes', () => {
   });
 
   it('is no reason to join a query that was started for another listing of the same files', async () => {
-    const of = setting({ afterMs: 1_000 }, { afterMs: 100 });
+    const of = setting(
+      { afterMs: 1_000, csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' },
+      { afterMs: 100 },
+    );
     const first = request(of);
     await vi.advanceTimersByTimeAsync(100);
-    of.lake.objects = of.lake.objects?.map((object) => ({ ...object, lastModified: 2_000 }));
+    writtenAgain(of);
     const second = await ask(of);
-    expect(keyOf(second)).toContain('reports/q2/');
-    // The first finds its place taken, and is given the later one's report.
-    expect(textOf(of, await settled(first))).toBe(CSV);
+    expect([keyOf(second), textOf(of, second)]).toEqual([expect.stringContaining('reports/q2/'), CSV]);
+    // The first keeps its own, which is of no version: files were written while it was made.
+    const answer = await settled(first);
+    expect([keyOf(answer), textOf(of, answer), versionOf(answer)]).toEqual([
+      expect.stringContaining('reports/q1/'),
+      CSV.replace(',1', ',2'),
+      undefined,
+    ]);
+    expect(versionOf(second)).toMatch(/^[0-9a-f]{32}$/);
+    expect(of.ends).toEqual(['succeeded', 'succeeded']);
   });
+
+  it('but for its times is no reason to query anew what has a copy', async () => {
+    const of = setting({ afterMs: 100 });
+    const first = await ask(of);
+    writtenAgain(of);
+    const second = await ask(of);
+    expect([statusOf(second), keyOf(second), versionOf(second)]).toEqual([
+      'hit',
+      keyOf(first),
+      versionOf(first),
+    ]);
+  });
+
+  it('but for its times is no reason to query anew what was cut off', async () => {
+    const of = setting({ ends: 'cut-off', afterMs: 100 });
+    await ask(of);
+    writtenAgain(of);
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(of.queries.started).toHaveLength(1);
+  });
+
+  it('under a query that is cut off is no word on the version', async () => {
+    const of: Setting = setting(
+      { ends: 'cut-off', afterMs: 100, onStart: change(() => of, 'b.parquet') },
+      { afterMs: 100 },
+    );
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(copyKeyOf(of)).toBe('');
+    of.lake.objects = of.lake.objects?.slice(0, 1).map((object) => ({ ...object, lastModified: 2_000 }));
+    expect(statusOf(await ask(of))).toBe('miss');
+  });
+
+  it('after a query whose caller comes back late makes no copy: the file may have been there meanwhile', async () => {
+    const of: Setting = setting(
+      { afterMs: 26_000, onStart: change(() => of, 'wrong.parquet') },
+      { afterMs: 100 },
+    );
+    const { giveUpAt, publishUntil } = termsNow();
+    const { delivery } = await ask(of);
+    const left = delivery?.state === 'waiting' ? delivery.progress : undefined;
+    // The query has read the wrong file, which is taken back four minutes after its end. S3 shows no trace of it.
+    await vi.advanceTimersByTimeAsync(240_000);
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const answer = await ask(of, { giveUpAt, publishUntil }, left);
+    expect(answer.delivery).toMatchObject({ state: 'ready', key: expect.stringContaining('reports/q1/') });
+    expect([versionOf(answer), copyKeyOf(of)]).toEqual([undefined, '']);
+    expect((await ask(of)).delivery).toMatchObject({
+      cacheStatus: 'miss',
+      key: expect.stringContaining('reports/q2/'),
+    });
+  });
+
+  // The engine is asked a millisecond after the request has come.
+  it.each([
+    [9_998, true],
+    [9_999, false],
+  ])(
+    "not at all, for a request that comes %d ms after the query's end, makes a copy: %s",
+    async (lateMs, isCopy) => {
+      const of = setting({ ends: 'succeeded', afterMs: 30_000 });
+      const { giveUpAt, publishUntil } = termsNow();
+      const { delivery } = await ask(of);
+      const left = delivery?.state === 'waiting' ? delivery.progress : undefined;
+      vi.setSystemTime(START + 30_000 + lateMs);
+      of.results.putResult('s3://results/athena/q1.csv', '"Day","Clicks"\n');
+      expect(versionOf(await ask(of, { giveUpAt, publishUntil }, left)) !== undefined).toBe(isCopy);
+      expect(copyKeyOf(of) !== '').toBe(isCopy);
+    },
+  );
 });
 
 describe('a lake that can not be listed', () => {
@@ -625,15 +721,170 @@ describe('a large result', () => {
   });
 });
 
+describe('a lake with a writer at work, whose hidden files are others at each look', () => {
+  const busy = (of: Setting) => {
+    const list = of.lake.list.bind(of.lake);
+    let looks = 0;
+    of.lake.list = async (...given) => {
+      const listing = await list(...given);
+      looks += 1;
+      const hidden = lakeObject('publisher_events/day=2026-01-01/_temporary/0', { lastModified: looks });
+      return listing && { ...listing, objects: [...listing.objects, hidden] };
+    };
+    return of;
+  };
+
+  it('is queried once for two callers of a query of 40 s', async () => {
+    const of = busy(setting({ afterMs: 40_000 }));
+    const first = following(of);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const answers = await settled(Promise.all([first, following(of)]));
+    expect(answers.map(keyOf)).toEqual(Array(2).fill(expect.stringContaining('reports/q1/')));
+  });
+
+  it('is queried once for ten that come at one time', async () => {
+    const of = busy(setting({ afterMs: 1_000 }));
+    const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
+    expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
+    expect([of.queries.started.length, of.ends]).toEqual([1, ['succeeded']]);
+    expect(versionOf(await ask(of))).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
+
+describe('a lake whose markers are written again at each look', () => {
+  const busy = (of: Setting) => {
+    const list = of.lake.list.bind(of.lake);
+    let looks = 0;
+    of.lake.list = async (...given) => {
+      const listing = await list(...given);
+      looks += 1;
+      const marker = lakeObject('publisher_events/day=2026-01-01/_SUCCESS', { lastModified: looks });
+      return listing && { ...listing, objects: [...listing.objects, marker] };
+    };
+    return of;
+  };
+
+  it('gives each of two callers of a query of 40 s a report, for one query each', async () => {
+    const of = busy(setting({ afterMs: 40_000 }, { afterMs: 40_000 }));
+    const first = following(of);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const answers = await settled(Promise.all([first, following(of)]));
+    expect(answers.map(keyOf)).toEqual([
+      expect.stringContaining('reports/q1/'),
+      expect.stringContaining('reports/q2/'),
+    ]);
+    expect(of.ends).toEqual(['succeeded', 'succeeded']);
+  });
+
+  it('tells none of ten callers that queries left no result', async () => {
+    const of = busy(setting(...Array.from({ length: 10 }, () => ({ afterMs: 1_000 }))));
+    const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
+    expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
+    expect(of.ends).toEqual(Array(10).fill('succeeded'));
+  });
+});
+
+describe('a request that can not go on', () => {
+  const late = () => {
+    throw new Overloaded('Later.', 30);
+  };
+
+  it('starts no query when its caller has no time left', async () => {
+    const of: Setting = setting({
+      ends: 'failed',
+      afterMs: 40_000,
+      onStart: () => of.lake.add('2026-01-01', 'b.parquet'),
+    });
+    const { giveUpAt, publishUntil } = termsNow();
+    const { delivery } = await ask(of);
+    const left = delivery?.state === 'waiting' ? delivery.progress : undefined;
+    vi.setSystemTime(giveUpAt + 60_000);
+    const { error } = await ask(of, { giveUpAt, publishUntil }, left);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toMatchObject({
+      message: 'The report took too long and was given up. Narrow it, or request it later.',
+    });
+    expect([of.queries.started.length, of.queries.stopped]).toEqual([1, []]);
+  });
+
+  it('leaves its try to the next one at once, where the engine refuses it', async () => {
+    const of = setting({ afterMs: 100 });
+    const { start } = of.queries;
+    const refused = new Error('Athena StartQueryExecution: AccessDeniedException');
+    of.queries.start = () => Promise.reject(refused);
+    expect((await ask(of)).error).toBe(refused);
+    of.queries.start = start;
+    const answer = await ask(of);
+    expect(textOf(of, answer)).toBe(CSV);
+    expect(answer.ms).toBeLessThan(300);
+  });
+
+  it('sends its caller to wait on where the engine is at its limit, and the next hop starts the query', async () => {
+    const of = setting({ afterMs: 100 });
+    const { start } = of.queries;
+    of.queries.start = async () => late();
+    const first = await ask(of);
+    expect(first.delivery).toMatchObject({ state: 'waiting', progress: { cacheStatus: 'miss', moves: 0 } });
+    of.queries.start = start;
+    const left = first.delivery?.state === 'waiting' ? first.delivery.progress : undefined;
+    const second = await ask(of, {}, left);
+    expect([textOf(of, second), of.queries.started.length]).toEqual([CSV, 1]);
+    expect(of.queries.started[0]?.token).toBe(left?.token);
+    expect(second.ms).toBeLessThan(300);
+  });
+
+  it('sends its caller to wait on where the report can not be written in time', async () => {
+    const of = setting({ afterMs: 24_500 });
+    of.results.before('writeOnce', late);
+    const { delivery } = await ask(of);
+    expect(delivery).toMatchObject({ state: 'waiting', progress: { token: of.queries.started[0]?.token } });
+    const left = delivery?.state === 'waiting' ? delivery.progress : undefined;
+    expect(textOf(of, await ask(of, {}, left))).toBe(CSV);
+    expect(of.ends).toEqual(['succeeded']);
+  });
+
+  it('is unavailable where its caller has no more time to wait', async () => {
+    const of = setting({ afterMs: 24_500 });
+    of.results.before('writeOnce', () => {
+      vi.setSystemTime(START + 30_000);
+      late();
+    });
+    expect((await ask(of, { giveUpAt: START + 30_000 })).error).toBeInstanceOf(Overloaded);
+  });
+
+  it('is unavailable where there is no try yet that its caller could wait for', async () => {
+    const of = setting({});
+    of.results.before('read orders/', late);
+    expect((await ask(of)).error).toBeInstanceOf(Overloaded);
+    expect(of.queries.started).toEqual([]);
+  });
+});
+
+describe('a write whose answer was lost, so that its repetition was refused', () => {
+  it('is known by its writer, who starts the query', async () => {
+    const of = setting({ afterMs: 100 });
+    const { create } = of.results;
+    of.results.create = async (key, document) => {
+      await create(key, document);
+      return create(key, document);
+    };
+    const answer = await ask(of);
+    expect([textOf(of, answer), statusOf(answer), of.queries.started.length]).toEqual([CSV, 'miss', 1]);
+    expect(answer.ms).toBeLessThan(300);
+  });
+});
+
 describe('what is stored of an order', () => {
   it('counts as absent where it can not be read', async () => {
     const of = setting({}, {});
     const first = await ask(of);
-    const key = [...of.results.objects.keys()].find((each) => each.startsWith('orders/')) ?? '';
-    of.results.put(key, { ...succeededRecord(), form: 0 });
+    for (const key of [recordKeyOf(of), copyKeyOf(of)])
+      of.results.put(key, { ...succeededRecord(), form: 0 });
     // The token is that of the first time, so that Athena runs nothing.
     expect(keyOf(await ask(of))).toBe(keyOf(first));
     expect(of.queries.started).toHaveLength(1);
+    for (const stored of [recordOf(of), copyOf(of)])
+      expect(stored).toMatchObject({ form: 1, executionId: 'q1' });
   });
 
   it('is judged anew where another request was quicker with each write', async () => {

@@ -2,8 +2,15 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReportTooLarge } from '../../../lib/answers/problem.ts';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import type { CutOffExecution, FailedExecution } from '../../../lib/delivery/execution.ts';
-import { recordKey } from '../../../lib/delivery/order.ts';
-import { failureRecord, figuresOf, recordEnd, refusalOf } from '../../../lib/delivery/record-end.ts';
+import { copyKey, recordKey } from '../../../lib/delivery/order.ts';
+import {
+  countedEnd,
+  failureRecord,
+  figuresOf,
+  recordAnswer,
+  recordEnd,
+  refusalOf,
+} from '../../../lib/delivery/record-end.ts';
 import { START, setting, succeededRecord } from './setting.ts';
 
 beforeEach(() => {
@@ -32,6 +39,12 @@ describe('figuresOf', () => {
   });
 });
 
+describe('countedEnd', () => {
+  it.each(['succeeded', 'failed', 'cut-off'] as const)('says of one that %s what is counted', (state) => {
+    expect(countedEnd(state, failed)).toEqual({ state, bytesScanned: 5, queryMs: 240 });
+  });
+});
+
 describe('failureRecord', () => {
   it('remembers of a cut-off its limit', () => {
     expect(failureRecord(cutOff, of, circumstances)).toEqual({ state: 'cut-off', ...end, limit: 99 });
@@ -57,7 +70,7 @@ describe('refusalOf', () => {
 
 describe('recordEnd', () => {
   it('counts the query by the request whose record it is, and by no other', async () => {
-    const { run, results, ends } = setting();
+    const { run, results, facts, ends } = setting();
     const begun = await run();
     const key = recordKey(begun.order, begun.data);
     const stored = results.put(key, { form: 1 });
@@ -66,11 +79,62 @@ describe('recordEnd', () => {
     await recordEnd(begun, stored, succeededRecord({ executionId: 'q2' }));
     expect(results.document(key)).toEqual(succeededRecord());
     expect(ends).toEqual(['succeeded']);
+    expect(facts.ends).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
   });
 
   it('does nothing where another request has replaced the record', async () => {
     const { run, results, ends } = setting();
     await recordEnd(await run(), undefined, succeededRecord());
     expect([results.calls, ends]).toEqual([[], []]);
+  });
+});
+
+describe('recordAnswer', () => {
+  it('notes the execution under the order, whatever the trace', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    await recordAnswer(begun, succeededRecord());
+    expect(results.document(copyKey(begun.order))).toEqual(succeededRecord());
+    expect([...results.objects.keys()]).toEqual([copyKey(begun.order)]);
+  });
+
+  it('leaves the note of the same try as it is', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const { etag } = results.put(copyKey(begun.order), succeededRecord());
+    await recordAnswer(begun, succeededRecord());
+    expect(results.objects.get(copyKey(begun.order))?.etag).toBe(etag);
+  });
+
+  it.each<[string, unknown]>([
+    ['of an earlier try', succeededRecord({ token: 'token-0', executionId: 'q0' })],
+    ['that can not be read', { form: 0 }],
+  ])('takes the place of a note %s', async (_, document) => {
+    const { run, results } = setting();
+    const begun = await run();
+    results.put(copyKey(begun.order), document);
+    await recordAnswer(begun, succeededRecord());
+    expect(results.document(copyKey(begun.order))).toEqual(succeededRecord());
+  });
+
+  it('leaves a note that another request writes at the same moment', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = copyKey(begun.order);
+    results.put(key, succeededRecord({ token: 'token-0' }));
+    const other = succeededRecord({ token: 'token-2', executionId: 'q2' });
+    results.before(`replace ${key}`, () => results.put(key, other));
+    await recordAnswer(begun, succeededRecord());
+    expect(results.document(key)).toEqual(other);
+  });
+
+  it('does not mind where the note is taken away meanwhile', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = copyKey(begun.order);
+    results.put(key, { form: 0 });
+    results.before(`read ${key}`, () => results.objects.delete(key));
+    await recordAnswer(begun, succeededRecord());
+    expect(results.objects.size).toBe(0);
   });
 });

@@ -64,14 +64,17 @@ describe('zippedBeside', () => {
     expect(results.objects.size).toBe(0);
   });
 
-  it.each(['head', 'writeOnce', 'openFile'])('is the plain one where S3 has no time for a %s', async (call) => {
-    const results = await bucketWithReport();
-    results.before(call, () => {
-      throw new Overloaded('Later.', 30);
-    });
-    expect(await zippedBeside(results, KEY)).toBe(KEY);
-    expect([...results.objects.keys()]).toEqual([KEY]);
-  });
+  it.each(['head', 'writeOnce', 'openFile'])(
+    'is the plain one where S3 has no time for a %s',
+    async (call) => {
+      const results = await bucketWithReport();
+      results.before(call, () => {
+        throw new Overloaded('Later.', 30);
+      });
+      expect(await zippedBeside(results, KEY)).toBe(KEY);
+      expect([...results.objects.keys()]).toEqual([KEY]);
+    },
+  );
 
   it('throws what else goes wrong', async () => {
     const results = await bucketWithReport();

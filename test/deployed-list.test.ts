@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { localOnly } from './deployed/local-only.ts';
+
+describe('the cases that the lane of deployed tests leaves out', () => {
+  it('are cases that there are, and have a reason', async () => {
+    const sources: string[] = [];
+    for await (const file of glob('test/e2e/*.test.ts')) sources.push(readFileSync(file, 'utf8'));
+    for (const { test, reason } of localOnly) {
+      const [suite = '', name = ''] = test.split(' > ');
+      const [words = ''] = name.split(' at /');
+      expect(
+        sources.some((source) => source.includes(`'${suite}'`) && source.includes(words)),
+        test,
+      ).toBe(true);
+      expect(reason).toMatch(/\.$/);
+    }
+  });
+});

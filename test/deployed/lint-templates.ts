@@ -1,0 +1,44 @@
+/** `npm run lint:templates`: cfn-lint over every template of a stage with everything and of one with the least. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installTools } from './install-tools.ts';
+import { LaneFault } from './lane-fault.ts';
+import { runCommand } from './run-command.ts';
+
+/** What cfn-lint finds and we leave as it is, and why. */
+const ANSWERED: Readonly<Record<string, string>> = {
+  W3005: 'CDK writes dependencies out that its references imply. They are harmless.',
+};
+
+try {
+  const commands = await installTools();
+  const directory = await mkdtemp(join(tmpdir(), 'templates-'));
+  try {
+    for (const stage of ['least', 'everything'])
+      await run(
+        process.execPath,
+        join(import.meta.dirname, 'synthesize-templates.ts'),
+        stage,
+        join(directory, stage),
+      );
+    const templates = (await readdir(directory, { recursive: true }))
+      .filter((file) => file.endsWith('.template.json'))
+      .map((file) => join(directory, file));
+    if (templates.length === 0) throw new LaneFault('There are no templates.');
+    const ignored = Object.keys(ANSWERED).flatMap((check) => ['--ignore-checks', check]);
+    await run(join(commands, 'cfn-lint'), ...templates, ...ignored);
+    process.stdout.write(`cfn-lint finds nothing in ${templates.length} templates.\n`);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+} catch (error) {
+  if (!(error instanceof LaneFault)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}
+
+async function run(command: string, ...parameters: string[]): Promise<void> {
+  const { code, output } = await runCommand(command, parameters);
+  if (code !== 0) throw new LaneFault(output.trim());
+}

@@ -1,0 +1,16 @@
+/** `node synthesize-templates.ts <account> <folder>` writes the templates of one of the tests' accounts. */
+import { readFileSync } from 'node:fs';
+import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { addStage } from '../../infra/add-stage.ts';
+import { readStage } from '../../infra/stage.ts';
+import { grownAccount, newAccount } from '../infra/accounts.ts';
+
+const [account = '', outdir = ''] = process.argv.slice(2);
+const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
+const app = new App({ outdir, context, analyticsReporting: false });
+addStage(app, readStage('linted', account === 'everything' ? grownAccount : newAccount), {
+  code: () => Code.fromInline('// bundled'),
+  commit: '0123456789ab',
+});
+app.synth();

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectedReport, type Question } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { SLOWNESS } from './emulator-faults.ts';
+
+/** API Gateway's own limit. */
+const GATEWAY_MS = 29_000;
+
+const events = knownEvents(78, 200);
+const question: Question = {
+  fields: ['Day', 'Opens'],
+  start: '2026-01-01T00:00:00Z',
+  end: '2026-02-01T00:00:00Z',
+};
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events);
+});
+afterAll(() => service.close());
+
+describe('a query that takes longer than a request may', () => {
+  it('is delivered through the waiting room, each step within the gateway’s limit', async () => {
+    service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: 35_000 / SLOWNESS }]);
+    const urls: string[] = [];
+    const durations: number[] = [];
+    let from = Date.now();
+    let response = await service.request('publisherperformance', queryOf(question));
+    for (let url = `${service.stack.apiUrl}/`; response.status === 303; ) {
+      durations.push(Date.now() - from);
+      url = new URL(response.headers.get('location') ?? '', url).href;
+      urls.push(url);
+      from = Date.now();
+      response = await fetch(url, { redirect: 'manual' });
+    }
+    expect(await response.text()).toBe(
+      expectedReport('publisherperformance', events.publisher_events, question),
+    );
+    const rooms = urls.filter((url) => url.startsWith(`${service.stack.apiUrl}/reporting/downloads/`));
+    expect(rooms.length).toBeGreaterThan(0);
+    expect(new Set(urls).size).toBe(urls.length);
+    for (const duration of durations) expect(duration).toBeLessThan(GATEWAY_MS);
+  });
+});

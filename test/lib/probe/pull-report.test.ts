@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { probeHandler } from '../../../lib/handlers/probe-handler.ts';
+import { reportPuller } from '../../../lib/probe/pull-report.ts';
+
+const config = {
+  scope: 'api://reports/.default',
+  serviceUrl: 'https://reports.example',
+  tokenUrl: 'https://login.example/token',
+  clientSecretId: 'probe',
+} as const;
+const NOON = Date.parse('2026-03-01T12:00:00Z');
+const HOUR = 3_600_000;
+
+interface Call {
+  readonly url: string;
+  readonly authorization: string | null;
+  readonly body: string | undefined;
+}
+
+/** An identity provider and a service, and what was asked of them. */
+function world(
+  answers: { readonly csv?: string; readonly status?: number; readonly tokenStatus?: number } = {},
+) {
+  const { csv = '"Day","ServedAds"\n"2026-02-28T00:00:00Z",7\n', status = 200, tokenStatus = 200 } = answers;
+  const calls: Call[] = [];
+  const state = { now: NOON, status };
+  const pull = reportPuller({
+    config,
+    now: () => state.now,
+    readSecret: async (id) => {
+      expect(id).toBe('probe');
+      return '{"clientId":"probe","clientSecret":"s3cret"}';
+    },
+    fetch: async (url, init) => {
+      const { headers, body } = init as { headers: Record<string, string>; body?: URLSearchParams };
+      calls.push({
+        url: String(url),
+        authorization: headers['Authorization'] ?? null,
+        body: body?.toString(),
+      });
+      return String(url) === config.tokenUrl
+        ? Response.json({ access_token: `token-${calls.length}`, expires_in: 3_600 }, { status: tokenStatus })
+        : new Response(csv, { status: state.status });
+    },
+  });
+  return { calls, state, pull };
+}
+
+describe('a pull of the probe', () => {
+  it('takes a token and the report of yesterday, as a partner does, and counts its rows', async () => {
+    const { calls, pull } = world();
+    expect(await pull()).toBe(1);
+    expect(calls).toEqual([
+      {
+        url: 'https://login.example/token',
+        authorization: `Basic ${btoa('probe:s3cret')}`,
+        body: 'grant_type=client_credentials&scope=api%3A%2F%2Freports%2F.default',
+      },
+      {
+        url:
+          'https://reports.example/reporting/publisherperformance?requestedFields=Day%2CServedAds' +
+          '&startInclusive=2026-02-28T00%3A00%3A00Z&endExclusive=2026-03-01T00%3A00%3A00Z&api-version=1.0',
+        authorization: 'Bearer token-1',
+        body: undefined,
+      },
+    ]);
+  });
+
+  it('has no rows where no data came', async () => {
+    expect(await world({ csv: '"Day","ServedAds"\n' }).pull()).toBe(0);
+  });
+
+  it('keeps its token until shortly before it expires, and takes a new one when it is refused', async () => {
+    const { calls, state, pull } = world();
+    const tokensTaken = () => calls.filter(({ url }) => url === config.tokenUrl).length;
+    await pull();
+    state.now += 0.9 * HOUR;
+    await pull();
+    expect(tokensTaken()).toBe(1);
+    state.now += 0.1 * HOUR;
+    await pull();
+    expect(tokensTaken()).toBe(2);
+    state.status = 401;
+    await expect(pull()).rejects.toThrow("The report's request ends with 401");
+    state.status = 200;
+    await pull();
+    expect(tokensTaken()).toBe(3);
+  });
+
+  it.each([
+    ['no token comes', { tokenStatus: 400 }, 'The identity provider answers 400'],
+    ['the report fails', { status: 503 }, "The report's request ends with 503"],
+    ['it is something else', { csv: '<html>' }, 'The answer is not the report that was requested'],
+  ])('says which step failed where %s', async (_, answers, message) => {
+    await expect(world(answers).pull()).rejects.toThrow(message);
+  });
+});
+
+describe('the probe', () => {
+  const run = async (pull: () => Promise<number>) => {
+    const counted: unknown[] = [];
+    const lines: unknown[] = [];
+    await probeHandler({
+      pull,
+      log: {
+        info: (message, facts) => lines.push(['info', message, facts['isPulled'], facts['rows']]),
+        warn: () => {},
+        error: (message, facts) => lines.push(['error', message, facts['isPulled'], String(facts['error'])]),
+      } as Parameters<typeof probeHandler>[0]['log'],
+      metrics: {
+        addMetric: (name: string, _unit: unknown, value: number) => counted.push([name, value]),
+        publishStoredMetrics: () => counted.push('published'),
+      } as unknown as Parameters<typeof probeHandler>[0]['metrics'],
+    })();
+    return { counted, lines };
+  };
+
+  it('counts a report and its rows', async () => {
+    expect(await run(async () => 3)).toEqual({
+      counted: [['ProbePulled', 1], ['ProbeRows', 3], 'published'],
+      lines: [['info', 'probe', true, 3]],
+    });
+  });
+
+  it('counts a report that did not come, and why, and does not fail itself', async () => {
+    const failing = async () => {
+      throw new Error('no token');
+    };
+    expect(await run(failing)).toEqual({
+      counted: [['ProbePulled', 0], 'published'],
+      lines: [['error', 'probe', false, 'Error: no token']],
+    });
+  });
+});
