@@ -1,5 +1,6 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { DATA_VERSION_HEADER } from '../answers/redirect.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
 import { requestHeader } from './request-header.ts';
 
@@ -13,7 +14,7 @@ const PREFLIGHT_HEADERS = {
 };
 
 /** What a page may read of an answer beside what every page may. */
-const EXPOSED = 'Cache-Status, Data-Version, Retry-After, Service-Version, x-amzn-RequestId';
+const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Retry-After, Service-Version, x-amzn-RequestId`;
 
 /**
  * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins
