@@ -40,7 +40,7 @@ export function addStage(app: App, stage: Stage, release: Release): StageStacks 
           ...common,
           apiScope,
           keepData,
-          clients: provider.clients,
+          formerClients: provider.formerClients,
           isProbed: stage.probe !== undefined,
         })
       : undefined;

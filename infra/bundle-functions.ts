@@ -5,6 +5,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { buildSync, type OutputFile } from 'esbuild';
+import options from '../esbuild.config.mjs';
 import { buildPage } from '../page/build-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -45,21 +46,8 @@ function bundles(): OutputFile[] {
     outdir: 'dist',
     outExtension: { '.js': '.mjs' },
     write: false,
-    bundle: true,
-    minify: true,
-    sourcemap: true,
-    sourcesContent: false,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
     mainFields: ['module', 'main'],
-    // A Lambda has its role's credentials in the environment. The SDK's search for others (profiles, SSO, instance
-    // metadata) is a fifth of the bundle.
-    alias: { '@aws-sdk/credential-provider-node': './infra/lambda-credentials.ts' },
-    // Some dependencies are CommonJS and ask for Node's own modules by `require`.
-    banner: {
-      js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
-    },
+    ...options,
   }).outputFiles;
 }
 

@@ -12,7 +12,7 @@ export interface ResourceNames {
   readonly accessLog: string;
   /** What one stack tells the others: CloudFormation refuses to change or remove it while another stack reads it. */
   readonly exported: (
-    value: 'events-bucket' | 'results-bucket' | 'issuer' | 'token-url' | 'probe-client',
+    value: 'events-bucket' | 'results-bucket' | 'partners-bucket' | 'issuer' | 'token-url' | 'probe-client',
   ) => string;
 }
 

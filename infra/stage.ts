@@ -29,10 +29,23 @@ const existingIssuer = v.strictObject({
 
 const cognito = v.strictObject({
   provider: v.literal('cognito'),
-  /** One machine client per partner. Taking a name away deletes the client, and with it the partner's access. */
-  clients: v.pipe(
+  /**
+   * Clients that an older version of this app made from the stage file. Named here, they outlive the deployment that
+   * takes them out of the app; without, CloudFormation deletes them (docs/partners.md, "Clients of an older version").
+   */
+  formerClients: v.exactOptional(
     v.array(matching(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and hyphens')),
-    v.minLength(1),
+    [],
+  ),
+  clients: v.exactOptional(
+    v.pipe(
+      v.unknown(),
+      v.check(
+        () => false,
+        'clients are no part of the stage file any more: `npm run partner` adds them. Rename it to formerClients to ' +
+          'keep those that are deployed (docs/partners.md, "Clients of an older version")',
+      ),
+    ),
   ),
 });
 
@@ -41,6 +54,8 @@ const companies = v.strictObject({
   /** Where the claim holds role names: what stands before the company's id. */
   prefix: v.exactOptional(text),
 });
+
+const byPartners = v.strictObject({ by: v.literal('partners') });
 
 const everyRow = v.strictObject({ by: v.literal('none') });
 
@@ -74,8 +89,11 @@ const settings = v.strictObject({
     v.maxLength(256),
   ),
   identity: v.variant('provider', [existingIssuer, cognito]),
-  /** Which rows a caller sees: those of the companies that the token's claims name, or, by `none`, every row. */
-  entitlements: v.variant('by', [everyRow, byClaims]),
+  /**
+   * Which rows a caller sees: by `partners`, those of the companies that the register has for its client; by `claims`,
+   * those that its token names; by `none`, every row.
+   */
+  entitlements: v.variant('by', [byPartners, byClaims, everyRow]),
   events: v.strictObject({
     /** An existing bucket of the same region; without it, one is made. */
     bucket: v.exactOptional(text),

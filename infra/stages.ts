@@ -10,8 +10,8 @@ import type { StageInput } from './stage.ts';
 
 const common = {
   apiScope: 'api://performance-reports',
-  identity: { provider: 'cognito', clients: ['first-partner'] },
-  entitlements: { by: 'none' },
+  identity: { provider: 'cognito' },
+  entitlements: { by: 'partners' },
   events: { firstDay: '2025-01-01' },
   tags: {},
 } satisfies Partial<StageInput>;
@@ -33,11 +33,8 @@ export const dev: StageInput = {
 
 /**
  * Where partners pull their reports. It lacks what only its operator knows: who is told of alarms, and where the
- * runbook can be read. It does not synthesize without them.
- *
- * By `entitlements: none` every client sees every row: right for one partner or the house's own staff. Before a
- * second partner comes, set an issuer whose tokens name companies, and `by: 'claims'` (docs/deploy.md, "Who sees
- * which rows").
+ * runbook can be read. It does not synthesize without them. Its probe pulls nothing until it is a partner
+ * (docs/partners.md, "The probe").
  *
  * @public
  */

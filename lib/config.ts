@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ENV } from './names.ts';
+import type { EntitlementTerms } from './partners/whose-rows.ts';
 import type { EntitlementRule } from './token/read-entitlement.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -27,10 +28,13 @@ const environment = v.object({
   [ENV.requiredClaim]: v.optional(text),
   [ENV.requiredClaimValue]: v.optional(text),
   /**
-   * Whether tokens say which companies' rows a caller may see (`claims`), or every caller sees all (`none`).
-   * There is no default: a deployment that forgot to choose must not start.
+   * Who says which companies' rows a caller may see: the register of partners (`partners`), the token (`claims`), or
+   * nobody, so that every caller sees all (`none`). There is no default: a deployment that forgot to choose must not
+   * start.
    */
-  [ENV.entitlements]: v.picklist(['claims', 'none']),
+  [ENV.entitlements]: v.picklist(['partners', 'claims', 'none']),
+  /** Where the register of partners is. */
+  [ENV.partnersBucket]: v.optional(text),
   /** The claim that holds the publisher, or advertiser, companies; without it no token opens that report. */
   [ENV.publisherCompaniesClaim]: v.optional(text),
   [ENV.advertiserCompaniesClaim]: v.optional(text),
@@ -92,6 +96,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new Error(
       `${ENV.entitlements} is "claims": name the claim, ${ENV.publisherCompaniesClaim} or ${ENV.advertiserCompaniesClaim} or both.`,
     );
+  const partnersBucket = values[ENV.partnersBucket];
+  if (values[ENV.entitlements] === 'partners' && partnersBucket === undefined)
+    throw new Error(`${ENV.entitlements} is "partners": name the register's bucket, ${ENV.partnersBucket}.`);
   const everyCompany = values[ENV.everyCompanyValue];
   const { [ENV.requiredClaim]: name, [ENV.requiredClaimValue]: value } = values;
   if ((name === undefined) !== (value === undefined))
@@ -101,6 +108,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const eventsBucket = values[ENV.eventsBucket];
   const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
     claim === undefined ? undefined : { claim, prefix, everyCompany };
+  const entitlements = (): EntitlementTerms => {
+    if (values[ENV.entitlements] === 'none') return { by: 'none' };
+    if (partnersBucket !== undefined && values[ENV.entitlements] === 'partners')
+      return { by: 'partners', bucket: partnersBucket };
+    return {
+      by: 'claims',
+      rules: {
+        PublisherCompanyId: rule(values[ENV.publisherCompaniesClaim], values[ENV.publisherCompaniesPrefix]),
+        AdvertiserCompanyId: rule(
+          values[ENV.advertiserCompaniesClaim],
+          values[ENV.advertiserCompaniesPrefix],
+        ),
+      },
+    };
+  };
   return Object.freeze({
     commit: values[ENV.commit],
     token: Object.freeze({
@@ -109,20 +131,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
       apiScope: values[ENV.apiScope],
       requiredClaim,
     }),
-    /** By the field that governs a report; undefined where every caller sees every row. */
-    entitlements:
-      values[ENV.entitlements] === 'none'
-        ? undefined
-        : Object.freeze({
-            PublisherCompanyId: rule(
-              values[ENV.publisherCompaniesClaim],
-              values[ENV.publisherCompaniesPrefix],
-            ),
-            AdvertiserCompanyId: rule(
-              values[ENV.advertiserCompaniesClaim],
-              values[ENV.advertiserCompaniesPrefix],
-            ),
-          }),
+    entitlements: Object.freeze(entitlements()),
     athenaDatabase: values[ENV.athenaDatabase],
     athenaWorkgroup: values[ENV.athenaWorkgroup],
     resultsBucket: values[ENV.resultsBucket],

@@ -12,6 +12,7 @@ export const ENV = {
   requiredClaim: 'REQUIRED_CLAIM',
   requiredClaimValue: 'REQUIRED_CLAIM_VALUE',
   entitlements: 'ENTITLEMENTS',
+  partnersBucket: 'PARTNERS_BUCKET',
   publisherCompaniesClaim: 'PUBLISHER_COMPANIES_CLAIM',
   publisherCompaniesPrefix: 'PUBLISHER_COMPANIES_PREFIX',
   advertiserCompaniesClaim: 'ADVERTISER_COMPANIES_CLAIM',
@@ -82,6 +83,14 @@ export const RESULTS_PREFIX = {
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
+} as const;
+
+/** Where things lie in the bucket of the register of partners. */
+export const REGISTER_PREFIX = {
+  /** What the functions read: one record per client, named by the SHA-256 of the client's id. */
+  partners: 'partners/',
+  /** What operators' commands note of each name: which client it stands for, and which command is under way. */
+  names: 'names/',
 } as const;
 
 /** Environment variables of the probe, beside the API's scope. */

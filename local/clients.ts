@@ -1,44 +1,83 @@
+import * as v from 'valibot';
+import { EVERY_COMPANY, type PartnerRecord, partnerRecord } from '../lib/partners/partner-record.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
 
-/** The claims that this machine's tokens carry, and the value in them that means every company. */
-export const CLAIMS = { publisher: 'publisher_companies', advertiser: 'advertiser_companies', every: '*' };
-
-/** A client of this machine's; `sees` says for people which rows it sees. */
-interface SampleClient extends Client {
-  readonly sees: string;
+/** A partner of this machine: its record in the register, and its client of the identity provider. */
+export interface LocalPartner {
+  readonly record: PartnerRecord;
+  readonly client: Client;
 }
 
-const client = (clientId: string, sees: string, claims: Record<string, unknown> = {}): SampleClient => ({
-  clientId,
-  clientSecret: `${clientId}-secret`,
-  sees,
-  claims,
+const { name, client, publisherCompanies, advertiserCompanies, contact, since, active } =
+  partnerRecord.entries;
+
+/** A record of the register, of which most may be left out, and the client's secret. */
+const entry = v.strictObject({
+  form: v.optional(v.literal(1), 1),
+  name,
+  /** The name, if left out. */
+  client: v.optional(client),
+  /** `<client>-secret`, if left out. */
+  secret: v.optional(v.pipe(v.string(), v.nonEmpty())),
+  publisherCompanies: v.optional(publisherCompanies, []),
+  advertiserCompanies: v.optional(advertiserCompanies, []),
+  contact: v.optional(contact, ''),
+  since: v.optional(since, '2026-01-01T00:00:00Z'),
+  active: v.optional(active, true),
 });
 
-/** Sees every row of both reports, like the house's own staff. */
-export const HOUSE = client('house', 'every row of both reports', {
-  [CLAIMS.publisher]: CLAIMS.every,
-  [CLAIMS.advertiser]: CLAIMS.every,
-});
+const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof entry>): LocalPartner => {
+  const clientId = client ?? facts.name;
+  return {
+    record: { ...facts, client: clientId },
+    client: { clientId, clientSecret: secret ?? `${clientId}-secret` },
+  };
+};
 
-/**
- * The clients that the local identity provider knows: the companies are the largest of the sample events, in the
- * forms that identity providers can issue.
- */
-export const CLIENTS: readonly SampleClient[] = [
-  HOUSE,
-  client('publisher-one', 'publisher company 1000', { [CLAIMS.publisher]: [1000] }),
-  client('publisher-two', 'publisher companies 1001 and 1002', { [CLAIMS.publisher]: '1001 1002' }),
-  client('advertiser', 'advertiser company 2000', { [CLAIMS.advertiser]: '2000' }),
-  client('nobody', 'nothing'),
-];
-
-/** What the page offers to pick from. */
-export const SAMPLE_PARTNERS = CLIENTS.map(({ clientId, sees }) => ({ clientId, sees }));
-
-/** Throws where there is no such client. */
-export function clientOf(id: string): Client {
-  const found = CLIENTS.find(({ clientId }) => clientId === id);
-  if (!found) throw new TypeError(`There is no client ${id}.`);
-  return found;
+/** The partners of a file: a JSON array of records. Throws an Error that names every fault. */
+export function readPartners(text: string): readonly LocalPartner[] {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (error) {
+    throw new Error(`not JSON: ${(error as Error).message}`);
+  }
+  const result = v.safeParse(v.pipe(v.array(entry), v.minLength(1, 'names no partner')), document);
+  if (!result.success) {
+    const faults = result.issues.map((issue) => `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`);
+    throw new Error(faults.join('; '));
+  }
+  const partners = result.output.map(partnerOf);
+  for (const member of ['name', 'client'] as const) {
+    const values = partners.map(({ record }) => record[member]);
+    const twice = values.find((value, index) => values.indexOf(value) !== index);
+    if (twice !== undefined) throw new Error(`two partners have the ${member} "${twice}"`);
+  }
+  return partners;
 }
+
+/** Which rows a partner sees, for people. */
+export function describeRows({ record: { publisherCompanies, advertiserCompanies } }: LocalPartner): string {
+  const rows = ([of, companies]: readonly [string, PartnerRecord['publisherCompanies']]) => {
+    if (companies === EVERY_COMPANY) return [`every ${of} company`];
+    if (companies.length === 0) return [];
+    return [`${of} ${companies.length === 1 ? 'company' : 'companies'} ${companies.join(', ')}`];
+  };
+  const seen = [
+    ['publisher', publisherCompanies] as const,
+    ['advertiser', advertiserCompanies] as const,
+  ].flatMap(rows);
+  return seen.length > 0 ? seen.join('; ') : 'nothing';
+}
+
+/** Without a file of one's own. The companies are the largest of the sample events. */
+export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
+  JSON.stringify([
+    // Sees every row of both reports, like the house's own staff.
+    { name: 'house', publisherCompanies: EVERY_COMPANY, advertiserCompanies: EVERY_COMPANY },
+    { name: 'publisher-one', publisherCompanies: ['1000'] },
+    { name: 'publisher-two', publisherCompanies: ['1001', '1002'] },
+    { name: 'advertiser', advertiserCompanies: ['2000'] },
+    { name: 'nobody' },
+  ]),
+);

@@ -32,13 +32,24 @@ export async function startObjectStore(options: {
   readonly shown?: Readonly<Record<string, string>>;
   /** Prefixes under which an object is only written with `If-None-Match`, by a policy of the buckets. */
   readonly writtenOnce?: readonly string[];
+  /** Buckets that nobody may list: an object that is not there can't be told from one that may not be read. */
+  readonly unlisted?: readonly string[];
   /** Told of every object once it is there, as S3 tells EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
   /** Of all the buckets; without it, no page of another origin reads an answer. */
   readonly corsRule?: CorsRule;
 }): Promise<ObjectStore> {
-  const { directory, buckets, shown = {}, writtenOnce = [], onObjectCreated, faults, corsRule } = options;
+  const {
+    directory,
+    buckets,
+    shown = {},
+    writtenOnce = [],
+    unlisted = [],
+    onObjectCreated,
+    faults,
+    corsRule,
+  } = options;
   for (const bucket of buckets) await prepareBucket(directory, bucket);
   const own = operations(directory);
   const operationsOf = new Map([
@@ -73,7 +84,12 @@ export async function startObjectStore(options: {
     if (isDenied) throw new S3Error('AccessDenied', 'Access Denied');
     const operation = known[operationName(ctx)];
     if (!operation) throw new S3Error('NotImplemented', `${operationName(ctx)} is not implemented`);
-    await overrideResponseHeaders(ctx, () => operation(ctx));
+    const isUnlisted = unlisted.includes(bucket);
+    if (isUnlisted && operationName(ctx) === LISTING) throw new S3Error('AccessDenied', 'Access Denied');
+    await overrideResponseHeaders(ctx, () => operation(ctx)).catch((error: unknown) => {
+      const isMissing = error instanceof S3Error && error.code === 'NoSuchKey';
+      throw isUnlisted && isMissing ? new S3Error('AccessDenied', 'Access Denied') : error;
+    });
     if (createsObject) onObjectCreated?.(ctx.params);
   });
 

@@ -1,8 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
-import { S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { partnerKey } from '../lib/partners/register.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
   NOT_FOUND_FUNCTION,
@@ -16,7 +17,7 @@ import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
-import { CLAIMS, CLIENTS, clientOf, HOUSE, SAMPLE_PARTNERS } from './clients.ts';
+import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
@@ -24,6 +25,7 @@ import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
+import type { Client } from './identity-provider/answer-token-request.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 import type { CallRate } from './token-bucket.ts';
@@ -47,6 +49,8 @@ export interface StackOptions {
   readonly maxRunning?: number | undefined;
   /** How long an event that a function failed on waits for each further try; Lambda's pauses if left out. */
   readonly asyncRetryPausesMs?: readonly number[];
+  /** Who may have tokens, and whose rows each sees; the first one is the stack's own client. The samples if left out. */
+  readonly partners?: readonly LocalPartner[] | undefined;
   /** The day, `YYYY-MM-DD`, up to which there are events; today where it is not known. */
   readonly lastDay?: () => Promise<string>;
   /** Origins whose pages may call the service. */
@@ -72,6 +76,12 @@ export interface Stack {
   /** By name; a test may kill one. */
   readonly sandboxes: ReadonlyMap<string, Sandbox>;
   readonly identityProvider: IdentityProvider;
+  /** All that may have tokens. */
+  readonly clients: readonly Client[];
+  /** What the functions see of the environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Changes what the register holds of a client; undefined takes its record away. */
+  register(client: string, record: unknown): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,6 +92,7 @@ export const SCOPE = scopeOf({ apiScope: API_SCOPE });
 
 const BUCKET = 'performance-reports-results';
 const EVENTS_BUCKET = 'performance-reports-events';
+const PARTNERS_BUCKET = 'performance-reports-partners';
 const DATABASE = 'performance_reports';
 const WORKGROUP = 'performance-reports';
 
@@ -116,9 +127,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     eventsDirectory,
     port,
     functionModule = sourceOf,
+    partners = SAMPLE_PARTNERS,
     functionEnv = {},
     corsOrigins = [],
   } = options;
+  const [{ client: own }] = partners as readonly [LocalPartner];
   await using started = new AsyncDisposableStack();
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
@@ -129,7 +142,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   let publications: EventQueue | undefined;
   const store: ObjectStore = await startObjectStore({
     directory: join(directory, 'storage'),
-    buckets: [BUCKET],
+    buckets: [BUCKET, PARTNERS_BUCKET],
+    unlisted: [PARTNERS_BUCKET],
     writtenOnce: WRITTEN_ONCE,
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
@@ -147,6 +161,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
   started.defer(async () => s3.destroy());
+  const register = async (client: string, record: unknown) => {
+    const object = { Bucket: PARTNERS_BUCKET, Key: partnerKey(client) };
+    if (record === undefined) await s3.send(new DeleteObjectCommand(object));
+    else await s3.send(new PutObjectCommand({ ...object, Body: JSON.stringify(record) }));
+  };
+  for (const { record } of partners) await register(record.client, record);
   const engine = await openEngine({ database: DATABASE, scratchDirectory: join(directory, 'scratch') });
   started.defer(() => engine.close());
   const athena = await startAthena({
@@ -162,10 +182,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => athena.close());
   const faultControl = await startFaultControl(faults);
   started.defer(() => faultControl.close());
-  const identityProvider = await startIdentityProvider({ clients: CLIENTS });
+  const identityProvider = await startIdentityProvider({ clients: partners.map(({ client }) => client) });
   started.defer(() => identityProvider.close());
 
-  const env = {
+  const env: Record<string, string> = {
     // The SDK reads where AWS is from here, as it reads the region; the functions know nothing of it.
     AWS_ENDPOINT_URL_S3: store.url,
     AWS_ENDPOINT_URL_ATHENA: athena.url,
@@ -180,10 +200,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.tokenIssuer]: identityProvider.issuer,
     [ENV.tokenJwksUri]: identityProvider.jwksUri,
     [ENV.apiScope]: API_SCOPE,
-    [ENV.entitlements]: 'claims',
-    [ENV.publisherCompaniesClaim]: CLAIMS.publisher,
-    [ENV.advertiserCompaniesClaim]: CLAIMS.advertiser,
-    [ENV.everyCompanyValue]: CLAIMS.every,
+    [ENV.entitlements]: 'partners',
+    [ENV.partnersBucket]: PARTNERS_BUCKET,
     [ENV.athenaDatabase]: DATABASE,
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
@@ -224,10 +242,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     sandbox: sandboxes.get(functionName) as Sandbox,
   }));
   const samplePartners = {
-    partners: SAMPLE_PARTNERS,
+    partners: partners.map((partner) => ({ clientId: partner.client.clientId, sees: describeRows(partner) })),
     lastDay: options.lastDay ?? (async () => utcDay(Date.now())),
-    token: (clientId: string) =>
-      accessToken({ tokenUrl: identityProvider.tokenUrl, ...clientOf(clientId), scope: SCOPE }),
+    token: (clientId: string) => {
+      const client = partners.find((partner) => partner.client.clientId === clientId)?.client;
+      if (!client) throw new TypeError(`There is no client ${clientId}.`);
+      return accessToken({ tokenUrl: identityProvider.tokenUrl, ...client, scope: SCOPE });
+    },
   };
   const gateway: Gateway = await startGateway(routes, port, {
     throttling: options.throttling,
@@ -241,8 +262,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   return {
     apiUrl: gateway.url,
     tokenUrl: identityProvider.tokenUrl,
-    clientId: HOUSE.clientId,
-    clientSecret: HOUSE.clientSecret,
+    clientId: own.clientId,
+    clientSecret: own.clientSecret,
     scope: SCOPE,
     storageUrl: store.url,
     athenaUrl: athena.url,
@@ -251,6 +272,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     athenaCalls: athena.calls,
     sandboxes,
     identityProvider,
+    clients: partners.map(({ client }) => client),
+    environment: env,
+    register,
     close: () => running.disposeAsync(),
   };
 }

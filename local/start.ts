@@ -1,8 +1,9 @@
 /** `npm start`: the whole service on this machine, on sample events, on EVENTS_DIR or on a Trino cluster. */
 import { once } from 'node:events';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { chooseEngine } from './choose-engine.ts';
+import { type LocalPartner, readPartners } from './clients.ts';
 import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
@@ -25,8 +26,21 @@ function portOf(text = '8080'): number {
   throw new StartFault(`PORT is "${text}". Set it to a number from 0 to 65535; 0 takes a free port.`);
 }
 
+/** The partners of the file that PARTNERS names; undefined without one. */
+async function partnersOf(path: string | undefined): Promise<readonly LocalPartner[] | undefined> {
+  if (!path) return undefined;
+  try {
+    return readPartners(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new StartFault(
+      `PARTNERS: ${path} can't be used: ${(error as Error).message}. See docs/local.md, "Partners".`,
+    );
+  }
+}
+
 async function start(): Promise<Stack> {
   const port = portOf(process.env['PORT']);
+  const partners = await partnersOf(process.env['PARTNERS']);
   // One that a killed run left behind would lead nowhere.
   await rm(stackFile, { force: true });
   const { openEngine, eventsDirectory, lastDay } = await chooseEngine(process.env, sampleEvents);
@@ -35,6 +49,7 @@ async function start(): Promise<Stack> {
   const stack = await startStack({
     openEngine,
     eventsDirectory,
+    partners,
     directory,
     port,
     lastDay,
@@ -47,7 +62,19 @@ async function start(): Promise<Stack> {
     throw error;
   });
   const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl } = stack;
-  const facts = { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl };
+  const { environment, clients } = stack;
+  const facts = {
+    apiUrl,
+    tokenUrl,
+    clientId,
+    clientSecret,
+    scope,
+    storageUrl,
+    athenaUrl,
+    faultsUrl,
+    clients,
+    environment,
+  };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
   const curl = exampleCurl(stack, await lastDay(), process.env['LOCAL_DIR'] && resolve(home));

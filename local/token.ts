@@ -1,11 +1,10 @@
-/** `npm run --silent token [-- CLIENT]`: prints an access token of the stack that `npm start` runs; of `house` by default. */
+/** `npm run --silent token [-- CLIENT]`: prints an access token of the stack that `npm start` runs; the first partner's by default. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { accessToken } from './access-token.ts';
-import { CLIENTS, HOUSE } from './clients.ts';
 import type { Stack } from './stack.ts';
 
-const [name = HOUSE.clientId] = process.argv.slice(2);
+const [name] = process.argv.slice(2);
 const home = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
 
 function fail(message: string): never {
@@ -13,14 +12,14 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-const client =
-  CLIENTS.find(({ clientId }) => clientId === name) ??
-  fail(`There is no client ${name}. Known are: ${CLIENTS.map(({ clientId }) => clientId).join(', ')}.`);
 const stack = JSON.parse(
   await readFile(join(home, 'stack.json'), 'utf8').catch(() =>
     fail('Nothing runs here. Run `npm start` first.'),
   ),
-) as Pick<Stack, 'tokenUrl' | 'scope'>;
+) as Pick<Stack, 'tokenUrl' | 'scope' | 'clients'>;
+const client =
+  stack.clients.find(({ clientId }) => name === undefined || clientId === name) ??
+  fail(`There is no client ${name}. Known are: ${stack.clients.map(({ clientId }) => clientId).join(', ')}.`);
 const token = await accessToken({ ...stack, ...client }).catch(() =>
   fail('The service does not answer. Run `npm start` again.'),
 );

@@ -3,6 +3,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { routes } from '../../lib/routes.ts';
 import type { Release } from '../add-stage.ts';
+import type { BucketNames } from '../data/data-stack.ts';
 import type { TokenIssuer } from '../identity/token-issuer.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
@@ -18,7 +19,7 @@ import { abandon, notFound, publish, type ServiceFunction, serviceFunctions } fr
 export interface ApiStackProps extends StackProps {
   readonly stage: Stage;
   readonly names: ResourceNames;
-  readonly bucketNames: { readonly events: string; readonly results: string };
+  readonly bucketNames: BucketNames;
   readonly tokenIssuer: TokenIssuer;
   /** Set where the stage has a probe. */
   readonly probeClient?: ProbeClient;
@@ -40,6 +41,9 @@ export class ApiStack extends Stack {
       eventsPrefix: prefix,
       ...(kmsKeyArn && { eventsKeyArn: kmsKeyArn }),
       resultsBucket,
+      ...(stage.entitlements.by === 'partners' && {
+        partnersBucket: Bucket.fromBucketName(this, 'Partners', bucketNames.partners),
+      }),
     };
     const environment = functionEnvironment({
       stage,
@@ -47,6 +51,7 @@ export class ApiStack extends Stack {
       tokenIssuer,
       resultsBucketName: bucketNames.results,
       eventsBucketName: bucketNames.events,
+      partnersBucketName: bucketNames.partners,
       commit: release.commit,
     });
     const make = (entry: ServiceFunction) =>

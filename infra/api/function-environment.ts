@@ -14,6 +14,7 @@ export interface EnvironmentParts {
   readonly tokenIssuer: TokenIssuer;
   readonly resultsBucketName: string;
   readonly eventsBucketName: string;
+  readonly partnersBucketName: string;
   /** What was deployed: it stands in logs, answers and the OpenAPI document. */
   readonly commit: string;
 }
@@ -25,6 +26,7 @@ export function functionEnvironment({
   tokenIssuer,
   resultsBucketName,
   eventsBucketName,
+  partnersBucketName,
   commit,
 }: EnvironmentParts): Record<string, string> {
   const claims = entitlements.by === 'claims' ? entitlements : undefined;
@@ -36,6 +38,7 @@ export function functionEnvironment({
     [ENV.requiredClaim]: tokenIssuer.requiredClaim?.name,
     [ENV.requiredClaimValue]: tokenIssuer.requiredClaim?.value,
     [ENV.entitlements]: entitlements.by,
+    [ENV.partnersBucket]: entitlements.by === 'partners' ? partnersBucketName : undefined,
     [ENV.publisherCompaniesClaim]: claims?.publisherCompanies?.claim,
     [ENV.publisherCompaniesPrefix]: claims?.publisherCompanies?.prefix,
     [ENV.advertiserCompaniesClaim]: claims?.advertiserCompanies?.claim,

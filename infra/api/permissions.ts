@@ -1,6 +1,6 @@
 import { ArnFormat, type Stack } from 'aws-cdk-lib';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
-import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { REGISTER_PREFIX, RESULTS_PREFIX } from '../../lib/names.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
 import type { ResourceNames } from '../resource-names.ts';
 
@@ -22,6 +22,8 @@ export interface ServicePlace {
   readonly eventsPrefix: string;
   readonly eventsKeyArn?: string;
   readonly resultsBucket: IBucket;
+  /** The register of partners; absent where the stage goes by something else. */
+  readonly partnersBucket?: IBucket;
 }
 
 const OBJECT_NAMES = 'Objects are named by what they hold; the prefix alone is known beforehand.';
@@ -136,6 +138,19 @@ export function resultsPermissions(
       : []),
   ];
 }
+
+/** Looks clients up in the register of partners. It may not list it: who doesn't know a client's id finds nothing. */
+export const partnersPermissions = ({ partnersBucket }: ServicePlace): Permission[] =>
+  partnersBucket
+    ? [
+        {
+          sid: 'ReadPartners',
+          actions: ['s3:GetObject'],
+          resources: [partnersBucket.arnForObjects(`${REGISTER_PREFIX.partners}*`)],
+          wildcard: OBJECT_NAMES,
+        },
+      ]
+    : [];
 
 /** Lambda tells a function that has failed for good to another, with the rights of the one that failed. */
 export const failurePermission = ({ stack, names }: ServicePlace, toldTo: string): Permission => ({

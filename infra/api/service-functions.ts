@@ -4,6 +4,7 @@ import {
   failurePermission,
   listingPermissions,
   type Permission,
+  partnersPermissions,
   queryPermissions,
   resultsPermissions,
   type ServicePlace,
@@ -33,6 +34,7 @@ const reportFunction = (report: Report): ServiceFunction => ({
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WORKING_MB,
   permissions: (place) => [
+    ...partnersPermissions(place),
     ...queryPermissions(place, [report]),
     ...resultsPermissions(place, {
       reads: ['athena', 'reports', 'orders', 'publications', 'abandoned'],
@@ -46,7 +48,7 @@ const daysOfReport = (report: Report): ServiceFunction => ({
   description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  permissions: (place) => listingPermissions(place, [report]),
+  permissions: (place) => [...partnersPermissions(place), ...listingPermissions(place, [report])],
 });
 
 /** The waiting room carries on what any report's function began, down to a failed query's second try. */
@@ -56,6 +58,7 @@ const downloads: ServiceFunction = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
   permissions: (place) => [
+    ...partnersPermissions(place),
     ...queryPermissions(place, reports),
     ...resultsPermissions(place, {
       reads: ['athena', 'reports', 'orders', 'tickets', 'publications', 'abandoned'],

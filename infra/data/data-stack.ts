@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { EventsTables } from './events-tables.ts';
+import { makePartnersBucket } from './partners-bucket.ts';
 import { makePrivateBucket } from './private-bucket.ts';
 import { makeResultsBucket } from './results-bucket.ts';
 import { Workgroup } from './workgroup.ts';
@@ -13,13 +14,20 @@ export interface DataStackProps extends StackProps {
   readonly names: ResourceNames;
 }
 
+/** Of the buckets that other stacks know. */
+export interface BucketNames {
+  readonly events: string;
+  readonly results: string;
+  readonly partners: string;
+}
+
 /** How long an overwritten or deleted events file can be brought back. */
 const UNDO_DAYS = 30;
 
-/** What holds data: the events, their tables, the results, and where queries run. */
+/** What holds data: the events, their tables, the results, the register of partners, and where queries run. */
 export class DataStack extends Stack {
   /** For other stacks. While they read them, CloudFormation refuses to replace the buckets under them. */
-  readonly bucketNames: { readonly events: string; readonly results: string };
+  readonly bucketNames: BucketNames;
 
   constructor(scope: Construct, id: string, { stage, names, ...props }: DataStackProps) {
     super(scope, id, props);
@@ -32,6 +40,7 @@ export class DataStack extends Stack {
           lifecycleRules: [{ id: 'undo', noncurrentVersionExpiration: Duration.days(UNDO_DAYS) }],
         });
     const resultsBucket = makeResultsBucket(this, 'Results', keepData);
+    const partnersBucket = makePartnersBucket(this, 'Partners', keepData);
     new EventsTables(this, 'Tables', {
       databaseName: names.database,
       bucket: eventsBucket,
@@ -52,6 +61,7 @@ export class DataStack extends Stack {
     this.bucketNames = {
       events: events.bucket ?? madeOrGiven,
       results: exported('ResultsBucket', names.exported('results-bucket'), resultsBucket),
+      partners: exported('PartnersBucket', names.exported('partners-bucket'), partnersBucket),
     };
   }
 }

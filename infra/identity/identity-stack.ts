@@ -24,14 +24,17 @@ import type { TokenIssuer } from './token-issuer.ts';
 export interface IdentityStackProps extends StackProps {
   readonly names: ResourceNames;
   readonly apiScope: string;
-  /** The partners' names: each gets a machine client of its own. */
-  readonly clients: readonly string[];
+  /** Names of clients that an older version made here: they stay in Cognito when they go from here. */
+  readonly formerClients: readonly string[];
   readonly keepData: boolean;
   /** Whether the probe gets a client of its own. */
   readonly isProbed: boolean;
 }
 
-/** The service's own identity provider: machine clients that request tokens with `{apiScope}/.default` (contract 5.2). */
+/**
+ * The service's own identity provider, for machine clients that request tokens with `{apiScope}/.default` (contract 5.2).
+ * The clients are made by `npm run partner`, not here: partners come more often than deployments.
+ */
 export class IdentityStack extends Stack {
   /** For other stacks. While they read it, CloudFormation refuses to replace the user pool under them. */
   readonly tokenIssuer: TokenIssuer;
@@ -40,7 +43,7 @@ export class IdentityStack extends Stack {
   constructor(
     scope: Construct,
     id: string,
-    { names, apiScope, clients, keepData, isProbed, ...props }: IdentityStackProps,
+    { names, apiScope, formerClients, keepData, isProbed, ...props }: IdentityStackProps,
   ) {
     super(scope, id, props);
     const pool = new UserPool(this, 'Partners', {
@@ -86,8 +89,8 @@ export class IdentityStack extends Stack {
         accessTokenValidity: Duration.hours(1),
         preventUserExistenceErrors: true,
       });
-    for (const name of clients)
-      new CfnOutput(this, `ClientId-${name}`, { value: addClient(name, name).userPoolClientId });
+    // As the older version had them, so that CloudFormation finds nothing to replace.
+    for (const name of formerClients) addClient(name, name).applyRemovalPolicy(RemovalPolicy.RETAIN);
 
     const tokenUrl = new CfnOutput(this, 'TokenUrl', {
       value: `${domain.baseUrl()}/oauth2/token`,

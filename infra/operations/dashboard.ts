@@ -11,6 +11,8 @@ import {
 import { serviceFunctions } from '../api/service-functions.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { StageMetrics } from './metrics.ts';
+import { partnerQueries } from './partner-queries.ts';
+import { partnerLogs } from './save-partner-queries.ts';
 
 export interface DashboardParts {
   readonly names: ResourceNames;
@@ -21,7 +23,7 @@ export interface DashboardParts {
 
 const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
 
-/** Makes the dashboard: what partners see, what the queries cost, how the functions and the firewall fare. */
+/** Makes the dashboard: what partners see, what the queries cost, who pulled what, how the functions and the firewall fare. */
 export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardParts): void {
   const { own, gateway, lambda, firewall, scannedByState, answers } = metrics;
   const ofEach = (name: 'Duration' | 'Errors' | 'Throttles', statistic: string) =>
@@ -64,6 +66,15 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           firewall('BlockedRequests', stack.region),
         ]),
       ],
+      ...partnerQueries.map(({ title, ofAll }) => [
+        new LogQueryWidget({
+          title,
+          logGroupNames: partnerLogs(names),
+          queryLines: [...ofAll],
+          width: 24,
+          height: 6,
+        }),
+      ]),
       [
         new LogQueryWidget({
           title: 'The last requests that failed for a fault of ours',

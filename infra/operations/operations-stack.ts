@@ -20,6 +20,7 @@ import { type BurnRate, burnRates } from './burn-rate.ts';
 import { makeDashboard } from './dashboard.ts';
 import { ANSWER_KINDS, type AnswerKind, type StageMetrics, stageMetrics } from './metrics.ts';
 import { probeAlarms } from './probe-alarms.ts';
+import { savePartnerQueries } from './save-partner-queries.ts';
 
 export interface OperationsStackProps extends StackProps {
   readonly stage: Pick<Stage, 'name' | 'alarms' | 'probe' | 'runbookUrl'>;
@@ -61,6 +62,7 @@ export class OperationsStack extends Stack {
       alarm.addAlarmAction(tell);
       alarm.addOkAction(tell);
     }
+    savePartnerQueries(this, names);
     makeDashboard(this, { names, metrics, alarms, runbookUrl: stage.runbookUrl });
   }
 

@@ -23,7 +23,7 @@ import type { StoredDocument } from './results.ts';
 import { beginRun, follow, lookAgain, type Run, waiting } from './run.ts';
 
 /** A file is not given out on the last day that it is kept, so that no link outlives its file. */
-const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
+export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
 /** Within how long, in milliseconds, one of those who wait takes over from a request that does not ask any more. */
 const TAKE_OVER_MS = 1_000;

@@ -62,12 +62,16 @@ export async function readTicket(results: ResultsBucket, id: string, now: number
   return { id, ticket: parsed.output, stored };
 }
 
-/** Records how far the delivery has come since. Of several requests for one ticket, the first one's word counts. */
+/**
+ * Records how far the delivery has come since, and whose rows it is of. Of several requests for one ticket, the first
+ * one's word counts.
+ */
 export async function updateTicket(
   results: ResultsBucket,
   { id, ticket: was, stored }: StoredTicket,
-  progress: Ticket['progress'],
+  now: Pick<Ticket, 'progress' | 'companies'>,
 ): Promise<void> {
-  if (JSON.stringify(progress) === JSON.stringify(was.progress)) return;
-  await results.replace(stored, keyOf(id), { ...was, progress });
+  const { progress, companies } = was;
+  if (JSON.stringify([now.progress, now.companies]) === JSON.stringify([progress, companies])) return;
+  await results.replace(stored, keyOf(id), { ...was, ...now });
 }

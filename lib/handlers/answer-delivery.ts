@@ -3,8 +3,10 @@ import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.t
 import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryFacts, DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
 import { hopWaitMs } from '../delivery/hop-wait.ts';
+import { measured } from '../delivery/measured-results.ts';
 import { zippedBeside } from '../delivery/zipped-file.ts';
 import { admitsGzip } from './admits-gzip.ts';
+import { auditedFacts } from './audited-facts.ts';
 import type { FunctionParts } from './function-parts.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
@@ -33,11 +35,13 @@ export const answerBy = ({ config }: Pick<FunctionParts, 'config'>, began: numbe
 
 /** Delivers a report as far as it can be done within one request, and answers with where it is (contract 4.2). */
 export async function answerDelivery(
-  { config, partsUntil }: FunctionParts,
+  { config, partsUntil, log }: FunctionParts,
   { event, began, hop, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
   const waitUntil = began + hopWaitMs(hop, config.queryWaitMs);
-  const parts = partsUntil(answerBy({ config }, began), waitUntil);
+  const given = partsUntil(answerBy({ config }, began), waitUntil);
+  const { results, bytesOf } = measured(given.results);
+  const parts = { ...given, results };
   const terms: DeliveryTerms = {
     ...callerWaits,
     waitUntil,
@@ -59,5 +63,9 @@ export async function answerDelivery(
   facts.cacheStatus = delivery.cacheStatus;
   const key = terms.admitsGzip ? await zippedBeside(parts.results, delivery.key) : delivery.key;
   const url = await parts.results.presign(key, config.downloadUrlSeconds);
+  log.info('download', {
+    requestId: event.requestContext.requestId,
+    ...auditedFacts(facts, wanted, { bytes: bytesOf(key), dataVersion: delivery.dataVersion }),
+  });
   return redirectToDownload(url, delivery);
 }

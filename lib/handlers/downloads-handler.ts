@@ -1,10 +1,13 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { NoSuchDownload } from '../answers/problem.ts';
 import { readTicket, updateTicket } from '../delivery/ticket.ts';
+import { judgeRecord, type Verdict } from '../partners/whose-rows.ts';
 import { reports } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
+import type { Entitlement } from '../report/row-predicates.ts';
 import { answerBy, answerDelivery } from './answer-delivery.ts';
 import type { FunctionParts } from './function-parts.ts';
+import { noteCaller } from './note-caller.ts';
 import { problemChain } from './problem-chain.ts';
 
 /**
@@ -12,7 +15,8 @@ import { problemChain } from './problem-chain.ts';
  * ticket is all that it takes: an Authorization header, which some clients keep and some drop, is not looked at.
  *
  * - 303 with the download URL in `Location`, or with the next hop's
- * - 404 where the ticket is unknown or has expired
+ * - 404 where the ticket is unknown or has expired, or its partner has lost the right to the report meanwhile: a 401
+ *   would ask for a token, which is not looked at here; the report's own URL tells the partner more
  * - 500 and 503 as for the report itself
  */
 export function downloadsHandler(parts: FunctionParts) {
@@ -20,29 +24,42 @@ export function downloadsHandler(parts: FunctionParts) {
     const id = event.pathParameters?.['ticket'] ?? '';
     const hop = /^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0];
     if (hop === undefined) throw new NoSuchDownload();
-    const { results } = parts.partsUntil(answerBy(parts, began));
+    const { results, register } = parts.partsUntil(answerBy(parts, began));
     const read = await readTicket(results, id, began);
     const { ticket } = read;
     const report = reports.find(({ name }) => name === ticket.report);
     if (!report) throw new NoSuchDownload();
     facts.report = ticket.report;
     facts.client = ticket.client;
+    facts.partner = ticket.client;
     facts.hop = Number(hop);
+
+    // What it accepts was settled by the request that got the ticket.
+    const request = parseRequest(report, { parameters: ticket.parameters, accept: undefined });
+    const given: Entitlement =
+      ticket.companies === 'every-company' ? ticket.companies : ticket.companies.map(BigInt);
+    // There is no token here: without a register, the ticket opens what its token opened.
+    const verdict: Verdict =
+      parts.config.entitlements.by === 'partners'
+        ? judgeRecord(await register.find(ticket.client), report)
+        : { state: 'entitled', entitlement: given };
+    noteCaller(facts, verdict);
+    if (verdict.state === 'refused') throw new NoSuchDownload();
+    const { entitlement } = verdict;
+    const companies = entitlement === 'every-company' ? entitlement : entitlement.map(String);
+    // A report of other companies' rows is another report: what was waited for is let go.
+    const isSame = JSON.stringify(companies) === JSON.stringify(ticket.companies);
 
     return answerDelivery(parts, {
       event,
       began,
       hop: Number(hop),
       facts,
-      wanted: {
-        // What it accepts was settled by the request that got the ticket.
-        request: parseRequest(report, { parameters: ticket.parameters, accept: undefined }),
-        entitlement: ticket.companies === 'every-company' ? ticket.companies : ticket.companies.map(BigInt),
-      },
+      wanted: { request, entitlement },
       callerWaits: ticket,
-      left: ticket.progress,
+      ...(isSame && { left: ticket.progress }),
       remember: async (progress) => {
-        await updateTicket(results, read, progress);
+        await updateTicket(results, read, { progress, companies });
         return { ticket: id, hop: Number(hop) + 1 };
       },
     });

@@ -4,11 +4,16 @@ import { athenaQueries } from '../aws/athena-queries.ts';
 import { makeClients } from '../aws/clients.ts';
 import { s3ResultsBucket } from '../aws/results-bucket.ts';
 import { type ListingCache, s3Lake } from '../aws/s3-lake.ts';
+import { type RecordCache, s3Register } from '../aws/s3-register.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { DeliveryParts } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../metric-names.ts';
+import type { Register } from '../partners/register.ts';
 import type { LineLog } from './request-log.ts';
 import type { MetricSink } from './request-metrics.ts';
+
+/** What a request works with. */
+type RequestParts = DeliveryParts & { readonly register: Register };
 
 /** What every function is made of. */
 export interface FunctionParts {
@@ -19,7 +24,7 @@ export interface FunctionParts {
    * What a request works with. Every call of AWS ends by its time, in milliseconds since 1970: those of the engine while
    * there is still time to write down where the caller waits on.
    */
-  readonly partsUntil: (until: number, engineUntil?: number) => DeliveryParts;
+  readonly partsUntil: (until: number, engineUntil?: number) => RequestParts;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -28,6 +33,8 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
   const { athena, s3 } = makeClients();
   const log = new Logger({ persistentKeys: { commit: config.commit } });
   const cache: ListingCache = new Map();
+  const records: RecordCache = new Map();
+  const partnersBucket = config.entitlements.by === 'partners' ? config.entitlements.bucket : undefined;
   const onUnlistable = once((error: unknown) => {
     log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
   });
@@ -43,6 +50,7 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until),
       lake: s3Lake(s3, config.lake, { until, cache, onUnlistable }),
+      register: s3Register(s3, partnersBucket, { until, cache: records }),
     }),
   };
 }

@@ -1,10 +1,15 @@
 import type { CacheStatus, DeliveryFacts } from '../delivery/delivery.ts';
+import type { Refusal } from '../partners/whose-rows.ts';
 
 /** What one line of the log may say beside the fixed facts: an allow-list by construction. */
 export interface LoggedFacts extends DeliveryFacts {
   report?: string;
   /** The token's client id. */
   client?: string;
+  /** The client's name in the register of partners; the client id where it has none. */
+  partner?: string;
+  /** Why the caller was refused, where it was for whose rows it may see. */
+  refusal?: Refusal;
   /** How many companies' rows the caller may see. */
   companies?: number | 'every-company';
   /** Which step in the waiting room this was. */

@@ -3,8 +3,8 @@ import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
 import { issueTicket } from '../delivery/ticket.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
-import { entitle } from '../token/entitle.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
+import { admitCaller } from './admit-caller.ts';
 import { answerBy, answerDelivery } from './answer-delivery.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { problemChain } from './problem-chain.ts';
@@ -30,16 +30,11 @@ export function reportHandler(
   report: Report,
   parts: FunctionParts & { readonly verifyToken: TokenVerifier },
 ) {
-  const { config, verifyToken, partsUntil } = parts;
+  const { config, partsUntil } = parts;
   return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
     facts.report = report.name;
-    const claims = await verifyToken(requestHeader(event, 'authorization'));
-    const client = String(
-      claims['client_id'] ?? claims['azp'] ?? claims['appid'] ?? claims['sub'] ?? 'unnamed',
-    );
-    facts.client = client;
-    const entitlement = entitle(claims, report, config);
-    facts.companies = entitlement === 'every-company' ? entitlement : entitlement.length;
+    const { register, results } = partsUntil(answerBy(parts, began));
+    const { client, entitlement } = await admitCaller(event, report, parts, register, facts);
     const parameters = event.multiValueQueryStringParameters ?? {};
     const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
 
@@ -54,7 +49,7 @@ export function reportHandler(
       wanted: { request, entitlement },
       callerWaits: { giveUpAt, publishUntil },
       remember: async (progress) => {
-        const ticket = await issueTicket(partsUntil(answerBy(parts, began)).results, {
+        const ticket = await issueTicket(results, {
           form: 1,
           report: report.name,
           parameters: parameters as Record<string, string[]>,

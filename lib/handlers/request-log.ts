@@ -56,4 +56,11 @@ const line = (
   status: response?.statusCode,
   durationMs: Date.now() - began,
   ...facts,
+  ...endedFacts(facts),
 });
+
+/** What the queries cost whose end this request has recorded, so that each is charged to one partner, and once. */
+const endedFacts = ({ ends = [] }: LoggedFacts) =>
+  ends.length > 0
+    ? { endedQueries: ends.length, endedBytes: ends.reduce((sum, end) => sum + end.bytesScanned, 0) }
+    : {};

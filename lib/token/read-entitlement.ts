@@ -1,3 +1,4 @@
+import { isCompanyId } from '../report/company-id.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
 import type { Claims } from './verify-token.ts';
 
@@ -38,6 +39,3 @@ function entriesOf(claim: unknown): (string | number)[] | undefined {
     ? (entries as (string | number)[])
     : undefined;
 }
-
-const isCompanyId = (entry: string): boolean =>
-  /^-?\d{1,19}$/.test(entry) && BigInt.asIntN(64, BigInt(entry)) === BigInt(entry);

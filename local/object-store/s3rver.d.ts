@@ -50,6 +50,7 @@ declare module '@20minutes/s3rver/lib/middleware/response-header-override.js' {
 declare module '@20minutes/s3rver/lib/models/error.js' {
   /** An error that is answered as S3's XML, with the status that S3 has for the code. */
   export default class S3Error extends Error {
+    readonly code: string;
     constructor(code: string, message: string, detail?: Record<string, unknown>);
   }
 }

@@ -73,6 +73,9 @@ export async function startDeployed(
       faults,
       sandboxes: new Map(FUNCTIONS.map((name) => [name, sandboxOf(stage, name)])),
       identityProvider: signer(lane),
+      clients: [],
+      environment: {},
+      register: () => Promise.reject(new TypeError('deployed, `npm run partner` writes the register')),
       athenaCalls: () => [],
       close: () => running.disposeAsync(),
     },
@@ -96,23 +99,16 @@ async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: 
 }
 
 /** A partner's client, as docs/deploy.md hands it over; in stage `claims`, the house's own. */
-async function credentialsOf(operate: Operator, { stage, endpoint }: Lane) {
+async function credentialsOf(operate: Operator, { stage, endpoint, client }: Lane) {
   if (stage === 'claims')
     return {
       tokenUrl: (await operate.outputs(stage, 'api'))['TokenUrl'] ?? '',
       clientId: 'house',
       clientSecret: 'house-secret',
     };
-  const { UserPoolId = '', ClientIdfirstpartner = '' } = await operate.outputs(stage, 'identity');
-  const client = ['--user-pool-id', UserPoolId, '--client-id', ClientIdfirstpartner];
-  const query = ['--query', 'UserPoolClient.ClientSecret', '--output', 'text'];
-  const secret = await operate.aws('cognito-idp', 'describe-user-pool-client', ...client, ...query);
-  return {
-    // Its own host name leads to AWS.
-    tokenUrl: `${endpoint}/oauth2/token`,
-    clientId: ClientIdfirstpartner,
-    clientSecret: secret.trim(),
-  };
+  if (!client) throw new TypeError('the lane has no client');
+  // Its own host name leads to AWS.
+  return { tokenUrl: `${endpoint}/oauth2/token`, ...client };
 }
 
 const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({

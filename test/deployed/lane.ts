@@ -6,6 +6,8 @@ export interface Lane {
   readonly faultsFile: string;
   /** Where the identity provider of stage `claims` signs any token for the tests. */
   readonly signUrl: string;
+  /** The client of stage `cognito` that the register lets see every row. */
+  readonly client?: { readonly clientId: string; readonly clientSecret: string };
   /** Which stage the suites run against. */
   readonly stage: 'cognito' | 'claims';
 }

@@ -39,6 +39,8 @@ export function operator({ endpoint, commands }: Account, cwd = ROOT, credential
     /** `npx cdk …`, as every CDK user types it, on a stage of the lane. */
     cdk: (command: string, stage: string, ...parameters: string[]) =>
       run('npx', ['cdk', command, '-c', `stages=${STAGES}`, '-c', `stage=${stage}`, ...parameters]),
+    /** `npm run partner -- …`, of a stage of the lane. */
+    partner: (...parameters: string[]) => run('node', ['tools/partner.ts', ...parameters]),
     bootstrap: () => run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '']),
     /** The outputs of a stack, by name. */
     async outputs(stage: string, part: string): Promise<Readonly<Record<string, string>>> {

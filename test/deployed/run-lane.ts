@@ -24,6 +24,7 @@ const say = (text: string) =>
 /** The suites of each stage: who has a token of Cognito sees every row; who has claims sees what they name. */
 const SUITES = [
   { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
+  { stage: 'cognito', files: ['test/deployed/partners.test.ts'] },
   { stage: 'claims', files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'] },
   {
     stage: 'cognito',
@@ -44,6 +45,35 @@ const chosen = SUITES.map(({ stage, files }) => ({
 })).filter(({ files }) => files.length > 0);
 if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
 
+/** The house's own client, which sees every row as the suites expect, and the probe's. */
+async function addHouse(partner: (...parameters: string[]) => Promise<string>) {
+  const everything = ['--publisher-companies', 'every-company', '--advertiser-companies', 'every-company'];
+  const output = await partner(
+    'add',
+    'cognito',
+    'house',
+    ...everything,
+    '--contact',
+    'house@partner.example',
+  );
+  const [clientId = '', clientSecret = ''] = ['client id', 'client secret'].map(
+    (name) => RegExp(`${name} +(\\S+)`).exec(output)?.[1],
+  );
+  const id = /client (\S+), "probe" in Cognito/.exec(await partner('list', 'cognito'))?.[1] ?? '';
+  await partner(
+    'add',
+    'cognito',
+    'probe',
+    '--client',
+    id,
+    ...everything,
+    '--contact',
+    'house@partner.example',
+  );
+  say('Partners house and probe are added to stage cognito.');
+  return { clientId, clientSecret };
+}
+
 try {
   const commands = await installTools();
   await using resources = new AsyncDisposableStack();
@@ -52,17 +82,25 @@ try {
   const emulator = resources.use(await startEmulator(commands, directory));
   const issuer = resources.use(await startIssuer());
   Object.assign(process.env, emulator.trust, issuer.environment);
-  const { bootstrap, cdk } = operator({ endpoint: emulator.url, commands });
+  const { bootstrap, cdk, partner } = operator({ endpoint: emulator.url, commands });
   say(`The emulator answers at ${emulator.url}.`);
   await bootstrap();
   for (const stage of new Set(chosen.map(({ stage }) => stage))) {
     await cdk('deploy', stage, '--all', '--require-approval', 'never');
     say(`Stage ${stage} is deployed.`);
   }
+  const client = chosen.some(({ stage }) => stage === 'cognito') ? await addHouse(partner) : undefined;
   for (const { stage, files } of chosen) {
     stop.signal.throwIfAborted();
     const { url: endpoint, faultsFile } = emulator;
-    const lane = laneEnvironment({ endpoint, commands, faultsFile, signUrl: issuer.signUrl, stage });
+    const lane = laneEnvironment({
+      endpoint,
+      commands,
+      faultsFile,
+      signUrl: issuer.signUrl,
+      stage,
+      ...(client && { client }),
+    });
     const suite = spawn('vitest', ['run', '--config', 'vitest.deployed.config.ts', ...files], {
       stdio: 'inherit',
       env: { ...process.env, ...lane },

@@ -1,6 +1,6 @@
 import type { StageInput } from '../../infra/stage.ts';
 import { dev } from '../../infra/stages.ts';
-import { CLAIMS } from '../../local/clients.ts';
+import { CLAIMS } from './claims.ts';
 
 const common: StageInput = {
   ...dev,
@@ -13,7 +13,7 @@ const common: StageInput = {
 export const stages: Readonly<Record<string, StageInput>> = {
   cognito: {
     ...common,
-    identity: { provider: 'cognito', clients: ['first-partner', 'second-partner'] },
+    identity: { provider: 'cognito' },
     probe: { everyMinutes: 60 },
   },
   claims: {

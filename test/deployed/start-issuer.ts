@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { CLIENTS } from '../../local/clients.ts';
 import { startIdentityProvider } from '../../local/identity-provider.ts';
+import { CLIENTS } from './claims.ts';
 
 interface SignRequest {
   readonly claims: Record<string, unknown>;

@@ -33,6 +33,7 @@ export const statements: readonly {
   readonly functions: readonly string[];
   readonly proof: Proof;
 }[] = [
+  { sid: 'ReadPartners', functions: [...querying, ...days], proof: 'here' },
   { sid: 'RunQueries', functions: querying, proof: 'here' },
   { sid: 'ReadTableDefinitions', functions: querying, proof: { awsOnly: ATHENA_GLUE } },
   { sid: 'SeeDefaultDatabase', functions: querying, proof: { awsOnly: ATHENA_GLUE } },

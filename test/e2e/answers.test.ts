@@ -13,7 +13,8 @@ const events = knownEvents(42, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const expected = expectedReport('publisherperformance', events.publisher_events, question);
 const query = queryOf(question);
-const EVERY_COMPANY = { publisher_companies: '*', advertiser_companies: '*' };
+/** By the register and by claims. */
+const EVERY_COMPANY = { client_id: 'house', publisher_companies: '*', advertiser_companies: '*' };
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 let service: Service;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
-import { CLIENTS } from '../../local/clients.ts';
+import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import { writeEvents } from '../../local/events/write-events.ts';
 import { type Service, startService } from './service.ts';
 
@@ -240,7 +240,7 @@ describe('GET /reporting/{report}/days', () => {
     ['advertiser', [401, 200]],
     ['nobody', [401, 401]],
   ])('answers %s by what the token opens of each report: %j', async (clientId, expected) => {
-    const client = CLIENTS.find((candidate) => candidate.clientId === clientId);
+    const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
     const token = await accessToken({ ...service.stack, ...client });
     const statuses = reports.map(async ({ name }) => (await days(...MARCH, token, name)).status);
     expect(await Promise.all(statuses)).toEqual(expected);

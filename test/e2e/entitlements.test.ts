@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessToken } from '../../local/access-token.ts';
+import { BY_CLAIMS } from './by-claims.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
@@ -17,7 +17,7 @@ type ReportName = keyof typeof rowsOf;
 
 let service: Service;
 beforeAll(async () => {
-  service = await startService(events);
+  service = await startService(events, { functionEnv: BY_CLAIMS });
 });
 afterAll(() => service.close());
 
@@ -42,7 +42,7 @@ const notAuthorized = {
   body: expect.stringContaining('"detail":"Not authorized to this endpoint."'),
 };
 
-describe('a caller', () => {
+describe('a caller, by the claims of its token', () => {
   it('sees its own companies’ rows, and another its own, by the same URL at the same time', async () => {
     const [one, other] = await Promise.all([
       tokenOf({ publisher_companies: 1000 }),
@@ -94,7 +94,7 @@ describe('a caller', () => {
 
   it('waits in a room of its own', async () => {
     const token = await tokenOf({ publisher_companies: 1002 });
-    const slow = await startService(events, { functionEnv: { QUERY_WAIT_MS: '200' } });
+    const slow = await startService(events, { functionEnv: { ...BY_CLAIMS, QUERY_WAIT_MS: '200' } });
     try {
       slow.stack.faults.set([{ on: 'query', delayMs: 800 }]);
       const claims = { scope: slow.stack.scope, publisher_companies: 1002 };
@@ -107,27 +107,6 @@ describe('a caller', () => {
     } finally {
       await slow.close();
     }
-  });
-
-  it('of the local identity provider has the rights that the guide promises', async () => {
-    const clients = ['house', 'publisher-one', 'publisher-two', 'advertiser', 'nobody'];
-    const statuses = await Promise.all(
-      clients.map(async (clientId) => {
-        const token = await accessToken({ ...service.stack, clientId, clientSecret: `${clientId}-secret` });
-        const answers = [
-          await get('publisherperformance', revenue, token),
-          await get('advertiserperformance', { ...january, fields: ['Spend'] }, token),
-        ];
-        return [clientId, ...answers.map(({ status }) => status)];
-      }),
-    );
-    expect(statuses).toEqual([
-      ['house', 200, 200],
-      ['publisher-one', 200, 401],
-      ['publisher-two', 200, 401],
-      ['advertiser', 401, 200],
-      ['nobody', 401, 401],
-    ]);
   });
 });
 

@@ -7,12 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../lib/config.ts';
 import { retypeCsv } from '../../lib/csv/retype-csv.ts';
 import { makeOrder } from '../../lib/delivery/order.ts';
+import { readPartner } from '../../lib/partners/partner-record.ts';
+import { partnerKey, type Register } from '../../lib/partners/register.ts';
+import { whoseRows } from '../../lib/partners/whose-rows.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
-import { entitle } from '../../lib/token/entitle.ts';
+import { clientOf } from '../../lib/token/client-of.ts';
+import { readEntitlement } from '../../lib/token/read-entitlement.ts';
 import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
 import type { OpenedEngine } from '../../local/athena/query-engine.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
+import { BY_CLAIMS } from './by-claims.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
 import { knownEvents, randomNumbers } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
@@ -30,7 +35,8 @@ const GOVERNING = {
 
 interface Case {
   readonly report: ReportName;
-  readonly companies: readonly bigint[];
+  /** What it may see; undefined where it is to be refused. */
+  readonly companies: readonly bigint[] | 'every-company' | undefined;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly question: Question;
 }
@@ -95,15 +101,76 @@ function randomCases(seed: number, count: number): Case[] {
   });
 }
 
+const REFUSED = 'refused';
+
+const CLIENTS = ['a', 'b', 'c', 'd'];
+
+/** Registers in which most clients have records, good and bad ones, and tokens that name one of them or none. */
+function randomRegisters(seed: number, count: number) {
+  const random = randomNumbers(seed);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const some = (ids: readonly bigint[]) => ids.filter(() => random() < 0.4);
+  const listed = (ids: readonly bigint[] | 'every-company') =>
+    ids === 'every-company' ? ids : ids.map((id) => (id < 100n && random() < 0.3 ? `0${id}` : String(id)));
+  const companiesIn = (report: ReportName): readonly bigint[] | 'every-company' =>
+    random() < 0.12 ? 'every-company' : some(COMPANIES[report]);
+  /** What makes a record open nothing. */
+  const spoil: ((record: object) => unknown)[] = [
+    () => undefined,
+    () => null,
+    (record) => ({ ...record, form: 2 }),
+    (record) => ({ ...record, active: false }),
+    (record) => ({ ...record, active: 'yes' }),
+    (record) => ({ ...record, client: 'somebody else' }),
+    (record) => ({ ...record, publisherCompanies: [1000], advertiserCompanies: [1] }),
+    (record) => ({ ...record, publisherCompanies: ['*'], advertiserCompanies: ['*'] }),
+    (record) => ({ ...record, until: '2030-01-01' }),
+  ];
+  return randomCases(seed, count).map((entry) => {
+    const documents = new Map<string, unknown>();
+    const truth = new Map<string, Case['companies']>();
+    for (const client of CLIENTS) {
+      const sees = {
+        publisherperformance: companiesIn('publisherperformance'),
+        advertiserperformance: companiesIn('advertiserperformance'),
+      };
+      const record = {
+        form: 1,
+        client,
+        name: client,
+        publisherCompanies: listed(sees.publisherperformance),
+        advertiserCompanies: listed(sees.advertiserperformance),
+        contact: '',
+        since: '2026-01-01T00:00:00Z',
+        active: true,
+      };
+      const isGood = random() < 0.75;
+      documents.set(partnerKey(client), isGood ? record : pick(spoil)(record));
+      const seen = sees[entry.report];
+      if (isGood && seen.length > 0) truth.set(client, seen);
+    }
+    const client = pick([...CLIENTS, ...CLIENTS, 'stranger', undefined]);
+    const claim = pick(['client_id', 'azp', 'appid']);
+    // The claims that would open companies elsewhere open nothing here, nor does another client in `sub`.
+    const claims = { ...entry.claims, sub: pick(CLIENTS), ...(client !== undefined && { [claim]: client }) };
+    return { ...entry, claims, documents, companies: client === undefined ? undefined : truth.get(client) };
+  });
+}
+
 const expected = ({ report, companies, question }: Case): string => {
-  const visible = rowsOf[report].filter((row: EventRow) =>
-    companies.includes(row[GOVERNING[report]] as bigint),
+  if (companies === undefined) return REFUSED;
+  const visible = rowsOf[report].filter(
+    (row: EventRow) => companies === 'every-company' || companies.includes(row[GOVERNING[report]] as bigint),
   );
   return expectedReport(report, visible, question);
 };
 
 /** The cases that are answered wrongly, some at a time. */
-async function wronglyAnswered(cases: Case[], answer: (entry: Case) => Promise<string>, atOnce: number) {
+async function wronglyAnswered<C extends Case>(
+  cases: readonly C[],
+  answer: (entry: C) => Promise<string>,
+  atOnce: number,
+) {
   const wrong: unknown[] = [];
   const queue = cases.values();
   const work = async () => {
@@ -120,7 +187,7 @@ let service: Service;
 let home: string;
 let engine: OpenedEngine;
 beforeAll(async () => {
-  service = await startService(events);
+  service = await startService(events, { functionEnv: BY_CLAIMS });
   home = await mkdtemp(join(tmpdir(), 'random-entitlements-'));
   const eventsDirectory = join(home, 'events');
   for (const [table, rows] of Object.entries(events))
@@ -137,36 +204,68 @@ afterAll(async () => {
   await service.close();
 });
 
+const LEAST = {
+  TOKEN_ISSUER: 'https://issuer.example',
+  TOKEN_JWKS_URI: 'https://issuer.example/keys',
+  API_SCOPE: 'api://reports',
+  ATHENA_DATABASE: 'reports',
+  ATHENA_WORKGROUP: 'reports',
+  RESULTS_BUCKET: 'results',
+};
+
+/** The register of these documents, as it lies in its bucket; without them, one that finds nobody. */
+const registerOf = (documents: ReadonlyMap<string, unknown> = new Map()): Register => ({
+  find: async (client) => readPartner(documents.get(partnerKey(client)), client),
+});
+
+let queries = 0;
+
+/** What the service makes of a verified token and a question, from the claims to the CSV. */
+async function answerTo(
+  { report: name, claims, question, documents }: Case & { documents?: ReadonlyMap<string, unknown> },
+  { entitlements }: ReturnType<typeof readConfig>,
+): Promise<string> {
+  const report = reports.find((entry) => entry.name === name);
+  if (!report) throw new Error(`there is no report ${name}`);
+  const verdict = await whoseRows(
+    entitlements,
+    report,
+    { client: clientOf(claims), byClaims: (rule) => readEntitlement(claims, rule) },
+    registerOf(documents),
+  );
+  if (verdict.state === 'refused') return REFUSED;
+  const query = new URLSearchParams(queryOf(question));
+  const parameters = Object.fromEntries([...query.keys()].map((key) => [key, query.getAll(key)]));
+  const request = parseRequest(report, { parameters, accept: undefined });
+  const { query: compiled, columns } = makeOrder(request, verdict.entitlement, { version: '' });
+  const signal = new AbortController().signal;
+  const { csvPath } = await engine.run({ id: `case-${queries++}`, ...compiled, signal });
+  const csv = await buffer(retypeCsv(columns, createReadStream(csvPath)));
+  await rm(csvPath);
+  return csv.toString();
+}
+
 describe('no row of a foreign company counts', () => {
-  it('in 2,000 random questions by random claims, from the claims to the CSV', async () => {
+  it('in 2,000 random registers, tokens and questions, from the claims to the CSV', async () => {
+    const config = readConfig({ ...LEAST, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' });
+    const cases = randomRegisters(41, 2_000);
+    expect(await wronglyAnswered(cases, (entry) => answerTo(entry, config), 2)).toEqual([]);
+    // What is tried is worth trying: some of all kinds.
+    const refused = cases.filter(({ companies }) => companies === undefined).length;
+    expect(refused).toBeGreaterThan(400);
+    expect(refused).toBeLessThan(1_600);
+    expect(cases.filter(({ companies }) => companies === 'every-company').length).toBeGreaterThan(50);
+  }, 120_000);
+
+  it('in 1,000 random questions by random claims, from the claims to the CSV', async () => {
     const config = readConfig({
-      TOKEN_ISSUER: 'https://issuer.example',
-      TOKEN_JWKS_URI: 'https://issuer.example/keys',
-      API_SCOPE: 'api://reports',
+      ...LEAST,
       ENTITLEMENTS: 'claims',
       PUBLISHER_COMPANIES_CLAIM: 'publisher_companies',
       ADVERTISER_COMPANIES_CLAIM: 'advertiser_companies',
-      ATHENA_DATABASE: 'reports',
-      ATHENA_WORKGROUP: 'reports',
-      RESULTS_BUCKET: 'results',
     });
-    let queries = 0;
-    const answer = async ({ report: name, claims, question }: Case) => {
-      const report = reports.find((entry) => entry.name === name);
-      if (!report) throw new Error(`there is no report ${name}`);
-      const query = new URLSearchParams(queryOf(question));
-      const parameters = Object.fromEntries([...query.keys()].map((key) => [key, query.getAll(key)]));
-      const request = parseRequest(report, { parameters, accept: undefined });
-      const { query: compiled, columns } = makeOrder(request, entitle(claims, report, config), {
-        version: '',
-      });
-      const signal = new AbortController().signal;
-      const { csvPath } = await engine.run({ id: `case-${queries++}`, ...compiled, signal });
-      const csv = await buffer(retypeCsv(columns, createReadStream(csvPath)));
-      await rm(csvPath);
-      return csv.toString();
-    };
-    expect(await wronglyAnswered(randomCases(99, 2_000), answer, 2)).toEqual([]);
+    const answer = (entry: Case) => answerTo(entry, config);
+    expect(await wronglyAnswered(randomCases(99, 1_000), answer, 2)).toEqual([]);
   }, 120_000);
 
   it('in 200 random questions by random tokens, over HTTP', async () => {

@@ -60,15 +60,19 @@ describe('npm start', () => {
       }),
     );
 
-    const [line = ''] = output().match(/^{.*}$/m) ?? [];
-    expect(Object.keys(JSON.parse(line)).sort()).toEqual(
+    const lines = (output().match(/^{.*}$/gm) ?? []).map((line) => JSON.parse(line));
+    expect(lines.map(({ message }) => message)).toEqual(['download', 'request']);
+    expect(Object.keys(lines[1]).sort()).toEqual(
       [
         ...['level', 'message', 'timestamp', 'service', 'sampling_rate', 'requestId', 'status', 'durationMs'],
         ...[
           'report',
           'client',
+          'partner',
           'companies',
-          'isPublished',
+          'isReady',
+          'recordedEnd',
+          'dataVersion',
           'cacheStatus',
           'queryExecutionId',
           'bytesScanned',
@@ -90,6 +94,8 @@ describe('npm start', () => {
       'storageUrl',
       'athenaUrl',
       'faultsUrl',
+      'clients',
+      'environment',
     ]);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
       expect(['127.0.0.1', '127.0.0.2', '[::1]']).toContain(new URL(url).hostname);
@@ -100,6 +106,47 @@ describe('npm start', () => {
     expect(await exitCode).toBe(0);
     await expect(stat(stackFile)).rejects.toThrow('ENOENT');
     await expect(stat(join(home, 'state', `run-${child.pid}`))).rejects.toThrow('ENOENT');
+  });
+
+  it('takes its partners from a file, each with its own rows', async () => {
+    const file = join(home, 'partners.json');
+    await writeFile(
+      file,
+      JSON.stringify([
+        { name: 'acme', client: 'client-of-acme', secret: 'hush', publisherCompanies: ['1001'] },
+        { name: 'other', publisherCompanies: ['1002'], active: false },
+      ]),
+    );
+    const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, PARTNERS: file });
+    await expect.poll(output, { timeout: 40_000 }).toContain('Ctrl-C');
+    const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
+    const pull = async (line: string) => (await promisify(execFile)('sh', ['-c', line])).stdout;
+    const own = events.publisher_events.filter((row) => row['publisher_company_id'] === 1001n);
+    expect(await pull(curl)).toBe(
+      expectedReport('publisherperformance', own, {
+        fields: ['Day', 'ServedAds', 'Opens', 'Clicks', 'Revenue'],
+        start: '2026-01-26T00:00:00Z',
+        end: '2026-02-02T00:00:00Z',
+      }),
+    );
+    const others = curl.replace('npm run --silent token', 'npm run --silent token -- other');
+    expect(others).not.toBe(curl);
+    expect(JSON.parse(await pull(others))).toMatchObject({ status: 401 });
+    child.kill('SIGINT');
+    expect(await exitCode).toBe(0);
+  }, 60_000);
+
+  it.each([
+    ['that is not there', join('nowhere', 'partners.json'), undefined],
+    ['that is no JSON', 'broken.json', '[{'],
+    ['with a company that is no id', 'no-id.json', '[{"name":"acme","publisherCompanies":["acme"]}]'],
+  ])('refuses a PARTNERS file %s in one line', async (_, name, text) => {
+    const file = join(home, name);
+    if (text !== undefined) await writeFile(file, text);
+    const { code, output } = await failure({ PARTNERS: file, EVENTS_DIR: eventsDirectory });
+    expect(output).toMatch(/^PARTNERS: .*\.json can't be used: .* See docs\/local\.md, "Partners"\.\n$/);
+    expect(output.trimEnd().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
   });
 
   it.each(['http', '-1', '65536', '80.5'])('refuses PORT=%s in one line', async (port) => {

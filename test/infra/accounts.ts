@@ -4,8 +4,8 @@ import type { StageInput } from '../../infra/stage.ts';
 export const newAccount: StageInput = {
   keepData: false,
   apiScope: 'api://performance-reports',
-  identity: { provider: 'cognito', clients: ['first-partner', 'second-partner'] },
-  entitlements: { by: 'none' },
+  identity: { provider: 'cognito' },
+  entitlements: { by: 'partners' },
   events: { firstDay: '2025-01-01' },
   queries: { maxGigabytesScanned: 10 },
   reports: { longestQuerySeconds: 600, downloadUrlSeconds: 300 },

@@ -87,7 +87,7 @@ describe('the functions', () => {
       expect(token.apiScope).toBe('api://performance-reports');
       expect(config).toMatchObject({
         commit: '0123456789ab',
-        entitlements: undefined,
+        entitlements: { by: 'partners', bucket: 'made-partners' },
         athenaDatabase: 'performance_reports_test',
         athenaWorkgroup: 'performance-reports-test',
         resultsBucket: 'made-results',
@@ -102,8 +102,11 @@ describe('the functions', () => {
   it('know the claims that entitle callers, where the stage has some', () => {
     for (const each of serving(ofType(grown, 'AWS::Lambda::Function')))
       expect(readConfig(environment(each)).entitlements).toEqual({
-        PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
-        AdvertiserCompanyId: undefined,
+        by: 'claims',
+        rules: {
+          PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
+          AdvertiserCompanyId: undefined,
+        },
       });
   });
 

@@ -50,7 +50,7 @@ describe('the tables', () => {
   });
 
   it('reads an existing bucket, below its prefix', () => {
-    expect(ofType(kept, 'AWS::S3::Bucket')).toHaveLength(1);
+    expect(Object.keys(kept).filter((id) => id.startsWith('Events'))).toEqual([]);
     expect(tableInput(kept, 'advertiser_events')).toMatchObject({
       Parameters: {
         'projection.day.range': '2020-02-29,NOW',
@@ -66,7 +66,7 @@ describe('the buckets', () => {
   const buckets = [...ofType(made, 'AWS::S3::Bucket'), ...ofType(kept, 'AWS::S3::Bucket')];
 
   it('are encrypted, and drop unfinished uploads after a day', () => {
-    expect(buckets).toHaveLength(3);
+    expect(buckets).toHaveLength(5);
     for (const { Properties } of buckets)
       expect(Properties).toMatchObject({
         BucketEncryption: {
@@ -115,6 +115,18 @@ describe('the buckets', () => {
     });
   });
 
+  it('keep what the register of partners held before a change', () => {
+    const [, { Properties }] = named(made, 'PartnersD');
+    expect(Properties).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      LifecycleConfiguration: {
+        Rules: expect.arrayContaining([
+          { Id: 'undo', Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: 90 } },
+        ]),
+      },
+    });
+  });
+
   it('let pages of any origin read a download, and none the events', () => {
     const [, { Properties }] = named(made, 'Results2');
     expect(Properties['CorsConfiguration']).toEqual({
@@ -142,8 +154,12 @@ describe('the buckets', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',
       'Delete',
+      'Delete',
     ]);
-    expect(ofType(kept, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(['Retain']);
+    expect(ofType(kept, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
+      'Retain',
+      'Retain',
+    ]);
   });
 });
 

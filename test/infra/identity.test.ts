@@ -1,5 +1,6 @@
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
+import { readStage } from '../../infra/stage.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
 
@@ -20,21 +21,18 @@ describe('without an issuer of its own, a stage', () => {
     });
   });
 
-  it('has a machine client with a secret for each partner and the probe, and no other way to a token', () => {
+  it('has no client but the probe’s: partners come without a deployment, and nobody signs up', () => {
     const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) =>
       resolved(Properties),
     );
-    for (const client of clients)
-      expect(client).toMatchObject({
+    expect(clients).toEqual([
+      expect.objectContaining({
+        ClientName: 'probe',
         GenerateSecret: true,
         AllowedOAuthFlows: ['client_credentials'],
         AllowedOAuthFlowsUserPoolClient: true,
         AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
-      });
-    expect(clients.map((client) => (client as Record<string, unknown>)['ClientName'])).toEqual([
-      'first-partner',
-      'second-partner',
-      'probe',
+      }),
     ]);
     expect(ofType(resources, 'AWS::Cognito::UserPool')[0]?.Properties).toMatchObject({
       AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
@@ -57,6 +55,49 @@ describe('without an issuer of its own, a stage', () => {
           TOKEN_JWKS_URI: 'https://cognito.example/pool/.well-known/jwks.json',
         },
       });
+  });
+});
+
+describe('clients that an older version made', () => {
+  /** As they stood in the template of the version that made them from the stage file, by their logical ids. */
+  const deployed = {
+    'first-partner': 'Partnersfirstpartner08536B66',
+    'second-partner': 'PartnerssecondpartnerB5807448',
+  };
+  const { identity } = buildStacks({
+    ...newAccount,
+    identity: { provider: 'cognito', formerClients: Object.keys(deployed) },
+  });
+  const resources = identity ? resourcesOf(identity) : {};
+
+  it.each(Object.entries(deployed))(
+    '%s stays the same resource, which CloudFormation lets live',
+    (name, id) => {
+      expect(resources[id]).toMatchObject({
+        Type: 'AWS::Cognito::UserPoolClient',
+        DeletionPolicy: 'Retain',
+        UpdateReplacePolicy: 'Retain',
+      });
+      expect(resolved(resources[id]?.Properties)).toEqual({
+        AccessTokenValidity: 60,
+        AllowedOAuthFlows: ['client_credentials'],
+        AllowedOAuthFlowsUserPoolClient: true,
+        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
+        ClientName: name,
+        GenerateSecret: true,
+        PreventUserExistenceErrors: 'ENABLED',
+        SupportedIdentityProviders: ['COGNITO'],
+        TokenValidityUnits: { AccessToken: 'minutes' },
+        UserPoolId: expect.stringMatching(/^<Partners/),
+      });
+    },
+  );
+
+  it('are not dropped without a word by a stage file of that version', () => {
+    const identity = { provider: 'cognito', clients: ['first-partner'] } as const;
+    expect(() => readStage('test', { ...newAccount, identity })).toThrow(
+      /identity\.clients: clients are no part of the stage file any more.*formerClients.*docs\/partners\.md/,
+    );
   });
 });
 

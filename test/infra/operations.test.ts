@@ -163,6 +163,61 @@ describe('the alarms', () => {
   });
 });
 
+describe('the questions about partners', () => {
+  const saved = ofType(resources, 'AWS::Logs::QueryDefinition').map(({ Properties }) => Properties);
+
+  it('are saved under the name of the service, over the logs of the routes that partners ask', () => {
+    expect(saved.map(({ Name }) => Name)).toEqual([
+      'performance-reports-test/what a partner pulled',
+      'performance-reports-test/what the queries of a partner scanned and cost',
+      'performance-reports-test/who was refused and why',
+    ]);
+    for (const { LogGroupNames, QueryString } of saved) {
+      expect(LogGroupNames).toEqual([
+        '/aws/lambda/performance-reports-test-publisherperformance',
+        '/aws/lambda/performance-reports-test-advertiserperformance',
+        '/aws/lambda/performance-reports-test-downloads',
+      ]);
+      expect(QueryString).toContain('filter partner = "first-partner"');
+    }
+  });
+
+  it('ask for nothing that the log does not say', () => {
+    const inLog = [
+      ...[
+        '@timestamp',
+        'message',
+        'requestId',
+        'status',
+        'problem',
+        'refusal',
+        'report',
+        'client',
+        'partner',
+        'hop',
+      ],
+      ...['startInclusive', 'endExclusive', 'requestedFields', 'companies', 'bytes', 'dataVersion'],
+      ...['endedQueries', 'endedBytes'],
+    ];
+    const words = ['filter', 'fields', 'sort', 'limit', 'stats', 'by', 'as', 'desc', 'or', 'in', 'and'];
+    const functions = ['ispresent', 'greatest', 'count', 'sum', 'bin', 'max', 'count_distinct'];
+    for (const { QueryString } of saved) {
+      const text = String(QueryString).replaceAll(/^#.*$|"[^"]*"/gm, '');
+      const named = [...text.matchAll(/\bas (\w+)/g)].map(([, name]) => name);
+      const unknown = (text.match(/@?[a-z_]\w*/gi) ?? []).filter(
+        (word) => ![...inLog, ...words, ...functions, ...named, 'd'].includes(word),
+      );
+      expect(unknown).toEqual([]);
+    }
+  });
+
+  it('are answered for all partners on the dashboard', () => {
+    const body = JSON.stringify(resolved(ofType(resources, 'AWS::CloudWatch::Dashboard')[0]?.Properties));
+    for (const title of ['Reports that partners pulled', 'Who was refused, and why', 'cost at $5 a terabyte'])
+      expect(body).toContain(title);
+  });
+});
+
 describe('the runbook', () => {
   const names = [...problems.matchAll(/^## ([a-z-]+)$/gm)].map(([, name]) => name);
 

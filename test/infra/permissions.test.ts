@@ -51,13 +51,15 @@ const ALLOWED_WILDCARDS = [
   // Objects are named by what they hold: days and files, queries, reports, tickets.
   /^arn:(aws|<AWS::Partition>):s3:::made-events\/(publisher_events|advertiser_events)\/\*$/,
   /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|orders|tickets|publications|abandoned)\/\*$/,
+  // Named by the digest of a client's id, which a token tells.
+  /^arn:(aws|<AWS::Partition>):s3:::made-partners\/partners\/\*$/,
   /^arn:(aws|<AWS::Partition>):s3:::example-events\/warehouse\/(publisher_events|advertiser_events)\/\*$/,
 ];
 
 describe('public access', () => {
   it('is blocked at every bucket', () => {
     const buckets = all.flatMap((resources) => ofType(resources, 'AWS::S3::Bucket'));
-    expect(buckets).toHaveLength(3);
+    expect(buckets).toHaveLength(5);
     for (const { Properties } of buckets)
       expect(Properties).toMatchObject({
         PublicAccessBlockConfiguration: {
@@ -83,7 +85,7 @@ describe('public access', () => {
 
   it('goes over TLS 1.2 or not at all', () => {
     const policies = all.flatMap((resources) => ofType(resources, 'AWS::S3::BucketPolicy'));
-    expect(policies).toHaveLength(3);
+    expect(policies).toHaveLength(5);
     for (const policy of policies)
       expect(statementsIn(policy).slice(0, 2)).toMatchObject([
         {
@@ -193,6 +195,26 @@ describe('a function', () => {
     expect(results('s3:PutObject')).toEqual(writes.map((prefix) => `made-results/${prefix}/*`));
   });
 
+  it.each([
+    ['publisherperformance', ['made-partners/partners/*']],
+    ['advertiserperformance', ['made-partners/partners/*']],
+    ['downloads', ['made-partners/partners/*']],
+    ['publish', []],
+    ['openapi', []],
+  ])('%s can read %j of the register, and list or change nothing of it', (name, readable) => {
+    const granted = (roles[name] ?? []).filter((statement) =>
+      list(statement.Resource).some((resource) => resource.includes('made-partners')),
+    );
+    expect(granted.flatMap(({ Action }) => list(Action))).toEqual(readable.map(() => 's3:GetObject'));
+    expect(
+      resources(name, 's3:GetObject').filter((resource) => resource.startsWith('made-partners')),
+    ).toEqual(readable);
+  });
+
+  it('reads no register where the stage goes by claims', () => {
+    expect(JSON.stringify(resolved(resourcesOf(stages.grownAccount.api)))).not.toContain('made-partners');
+  });
+
   it('runs queries in the workgroup of its stage alone', () => {
     for (const name of ['publisherperformance', 'advertiserperformance', 'downloads'])
       expect(resources(name, 'athena:StartQueryExecution')).toEqual([
@@ -207,10 +229,13 @@ describe('a function', () => {
 
   it('has the statements that are proven by the lane of deployed tests or by a document of AWS, and no others', () => {
     const listed = statements.flatMap(({ sid, functions }) => functions.map((name) => `${name} ${sid}`));
-    const synthesized = Object.entries(rolesOf('grownAccount')).flatMap(([name, role]) =>
-      role.flatMap(({ Sid }) => (Sid === undefined ? [] : [`${name} ${Sid}`])),
+    // One goes by the register, the other has a key of its own.
+    const synthesized = (['newAccount', 'grownAccount'] as const).flatMap((account) =>
+      Object.entries(rolesOf(account)).flatMap(([name, role]) =>
+        role.flatMap(({ Sid }) => (Sid === undefined ? [] : [`${name} ${Sid}`])),
+      ),
     );
-    expect(synthesized.sort()).toEqual(listed.sort());
+    expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
   it('has each of its statements explained in docs/security.md, with its proof', () => {

@@ -70,7 +70,7 @@ describe('what stacks tell each other', () => {
     expect(new Set(imported.map(([, name]) => name))).toEqual(exported);
     expect(exported).toEqual(
       new Set(
-        ['events-bucket', 'results-bucket', 'issuer', 'token-url', 'probe-client'].map(
+        ['events-bucket', 'results-bucket', 'partners-bucket', 'issuer', 'token-url', 'probe-client'].map(
           (value) => `performance-reports-test-${value}`,
         ),
       ),

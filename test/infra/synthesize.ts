@@ -59,6 +59,7 @@ export const ofType = (resources: Readonly<Record<string, Resource>>, type: stri
 const EXPORTS: Readonly<Record<string, string>> = {
   'performance-reports-test-events-bucket': 'made-events',
   'performance-reports-test-results-bucket': 'made-results',
+  'performance-reports-test-partners-bucket': 'made-partners',
   'performance-reports-test-issuer': 'https://cognito.example/pool',
   'performance-reports-test-token-url': 'https://cognito.example/token',
   'performance-reports-test-probe-client':

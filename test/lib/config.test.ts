@@ -12,7 +12,7 @@ describe('readConfig', () => {
         apiScope: 'api://reports',
         requiredClaim: undefined,
       },
-      entitlements: undefined,
+      entitlements: { by: 'none' },
       athenaDatabase: 'reports',
       athenaWorkgroup: 'reports',
       resultsBucket: 'results',
@@ -37,8 +37,11 @@ describe('readConfig', () => {
       EVERY_COMPANY_VALUE: 'all',
     });
     expect(entitlements).toEqual({
-      PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
-      AdvertiserCompanyId: undefined,
+      by: 'claims',
+      rules: {
+        PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
+        AdvertiserCompanyId: undefined,
+      },
     });
   });
 
@@ -94,6 +97,15 @@ describe('readConfig', () => {
 
   it.each([100, 25_000])('takes a wait of %d ms, after which there is time left to answer', (queryWaitMs) => {
     expect(readConfig({ ...env, QUERY_WAIT_MS: String(queryWaitMs) })).toMatchObject({ queryWaitMs });
+  });
+
+  it('reads where the register of partners is', () => {
+    const { entitlements } = readConfig({ ...env, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' });
+    expect(entitlements).toEqual({ by: 'partners', bucket: 'register' });
+  });
+
+  it('refuses partners without a register', () => {
+    expect(() => readConfig({ ...env, ENTITLEMENTS: 'partners' })).toThrow('PARTNERS_BUCKET');
   });
 
   it('refuses claims without the name of one', () => {

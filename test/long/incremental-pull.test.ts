@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
-import { CLIENTS } from '../../local/clients.ts';
+import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { folderTarget } from '../../tools/lake/folder-target.ts';
 import { pythonWith } from '../clients/python.ts';
@@ -239,7 +239,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
   });
 
   it('says what the service answers where it is refused', async () => {
-    const client = CLIENTS.find(({ clientId }) => clientId === 'nobody');
+    const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
     const { stack } = service;
     const child = spawn(
       String(python),

@@ -38,7 +38,7 @@ afterAll(async () => {
 async function digestOf(asked: Question) {
   const file = join(downloads, randomUUID());
   const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
-  await run('curl', ['-sSfL', '-o', file, '-H', `Authorization: Bearer ${service.token}`, url]);
+  await run('curl', ['-sSfL', '--max-redirs', '500', '-o', file, '-H', `Authorization: Bearer ${service.token}`, url]);
   const { stdout } = await run('sha256sum', [file]);
   const { size } = await stat(file);
   await rm(file);
@@ -50,7 +50,7 @@ async function zippedDigestOf(asked: Question, beside: 'gzip -6' | 'nothing') {
   const file = join(downloads, `${randomUUID()}.gz`);
   const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
   const headers = ['-H', `Authorization: Bearer ${service.token}`, '-H', 'Accept-Encoding: gzip'];
-  await run('curl', ['-sSfL', '-o', file, ...headers, url]);
+  await run('curl', ['-sSfL', '--max-redirs', '500', '-o', file, ...headers, url]);
   const { size } = await stat(file);
   const shell = (command: string) =>
     run('sh', ['-c', command, 'sh', file]).then(({ stdout }) => stdout.trim());

@@ -20,6 +20,8 @@ import { documentedRows, type Row, rowLine, writeRows } from './table.ts';
 const WAIT_SECONDS = Number(process.env['WAIT_SECONDS'] ?? 70);
 /** Writes what was measured into the guide, instead of holding it against the guide. */
 const isUpdate = process.env['UPDATE_TABLE'] === '1';
+/** `CLIENTS=Ruby,R`: these languages alone. */
+const chosen = process.env['CLIENTS']?.split(',');
 const AT_A_TIME = 6;
 
 const languages = [
@@ -38,7 +40,8 @@ let started: Started;
 let probe: Awaited<ReturnType<typeof startProbe>>;
 const subjects: Subject[] = [];
 beforeAll(async () => {
-  for (const { clients, prepare } of languages) {
+  for (const { name, clients, prepare } of languages) {
+    if (chosen && !chosen.includes(name)) continue;
     const run = await prepare();
     if (run) for (const client of clients) subjects.push({ client, run, index: subjects.length });
   }
@@ -55,7 +58,9 @@ async function pull({ run, client }: Subject, source: string, environment: Recor
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-client-'));
   const out = join(directory, 'out.csv');
   try {
-    await run(source, directory, { ...started.environment, OUT: out, ...environment });
+    // What every desktop and server sets; without it, Java and R read the text as ASCII.
+    const locale = { LC_ALL: 'C.UTF-8' };
+    await run(source, directory, { ...started.environment, ...locale, OUT: out, ...environment });
     return await readFile(out);
   } catch (error) {
     if (process.env['SHOW_FAILURES'])

@@ -54,10 +54,11 @@ open(out, "wb").write(urlopen(request).read())`,
     {
       name: 'Python urllib3',
       program: `${start}import urllib3
-response = urllib3.request("GET", url, headers=headers, fields={"filter[DeviceOrProxy]": text})
+from urllib.parse import quote
+response = urllib3.request("GET", url + "&filter[DeviceOrProxy]=" + quote(text), headers=headers)
 assert response.status == 200, response.data
 open(out, "wb").write(response.data)`,
-      cures: [{ from: 'headers=headers,', to: 'headers=headers, retries=30,' }],
+      cures: [{ from: 'headers=headers)', to: 'headers=headers, retries=30)' }],
       note: 'for reports of more than half a minute',
     },
     {
@@ -142,7 +143,11 @@ con.execute(f"COPY (FROM read_csv('{url}', all_varchar = true)) TO '{os.environ[
     },
   ],
   async prepare() {
-    const python = await pythonWith('duckdb-client', ['duckdb==1.5.5', 'duckdb-extension-httpfs==1.5.5']);
+    const python = await pythonWith('duckdb-client', [
+      'duckdb==1.5.5',
+      'duckdb-extensions==1.5.5',
+      'duckdb-extension-httpfs==1.5.5',
+    ]);
     if (!python) return undefined;
     return async (source, cwd, env) => {
       const file = join(cwd, 'pull.py');

@@ -221,8 +221,13 @@ save.(HTTPClient.new.get_content(full, nil, headers))`,
 response = HTTP.headers(headers).follow.get(full)
 raise response.to_s unless response.code == 200
 save.(response.body.to_s)`,
-      cures: [{ from: '.follow.', to: '.follow(max_hops: 30).' }],
-      note: 'for reports of more than 100 s',
+      cures: [
+        { from: '.follow.get(full)', to: '.get(full)' },
+        {
+          from: 'raise response.to_s',
+          to: "at = URI(full); response = HTTP.get(at = URI.join(at, response['Location'])) while response.code == 303\nraise response.to_s",
+        },
+      ],
     },
     {
       name: 'Ruby excon',
@@ -262,7 +267,7 @@ export const rClients = script('R', {
       cures: [
         {
           from: 'download.file(full, out, quiet = TRUE, headers = c(Authorization = token))',
-          to: `library(curl); curl_download(full, out, handle = handle_setheaders(new_handle(), Authorization = token))`,
+          to: `library(curl); curl_download(full, out, handle = handle_setheaders(new_handle(unrestricted_auth = FALSE), Authorization = token))`,
         },
       ],
     },
@@ -270,6 +275,7 @@ export const rClients = script('R', {
       name: 'R curl',
       program: `${r}library(curl)
 curl_download(full, out, handle = handle_setheaders(new_handle(), Authorization = token))`,
+      cures: [{ from: 'new_handle()', to: 'new_handle(unrestricted_auth = FALSE)' }],
     },
     {
       name: 'R httr',
@@ -280,11 +286,7 @@ writeBin(content(response, "raw"), out)`,
       cures: [
         {
           from: 'add_headers(Authorization = token)',
-          to: 'add_headers(Authorization = token), config(followlocation = FALSE)',
-        },
-        {
-          from: 'stop_for_status',
-          to: 'while (status_code(response) == 303) response <- GET(sub("^/", paste0(Sys.getenv("API_URL"), "/"), headers(response)$location), config(followlocation = FALSE))\nstop_for_status',
+          to: 'add_headers(Authorization = token), config(unrestricted_auth = 0, maxredirs = 30)',
         },
       ],
     },

@@ -127,4 +127,14 @@ describe('recordAnswer', () => {
     await recordAnswer(begun, succeededRecord());
     expect(results.document(key)).toEqual(other);
   });
+
+  it('does not mind where the note is taken away meanwhile', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = copyKey(begun.order);
+    results.put(key, { form: 0 });
+    results.before(`read ${key}`, () => results.objects.delete(key));
+    await recordAnswer(begun, succeededRecord());
+    expect(results.objects.size).toBe(0);
+  });
 });

@@ -26,6 +26,7 @@ describe('a run', () => {
       follows: undefined,
       cacheStatus: undefined,
       moves: 0,
+      hasLookedForCopy: false,
       starts: 0,
     });
     expect(begun.order).toEqual(makeOrder(wanted.request, wanted.entitlement, begun.data));

@@ -87,25 +87,39 @@ describe('a ticket', () => {
 });
 
 describe('updateTicket', () => {
-  const later = { ...ticket.progress, token: 'token-2', moves: 1 };
+  const { companies } = ticket;
+  const later = { progress: { ...ticket.progress, token: 'token-2', moves: 1 }, companies };
 
   it('writes down how far the delivery has come, and leaves the rest as it was', async () => {
     const { results, id } = await issued();
     await updateTicket(results, await readTicket(results, id, NOW), later);
-    expect((await readTicket(results, id, NOW)).ticket).toEqual({ ...ticket, progress: later });
+    expect((await readTicket(results, id, NOW)).ticket).toEqual({ ...ticket, ...later });
   });
 
   it('writes nothing where nothing has changed', async () => {
     const { results, id } = await issued();
-    await updateTicket(results, await readTicket(results, id, NOW), { ...ticket.progress });
+    await updateTicket(results, await readTicket(results, id, NOW), {
+      progress: { ...ticket.progress },
+      companies,
+    });
     expect(results.calls.filter((call) => call.startsWith('replace'))).toEqual([]);
+  });
+
+  it('writes down whose rows it is of, where those have changed', async () => {
+    const { results, id } = await issued();
+    const narrowed = { progress: ticket.progress, companies: ['7'] };
+    await updateTicket(results, await readTicket(results, id, NOW), narrowed);
+    expect((await readTicket(results, id, NOW)).ticket.companies).toEqual(['7']);
   });
 
   it("does not undo another request's update", async () => {
     const { results, id } = await issued();
     const [first, second] = [await readTicket(results, id, NOW), await readTicket(results, id, NOW)];
     await updateTicket(results, first, later);
-    await updateTicket(results, second, { ...later, token: 'token-3' });
+    await updateTicket(results, second, {
+      ...later,
+      progress: { ...later.progress, token: 'token-3' },
+    });
     expect((await readTicket(results, id, NOW)).ticket.progress.token).toBe('token-2');
   });
 });

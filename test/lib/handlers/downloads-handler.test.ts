@@ -54,6 +54,7 @@ describe('the waiting room', () => {
     expect(answer.statusCode).toBe(303);
     expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
     expect(room.lines).toMatchObject([
+      { message: 'download', facts: { client: 'first-partner', partner: 'first-partner' } },
       {
         level: 'info',
         facts: {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unauthenticated } from '../../../lib/answers/problem.ts';
 import { reportHandler } from '../../../lib/handlers/report-handler.ts';
+import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Claims } from '../../../lib/token/verify-token.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
@@ -57,7 +58,7 @@ const ticketOf = (made: ReturnType<typeof service>) => {
 };
 
 describe('a report route', () => {
-  it('answers with the download of the report, and says so in one line', async () => {
+  it('answers with the download of the report, and says so in one line, and who got which link in another', async () => {
     const made = service({ claims: { client_id: 'first-partner' } });
     const answer = await made.ask();
     expect(answer).toMatchObject({
@@ -70,8 +71,24 @@ describe('a report route', () => {
         'Cache-Control': 'no-store',
       },
     });
-    expect(made.lines).toHaveLength(1);
+    expect(made.lines).toHaveLength(2);
     expect(made.lines[0]).toEqual({
+      level: 'info',
+      message: 'download',
+      facts: {
+        requestId: 'request-1',
+        client: 'first-partner',
+        partner: 'first-partner',
+        report: 'publisherperformance',
+        startInclusive: '2026-01-01T00:00:00Z',
+        endExclusive: '2026-01-03T00:00:00Z',
+        requestedFields: expect.stringMatching(/^\w+(,\w+)*$/),
+        companies: 'every-company',
+        dataVersion: answer.headers?.['Data-Version'],
+        bytes: expect.any(Number),
+      },
+    });
+    expect(made.lines[1]).toEqual({
       level: 'info',
       message: 'request',
       facts: {
@@ -80,6 +97,7 @@ describe('a report route', () => {
         durationMs: expect.any(Number),
         report: 'publisherperformance',
         client: 'first-partner',
+        partner: 'first-partner',
         companies: 'every-company',
         queryExecutionId: 'q1',
         dataVersion: answer.headers?.['Data-Version'],
@@ -87,6 +105,8 @@ describe('a report route', () => {
         engineMs: 7,
         queryMs: 0,
         ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 0 }],
+        endedQueries: 1,
+        endedBytes: 1_000,
         cacheStatus: 'miss',
         isReady: true,
       },
@@ -102,7 +122,7 @@ describe('a report route', () => {
       { state: 'failed', bytesScanned: 1_000, queryMs: 0 },
       { state: 'succeeded', bytesScanned: 1_000, queryMs: 0 },
     ];
-    expect(made.lines[0]?.facts['ends']).toEqual(ends);
+    expect(made.lines.find(({ message }) => message === 'request')?.facts['ends']).toEqual(ends);
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 2_000, QueryDuration: 0, FailedQueries: 1 });
   });
 
@@ -121,7 +141,7 @@ describe('a report route', () => {
     // Every call ends in time to answer: the wait, and 2.5 s.
     expect(new Set(made.untils)).toEqual(new Set([START + 7_500]));
     // The engine's while there is still time to write down where the caller waits on.
-    expect(made.engineUntils).toEqual([START + 5_000]);
+    expect(made.engineUntils.filter((until) => until !== undefined)).toEqual([START + 5_000]);
     const hit = service({ env });
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
   });
@@ -174,7 +194,7 @@ describe('a report route', () => {
   ])('is of the rows that the token opens (%j)', async (companies, logged) => {
     const made = service({ env: CLAIMED, claims: { companies } as Claims });
     expect((await made.ask()).statusCode).toBe(303);
-    expect(made.lines[0]?.facts['companies']).toBe(logged);
+    expect(made.lines.at(-1)?.facts['companies']).toBe(logged);
     const { sql, parameters } = made.queries.started[0]?.query ?? { sql: '', parameters: [] };
     expect([sql, ...parameters].join(' ').includes('publisher_company_id')).toBe(logged === 2);
   });
@@ -183,6 +203,51 @@ describe('a report route', () => {
     const made = service({ env: CLAIMED });
     expect((await made.ask()).statusCode).toBe(401);
     expect(made.lines[0]?.facts).toMatchObject({ problem: 'not-authorized', client: 'unnamed' });
+  });
+});
+
+describe('a report route, by the register of partners', () => {
+  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+  const record: PartnerRecord = {
+    form: 1,
+    client: 'client-1',
+    name: 'first-partner',
+    publisherCompanies: ['7', '9'],
+    advertiserCompanies: [],
+    contact: 'reports@partner.example',
+    since: '2026-01-01T00:00:00Z',
+    active: true,
+  };
+
+  it('names the partner and the companies of each link', async () => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    made.partners.set('client-1', record);
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(made.lines[0]).toMatchObject({
+      message: 'download',
+      facts: { partner: 'first-partner', client: 'client-1', companies: '7,9' },
+    });
+    expect(made.lines[1]?.facts).toMatchObject({
+      partner: 'first-partner',
+      client: 'client-1',
+      companies: 2,
+    });
+    expect(JSON.stringify(made.lines)).not.toContain('partner.example');
+  });
+
+  it.each<[string, Partial<PartnerRecord> | undefined, object]>([
+    ['unknown', undefined, { refusal: 'unknown-client', partner: 'client-1' }],
+    ['inactive', { active: false }, { refusal: 'inactive-client', partner: 'first-partner' }],
+    ['without companies', { publisherCompanies: [] }, { refusal: 'no-companies', partner: 'first-partner' }],
+  ])('refuses a client that is %s, and says why in the log alone', async (_, facts, logged) => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    if (facts) made.partners.set('client-1', { ...record, ...facts });
+    const answer = await made.ask();
+    expect(answer.statusCode).toBe(401);
+    expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
+    expect(made.lines).toMatchObject([
+      { facts: { problem: 'not-authorized', client: 'client-1', ...logged } },
+    ]);
   });
 });
 

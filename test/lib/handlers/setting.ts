@@ -3,6 +3,8 @@ import type { Config } from '../../../lib/config.ts';
 import { readConfig } from '../../../lib/config.ts';
 import type { FunctionParts } from '../../../lib/handlers/function-parts.ts';
 import type { MetricSink } from '../../../lib/handlers/request-metrics.ts';
+import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
+import type { Register } from '../../../lib/partners/register.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { setting } from '../delivery/setting.ts';
@@ -24,6 +26,9 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
   /** The times by which the calls of each set of parts had to end. */
   const untils: number[] = [];
   const engineUntils: (number | undefined)[] = [];
+  /** The register of partners, by client. */
+  const partners = new Map<string, PartnerRecord>();
+  const register: Register = { find: async (client) => partners.get(client) };
   const config: Config = readConfig({ ...LEAST_ENVIRONMENT, ...env });
   const sink = {
     addMetric: (name: string, _unit: string, value: number) => {
@@ -43,10 +48,10 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
     partsUntil: (until, engineUntil) => {
       untils.push(until);
       engineUntils.push(engineUntil);
-      return delivery.parts;
+      return { ...delivery.parts, register };
     },
   };
-  return { ...delivery, parts, lines, metrics, published, untils, engineUntils, config };
+  return { ...delivery, parts, lines, metrics, published, untils, engineUntils, config, partners };
 }
 
 export const SECRET = 'secret-of-the-caller';

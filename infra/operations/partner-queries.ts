@@ -1,0 +1,72 @@
+/** What Athena charges at the least for a query, in bytes, and for a terabyte, in dollars: us-east-1's list price. */
+const LEAST_BYTES = 10_000_000;
+const DOLLARS_PER_TERABYTE = 5;
+
+/** One question about partners, in the language of CloudWatch Logs Insights, over the functions' logs. */
+export interface PartnerQuery {
+  /** Of the saved query. */
+  readonly name: string;
+  /** Of the widget on the dashboard, which answers for all partners at once, for the time that is chosen there. */
+  readonly title: string;
+  /** What the saved query asks of one partner: its name is put in by hand. */
+  readonly ofOne: readonly string[];
+  readonly ofAll: readonly string[];
+}
+
+/** Each execution is counted by the one request that recorded its end, and so once. */
+const SCANNED = [
+  'filter endedQueries > 0',
+  `fields greatest(endedBytes, endedQueries * ${LEAST_BYTES}) as chargedBytes`,
+];
+const SUMS =
+  'sum(endedQueries) as queries, sum(endedBytes / 1000000000) as GB, ' +
+  `sum(chargedBytes / 1000000000000 * ${DOLLARS_PER_TERABYTE}) as dollars`;
+
+const REFUSED = 'filter ispresent(refusal) or problem in ["unauthenticated", "not-authorized"]';
+
+export const partnerQueries: readonly PartnerQuery[] = [
+  {
+    name: 'what a partner pulled',
+    title: 'Reports that partners pulled',
+    ofOne: [
+      'filter message = "download"',
+      'fields @timestamp, report, startInclusive, endExclusive, requestedFields, companies, bytes, dataVersion, requestId',
+      'sort @timestamp desc',
+      'limit 1000',
+    ],
+    ofAll: [
+      'filter message = "download"',
+      'stats count(*) as links, count_distinct(dataVersion) as versions, sum(bytes / 1000000) as MB, max(@timestamp) as last by partner, report',
+      'sort links desc',
+      'limit 100',
+    ],
+  },
+  {
+    name: 'what the queries of a partner scanned and cost',
+    title: 'What the queries of partners scanned, and cost at $5 a terabyte',
+    ofOne: [...SCANNED, `stats ${SUMS} by bin(1d) as day`, 'sort day desc'],
+    ofAll: [...SCANNED, `stats ${SUMS} by partner`, 'sort dollars desc', 'limit 100'],
+  },
+  {
+    name: 'who was refused and why',
+    title: 'Who was refused, and why',
+    ofOne: [
+      REFUSED,
+      'fields @timestamp, report, problem, refusal, status, hop, client, requestId',
+      'sort @timestamp desc',
+      'limit 1000',
+    ],
+    ofAll: [
+      REFUSED,
+      'stats count(*) as times, max(@timestamp) as last by partner, client, problem, refusal, report',
+      'sort times desc',
+      'limit 100',
+    ],
+  },
+];
+
+/** Where the operator puts the partner's name in. */
+export const ONE_PARTNER = [
+  '# Put the name of the partner here, and choose the time above.',
+  'filter partner = "first-partner"',
+];

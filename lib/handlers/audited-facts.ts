@@ -1,0 +1,23 @@
+import type { Wanted } from '../delivery/delivery.ts';
+import { formatUtcTime } from '../report/utc-time.ts';
+import type { LoggedFacts } from './logged-facts.ts';
+
+/**
+ * Who was given a link to which rows, for the audit line: an allow-list. Filter values, the link and the file's key have
+ * no place in it; the companies are those that the caller may see, whatever it filters.
+ */
+export const auditedFacts = (
+  { client, partner }: LoggedFacts,
+  { request: { report, requestedFields, window }, entitlement }: Wanted,
+  { bytes, dataVersion }: { readonly bytes: number | undefined; readonly dataVersion: string | undefined },
+) => ({
+  partner,
+  client,
+  report: report.name,
+  startInclusive: formatUtcTime(window.start),
+  endExclusive: formatUtcTime(window.end),
+  requestedFields: requestedFields.join(','),
+  dataVersion,
+  companies: entitlement === 'every-company' ? entitlement : entitlement.join(','),
+  bytes,
+});

@@ -1,0 +1,63 @@
+import * as v from 'valibot';
+import type { Report } from '../report/catalogue.ts';
+import { isCompanyId } from '../report/company-id.ts';
+import type { Entitlement } from '../report/row-predicates.ts';
+
+/** Every company is a word, which no id can be. */
+export const EVERY_COMPANY = 'every-company';
+
+/** Ids in decimal digits: JSON has no integers of 64 bits. An empty list opens nothing. */
+const companies = v.union([
+  v.literal(EVERY_COMPANY),
+  v.array(v.pipe(v.string(), v.check(isCompanyId, 'is no company id'))),
+]);
+
+/** Letters, digits and single hyphens: a name stands in commands, in logs and in the names of Cognito's clients. */
+export const PARTNER_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+export const LONGEST_NAME = 64;
+
+export const partnerRecord = v.strictObject({
+  /** Of this form. A record of another one opens nothing: it may restrict what this version does not know of. */
+  form: v.literal(1),
+  /** As it stands in the tokens' `client_id`, `azp` or `appid`. */
+  client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
+  /** What people call the partner. */
+  name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
+  /** Whose rows of the publisher report it sees. */
+  publisherCompanies: companies,
+  /** Whose rows of the advertiser report it sees. */
+  advertiserCompanies: companies,
+  /** Whom to write to. */
+  contact: v.string(),
+  /** When it was added, ISO 8601. */
+  since: v.pipe(v.string(), v.isoTimestamp()),
+  /** False takes every right away. */
+  active: v.boolean(),
+});
+
+/** What the register holds of one client. */
+export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
+
+/**
+ * The record that a document holds. Undefined where it holds none of this form, or one of another client: what is not
+ * understood opens nothing.
+ */
+export function readPartner(document: unknown, client: string): PartnerRecord | undefined {
+  const result = v.safeParse(partnerRecord, document);
+  return result.success && result.output.client === client ? result.output : undefined;
+}
+
+const COMPANIES_OF: Readonly<
+  Record<Report['governedBy'], (record: PartnerRecord) => PartnerRecord['publisherCompanies']>
+> = {
+  PublisherCompanyId: ({ publisherCompanies }) => publisherCompanies,
+  AdvertiserCompanyId: ({ advertiserCompanies }) => advertiserCompanies,
+};
+
+/** Whose rows of a report a record opens; undefined where it opens none of them. */
+export function companiesOf(record: PartnerRecord, { governedBy }: Report): Entitlement | undefined {
+  const opened = COMPANIES_OF[governedBy](record);
+  if (opened === EVERY_COMPANY) return opened;
+  const ids = [...new Set(opened.map(BigInt))].sort((a, b) => (a < b ? -1 : 1));
+  return ids.length > 0 ? ids : undefined;
+}

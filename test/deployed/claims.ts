@@ -1,0 +1,17 @@
+import { EVERY_COMPANY } from '../../lib/partners/partner-record.ts';
+import { SAMPLE_PARTNERS } from '../../local/clients.ts';
+
+/** The claims of the lane's own issuer, and the value in them that means every company. */
+export const CLAIMS = { publisher: 'publisher_companies', advertiser: 'advertiser_companies', every: '*' };
+
+const claimed = (companies: typeof EVERY_COMPANY | readonly string[]) =>
+  companies === EVERY_COMPANY ? CLAIMS.every : companies;
+
+/** The sample partners as an issuer has them that names companies in its tokens. */
+export const CLIENTS = SAMPLE_PARTNERS.map(({ client, record }) => ({
+  ...client,
+  claims: {
+    [CLAIMS.publisher]: claimed(record.publisherCompanies),
+    [CLAIMS.advertiser]: claimed(record.advertiserCompanies),
+  },
+}));

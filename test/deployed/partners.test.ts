@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessToken } from '../../local/access-token.ts';
+import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator } from './operator.ts';
+
+const lane = currentLane() as Lane;
+const { aws, outputs, partner } = operator(lane);
+const events = knownEvents(5, 300);
+const question: Question = {
+  fields: ['PublisherCompanyId', 'Opens', 'Revenue'],
+  start: '2026-01-01T00:00:00Z',
+  end: '2026-02-01T00:00:00Z',
+};
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '1500' } });
+});
+afterAll(() => service.close());
+
+const CONTACT = ['--contact', 'reports@partner.example'];
+const read = (output: string, name: string) => RegExp(`${name} +(\\S+)`).exec(output)?.[1] ?? '';
+const tokenOf = (clientId: string, clientSecret: string) =>
+  accessToken({ ...service.stack, clientId, clientSecret });
+
+/** Adds a partner as an operator does; resolves to a token of its own. */
+async function added(name: string, companies: string): Promise<string> {
+  const output = await partner('add', lane.stage, name, '--publisher-companies', companies, ...CONTACT);
+  return tokenOf(read(output, 'client id'), read(output, 'client secret'));
+}
+
+const get = async (token: string, asked = question) => {
+  const response = await service.request('publisherperformance', queryOf(asked), {
+    redirect: 'follow',
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  return { status: response.status, body: await response.text() };
+};
+const reportOf = (company: bigint) => ({
+  status: 200,
+  body: expectedReport(
+    'publisherperformance',
+    events.publisher_events.filter((row: EventRow) => row['publisher_company_id'] === company),
+    question,
+  ),
+});
+
+/** How long a function goes by what it has read, and some seconds for the requests. */
+const MINUTE = { timeout: 75_000, interval: 2_000 };
+
+describe('partners of a deployed stage', () => {
+  it('pull different files from the same URL', async () => {
+    const [one, other] = [await added('lane-one', '1000'), await added('lane-other', '1001')];
+    expect(await get(one)).toEqual(reportOf(1000n));
+    expect(await get(other)).toEqual(reportOf(1001n));
+    expect(reportOf(1000n)).not.toEqual(reportOf(1001n));
+  });
+
+  it('are in the register: a client made by hand sees nothing', async () => {
+    const { UserPoolId = '' } = await outputs(lane.stage, 'identity');
+    const flows = ['--allowed-o-auth-flows', 'client_credentials', '--allowed-o-auth-flows-user-pool-client'];
+    const made = await aws(
+      'cognito-idp',
+      'create-user-pool-client',
+      ...['--user-pool-id', UserPoolId, '--client-name', 'lane-one', '--generate-secret', ...flows],
+      ...['--allowed-o-auth-scopes', service.stack.scope, '--output', 'json'],
+    );
+    const { ClientId, ClientSecret } = JSON.parse(made).UserPoolClient;
+    expect(await get(await tokenOf(ClientId, ClientSecret))).toMatchObject({ status: 401 });
+    expect(await partner('list', lane.stage)).toContain(
+      `(client ${ClientId}, "lane-one" in Cognito, is no partner`,
+    );
+  });
+
+  it('that are removed are refused within a minute, in the waiting room too', async () => {
+    const token = await added('lane-leaving', '1000');
+    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    const slow = { ...question, fields: ['Day', 'Clicks'] };
+    const first = await service.request('publisherperformance', queryOf(slow), {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    const room = new URL(first.headers.get('location') ?? '', `${service.stack.apiUrl}/`).href;
+    expect(room).toContain('/reporting/downloads/');
+    await partner('remove', lane.stage, 'lane-leaving');
+    await expect.poll(async () => (await get(token)).status, MINUTE).toBe(401);
+    await expect.poll(async () => (await fetch(room, { redirect: 'manual' })).status, MINUTE).toBe(404);
+    service.stack.faults.set([]);
+  });
+});

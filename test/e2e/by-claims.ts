@@ -1,0 +1,9 @@
+import { ENV } from '../../lib/names.ts';
+
+/** The functions' environment where tokens say whose rows they open, and no register does. */
+export const BY_CLAIMS = {
+  [ENV.entitlements]: 'claims',
+  [ENV.publisherCompaniesClaim]: 'publisher_companies',
+  [ENV.advertiserCompaniesClaim]: 'advertiser_companies',
+  [ENV.everyCompanyValue]: '*',
+};

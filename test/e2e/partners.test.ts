@@ -1,0 +1,217 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EVERY_COMPANY, type PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { accessToken } from '../../local/access-token.ts';
+import { SAMPLE_PARTNERS } from '../../local/clients.ts';
+import { type EventRow, expectedReport, type Question } from './expected-report.ts';
+import { knownEvents } from './known-events.ts';
+import { queryOf, type Service, startService } from './service.ts';
+
+const events = knownEvents(5, 800);
+const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const revenue: Question = { ...january, fields: ['PublisherCompanyId', 'Opens', 'Revenue'] };
+const spend: Question = { ...january, fields: ['Spend'] };
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events, { functionEnv: { QUERY_WAIT_MS: '300' } });
+});
+afterAll(() => service.close());
+afterEach(() => service.stack.faults.set([]));
+
+/** Ends what the functions have kept of the register, as a minute does. */
+const forget = async () => {
+  for (const sandbox of service.stack.sandboxes.values()) await sandbox.kill();
+};
+
+let clients = 0;
+const aPartner = (facts: Partial<PartnerRecord>): PartnerRecord => {
+  const client = `client-${clients++}`;
+  const none = { publisherCompanies: [], advertiserCompanies: [] };
+  const rest = { contact: 'reports@partner.example', since: '2026-01-01T00:00:00Z', active: true };
+  return { form: 1, client, name: client, ...none, ...rest, ...facts };
+};
+const registered = async (facts: Partial<PartnerRecord>) => {
+  const record = aPartner(facts);
+  await service.stack.register(record.client, record);
+  return record.client;
+};
+const tokenOf = (claims: object) =>
+  service.stack.identityProvider.signToken({ scope: service.stack.scope, ...claims });
+const headersOf = async (claims: object) => ({ Authorization: `Bearer ${await tokenOf(claims)}` });
+const get = async (report: string, question: Question, claims: object) => {
+  const response = await service.request(report, queryOf(question), {
+    redirect: 'follow',
+    headers: await headersOf(claims),
+  });
+  return { status: response.status, body: await response.text() };
+};
+const reportOf = (companies: readonly bigint[], question = revenue) => ({
+  status: 200,
+  body: expectedReport(
+    'publisherperformance',
+    events.publisher_events.filter((row: EventRow) =>
+      companies.includes(row['publisher_company_id'] as bigint),
+    ),
+    question,
+  ),
+});
+const notAuthorized = {
+  status: 401,
+  body: expect.stringContaining('"detail":"Not authorized to this endpoint."'),
+};
+
+describe('a partner of the register', () => {
+  it.each(['client_id', 'azp', 'appid'])('is known by its token’s %s', async (claim) => {
+    const client = await registered({ publisherCompanies: ['1000', '1002'] });
+    expect(await get('publisherperformance', revenue, { [claim]: client })).toEqual(reportOf([1000n, 1002n]));
+  });
+
+  it('is not known by what else a token says', async () => {
+    const client = await registered({ publisherCompanies: EVERY_COMPANY });
+    for (const claims of [{ sub: client }, { client_id: [client] }, { client_id: '', sub: client }, {}])
+      expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
+  });
+
+  it('gains nothing by claims that name companies', async () => {
+    const client = await registered({ publisherCompanies: ['1000'] });
+    const claims = { client_id: client, publisher_companies: '*', advertiser_companies: '*' };
+    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
+    expect(await get('advertiserperformance', spend, claims)).toEqual(notAuthorized);
+  });
+
+  it.each<[string, (client: string) => unknown]>([
+    ['is not there', () => undefined],
+    ['is inactive', (client) => aPartner({ client, publisherCompanies: EVERY_COMPANY, active: false })],
+    ['names no companies', (client) => aPartner({ client })],
+    [
+      'is of a form to come',
+      (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), form: 2 }),
+    ],
+    [
+      'has a member that is not known',
+      (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), until: 1 }),
+    ],
+    ['names companies by numbers', (client) => ({ ...aPartner({ client }), publisherCompanies: [1000] })],
+    ['names one company that is no id', (client) => aPartner({ client, publisherCompanies: ['1000', '*'] })],
+    ['takes a word for every company', (client) => ({ ...aPartner({ client }), publisherCompanies: 'all' })],
+    ['is another client’s', () => aPartner({ client: 'other', publisherCompanies: ['1000'] })],
+    ['is no object', () => 'partner'],
+    ['is null', () => null],
+  ])('is refused where its record %s', async (_, recordOf) => {
+    const client = `refused-${clients++}`;
+    await service.stack.register(client, recordOf(client));
+    expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(notAuthorized);
+  });
+
+  it('has the rights that the guide promises to the samples', async () => {
+    const statuses = await Promise.all(
+      SAMPLE_PARTNERS.map(async ({ client }) => {
+        const token = await accessToken({ ...service.stack, ...client });
+        const init = { redirect: 'follow', headers: { Authorization: `Bearer ${token}` } } as const;
+        const answers = await Promise.all([
+          service.request('publisherperformance', queryOf(revenue), init),
+          service.request('advertiserperformance', queryOf(spend), init),
+        ]);
+        return [client.clientId, ...answers.map(({ status }) => status)];
+      }),
+    );
+    expect(statuses).toEqual([
+      ['house', 200, 200],
+      ['publisher-one', 200, 401],
+      ['publisher-two', 200, 401],
+      ['advertiser', 401, 200],
+      ['nobody', 401, 401],
+    ]);
+  });
+});
+
+describe('a change of the register', () => {
+  it('holds for tokens that were issued before, once what was kept is a minute old', async () => {
+    const client = await registered({ publisherCompanies: ['1000'] });
+    const claims = { client_id: client };
+    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
+    await service.stack.register(client, aPartner({ client, publisherCompanies: ['1001'] }));
+    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
+    await forget();
+    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1001n]));
+    await service.stack.register(client, undefined);
+    await forget();
+    expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
+  });
+
+  /** The first hop of a report that takes longer than a request. */
+  const waitingUrl = async (client: string, question: Question) => {
+    service.stack.faults.set([{ on: 'query', delayMs: 700 }]);
+    const response = await service.request('publisherperformance', queryOf(question), {
+      headers: await headersOf({ client_id: client }),
+    });
+    const location = response.headers.get('location') ?? '';
+    expect(location).toContain('/reporting/downloads/');
+    return new URL(location, service.stack.apiUrl);
+  };
+  const question = (fields: string[]): Question => ({
+    ...january,
+    fields: ['PublisherCompanyId', ...fields],
+  });
+
+  it.each<[string, string[], (client: string) => unknown]>([
+    ['removed', ['Opens'], () => undefined],
+    ['inactive', ['Clicks'], (client) => aPartner({ client, publisherCompanies: ['1000'], active: false })],
+    ['unreadable', ['Revenue'], () => ({ form: 2 })],
+  ])('ends the waiting of a partner that is %s', async (_, fields, recordOf) => {
+    const client = await registered({ publisherCompanies: ['1000'] });
+    const url = await waitingUrl(client, question(fields));
+    await service.stack.register(client, recordOf(client));
+    await forget();
+    const response = await fetch(url);
+    expect({ status: response.status, ...((await response.json()) as object) }).toMatchObject({
+      status: 404,
+      type: 'urn:problem-type:performance-reports:no-such-download',
+    });
+  });
+
+  it('narrows a report that is waited for, and widens it', async () => {
+    for (const [fields, before, after] of [
+      [['ServedAds'], ['1000', '1001'], ['1001']],
+      [['ServedAds', 'Clicks'], ['1000'], ['1000', '1002']],
+      [['ServedAds', 'Revenue'], EVERY_COMPANY, ['1002']],
+    ] as const) {
+      const asked = question([...fields]);
+      const client = await registered({
+        publisherCompanies: typeof before === 'string' ? before : [...before],
+      });
+      const url = await waitingUrl(client, asked);
+      await service.stack.register(client, aPartner({ client, publisherCompanies: [...after] }));
+      await forget();
+      const response = await fetch(url);
+      expect({ status: response.status, body: await response.text() }).toEqual(
+        reportOf(after.map(BigInt), asked),
+      );
+    }
+  });
+});
+
+describe('the register', () => {
+  it('costs one call of S3 in a cold function and none in a warm one', async () => {
+    const client = await registered({ publisherCompanies: ['1000'] });
+    const byRegister = { on: 's3', match: 'GET partners/' } as const;
+    const calls = async () => {
+      service.stack.faults.set([byRegister, { on: 's3' }]);
+      expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(reportOf([1000n]));
+      return service.stack.faults.current().map(({ matched }) => matched) as [number, number];
+    };
+    // So that a copy answers all of them.
+    await get('publisherperformance', revenue, { client_id: client });
+    await forget();
+    const [cold, allWhenCold] = await calls();
+    const [warm, allWhenWarm] = await calls();
+    expect([cold, warm]).toEqual([1, 0]);
+    expect(allWhenCold - allWhenWarm).toBe(1);
+  });
+
+  it('that does not answer is no reason to refuse, nor to let in', async () => {
+    const client = await registered({ publisherCompanies: ['1000'] });
+    service.stack.faults.set([{ on: 's3', match: 'GET partners/', throttle: true }]);
+    expect(await get('publisherperformance', revenue, { client_id: client })).toMatchObject({ status: 503 });
+  });
+});

@@ -1,0 +1,113 @@
+import { NoSuchBucket, NoSuchKey, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { type RecordCache, s3Register } from '../../../lib/aws/s3-register.ts';
+import { partnerKey } from '../../../lib/partners/register.ts';
+
+const NOW = Date.parse('2026-03-01T00:00:00Z');
+beforeEach(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+const recordOf = (client: string, companies = ['7']) => ({
+  form: 1,
+  client,
+  name: 'first-partner',
+  publisherCompanies: companies,
+  advertiserCompanies: [],
+  contact: '',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
+});
+
+const errorOf = (Class: typeof NoSuchKey | typeof NoSuchBucket, httpStatusCode: number) =>
+  new Class({ message: '', $metadata: { httpStatusCode } });
+const named = (name: string, httpStatusCode: number) =>
+  new S3ServiceException({ name, $fault: 'client', message: '', $metadata: { httpStatusCode } });
+
+/** A bucket that holds these texts, or answers with these errors, by client; and what was asked of it. */
+function bucketOf(texts: Map<string, string | Error>) {
+  const asked: string[] = [];
+  const s3 = {
+    send: async ({ input }: { input: { Bucket: string; Key: string } }) => {
+      expect(input.Bucket).toBe('register');
+      asked.push(input.Key);
+      const [, found = named('AccessDenied', 403)] =
+        [...texts].find(([client]) => partnerKey(client) === input.Key) ?? [];
+      if (found instanceof Error) throw found;
+      return { Body: { transformToString: async () => found } };
+    },
+  } as unknown as S3Client;
+  const cache: RecordCache = new Map();
+  const find = (client: string) =>
+    s3Register(s3, 'register', { until: Date.now() + 1_000, cache }).find(client);
+  return { find, asked, cache };
+}
+
+describe('the register in S3', () => {
+  it('finds a client by a key that can’t be guessed without its id', async () => {
+    const { find, asked } = bucketOf(new Map([['client-1', JSON.stringify(recordOf('client-1'))]]));
+    expect(await find('client-1')).toEqual(recordOf('client-1'));
+    // printf client-1 | sha256sum
+    expect(asked).toEqual(['partners/5704de18fc6045e4d08c3a261162795689ba6a0383964109350f8fad3c4ad972.json']);
+  });
+
+  it.each([
+    [
+      'is forbidden to be read: without the right to list, S3 says so of what is missing',
+      named('AccessDenied', 403),
+    ],
+    ['is missing', errorOf(NoSuchKey, 404)],
+    ['is no JSON', '{'],
+    ['is empty', ''],
+    ['is of another form', JSON.stringify({ ...recordOf('client-1'), form: 2 })],
+    ['is another client’s', JSON.stringify(recordOf('client-2'))],
+  ])('finds nobody where the record %s', async (_, found) => {
+    const { find } = bucketOf(new Map([['client-1', found]]));
+    expect(await find('client-1')).toBeUndefined();
+  });
+
+  it.each([
+    ['the bucket is gone', errorOf(NoSuchBucket, 404)],
+    ['the signature is wrong', named('SignatureDoesNotMatch', 403)],
+  ])('is at fault itself, and no client is, where %s', async (_, error) => {
+    const { find, cache } = bucketOf(new Map([['client-1', error]]));
+    await expect(find('client-1')).rejects.toThrow(AwsCallFailed);
+    expect(cache.size).toBe(0);
+  });
+
+  it('keeps what it read, or did not find, for less than a minute', async () => {
+    const texts = new Map<string, string | Error>([['client-1', JSON.stringify(recordOf('client-1'))]]);
+    const { find, asked } = bucketOf(texts);
+    await find('client-1');
+    await find('stranger');
+    texts.set('client-1', named('AccessDenied', 403));
+    texts.set('stranger', JSON.stringify(recordOf('stranger')));
+    vi.setSystemTime(NOW + 59_999);
+    expect(await find('client-1')).toMatchObject({ client: 'client-1' });
+    expect(await find('stranger')).toBeUndefined();
+    expect(asked).toHaveLength(2);
+    vi.setSystemTime(NOW + 60_000);
+    expect(await find('client-1')).toBeUndefined();
+    expect(await find('stranger')).toMatchObject({ client: 'stranger' });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('counts the minute from before the read, and takes a clock that was set back for no youth', async () => {
+    const texts = new Map([['client-1', JSON.stringify(recordOf('client-1'))]]);
+    const { find, asked, cache } = bucketOf(texts);
+    await find('client-1');
+    expect(cache.get('client-1')?.readAt).toBe(NOW);
+    vi.setSystemTime(NOW - 1);
+    await find('client-1');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('lets go of what is too old to be given', async () => {
+    const { find, cache } = bucketOf(new Map());
+    for (let client = 0; client < 50; client++) await find(`stranger-${client}`);
+    expect(cache.size).toBe(50);
+    vi.setSystemTime(NOW + 60_000);
+    await find('another');
+    expect([...cache.keys()]).toEqual(['another']);
+  });
+});

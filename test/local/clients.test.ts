@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { describeRows, readPartners, SAMPLE_PARTNERS } from '../../local/clients.ts';
+
+const read = (entries: unknown) => readPartners(JSON.stringify(entries));
+
+describe('the file of partners of this machine', () => {
+  it('takes records of the register, with the secret of each client', () => {
+    const record = {
+      form: 1,
+      client: 'client-1',
+      name: 'first-partner',
+      publisherCompanies: ['7'],
+      advertiserCompanies: 'every-company',
+      contact: 'reports@partner.example',
+      since: '2025-06-01T00:00:00Z',
+      active: false,
+    };
+    expect(read([{ ...record, secret: 'hush' }])).toEqual([
+      { record, client: { clientId: 'client-1', clientSecret: 'hush' } },
+    ]);
+  });
+
+  it('fills in what may be left out', () => {
+    expect(read([{ name: 'acme', publisherCompanies: ['7'] }])).toMatchObject([
+      {
+        record: { form: 1, client: 'acme', publisherCompanies: ['7'], advertiserCompanies: [], active: true },
+        client: { clientId: 'acme', clientSecret: 'acme-secret' },
+      },
+    ]);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['no list', { name: 'acme' }, /the file: .*array/i],
+    ['an empty list', [], /names no partner/],
+    ['a name that is none', [{ name: 'Acme Inc' }], /^0\.name: /],
+    ['a company by number', [{ name: 'acme', publisherCompanies: [7] }], /^0\.publisherCompanies/],
+    ['a company that is no id', [{ name: 'acme', publisherCompanies: ['x'] }], /^0\.publisherCompanies/],
+    ['a member that is not known', [{ name: 'acme', companies: ['7'] }], /^0\.companies: /],
+    ['two of a name', [{ name: 'acme' }, { name: 'acme', client: 'b' }], /two partners have the name "acme"/],
+    [
+      'two of a client',
+      [
+        { name: 'a', client: 'c' },
+        { name: 'b', client: 'c' },
+      ],
+      /the client "c"/,
+    ],
+  ])('refuses %s', (_, entries, fault) => {
+    expect(() => read(entries)).toThrow(fault);
+  });
+
+  it('says for people what each sees', () => {
+    expect(SAMPLE_PARTNERS.map(describeRows)).toEqual([
+      'every publisher company; every advertiser company',
+      'publisher company 1000',
+      'publisher companies 1001, 1002',
+      'advertiser company 2000',
+      'nothing',
+    ]);
+  });
+});

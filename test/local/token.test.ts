@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
+
+const run = promisify(execFile);
+const clients = ['house', 'publisher-one'].map((clientId) => ({
+  clientId,
+  clientSecret: `${clientId}-secret`,
+}));
+let home: string;
+let provider: IdentityProvider;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'performance-reports-token-'));
+  provider = await startIdentityProvider({ clients });
+  const stack = { tokenUrl: provider.tokenUrl, scope: 'api://x/.default', clients };
+  await writeFile(join(home, 'stack.json'), JSON.stringify(stack));
+});
+afterAll(async () => {
+  await provider.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+const token = async (parameters: string[], directory = home) => {
+  const env = { PATH: process.env['PATH'], LOCAL_DIR: directory };
+  return (await run(process.execPath, ['local/token.ts', ...parameters], { env })).stdout;
+};
+const claimsOf = (text: string) => JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString());
+
+describe('npm run token', () => {
+  it('prints a token of the first client, and of any that is named', async () => {
+    expect(claimsOf(await token([]))).toMatchObject({ client_id: 'house', scope: 'api://x/.default' });
+    expect(claimsOf(await token(['publisher-one']))).toMatchObject({ client_id: 'publisher-one' });
+  });
+
+  it.each([
+    [
+      'an unknown client',
+      ['publisher-ten'],
+      undefined,
+      'There is no client publisher-ten. Known are: house,',
+    ],
+    ['nothing that runs', [], '/nowhere', 'Nothing runs here. Run `npm start` first.'],
+  ])('says what is wrong in one line: %s', async (_, parameters, directory, message) => {
+    await expect(token(parameters, directory)).rejects.toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    });
+  });
+});

@@ -1,0 +1,169 @@
+import type { ChildProcess } from 'node:child_process';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type RegisterBucket, registerBucket } from '../../tools/partner/register-bucket.ts';
+import { type AwsStandIn, startAwsStandIn } from '../tools/aws-stand-in.ts';
+import { clientIn, type Ended, partnerHere, runPartner, secretIn } from '../tools/run-partner.ts';
+
+let aws: AwsStandIn;
+let register: RegisterBucket;
+beforeAll(async () => {
+  aws = await startAwsStandIn({ dev: 'cognito' });
+});
+afterAll(() => aws.close());
+beforeEach(() => {
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+  register = registerBucket('partners');
+});
+
+const addArgs = (name: string) =>
+  `add dev ${name} --publisher-companies 1000 --contact reports@partner.example`.split(' ');
+
+/** Runs the command and kills it at its nth call beyond the look-up of the stage, before or after that takes effect. */
+async function killedAt(args: readonly string[], nth: number, when: 'before' | 'after'): Promise<Ended> {
+  let child: ChildProcess | undefined;
+  let seen = 0;
+  aws.onCall = async (call, at) => {
+    if (call.startsWith('CloudFormation')) return;
+    if (at === 'before') seen += 1;
+    if (seen !== nth || at !== when) return;
+    const isGone = new Promise((resolve) => child?.once('exit', resolve));
+    child?.kill('SIGKILL');
+    await isGone;
+    // A call that was never taken has no effect.
+    if (when === 'before') throw new Error('killed');
+  };
+  const ended = await runPartner(aws.env, args, (started) => (child = started));
+  aws.onCall = async () => {};
+  expect(ended.code).toBeNull();
+  return ended;
+}
+
+/** How many calls a command makes beyond the look-up of the stage. */
+async function callsOf(args: readonly string[]): Promise<number> {
+  aws.calls.splice(0);
+  expect(await partnerHere(args)).toMatchObject({ code: 0 });
+  return aws.calls.filter((call) => !call.startsWith('CloudFormation')).length;
+}
+
+/** Kills the command at each of its calls, before and after, each time on a partner of its own, and repeats it. Returns how often. */
+async function killEverywhere(
+  command: string,
+  calls: number,
+  argsOf: (name: string) => readonly string[],
+  prepare: (name: string) => Promise<Ended | undefined>,
+  judge: (facts: {
+    name: string;
+    prepared: Ended | undefined;
+    killed: Ended;
+    repeated: Ended;
+  }) => Promise<void>,
+) {
+  let kills = 0;
+  for (let nth = 1; nth <= calls; nth++)
+    for (const when of ['before', 'after'] as const) {
+      const name = `${command}-${nth}-${when}`;
+      const prepared = await prepare(name);
+      const killed = await killedAt(argsOf(name), nth, when);
+      const repeated = await runPartner(aws.env, argsOf(name));
+      await judge({ name, prepared, killed, repeated });
+      kills += 1;
+    }
+  return kills;
+}
+
+const secretsOf = (client: string | undefined) => [
+  ...(aws.clients.get(client ?? '')?.secrets.values() ?? []),
+];
+
+describe('npm run partner, killed and repeated', () => {
+  it('add leaves one client, one record, and a secret that was shown', async () => {
+    const calls = await callsOf(addArgs('counted-add'));
+    const kills = await killEverywhere(
+      'add',
+      calls,
+      addArgs,
+      async () => undefined,
+      async ({ name, killed, repeated }) => {
+        // Killed after its last step, it had done all of it.
+        const shown = repeated.code === 0 ? repeated : killed;
+        if (repeated.code !== 0) expect(repeated.output).toMatch(/^The name ".*" is taken/);
+        const client = clientIn(shown);
+        expect(secretsOf(client)).toEqual([secretIn(shown)]);
+        const made = [...aws.clients.values()].filter(({ ClientName }) => ClientName.startsWith(`${name}.`));
+        expect(made.map(({ ClientId }) => ClientId)).toEqual([client]);
+        expect((await register.readPartner(client ?? ''))?.value).toMatchObject({ name, active: true });
+        expect((await register.readName(name))?.value).toMatchObject({ state: 'there', client });
+      },
+    );
+    expect(kills).toBeGreaterThanOrEqual(10);
+  });
+
+  it('rotate leaves two secrets, the old one and one that was shown; finished, the new one alone', async () => {
+    await partnerHere(addArgs('counted-rotate'));
+    const calls = await callsOf(['rotate', 'dev', 'counted-rotate']);
+    const finishCalls = await callsOf(['rotate', 'dev', 'counted-rotate', '--finish']);
+    const rotate = (name: string) => ['rotate', 'dev', name];
+    const kills = await killEverywhere(
+      'rotate',
+      calls,
+      rotate,
+      (name) => partnerHere(addArgs(name)),
+      async ({ prepared, killed, repeated }) => {
+        const shown = repeated.code === 0 ? repeated : killed;
+        if (repeated.code !== 0) expect(repeated.output).toMatch(/has two good secrets already/);
+        expect(secretsOf(prepared && clientIn(prepared))).toEqual([
+          prepared && secretIn(prepared),
+          secretIn(shown),
+        ]);
+      },
+    );
+    expect(kills).toBeGreaterThanOrEqual(10);
+    await killEverywhere(
+      'finish',
+      finishCalls,
+      (name) => [...rotate(name), '--finish'],
+      async (name) => {
+        await partnerHere(addArgs(name));
+        return partnerHere(rotate(name));
+      },
+      async ({ prepared, repeated }) => {
+        expect(repeated.code).toBe(0);
+        expect(secretsOf(prepared && clientIn(prepared))).toEqual([prepared && secretIn(prepared)]);
+      },
+    );
+  });
+
+  it('remove leaves no client and no right', async () => {
+    await partnerHere(addArgs('counted-remove'));
+    const calls = await callsOf(['remove', 'dev', 'counted-remove']);
+    const kills = await killEverywhere(
+      'remove',
+      calls,
+      (name) => ['remove', 'dev', name],
+      (name) => partnerHere(addArgs(name)),
+      async ({ name, prepared, repeated }) => {
+        const client = (prepared && clientIn(prepared)) ?? '';
+        expect(repeated.code).toBe(0);
+        expect(aws.clients.has(client)).toBe(false);
+        expect((await register.readPartner(client))?.value).toMatchObject({
+          active: false,
+          publisherCompanies: [],
+        });
+        expect((await register.readName(name))?.value.state).toBe('removed');
+      },
+    );
+    expect(kills).toBeGreaterThanOrEqual(10);
+  });
+
+  it('remove takes away what a killed add had made', async () => {
+    const before = aws.clients.size;
+    const calls = await callsOf(addArgs('counted-half'));
+    await partnerHere(['remove', 'dev', 'counted-half']);
+    for (let nth = 3; nth <= calls; nth++) {
+      const name = `half-${nth}`;
+      await killedAt(addArgs(name), nth, 'after');
+      expect(await partnerHere(['remove', 'dev', name])).toMatchObject({ code: 0 });
+      expect(aws.clients.size).toBe(before);
+    }
+  });
+});

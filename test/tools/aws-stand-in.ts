@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { credentials } from '../../local/object-store/verify-signature.ts';
+import { startObjectStore } from '../../local/object-store.ts';
+
+/** A client of the user pool, as Cognito has it. */
+interface PoolClient {
+  readonly ClientId: string;
+  readonly ClientName: string;
+  readonly AllowedOAuthScopes: readonly string[];
+  /** By their ids, the oldest first. */
+  readonly secrets: Map<string, string>;
+}
+
+/** One call of AWS: `Cognito CreateUserPoolClient`, `S3 PUT names/x.json`, `CloudFormation DescribeStacks`. */
+type OnCall = (call: string, when: 'before' | 'after') => Promise<void>;
+
+/** CloudFormation, Cognito and S3 at one address, as far as `npm run partner` asks them. */
+export interface AwsStandIn {
+  /** The environment of a command that finds it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** By their ids. */
+  readonly clients: Map<string, PoolClient>;
+  readonly calls: string[];
+  /** Told of each call, before and after it takes effect; the call goes on when it resolves, and is dropped when it rejects. */
+  onCall: OnCall;
+  close(): Promise<void>;
+}
+
+const BUCKET = 'partners';
+const SCOPE = 'api://performance-reports/.default';
+
+/**
+ * Starts it, with these stages deployed.
+ *
+ * @param stages by name: whether the stage has Cognito, or an identity provider of its own
+ */
+export async function startAwsStandIn(
+  stages: Readonly<Record<string, 'cognito' | 'existing'>>,
+): Promise<AwsStandIn> {
+  const directory = await mkdtemp(join(tmpdir(), 'aws-stand-in-'));
+  const s3 = await startObjectStore({ directory, buckets: [BUCKET] });
+  const clients = new Map<string, PoolClient>();
+  const calls: string[] = [];
+
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request);
+    const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1];
+    const form = new URLSearchParams(body.toString());
+    const action = request.method === 'POST' && !operation ? form.get('Action') : null;
+    const call = operation
+      ? `Cognito ${operation}`
+      : action
+        ? `CloudFormation ${action}`
+        : `S3 ${request.method} ${decodeURIComponent(request.url ?? '')
+            .split('?')[0]
+            ?.slice(BUCKET.length + 2)}`;
+    calls.push(call);
+    try {
+      await standIn.onCall(call, 'before');
+    } catch {
+      return response.destroy();
+    }
+    const answer = operation
+      ? cognito(clients, operation, JSON.parse(body.toString()))
+      : action
+        ? describeStack(stages, form.get('StackName') ?? '')
+        : await forward(request, s3.url, body);
+    await standIn.onCall(call, 'after');
+    reply(response, answer);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const standIn: AwsStandIn = {
+    env: {
+      AWS_ENDPOINT_URL: url,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    },
+    clients,
+    calls,
+    onCall: async () => {},
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await s3.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+  return standIn;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string | Buffer;
+}
+
+const reply = (response: ServerResponse, { status, headers, body }: Answer) => {
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) response.setHeader(name, value);
+  response.writeHead(status).end(body);
+};
+
+const json = (body: object, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.1' },
+  body: JSON.stringify(body),
+});
+
+const refusal = (type: string, message: string): Answer => json({ __type: type, message }, 400);
+
+interface CognitoInput {
+  readonly ClientId?: string;
+  readonly ClientName?: string;
+  readonly AllowedOAuthScopes?: readonly string[];
+  readonly ClientSecretId?: string;
+}
+
+/** The user pool's operations, by the documentation of each; of a client's secrets there are never more than two. */
+function cognito(clients: Map<string, PoolClient>, operation: string, input: CognitoInput): Answer {
+  const client = clients.get(input.ClientId ?? '');
+  const missing = refusal('ResourceNotFoundException', `User pool client ${input.ClientId} does not exist.`);
+  const addSecret = ({ ClientId, secrets }: PoolClient) => {
+    const id = `${ClientId}--${secrets.size}-${randomUUID()}`;
+    secrets.set(id, randomUUID());
+    return { ClientSecretId: id, ClientSecretValue: secrets.get(id) };
+  };
+  switch (operation) {
+    case 'CreateUserPoolClient': {
+      const { ClientName = '', AllowedOAuthScopes = [] } = input;
+      const made = {
+        ClientId: randomUUID(),
+        ClientName,
+        AllowedOAuthScopes,
+        secrets: new Map<string, string>(),
+      };
+      clients.set(made.ClientId, made);
+      const { ClientSecretValue } = addSecret(made);
+      return json({
+        UserPoolClient: { ClientId: made.ClientId, ClientName, ClientSecret: ClientSecretValue },
+      });
+    }
+    case 'DescribeUserPoolClient': {
+      if (!client) return missing;
+      const [ClientSecret] = client.secrets.values();
+      return json({
+        UserPoolClient: { ClientId: client.ClientId, ClientName: client.ClientName, ClientSecret },
+      });
+    }
+    case 'ListUserPoolClients':
+      return json({
+        UserPoolClients: [...clients.values()].map(({ ClientId, ClientName }) => ({ ClientId, ClientName })),
+      });
+    case 'DeleteUserPoolClient':
+      return clients.delete(input.ClientId ?? '') ? json({}) : missing;
+    case 'ListUserPoolClientSecrets':
+      if (!client) return missing;
+      return json({
+        ClientSecrets: [...client.secrets.keys()].map((ClientSecretId) => ({ ClientSecretId })),
+      });
+    case 'AddUserPoolClientSecret':
+      if (!client) return missing;
+      if (client.secrets.size >= 2) return refusal('LimitExceededException', 'Two secrets are active.');
+      return json({ ClientSecretDescriptor: addSecret(client) });
+    case 'DeleteUserPoolClientSecret':
+      if (!client?.secrets.has(input.ClientSecretId ?? '')) return missing;
+      if (client.secrets.size === 1)
+        return refusal('InvalidParameterException', 'The last secret can not go.');
+      client.secrets.delete(input.ClientSecretId ?? '');
+      return json({});
+    default:
+      throw new Error(`unplanned call: ${operation}`);
+  }
+}
+
+function describeStack(stages: Readonly<Record<string, 'cognito' | 'existing'>>, name: string): Answer {
+  const [, stage = '', part = ''] = /^performance-reports-(.+)-(data|identity|api)$/.exec(name) ?? [];
+  const kind = stages[stage];
+  const token = 'https://login.example/token';
+  const outputs: Readonly<Record<string, Record<string, string>>> = {
+    data: { PartnersBucket: BUCKET },
+    ...(kind === 'cognito' && { identity: { UserPoolId: 'us-east-1_pool', TokenUrl: token } }),
+    api: {
+      ApiUrl: 'https://api.example/dev',
+      Scope: SCOPE,
+      ...(kind === 'existing' && { TokenUrl: token }),
+    },
+  };
+  const found = kind && outputs[part];
+  const headers = { 'content-type': 'text/xml' };
+  if (!found)
+    return {
+      status: 400,
+      headers,
+      body:
+        '<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type>' +
+        `<Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`,
+    };
+  const members = Object.entries(found).map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  return {
+    status: 200,
+    headers,
+    body:
+      '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks>' +
+      `<member><StackName>${name}</StackName><CreationTime>2026-01-01T00:00:00Z</CreationTime>` +
+      `<StackStatus>CREATE_COMPLETE</StackStatus><Outputs>${members.join('')}</Outputs></member>` +
+      '</Stacks></DescribeStacksResult></DescribeStacksResponse>',
+  };
+}
+
+/** Hands a call of S3 on, with the Host that its signature holds. */
+async function forward(
+  { method, url, rawHeaders }: IncomingMessage,
+  upstream: string,
+  body: Buffer,
+): Promise<Answer> {
+  const outgoing = send(upstream + url, { method, headers: rawHeaders });
+  outgoing.end(body);
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body: await buffer(answer) };
+}

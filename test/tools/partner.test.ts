@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type AwsStandIn, startAwsStandIn } from './aws-stand-in.ts';
+import { clientIn, type Ended, partnerHere, runPartner, secretIn } from './run-partner.ts';
+
+let aws: AwsStandIn;
+beforeAll(async () => {
+  aws = await startAwsStandIn({ dev: 'cognito', own: 'existing' });
+});
+afterAll(() => aws.close());
+beforeEach(() => {
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+});
+beforeEach(() => void aws.calls.splice(0));
+
+const partner = (line: string): Promise<Ended> => partnerHere(line.split(' '));
+const CONTACT = '--contact reports@partner.example';
+
+/** Whether anything was written, anywhere. */
+const writes = () => aws.calls.filter((call) => /PUT|DELETE|Create|Add|Delete/.test(call));
+
+describe('npm run partner, with Cognito', () => {
+  it('adds a partner: a client that has tokens for the service, and its secret, shown this once', async () => {
+    const added = await partner(`add dev first --publisher-companies 1000,007 ${CONTACT}`);
+    expect(added.code).toBe(0);
+    const client = aws.clients.get(clientIn(added) ?? '');
+    expect(client).toMatchObject({ AllowedOAuthScopes: ['api://performance-reports/.default'] });
+    expect([...(client?.secrets.values() ?? [])]).toEqual([secretIn(added)]);
+    expect(added.output).toContain('https://login.example/token');
+
+    const shown = await partner('show dev first');
+    expect(shown.output).toMatch(/publisher companies +1000,7\n +advertiser companies +none\n/);
+    expect(shown.output).not.toContain(secretIn(added));
+  });
+
+  it('tells names apart that differ by a hyphen', async () => {
+    const [plain, hyphened] = [
+      await partner(`add dev twoparts --publisher-companies 1 ${CONTACT}`),
+      await partner(`add dev two-parts --advertiser-companies every-company ${CONTACT}`),
+    ];
+    expect(clientIn(plain)).not.toBe(clientIn(hyphened));
+    const { output } = await partner('list dev');
+    expect(output).toContain(`twoparts  active  publisher 1  advertiser none  ${clientIn(plain)}`);
+    expect(output).toContain(
+      `two-parts  active  publisher none  advertiser every-company  ${clientIn(hyphened)}`,
+    );
+  });
+
+  it('lists a client that was made by hand as one that sees nothing', async () => {
+    aws.clients.set('by-hand', {
+      ClientId: 'by-hand',
+      ClientName: 'first',
+      AllowedOAuthScopes: [],
+      secrets: new Map(),
+    });
+    expect((await partner('list dev')).output).toContain(
+      '(client by-hand, "first" in Cognito, is no partner',
+    );
+    aws.clients.delete('by-hand');
+  });
+
+  it('changes companies, contact and whether it is active, and leaves the rest', async () => {
+    await partner(`add dev changing --publisher-companies 1 --advertiser-companies 2 ${CONTACT}`);
+    const { code, output } = await partner('set dev changing --publisher-companies none --active no');
+    expect(code).toBe(0);
+    expect(output).toMatch(/^Partner changing, inactive:\n/);
+    expect(output).toMatch(
+      /publisher companies +none\n +advertiser companies +2\n +contact +reports@partner.example/,
+    );
+  });
+
+  it('rotates a secret with two that are good at a time, and can show another new one', async () => {
+    const added = await partner(`add dev rotating --publisher-companies 1 ${CONTACT}`);
+    const secrets = () => [...(aws.clients.get(clientIn(added) ?? '')?.secrets.values() ?? [])];
+    const rotated = await partner('rotate dev rotating');
+    expect(secrets()).toEqual([secretIn(added), secretIn(rotated)]);
+    const refused = await partner('rotate dev rotating');
+    expect(refused).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^"rotating" has two good secrets .*--again\n$/),
+    });
+    const again = await partner('rotate dev rotating --again');
+    expect(secrets()).toEqual([secretIn(added), secretIn(again)]);
+    await partner('rotate dev rotating --finish');
+    expect(secrets()).toEqual([secretIn(again)]);
+    expect(await partner('rotate dev rotating --finish')).toMatchObject({ code: 0 });
+    expect(secrets()).toEqual([secretIn(again)]);
+  });
+
+  it('removes a partner with its client, says so again, and gives its name again', async () => {
+    const added = await partner(`add dev leaving --publisher-companies 1 ${CONTACT}`);
+    expect((await partner('remove dev leaving')).code).toBe(0);
+    expect(aws.clients.has(clientIn(added) ?? '')).toBe(false);
+    expect(await partner('remove dev leaving')).toEqual({
+      code: 0,
+      output: 'Partner leaving of stage dev is removed.\n',
+    });
+    expect((await partner('list dev')).output).not.toContain('leaving');
+    const again = await partner(`add dev leaving --publisher-companies 2 ${CONTACT}`);
+    expect(clientIn(again)).not.toBe(clientIn(added));
+  });
+
+  it('takes a client that an older version made, with its secret as it is', async () => {
+    const secrets = new Map([['old--1', 'old secret']]);
+    aws.clients.set('old', { ClientId: 'old', ClientName: 'first-partner', AllowedOAuthScopes: [], secrets });
+    const added = await partner(`add dev first-partner --client old --publisher-companies 1 ${CONTACT}`);
+    expect(added.code).toBe(0);
+    expect(clientIn(added)).toBe('old');
+    expect(secretIn(added)).toBeUndefined();
+    expect([...secrets.values()]).toEqual(['old secret']);
+  });
+
+  it('adds one partner where two operators add it at one time', async () => {
+    const before = aws.clients.size;
+    const line = `add dev twice --publisher-companies 1 ${CONTACT}`;
+    const ended = await Promise.all([partner(line), partner(line)]);
+    if (ended.every(({ code }) => code !== 0)) ended.push(await partner(line));
+    const { output } = await partner('show dev twice');
+    expect(aws.clients.size).toBe(before + 1);
+    expect(aws.clients.has(clientIn({ code: 0, output }) ?? '')).toBe(true);
+    for (const { code, output } of ended)
+      if (code !== 0) expect(output.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('npm run partner, with an issuer of one’s own', () => {
+  it('takes the client’s id and asks nothing of Cognito', async () => {
+    const added = await partner(`add own outside --client 6f1c --publisher-companies 1 ${CONTACT}`);
+    expect(added.code).toBe(0);
+    expect(clientIn(added)).toBe('6f1c');
+    expect((await partner('remove own outside')).output).toContain('take it away there');
+    expect(aws.calls.filter((call) => call.startsWith('Cognito'))).toEqual([]);
+  });
+});
+
+describe('the command line', () => {
+  it('prints what it did and ends with 0, or one line and 1', async () => {
+    const added = await runPartner(aws.env, `add dev spawned --publisher-companies 1 ${CONTACT}`.split(' '));
+    expect(added).toEqual({ code: 0, output: expect.stringMatching(/^Partner spawned of stage dev:\n/) });
+    expect(await runPartner(aws.env, ['list', 'nowhere'])).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^There is no stage "nowhere" .*\n$/),
+    });
+  });
+});
+
+describe('bad input', () => {
+  beforeAll(async () => {
+    for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+    await partner(`add dev taken --publisher-companies 1 ${CONTACT}`);
+    await partner(`add own theirs --client theirs --publisher-companies 1 ${CONTACT}`);
+  });
+
+  it.each<[string, RegExp]>([
+    ['frobnicate dev x', /^There is no command "frobnicate"/],
+    ['list', /^Name a stage/],
+    ['list dev more', /^"more" is one word too many/],
+    ['list nowhere', /^There is no stage "nowhere" in this account and us-east-1/],
+    ['list Dev_1', /^"Dev_1" is no stage/],
+    ['list local', /PARTNERS=<file>/],
+    ['show dev', /^Name a partner/],
+    ['show dev nobody', /^Stage dev has no partner "nobody"/],
+    ['show dev ../x', /^"..\/x" is no name for a partner/],
+    [`add dev -x --publisher-companies 1 ${CONTACT}`, /^Unknown option '-x'/],
+    [`add dev a--b --publisher-companies 1 ${CONTACT}`, /^"a--b" is no name/],
+    [`add dev x ${CONTACT}`, /^Say whose rows it sees/],
+    ['add dev x --publisher-companies 1', /^Say whom to write to/],
+    [`add dev x --publisher-companies 1,acme ${CONTACT}`, /^--publisher-companies: "acme" is no company id/],
+    [`add dev x --publisher-companies * ${CONTACT}`, /^--publisher-companies: "\*" is no company id/],
+    [`add dev x --publisher-companies 9223372036854775808 ${CONTACT}`, /is no company id/],
+    [
+      `add dev x --publisher-companies every-company,1 ${CONTACT}`,
+      /^--publisher-companies: "every-company" is no/,
+    ],
+    [`add dev x --publisher-company 1 ${CONTACT}`, /^Unknown option '--publisher-company'/],
+    [
+      `add dev x --client none --publisher-companies 1 ${CONTACT}`,
+      /^The user pool of stage dev has no client none/,
+    ],
+    [`add dev taken --publisher-companies 1 ${CONTACT}`, /^The name "taken" is taken/],
+    [`add own x --publisher-companies 1 ${CONTACT}`, /^Stage own has an identity provider of its own/],
+    [
+      `add own x --client theirs --publisher-companies 1 ${CONTACT}`,
+      /^The client theirs is partner "theirs" already/,
+    ],
+    ['rotate own theirs', /^Stage own has an identity provider of its own/],
+    ['rotate dev taken --finish --again', /^Take --finish or --again/],
+    ['set dev taken', /^Say what to change/],
+    ['set dev taken --active maybe', /^--active is "maybe"/],
+    ['remove dev nobody', /^Stage dev has no partner "nobody"/],
+  ])('%s: one line, and nothing is changed', async (line, expected) => {
+    const { code, output } = await partner(line);
+    expect(output).toMatch(expected);
+    expect(output.trimEnd().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
+    expect(writes()).toEqual([]);
+  });
+});

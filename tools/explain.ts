@@ -1,0 +1,50 @@
+/**
+ * `npm run explain -- <stage|local> --token <jwt> [<url>]`: what the service would make of a token, and of a request with
+ * it. `--token -` reads the token from the standard input. It starts nothing and prints no secret.
+ */
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { functionParts } from '../lib/handlers/function-parts.ts';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { type AskedReport, explainRequest, readUrl } from './explain/explain-request.ts';
+import { explainRows } from './explain/explain-rows.ts';
+import { checkToken, describeToken, readToken } from './explain/explain-token.ts';
+import { localEnvironment, stageEnvironment } from './explain/service-environment.ts';
+import { OperatorFault, reportingFaults } from './operator-fault.ts';
+
+const USAGE = 'npm run explain -- <stage|local> --token <jwt> [<url of a report>]';
+
+/** For a few small calls of AWS. */
+const PATIENCE_MS = 30_000;
+
+const say = (...lines: string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+
+await reportingFaults(async () => {
+  const { values, positionals } = parseArgs({
+    options: { token: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const [stage, url, ...more] = positionals;
+  if (stage === undefined || values.token === undefined || more.length > 0) throw new OperatorFault(USAGE);
+  const asked: AskedReport | undefined = url === undefined ? undefined : readUrl(url);
+  const token = (values.token === '-' ? await text(process.stdin) : values.token).trim();
+  const parsed = readToken(token);
+  if (!parsed) throw new OperatorFault('The token is no JWT: three parts with dots between.');
+
+  const environment =
+    stage === 'local'
+      ? await localEnvironment()
+      : await stageEnvironment(stage, asked?.report.name ?? publisherReport.name);
+  const { config, partsUntil } = functionParts(environment);
+  say(...describeToken(parsed));
+  const check = await checkToken(token, config.token, Date.now());
+  if ('refused' in check) return void say(`refused     ${check.refused}`);
+  say('signature, expiry and scope are good', `rows by     ${config.entitlements.by}`);
+
+  const parts = partsUntil(Date.now() + PATIENCE_MS);
+  const { lines, verdicts } = await explainRows(check.claims, config, parts.register);
+  say(...lines);
+  const verdict = asked && verdicts.get(asked.report.name);
+  if (asked && verdict?.state === 'entitled')
+    say(...(await explainRequest(asked, verdict.entitlement, parts, config)));
+});

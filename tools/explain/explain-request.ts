@@ -1,0 +1,88 @@
+import { InvalidRequest } from '../../lib/answers/problem.ts';
+import type { Config } from '../../lib/config.ts';
+import { LONGEST_KEPT_MS } from '../../lib/delivery/deliver-report.ts';
+import { type DeliveryParts, lookAtLake } from '../../lib/delivery/delivery.ts';
+import { judgeRecord } from '../../lib/delivery/judge-record.ts';
+import { copyKey, fileKey, makeOrder, recordKey } from '../../lib/delivery/order.ts';
+import { readRecord } from '../../lib/delivery/order-record.ts';
+import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { parseRequest } from '../../lib/report/parse-request.ts';
+import type { Entitlement } from '../../lib/report/row-predicates.ts';
+import { OperatorFault } from '../operator-fault.ts';
+
+/** A report that is asked for by URL. */
+export interface AskedReport {
+  readonly report: Report;
+  readonly parameters: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The report that a URL asks for. Throws an OperatorFault where it asks for none. */
+export function readUrl(text: string): AskedReport {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const report = reports.find(({ name }) => url?.pathname.endsWith(`/reporting/${name}`));
+  if (!url || !report)
+    throw new OperatorFault(
+      `"${text}" is no URL of a report. It ends in ${reports.map(({ name }) => `/reporting/${name}?…`).join(' or ')}`,
+    );
+  const names = [...new Set(url.searchParams.keys())];
+  return {
+    report,
+    parameters: Object.fromEntries(names.map((name) => [name, url.searchParams.getAll(name)])),
+  };
+}
+
+/** What the service would make of a request by a caller who may see these rows, in lines. Nothing is started. */
+export async function explainRequest(
+  { report, parameters }: AskedReport,
+  entitlement: Entitlement,
+  parts: DeliveryParts,
+  config: Config,
+): Promise<string[]> {
+  let request: ReturnType<typeof parseRequest>;
+  try {
+    request = parseRequest(report, { parameters, accept: undefined });
+  } catch (error) {
+    if (!(error instanceof InvalidRequest)) throw error;
+    return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];
+  }
+  const data = await lookAtLake(parts, { request, entitlement }, 0);
+  const order = makeOrder(request, entitlement, data);
+  const facts = {
+    isWaiting: false,
+    maxBytesScanned: config.maxBytesScanned,
+    now: Date.now(),
+    longestKeptMs: LONGEST_KEPT_MS,
+  };
+  const judged = async (key: string) => judgeRecord(readRecord(await parts.results.read(key)), facts);
+  // The copy of this version of the data, or else what is under way for it.
+  const copy = await judged(copyKey(order));
+  const verdict = copy.next === 'start' ? await judged(recordKey(order, data)) : copy;
+  const file =
+    verdict.next === 'deliver' && (await parts.results.head(fileKey(order, verdict.record.executionId)));
+  return [
+    'SQL',
+    ...order.query.sql.split('\n').map((line) => `  ${line}`),
+    ...order.query.parameters.map((parameter, index) => `  ?${index + 1} = ${parameter}`),
+    `data        ${data.isListed ? `version ${data.version}` : 'can not be listed: every report is queried anew'}`,
+    `copy        ${copyText(verdict, file)}`,
+  ];
+}
+
+function copyText(
+  verdict: ReturnType<typeof judgeRecord>,
+  file: { readonly bytes: number } | undefined | false,
+): string {
+  switch (verdict.next) {
+    case 'deliver':
+      return file
+        ? `there, ${file.bytes} bytes, made by query ${verdict.record.executionId}`
+        : `its file is gone; it is made again of the result of query ${verdict.record.executionId}`;
+    case 'watch':
+    case 'ask':
+      return 'none yet: a query for it is under way, and would be joined';
+    case 'refuse':
+      return `none: query ${verdict.record.executionId} ended ${verdict.record.state}, and is not run again`;
+    default:
+      return 'none: a query would be run';
+  }
+}

@@ -1,0 +1,60 @@
+import type { Config } from '../../lib/config.ts';
+import { partnerKey, type Register } from '../../lib/partners/register.ts';
+import { type Verdict, whoseRows } from '../../lib/partners/whose-rows.ts';
+import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { clientOf } from '../../lib/token/client-of.ts';
+import { readEntitlement } from '../../lib/token/read-entitlement.ts';
+import type { Claims } from '../../lib/token/verify-token.ts';
+
+/** Whose rows of each report a verified token opens at this moment, in lines; and the verdicts by the reports' names. */
+export async function explainRows(
+  claims: Claims,
+  { entitlements }: Pick<Config, 'entitlements'>,
+  register: Register,
+): Promise<{ readonly lines: string[]; readonly verdicts: ReadonlyMap<string, Verdict> }> {
+  const client = clientOf(claims);
+  const verdicts = new Map<string, Verdict>();
+  for (const report of reports)
+    verdicts.set(
+      report.name,
+      await whoseRows(
+        entitlements,
+        report,
+        { client, byClaims: (rule) => readEntitlement(claims, rule) },
+        register,
+      ),
+    );
+  return {
+    lines: [
+      ...(entitlements.by === 'partners' ? await recordLines(client, entitlements.bucket, register) : []),
+      ...reports.map((report) => `${report.name.padEnd(22)}  ${rowsText(report, verdicts.get(report.name))}`),
+    ],
+    verdicts,
+  };
+}
+
+async function recordLines(
+  client: string | undefined,
+  bucket: string,
+  register: Register,
+): Promise<string[]> {
+  if (client === undefined) return ['record      none: the token names no client in client_id, azp or appid'];
+  const record = await register.find(client);
+  const place = `s3://${bucket}/${partnerKey(client)}`;
+  if (!record) return [`record      none that can be read: ${place}`];
+  const { name, active, since } = record;
+  return [`partner     ${name}, ${active ? 'active' : 'inactive'}, since ${since}`, `record      ${place}`];
+}
+
+const REFUSALS = {
+  'unknown-client': 'the register has no such client',
+  'inactive-client': 'the partner is inactive',
+  'no-companies': 'it names no company of this report',
+};
+
+function rowsText({ governedBy }: Report, verdict: Verdict | undefined): string {
+  if (!verdict || verdict.state === 'refused')
+    return `401: ${verdict ? REFUSALS[verdict.refusal] : 'unknown report'}`;
+  const { entitlement } = verdict;
+  return entitlement === 'every-company' ? 'every row' : `rows of ${governedBy} ${entitlement.join(', ')}`;
+}

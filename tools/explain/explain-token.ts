@@ -1,0 +1,79 @@
+import { NotAuthorized, Problem } from '../../lib/answers/problem.ts';
+import { clientOf } from '../../lib/token/client-of.ts';
+import { type Claims, scopeOf, type TokenRules, tokenVerifier } from '../../lib/token/verify-token.ts';
+
+/** What a token says of itself, before anything is checked. Its signature is not among it. */
+export interface TokenParts {
+  readonly header: Claims;
+  readonly claims: Claims;
+}
+
+/** Undefined where the text is no JWT. */
+export function readToken(token: string): TokenParts | undefined {
+  const parts = token.split('.');
+  if (parts.length !== 3) return undefined;
+  try {
+    const [header, claims] = parts
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    return header && claims ? { header, claims } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const time = (seconds: unknown): string =>
+  typeof seconds === 'number' ? new Date(seconds * 1_000).toISOString() : 'none';
+
+const text = (value: unknown): string => (value === undefined ? 'none' : JSON.stringify(value));
+
+/** What the service reads off a token, in lines. */
+export const describeToken = ({ header, claims }: TokenParts): string[] => [
+  `issuer      ${text(claims['iss'])}`,
+  `client      ${text(clientOf(claims))}`,
+  `scope       ${text(claims['scope'] ?? claims['scp'])}`,
+  `audience    ${text(claims['aud'])}`,
+  `issued      ${time(claims['iat'])}`,
+  `expires     ${time(claims['exp'])}`,
+  `key         ${text(header['kid'])}, ${text(header['alg'])}`,
+];
+
+/** The service's own check of a token; what is wrong with it, in words for an operator, or its claims. */
+export async function checkToken(
+  token: string,
+  rules: TokenRules,
+  now: number,
+): Promise<{ readonly claims: Claims } | { readonly refused: string }> {
+  try {
+    return { claims: await tokenVerifier(rules)(`Bearer ${token}`) };
+  } catch (error) {
+    if (error instanceof Problem)
+      return { refused: `401: ${error.message} ${reasonOf(error, readToken(token), rules, now)}` };
+    return {
+      refused: `500: the keys at ${rules.jwksUri} can't be read: ${error instanceof Error ? error.message : error}`,
+    };
+  }
+}
+
+/** The service tells strangers less than this. */
+function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRules, now: number): string {
+  if (!token) return 'It is no JWT of three parts.';
+  if (error instanceof NotAuthorized) return missingIn(token.claims, rules);
+  const { claims, header } = token;
+  if (claims['iss'] !== rules.issuer)
+    return `Its issuer is ${text(claims['iss'])}; this stage trusts ${text(rules.issuer)}.`;
+  if (typeof claims['exp'] !== 'number') return 'It has no expiry.';
+  if (claims['exp'] * 1_000 <= now) return `It expired at ${time(claims['exp'])}.`;
+  return `The signature is not by a key of ${rules.jwksUri}: is ${text(header['kid'])} among them?`;
+}
+
+/** What a good token of the issuer lacks to be one for this API. `aud` counts only where a claim is required beside it. */
+function missingIn(claims: Claims, rules: TokenRules): string {
+  const { apiScope, requiredClaim } = rules;
+  const scope = scopeOf(rules);
+  const granted = [claims['scope'], claims['scp']].flat().join(' ').split(' ');
+  const isNamed = granted.includes(scope) || [claims['aud']].flat().includes(apiScope);
+  if (requiredClaim && isNamed)
+    return `It lacks what every token of this stage must carry: ${text(requiredClaim.value)} in ${requiredClaim.name}.`;
+  return `It was not requested with the scope ${scope}.`;
+}

@@ -1,0 +1,29 @@
+/** What the operator must mend. Its message says what is wrong and what to do; a stack trace would only hide it. */
+export class OperatorFault extends Error {}
+
+/** Runs a command. A fault of the operator's, or a refusal by AWS, ends it with one line and exit code 1. */
+export async function reportingFaults(command: () => Promise<void>): Promise<void> {
+  try {
+    await command();
+  } catch (error) {
+    const line = faultLine(error);
+    if (line === undefined) throw error;
+    process.stderr.write(`${line}\n`);
+    process.exitCode = 1;
+  }
+}
+
+/** What the operator reads of an error; undefined where it is a fault of the command's own. */
+export function faultLine(error: unknown): string | undefined {
+  if (error instanceof OperatorFault) return error.message;
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'CredentialsProviderError')
+    return 'There are no AWS credentials. Sign in first: `aws sts get-caller-identity` must answer.';
+  if (error.message === 'Region is missing') return 'There is no AWS region. Set AWS_REGION.';
+  if ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')) return firstLine(error.message);
+  if ('$metadata' in error)
+    return `AWS refused: ${error.name}: ${firstLine(error.message)}. Nothing is half done that repeating the command does not finish.`;
+  return undefined;
+}
+
+const firstLine = (text: string): string => text.split('\n')[0]?.replace(/\.$/, '') ?? '';

@@ -1,0 +1,9 @@
+/** `npm run partner -- <add|list|show|set|rotate|remove> <stage> <name> …`: the partners of a deployed stage. */
+import { reportingFaults } from './operator-fault.ts';
+import { partnerCommand } from './partner/partner-command.ts';
+
+await reportingFaults(() =>
+  partnerCommand(process.argv.slice(2), (...lines) => {
+    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  }),
+);

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import type { CognitoClients } from './cognito-clients.ts';
+import { type CommandParts, commandLine, sweep } from './command-parts.ts';
+import type { NameRecord } from './name-record.ts';
+import type { Stored } from './register-bucket.ts';
+
+/** What the operator says of a new partner. */
+export interface NewPartner
+  extends Pick<PartnerRecord, 'name' | 'publisherCompanies' | 'advertiserCompanies' | 'contact'> {
+  /** A client that is there already; without it, Cognito makes one. */
+  readonly client?: string;
+}
+
+/**
+ * Adds a partner. Each step is noted before the next one, so that the command can be repeated wherever it was killed:
+ * the name is reserved; the client made, and found again by the name that it is made under; the record written; the
+ * secret shown; and only then the name is there.
+ */
+export async function addPartner(parts: CommandParts, wanted: NewPartner): Promise<void> {
+  const { register, cognito, outputs, stage, say } = parts;
+  await checkClient(parts, wanted);
+  const reserved = await reserve(parts, wanted);
+  const named =
+    wanted.client === undefined && cognito
+      ? await withOwnClient(parts, cognito, reserved)
+      : await register.writeName(reserved, { ...reserved.value, client: wanted.client ?? '' });
+  const client = named.value.client ?? '';
+
+  const was = await register.readPartner(client);
+  refuseOther(was?.value, wanted.name);
+  await register.writePartner(was, {
+    form: 1,
+    client,
+    name: wanted.name,
+    publisherCompanies: wanted.publisherCompanies,
+    advertiserCompanies: wanted.advertiserCompanies,
+    contact: wanted.contact,
+    since: was?.value?.active ? was.value.since : new Date().toISOString(),
+    active: true,
+  });
+  await sweep(parts, named.value);
+
+  say(`Partner ${wanted.name} of stage ${stage}:`, `  client id      ${client}`);
+  if (cognito && named.value.madeAs !== undefined)
+    say(`  client secret  ${await firstSecret(parts, cognito, named.value)}   (this once: hand it over now)`);
+  say(
+    `  token URL      ${outputs.tokenUrl}`,
+    `  scope          ${outputs.scope}`,
+    `  API            ${outputs.apiUrl}`,
+  );
+  await register.writeName(named, { ...named.value, state: 'there' });
+  say('It can pull reports now; if it tried before, within a minute.');
+}
+
+/** Whether the client that the operator names may be this partner's. Nothing has been written yet. */
+async function checkClient({ register, cognito, stage }: CommandParts, wanted: NewPartner): Promise<void> {
+  const { client, name } = wanted;
+  if (client === undefined) {
+    if (cognito) return;
+    throw new OperatorFault(
+      `Stage ${stage} has an identity provider of its own. Make the client there, and name it: --client <client id>`,
+    );
+  }
+  if (cognito && !(await cognito.exists(client)))
+    throw new OperatorFault(
+      `The user pool of stage ${stage} has no client ${client}. Without --client, one is made.`,
+    );
+  refuseOther((await register.readPartner(client))?.value, name);
+}
+
+function refuseOther(record: PartnerRecord | undefined, name: string): void {
+  if (record?.active && record.name !== name)
+    throw new OperatorFault(`The client ${record.client} is partner "${record.name}" already.`);
+}
+
+/** Takes the name for this partner, or goes on where a command that was killed had come to. */
+async function reserve(parts: CommandParts, { name, client }: NewPartner): Promise<Stored<NameRecord>> {
+  const { register } = parts;
+  const stored = await register.readName(name);
+  switch (stored?.value.state) {
+    case undefined:
+    case 'removed':
+      return register.writeName(stored, {
+        form: 1,
+        name,
+        state: 'adding',
+        ...(client === undefined && { madeAs: `${name}.${randomBytes(6).toString('hex')}` }),
+      });
+    case 'adding': {
+      const { madeAs, client: begun } = (stored as Stored<NameRecord>).value;
+      if (
+        (client === undefined) !== (madeAs !== undefined) ||
+        (begun !== undefined && (client ?? begun) !== begun)
+      )
+        throw new OperatorFault(
+          `"${name}" was begun to be added with another client. Remove it first: ${commandLine('remove', parts, name)}`,
+        );
+      return stored as Stored<NameRecord>;
+    }
+    case 'there':
+      throw new OperatorFault(
+        `The name "${name}" is taken. Change the partner: ${commandLine('set', parts, name)} …`,
+      );
+    case 'removing':
+      throw new OperatorFault(
+        `"${name}" was not removed to the end. Repeat ${commandLine('remove', parts, name)}`,
+      );
+  }
+}
+
+/** The name with the client that is its own: the one noted, the one that a killed command made, or a new one. */
+async function withOwnClient(
+  { register }: CommandParts,
+  cognito: CognitoClients,
+  reserved: Stored<NameRecord>,
+): Promise<Stored<NameRecord>> {
+  const { client, madeAs = '' } = reserved.value;
+  if (client !== undefined) return reserved;
+  const found = (await cognito.list()).find(({ name }) => name === madeAs)?.id;
+  const id = found ?? (await cognito.create(madeAs));
+  try {
+    return await register.writeName(reserved, { ...reserved.value, client: id });
+  } catch (error) {
+    // The same command, run at the same time, has noted another one.
+    if (error instanceof OperatorFault && found === undefined) await cognito.remove(id);
+    throw error;
+  }
+}
+
+/** The secret of a client that was just made; Cognito tells it as long as the client has no second one. */
+async function firstSecret(
+  parts: CommandParts,
+  cognito: CognitoClients,
+  { name, client = '' }: NameRecord,
+): Promise<string> {
+  const secret = await cognito.secretOf(client);
+  if (secret !== undefined) return secret;
+  throw new OperatorFault(
+    `Cognito does not tell the secret of ${client} any more. Begin anew: ${commandLine('remove', parts, name)}, then add it.`,
+  );
+}

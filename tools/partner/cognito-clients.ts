@@ -1,0 +1,113 @@
+import {
+  AddUserPoolClientSecretCommand,
+  CognitoIdentityProviderClient,
+  CreateUserPoolClientCommand,
+  DeleteUserPoolClientCommand,
+  DeleteUserPoolClientSecretCommand,
+  DescribeUserPoolClientCommand,
+  ListUserPoolClientSecretsCommand,
+  paginateListUserPoolClients,
+  ResourceNotFoundException,
+} from '@aws-sdk/client-cognito-identity-provider';
+
+/** A client of the pool, as it is listed. */
+interface ListedClient {
+  readonly id: string;
+  /** Not unique in Cognito. */
+  readonly name: string;
+}
+
+/** The pool's machine clients and their secrets. */
+export interface CognitoClients {
+  list(): Promise<ListedClient[]>;
+  /** Makes a client that may have tokens for the service and nothing else; resolves to its id. */
+  create(name: string): Promise<string>;
+  exists(id: string): Promise<boolean>;
+  /** The client's first secret; undefined where Cognito does not tell it. */
+  secretOf(id: string): Promise<string | undefined>;
+  /** Does nothing where there is no such client. */
+  remove(id: string): Promise<void>;
+  /** Their ids, at most two. Cognito never tells their values again. */
+  listSecrets(id: string): Promise<string[]>;
+  /** Resolves to the new secret's value, which is told this once. */
+  addSecret(id: string): Promise<string>;
+  removeSecret(id: string, secretId: string): Promise<void>;
+}
+
+/** @param scope what tokens must be requested with */
+export function cognitoClients(userPoolId: string, scope: string): CognitoClients {
+  const cognito = new CognitoIdentityProviderClient({});
+  const pool = { UserPoolId: userPoolId };
+
+  const describe = async (id: string) => {
+    try {
+      const { UserPoolClient } = await cognito.send(
+        new DescribeUserPoolClientCommand({ ...pool, ClientId: id }),
+      );
+      return UserPoolClient;
+    } catch (error) {
+      if (error instanceof ResourceNotFoundException) return undefined;
+      throw error;
+    }
+  };
+  return {
+    async list() {
+      const listed: ListedClient[] = [];
+      for await (const { UserPoolClients = [] } of paginateListUserPoolClients(
+        { client: cognito, pageSize: 60 },
+        pool,
+      ))
+        for (const { ClientId = '', ClientName = '' } of UserPoolClients)
+          listed.push({ id: ClientId, name: ClientName });
+      return listed;
+    },
+    async create(name) {
+      const { UserPoolClient } = await cognito.send(
+        new CreateUserPoolClientCommand({
+          ...pool,
+          ClientName: name,
+          GenerateSecret: true,
+          AllowedOAuthFlowsUserPoolClient: true,
+          AllowedOAuthFlows: ['client_credentials'],
+          AllowedOAuthScopes: [scope],
+          // The pool has no users: nobody signs in by any of Cognito's other flows.
+          ExplicitAuthFlows: ['ALLOW_REFRESH_TOKEN_AUTH'],
+          AccessTokenValidity: 60,
+          TokenValidityUnits: { AccessToken: 'minutes' },
+          PreventUserExistenceErrors: 'ENABLED',
+        }),
+      );
+      if (!UserPoolClient?.ClientId) throw new Error('Cognito made a client without an id');
+      return UserPoolClient.ClientId;
+    },
+    exists: async (id) => (await describe(id)) !== undefined,
+    secretOf: async (id) => (await describe(id))?.ClientSecret,
+    async remove(id) {
+      try {
+        await cognito.send(new DeleteUserPoolClientCommand({ ...pool, ClientId: id }));
+      } catch (error) {
+        if (!(error instanceof ResourceNotFoundException)) throw error;
+      }
+    },
+    async listSecrets(id) {
+      const command = new ListUserPoolClientSecretsCommand({ ...pool, ClientId: id });
+      const { ClientSecrets = [] } = await cognito.send(command);
+      return ClientSecrets.map(({ ClientSecretId = '' }) => ClientSecretId);
+    },
+    async addSecret(id) {
+      const command = new AddUserPoolClientSecretCommand({ ...pool, ClientId: id });
+      const { ClientSecretDescriptor } = await cognito.send(command);
+      if (!ClientSecretDescriptor?.ClientSecretValue)
+        throw new Error('Cognito made a secret without a value');
+      return ClientSecretDescriptor.ClientSecretValue;
+    },
+    async removeSecret(id, secretId) {
+      const command = new DeleteUserPoolClientSecretCommand({
+        ...pool,
+        ClientId: id,
+        ClientSecretId: secretId,
+      });
+      await cognito.send(command);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { OperatorFault } from '../operator-fault.ts';
+import type { StageOutputs } from '../stage-outputs.ts';
+import type { CognitoClients } from './cognito-clients.ts';
+import type { NameRecord } from './name-record.ts';
+import type { RegisterBucket, Stored } from './register-bucket.ts';
+
+/** What a command works with. */
+export interface CommandParts {
+  readonly stage: string;
+  readonly outputs: StageOutputs;
+  readonly register: RegisterBucket;
+  /** Absent where the stage has an identity provider of its own. */
+  readonly cognito: CognitoClients | undefined;
+  /** Prints lines for the operator, at once. */
+  readonly say: (...lines: readonly string[]) => void;
+}
+
+export const commandLine = (command: string, { stage }: CommandParts, name: string): string =>
+  `npm run partner -- ${command} ${stage} ${name}`;
+
+/** A partner that is there, and its client. Throws an OperatorFault that says what the name is instead. */
+export async function partnerThere(
+  parts: CommandParts,
+  name: string,
+): Promise<{ readonly stored: Stored<NameRecord>; readonly client: string }> {
+  const stored = await parts.register.readName(name);
+  switch (stored?.value.state) {
+    case undefined:
+    case 'removed':
+      throw new OperatorFault(
+        `Stage ${parts.stage} has no partner "${name}". List them: npm run partner -- list ${parts.stage}`,
+      );
+    case 'adding':
+      throw new OperatorFault(
+        `"${name}" was not added to the end. Repeat the command that adds it, or ${commandLine('remove', parts, name)}`,
+      );
+    case 'removing':
+      throw new OperatorFault(
+        `"${name}" was not removed to the end. Repeat ${commandLine('remove', parts, name)}`,
+      );
+    case 'there': {
+      const { client } = (stored as Stored<NameRecord>).value;
+      if (client === undefined) throw new Error(`the name ${name} stands for no client`);
+      return { stored: stored as Stored<NameRecord>, client };
+    }
+  }
+}
+
+/** Removes what commands that were killed, or ran at the same time, made for a name beside its client. */
+export async function sweep(
+  { cognito }: CommandParts,
+  { madeAs, client }: Pick<NameRecord, 'madeAs' | 'client'>,
+): Promise<void> {
+  if (!cognito || madeAs === undefined) return;
+  for (const { id, name } of await cognito.list())
+    if (name === madeAs && id !== client) await cognito.remove(id);
+}

@@ -1,0 +1,133 @@
+import { parseArgs } from 'node:util';
+import {
+  EVERY_COMPANY,
+  LONGEST_NAME,
+  PARTNER_NAME,
+  type PartnerRecord,
+} from '../../lib/partners/partner-record.ts';
+import { isCompanyId } from '../../lib/report/company-id.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import type { NewPartner } from './add-partner.ts';
+import type { PartnerChanges } from './set-partner.ts';
+
+export type Command =
+  | { readonly act: 'add'; readonly stage: string; readonly partner: NewPartner }
+  | { readonly act: 'list'; readonly stage: string }
+  | { readonly act: 'show' | 'remove' | 'finish'; readonly stage: string; readonly name: string }
+  | { readonly act: 'rotate'; readonly stage: string; readonly name: string; readonly isAgain: boolean }
+  | { readonly act: 'set'; readonly stage: string; readonly name: string; readonly changes: PartnerChanges };
+
+const USAGE = `npm run partner -- <command> <stage> [<name>] [options]
+  add <stage> <name> --publisher-companies 1000,1001 --advertiser-companies 2000 --contact reports@partner.example
+      one kind of companies is enough; ${EVERY_COMPANY} opens all of a kind; --client <id> takes a client that is there
+  list <stage>
+  show <stage> <name>
+  set <stage> <name> with any of add's options, --active yes or --active no; companies "none" take them all away
+  rotate <stage> <name>            a second secret; then --finish takes the old one away, --again replaces the new one
+  remove <stage> <name>`;
+
+const TEXT = { type: 'string' } as const;
+const FLAG = { type: 'boolean' } as const;
+const FACTS = { 'publisher-companies': TEXT, 'advertiser-companies': TEXT, contact: TEXT };
+
+/** The options of each command. */
+const OPTIONS = {
+  add: { ...FACTS, client: TEXT },
+  list: {},
+  show: {},
+  set: { ...FACTS, active: TEXT },
+  rotate: { finish: FLAG, again: FLAG },
+  remove: {},
+} as const;
+
+/** Reads a command line. Throws an OperatorFault, or parseArgs' own error, that says what is wrong with it. */
+export function parseCommand(argv: readonly string[]): Command {
+  const [act = '', ...rest] = argv;
+  if (!isAct(act)) {
+    const known = Object.keys(OPTIONS).join(', ');
+    throw new OperatorFault(act === '' ? USAGE : `There is no command "${act}", only ${known}.`);
+  }
+  const parsed = parseArgs({ args: rest, options: OPTIONS[act], allowPositionals: true });
+  const values = parsed.values as Values;
+  const [stage, name, ...more] = parsed.positionals;
+  if (stage === undefined) throw new OperatorFault(`Name a stage: npm run partner -- ${act} <stage>`);
+  const expected = act === 'list' ? 1 : 2;
+  if (parsed.positionals.length > expected)
+    throw new OperatorFault(`"${act === 'list' ? name : more[0]}" is one word too many.`);
+  if (act === 'list') return { act, stage };
+
+  if (name === undefined)
+    throw new OperatorFault(`Name a partner: npm run partner -- ${act} ${stage} <name>`);
+  if (!PARTNER_NAME.test(name) || name.length > LONGEST_NAME)
+    throw new OperatorFault(
+      `"${name}" is no name for a partner. Take lower case letters and digits, with single hyphens between, at most ${LONGEST_NAME}.`,
+    );
+  switch (act) {
+    case 'show':
+    case 'remove':
+      return { act, stage, name };
+    case 'rotate':
+      if (values['finish'] && values['again']) throw new OperatorFault('Take --finish or --again, not both.');
+      return values['finish']
+        ? { act: 'finish', stage, name }
+        : { act, stage, name, isAgain: values['again'] === true };
+    case 'set': {
+      const changes = changesOf(values);
+      if (Object.keys(changes).length === 0)
+        throw new OperatorFault(
+          'Say what to change: --publisher-companies, --advertiser-companies, --contact or --active.',
+        );
+      return { act, stage, name, changes };
+    }
+    case 'add': {
+      const { publisherCompanies = [], advertiserCompanies = [], contact } = changesOf(values);
+      if (publisherCompanies.length + advertiserCompanies.length === 0)
+        throw new OperatorFault(
+          'Say whose rows it sees: --publisher-companies, --advertiser-companies or both.',
+        );
+      if (contact === undefined)
+        throw new OperatorFault('Say whom to write to: --contact reports@partner.example');
+      const client = values['client'];
+      if (client !== undefined && !/^[\x21-\x7e]{1,256}$/.test(String(client)))
+        throw new OperatorFault('--client is no client id: at most 256 printable characters without blanks.');
+      const facts = { name, publisherCompanies, advertiserCompanies, contact };
+      return { act, stage, partner: { ...facts, ...(client !== undefined && { client: String(client) }) } };
+    }
+  }
+}
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+const isAct = (text: string): text is keyof typeof OPTIONS => Object.hasOwn(OPTIONS, text);
+
+function changesOf(values: Values): PartnerChanges {
+  const text = (option: string) => values[option] as string | undefined;
+  const publisher = text('publisher-companies');
+  const advertiser = text('advertiser-companies');
+  const contact = text('contact');
+  const active = text('active');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would forge a line of the list
+  if (contact !== undefined && !/^[^\x00-\x1f\x7f]{1,256}$/.test(contact))
+    throw new OperatorFault('--contact takes one line of at most 256 characters.');
+  if (active !== undefined && !['yes', 'no'].includes(active))
+    throw new OperatorFault(`--active is "${active}". Say yes or no.`);
+  return {
+    ...(publisher !== undefined && { publisherCompanies: companies('publisher-companies', publisher) }),
+    ...(advertiser !== undefined && { advertiserCompanies: companies('advertiser-companies', advertiser) }),
+    ...(contact !== undefined && { contact }),
+    ...(active !== undefined && { active: active === 'yes' }),
+  };
+}
+
+function companies(option: string, text: string): PartnerRecord['publisherCompanies'] {
+  if (text === EVERY_COMPANY) return text;
+  if (text === 'none') return [];
+  const ids = text.split(',').map((id) => id.trim());
+  const wrong = ids.find((id) => !isCompanyId(id));
+  if (wrong !== undefined)
+    throw new OperatorFault(
+      `--${option}: "${wrong}" is no company id. Give ids in digits with commas between, or ${EVERY_COMPANY}.`,
+    );
+  // 007 and 7 are one company.
+  return [...new Set(ids.map((id) => String(BigInt(id))))];
+}

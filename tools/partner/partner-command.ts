@@ -1,0 +1,48 @@
+import { OperatorFault } from '../operator-fault.ts';
+import { readStageOutputs } from '../stage-outputs.ts';
+import { addPartner } from './add-partner.ts';
+import { cognitoClients } from './cognito-clients.ts';
+import type { CommandParts } from './command-parts.ts';
+import { type Command, parseCommand } from './parse-command.ts';
+import { registerBucket } from './register-bucket.ts';
+import { removePartner } from './remove-partner.ts';
+import { finishRotation, rotateSecret } from './rotate-secret.ts';
+import { setPartner } from './set-partner.ts';
+import { listPartners, showPartner } from './show-partners.ts';
+
+/** Carries out one command line. Region, credentials and endpoints are the SDK's. */
+export async function partnerCommand(argv: readonly string[], say: CommandParts['say']): Promise<void> {
+  const command = parseCommand(argv);
+  const { stage } = command;
+  if (stage === 'local')
+    throw new OperatorFault(
+      'The partners of this machine stand in a file: PARTNERS=<file> npm start (docs/local.md).',
+    );
+  const outputs = await readStageOutputs(stage);
+  await run(command, {
+    stage,
+    outputs,
+    register: registerBucket(outputs.partnersBucket),
+    cognito: outputs.userPoolId === undefined ? undefined : cognitoClients(outputs.userPoolId, outputs.scope),
+    say,
+  });
+}
+
+function run(command: Command, parts: CommandParts): Promise<void> {
+  switch (command.act) {
+    case 'add':
+      return addPartner(parts, command.partner);
+    case 'list':
+      return listPartners(parts);
+    case 'show':
+      return showPartner(parts, command.name);
+    case 'set':
+      return setPartner(parts, command.name, command.changes);
+    case 'rotate':
+      return rotateSecret(parts, command.name, command.isAgain);
+    case 'finish':
+      return finishRotation(parts, command.name);
+    case 'remove':
+      return removePartner(parts, command.name);
+  }
+}

@@ -1,0 +1,104 @@
+import {
+  GetObjectCommand,
+  NoSuchKey,
+  PutObjectCommand,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { REGISTER_PREFIX } from '../../lib/names.ts';
+import { type PartnerRecord, readPartner } from '../../lib/partners/partner-record.ts';
+import { partnerKey } from '../../lib/partners/register.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { type NameRecord, nameKey, readName } from './name-record.ts';
+
+/** A record as it was read; a write takes its place only if it is still that. */
+export interface Stored<T> {
+  readonly value: T;
+  readonly etag: string;
+}
+
+/** The register of partners, as the operator's commands see it. Nothing is written without a condition. */
+export interface RegisterBucket {
+  readName(name: string): Promise<Stored<NameRecord> | undefined>;
+  /** Throws an OperatorFault where another command has been quicker. */
+  writeName(was: Stored<NameRecord> | undefined, now: NameRecord): Promise<Stored<NameRecord>>;
+  listNames(): Promise<NameRecord[]>;
+  /** `value` is undefined where the record can't be read. */
+  readPartner(client: string): Promise<Stored<PartnerRecord | undefined> | undefined>;
+  writePartner(was: Stored<unknown> | undefined, now: PartnerRecord): Promise<void>;
+}
+
+export function registerBucket(bucket: string): RegisterBucket {
+  const s3 = new S3Client({
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+
+  const read = async (key: string): Promise<Stored<unknown> | undefined> => {
+    try {
+      const { Body, ETag = '' } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
+      return { value: parsed((await Body?.transformToString()) ?? ''), etag: ETag };
+    } catch (error) {
+      if (error instanceof NoSuchKey) return undefined;
+      throw error;
+    }
+  };
+  const write = async <T>(key: string, was: Stored<unknown> | undefined, now: T): Promise<Stored<T>> => {
+    const condition = was ? { IfMatch: was.etag } : { IfNoneMatch: '*' };
+    const command = new PutObjectCommand({
+      Bucket: bucket,
+      Key: key,
+      Body: `${JSON.stringify(now, null, 2)}\n`,
+      ContentType: 'application/json',
+      ...condition,
+    });
+    try {
+      return { value: now, etag: (await s3.send(command)).ETag ?? '' };
+    } catch (error) {
+      const { $metadata } = error as { $metadata?: { httpStatusCode?: number } };
+      // 412 and 409: another command has been quicker; 404: it was there, and is gone.
+      if (
+        [404, 409, 412].includes($metadata?.httpStatusCode ?? 0) &&
+        (error as Error).name !== 'NoSuchBucket'
+      )
+        throw new OperatorFault('Another command changed this partner at the same time. Repeat this one.');
+      throw error;
+    }
+  };
+
+  const readStoredName = async (name: string): Promise<Stored<NameRecord> | undefined> => {
+    const stored = await read(nameKey(name));
+    return stored && { value: readName(stored.value), etag: stored.etag };
+  };
+  return {
+    readName: readStoredName,
+    writeName: (was, now) => write(nameKey(now.name), was, now),
+    async listNames() {
+      const names: NameRecord[] = [];
+      for await (const { Contents = [] } of paginateListObjectsV2(
+        { client: s3 },
+        { Bucket: bucket, Prefix: REGISTER_PREFIX.names },
+      ))
+        for (const { Key = '' } of Contents) {
+          const stored = await readStoredName(Key.slice(REGISTER_PREFIX.names.length, -'.json'.length));
+          if (stored) names.push(stored.value);
+        }
+      return names;
+    },
+    async readPartner(client) {
+      const stored = await read(partnerKey(client));
+      return stored && { value: readPartner(stored.value, client), etag: stored.etag };
+    },
+    async writePartner(was, now) {
+      await write(partnerKey(now.client), was, now);
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { type CommandParts, sweep } from './command-parts.ts';
+
+/**
+ * Takes a partner away: its rights first, then its client. What stays is that there was such a partner, inactive,
+ * without its companies and contact. It can be repeated wherever it was killed.
+ */
+export async function removePartner(parts: CommandParts, name: string): Promise<void> {
+  const { register, cognito, stage, say } = parts;
+  const stored = await register.readName(name);
+  if (!stored)
+    throw new OperatorFault(
+      `Stage ${stage} has no partner "${name}". List them: npm run partner -- list ${stage}`,
+    );
+  if (stored.value.state === 'removed') return say(`Partner ${name} of stage ${stage} is removed.`);
+  const removing = await register.writeName(stored, { ...stored.value, state: 'removing' });
+  const { client, madeAs } = removing.value;
+
+  if (client !== undefined) {
+    const was = await register.readPartner(client);
+    if (was && isOf(was.value, name))
+      await register.writePartner(was, withoutRights(client, name, was.value));
+  }
+  await sweep(parts, { ...(madeAs !== undefined && { madeAs }) });
+  if (cognito && client !== undefined) await cognito.remove(client);
+  const { rotation: _, ...rest } = removing.value;
+  await register.writeName(removing, { ...rest, state: 'removed' });
+
+  say(
+    `Partner ${name} of stage ${stage} is removed. Its requests, those that wait too, end within a minute.`,
+  );
+  if (!cognito && client !== undefined)
+    say(`The client ${client} is still there at the identity provider: take it away there.`);
+}
+
+/** One that can't be read opens nothing, but stands where this partner's record belongs. */
+const isOf = (record: PartnerRecord | undefined, name: string): boolean => !record || record.name === name;
+
+const withoutRights = (client: string, name: string, was: PartnerRecord | undefined): PartnerRecord => ({
+  form: 1,
+  client,
+  name,
+  publisherCompanies: [],
+  advertiserCompanies: [],
+  contact: '',
+  since: was?.since ?? new Date().toISOString(),
+  active: false,
+});

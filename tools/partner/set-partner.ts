@@ -1,0 +1,24 @@
+import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { type CommandParts, partnerThere } from './command-parts.ts';
+import { describePartner } from './show-partners.ts';
+
+/** What of a partner can be changed. */
+export type PartnerChanges = Partial<
+  Pick<PartnerRecord, 'publisherCompanies' | 'advertiserCompanies' | 'contact' | 'active'>
+>;
+
+/** Changes what the register holds of a partner. Its tokens stay good; what they open changes within a minute. */
+export async function setPartner(parts: CommandParts, name: string, changes: PartnerChanges): Promise<void> {
+  const { register, say } = parts;
+  const { client } = await partnerThere(parts, name);
+  const was = await register.readPartner(client);
+  if (!was?.value)
+    throw new OperatorFault(
+      `The record of "${name}" can't be read, and opens nothing. Bring an earlier version back in S3, or remove the ` +
+        'partner and add it again with its client.',
+    );
+  const now: PartnerRecord = { ...was.value, ...changes };
+  await register.writePartner(was, now);
+  say(...describePartner(now), 'It holds within a minute.');
+}

@@ -1,0 +1,65 @@
+import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { type CommandParts, partnerThere } from './command-parts.ts';
+
+const companiesText = (companies: PartnerRecord['publisherCompanies']): string => {
+  if (typeof companies === 'string') return companies;
+  return companies.length === 0 ? 'none' : companies.join(',');
+};
+
+/** A partner in lines for the operator. */
+export const describePartner = (record: PartnerRecord): string[] => [
+  `Partner ${record.name}${record.active ? '' : ', inactive'}:`,
+  `  client id             ${record.client}`,
+  `  publisher companies   ${companiesText(record.publisherCompanies)}`,
+  `  advertiser companies  ${companiesText(record.advertiserCompanies)}`,
+  `  contact               ${record.contact}`,
+  `  since                 ${record.since}`,
+];
+
+/** Shows one partner, and where it pulls its reports. Never a secret. */
+export async function showPartner(parts: CommandParts, name: string): Promise<void> {
+  const { register, outputs, say } = parts;
+  const { stored, client } = await partnerThere(parts, name);
+  const record = (await register.readPartner(client))?.value;
+  if (record) say(...describePartner(record));
+  else
+    say(`Partner ${name}: the record of its client ${client} is missing or can't be read. It sees nothing.`);
+  if (stored.value.rotation) say('  secrets               two are good: a rotation is not finished');
+  say(
+    `  token URL             ${outputs.tokenUrl}`,
+    `  scope                 ${outputs.scope}`,
+    `  API                   ${outputs.apiUrl}`,
+  );
+}
+
+const NOT_TO_THE_END: Readonly<Record<string, string>> = {
+  adding: 'was not added to the end: repeat the command that adds it, or remove it',
+  removing: 'was not removed to the end: repeat the command that removes it',
+};
+
+/** Lists the partners of a stage, one a line, and what has no partner. */
+export async function listPartners({ register, cognito, stage, say }: CommandParts): Promise<void> {
+  const names = (await register.listNames()).filter(({ state }) => state !== 'removed');
+  if (names.length === 0) say(`Stage ${stage} has no partners.`);
+  for (const { name, state, client } of names) {
+    const record = client === undefined ? undefined : (await register.readPartner(client))?.value;
+    if (state !== 'there') say(`${name}  ${NOT_TO_THE_END[state]}`);
+    else if (!record) say(`${name}  its record is missing or can't be read: it sees nothing`);
+    else
+      say(
+        [
+          name,
+          record.active ? 'active' : 'inactive',
+          `publisher ${companiesText(record.publisherCompanies)}`,
+          `advertiser ${companiesText(record.advertiserCompanies)}`,
+          record.client,
+          record.contact,
+        ].join('  '),
+      );
+  }
+  const known = new Set(names.map(({ client }) => client));
+  const adding = new Set(names.filter(({ state }) => state !== 'there').map(({ madeAs }) => madeAs));
+  for (const { id, name } of (await cognito?.list()) ?? [])
+    if (!known.has(id) && !adding.has(name))
+      say(`(client ${id}, "${name}" in Cognito, is no partner: it sees nothing)`);
+}

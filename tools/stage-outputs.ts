@@ -1,0 +1,66 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { resourceNames } from '../infra/resource-names.ts';
+import { OperatorFault } from './operator-fault.ts';
+
+/** What the deployed stacks of a stage say of themselves. */
+export interface StageOutputs {
+  readonly partnersBucket: string;
+  /** Of Cognito; absent where the stage has an identity provider of its own. */
+  readonly userPoolId?: string;
+  readonly apiUrl: string;
+  readonly tokenUrl: string;
+  /** What tokens must be requested with. */
+  readonly scope: string;
+}
+
+const STAGE = /^[a-z][a-z0-9-]{0,15}$/;
+
+/** Reads a stage's outputs. Throws an OperatorFault where it is not deployed, or by a version without a register. */
+export async function readStageOutputs(stage: string): Promise<StageOutputs> {
+  if (!STAGE.test(stage))
+    throw new OperatorFault(
+      `"${stage}" is no stage. A stage's name has lower case letters, digits and hyphens.`,
+    );
+  const { service } = resourceNames(stage);
+  const client = new CloudFormationClient({});
+  const [data, identity, api] = await Promise.all(
+    ['data', 'identity', 'api'].map((part) => outputsOf(client, `${service}-${part}`)),
+  );
+  const region = await client.config.region();
+  if (!data || !api)
+    throw new OperatorFault(
+      `There is no stage "${stage}" in this account and ${region}: the stack ${service}-${data ? 'api' : 'data'} is ` +
+        'missing. Check the name, AWS_REGION and AWS_PROFILE, or deploy the stage first.',
+    );
+  const partnersBucket = data.get('PartnersBucket');
+  if (partnersBucket === undefined)
+    throw new OperatorFault(
+      `Stage "${stage}" was deployed by a version without a register. Deploy this one first.`,
+    );
+  const userPoolId = identity?.get('UserPoolId');
+  return {
+    partnersBucket,
+    ...(userPoolId !== undefined && { userPoolId }),
+    apiUrl: api.get('ApiUrl') ?? '',
+    tokenUrl: (identity ?? api).get('TokenUrl') ?? '',
+    scope: api.get('Scope') ?? '',
+  };
+}
+
+/** Undefined where there is no such stack. */
+async function outputsOf(
+  client: CloudFormationClient,
+  stackName: string,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  try {
+    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+    return new Map(
+      Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
+    );
+  } catch (error) {
+    // CloudFormation has no error of its own for it.
+    if (error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message))
+      return undefined;
+    throw error;
+  }
+}
