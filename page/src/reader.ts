@@ -133,6 +133,6 @@ function columnsOf(report: string, fields: readonly string[]): Column[] {
   });
 }
 
-/** As the store names the file. */
+/** As the store names the file; what the browser has unzipped is no zipped file any more. */
 const fileNameOf = (url: string): string =>
-  decodeURIComponent(new URL(url).pathname.split('/').at(-1) || 'report.csv');
+  decodeURIComponent(new URL(url).pathname.split('/').at(-1) || 'report.csv').replace(/\.gz$/, '');
