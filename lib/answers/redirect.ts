@@ -23,7 +23,7 @@ export const NOTE = {
 };
 
 /** Names the version of the data that the report is of. */
-const DATA_VERSION_HEADER = 'Data-Version';
+export const DATA_VERSION_HEADER = 'Data-Version';
 
 /** 303 to the report itself (contract 4.2). */
 export const redirectToDownload = (
