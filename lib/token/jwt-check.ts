@@ -33,12 +33,14 @@ export class JwtCheck extends JwtVerifierBase<
 
   /** The library refuses a list: it reads the claims without it. The signature is that of the claims as they were sent. */
   protected override getVerifyParameters(token: string) {
-    const [header, sent = '', signature] = token.split('.');
+    const [header, sent = '', ...signature] = token.split('.');
     const claims = readClaims(sent);
     if (!isJsonObject(claims) || !Array.isArray(claims['scope'])) return super.getVerifyParameters(token);
     const { scope, ...others } = claims;
     const readable = Buffer.from(JSON.stringify(others)).toString('base64url');
-    const { decomposedJwt, ...parameters } = super.getVerifyParameters(`${header}.${readable}.${signature}`);
+    const { decomposedJwt, ...parameters } = super.getVerifyParameters(
+      [header, readable, ...signature].join('.'),
+    );
     const payload = Object.assign(decomposedJwt.payload, { scope });
     return { ...parameters, decomposedJwt: { ...decomposedJwt, payload, payloadB64: sent } };
   }
