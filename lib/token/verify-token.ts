@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { jwtVerify } from 'jose';
+import { JwkValidationError } from 'aws-jwt-verify/error';
 import { NotAuthorized, Unauthenticated } from '../answers/problem.ts';
-import { KeySetUnavailable, keySet } from './key-set.ts';
+import { JwtCheck } from './jwt-check.ts';
+import { KeySet, KeySetUnavailable } from './key-set.ts';
 
 export interface TokenRules {
   readonly issuer: string;
@@ -21,29 +22,20 @@ export type TokenVerifier = (authorization: string | undefined) => Promise<Claim
 /** Two tries of 3 s fit into a request and leave time for the query. */
 const KEY_SET_TIMEOUT_MS = 3_000;
 
-/** Signatures by a private key alone: a key set is public. */
-const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
-
 /**
  * Makes the check of contract 5: RS, ES or EdDSA signature by a key of the issuer, unexpired, for this API.
  * It throws Unauthenticated without a good token and NotAuthorized for a good one without the scope. A key
  * set that can't be read is neither, so that it is answered as 500.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
-  const { issuer, jwksUri } = rules;
-  const getKey = keySet({ read: () => readKeySet(jwksUri), now: Date.now, pause });
+  const keys = new KeySet({ read: readKeySet, now: Date.now, pause });
 
   return async (authorization) => {
-    const claims = await jwtVerify(bearerToken(authorization), getKey, {
-      issuer,
-      algorithms: ALGORITHMS,
-    }).then(
-      ({ payload }): Claims => payload,
-      (error: unknown) => {
-        if (error instanceof KeySetUnavailable) throw error;
-        throw new Unauthenticated('The access token is invalid or has expired. Request a new one.');
-      },
-    );
+    const token = bearerToken(authorization);
+    const claims: Claims = await new JwtCheck(rules, keys).verify(token).catch((error: unknown) => {
+      if (error instanceof KeySetUnavailable || error instanceof JwkValidationError) throw error;
+      throw new Unauthenticated('The access token is invalid or has expired. Request a new one.');
+    });
     // A token that never expires could never be taken back.
     if (claims['exp'] === undefined) throw new Unauthenticated('The access token has no expiry.');
     if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules));
@@ -76,11 +68,11 @@ const list = (claim: unknown): unknown[] => (Array.isArray(claim) ? claim : [cla
 const words = (claim: unknown): string[] =>
   list(claim).flatMap((entry) => (typeof entry === 'string' ? entry.split(' ') : []));
 
-async function readKeySet(uri: string): Promise<unknown> {
+async function readKeySet(uri: string): Promise<ArrayBuffer> {
   const attempt = async () => {
     const response = await fetch(uri, { signal: AbortSignal.timeout(KEY_SET_TIMEOUT_MS) });
     if (!response.ok) throw new Error(`status ${response.status}`);
-    return response.json();
+    return response.arrayBuffer();
   };
   return attempt()
     .catch(attempt)

@@ -1,25 +1,30 @@
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { generateKeyPairSync } from 'node:crypto';
+import type { Jwk } from 'aws-jwt-verify/jwk';
 import { describe, expect, it } from 'vitest';
-import { KeySetUnavailable, keySet } from '../../../lib/token/key-set.ts';
+import { KeySet, KeySetUnavailable } from '../../../lib/token/key-set.ts';
 
-const jwk = async (kid: string): Promise<JWK> => ({
-  ...(await exportJWK((await generateKeyPair('ES256')).publicKey)),
+const jwk = (kid: string): Jwk => ({
+  ...(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) as Jwk),
   kid,
   alg: 'ES256',
   use: 'sig',
 });
-const [first, second] = await Promise.all([jwk('first'), jwk('second')]);
+const [first, second] = [jwk('first'), jwk('second')];
+
+const uri = 'https://provider.example/jwks';
+const bytes = (text: string): ArrayBuffer => new TextEncoder().encode(text).buffer;
+const tokenOf = (kid: string | undefined) => ({ header: { alg: 'ES256', ...(kid && { kid }) }, payload: {} });
 
 const MINUTE = 60_000;
 
 /** A provider whose keys and whose clock the test moves. */
-function provider(keys: readonly JWK[]) {
+function provider(keys: readonly Jwk[]) {
   const state = { keys, isDown: false, reads: 0, time: 1_000_000_000_000 };
-  const find = keySet({
+  const keySet = new KeySet({
     read: async () => {
       state.reads += 1;
       if (state.isDown) throw new KeySetUnavailable('down');
-      return { keys: state.keys };
+      return bytes(JSON.stringify({ keys: state.keys }));
     },
     now: () => state.time,
     pause: async (milliseconds) => {
@@ -27,8 +32,8 @@ function provider(keys: readonly JWK[]) {
     },
   });
   const finds = (kid: string | undefined) =>
-    Promise.resolve(find({ alg: 'ES256', ...(kid && { kid }) }, { payload: '', signature: '' })).then(
-      () => true,
+    keySet.getJwk(uri, tokenOf(kid)).then(
+      (key) => key.kid === kid,
       (error: unknown) => {
         if (error instanceof KeySetUnavailable) throw error;
         return false;
@@ -82,13 +87,11 @@ describe('the key set', () => {
     expect(await provider([first]).finds(undefined)).toBe(false);
   });
 
-  it.each([['a list'], [{ keys: 'none' }], [undefined]])(
-    'is our fault where the provider answers %j',
+  it.each([['"a list"'], ['{"keys":"none"}'], ['{"keys":[{"kid":"first"}]}'], ['<html>'], ['']])(
+    'is our fault where the provider answers %s',
     async (answer) => {
-      const find = keySet({ read: async () => answer, now: Date.now, pause: async () => {} });
-      await expect(find({ alg: 'ES256', kid: 'first' }, { payload: '', signature: '' })).rejects.toThrow(
-        KeySetUnavailable,
-      );
+      const keySet = new KeySet({ read: async () => bytes(answer), now: Date.now, pause: async () => {} });
+      await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toThrow(KeySetUnavailable);
     },
   );
 });

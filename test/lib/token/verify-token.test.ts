@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { NotAuthorized } from '../../../lib/answers/problem.ts';
+import { NotAuthorized, Unauthenticated } from '../../../lib/answers/problem.ts';
 import { tokenVerifier } from '../../../lib/token/verify-token.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../../local/identity-provider.ts';
 
@@ -43,5 +43,32 @@ describe('a token of an API with a required role', () => {
     ['another API in aud', { aud: `${apiScope}/`, roles: ['Reports.Read'] }, 'not authorized'],
   ])('with %s', async (_, claims, expected) => {
     expect(await outcome(claims, role)).toBe(expected);
+  });
+});
+
+describe('a token with a list of scopes', () => {
+  const verified = async (change: (token: string) => string, header: Record<string, unknown> = {}) => {
+    const token = await provider.signToken({ scope: [scope, 'other'], company: 7 }, { header });
+    return tokenVerifier({ ...provider, apiScope })(`Bearer ${change(token)}`);
+  };
+  const withCompany = (token: string, company: number) => {
+    const [header, claims = '', signature] = token.split('.');
+    const changed = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), company };
+    return [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.');
+  };
+
+  it('gives its claims as they were signed', async () => {
+    const claims = { scope: [scope, 'other'], company: 7, iss: provider.issuer };
+    expect(await verified((token) => token)).toMatchObject(claims);
+  });
+
+  it('is bad where a claim was changed, or the signature', async () => {
+    await expect(verified((token) => withCompany(token, 8))).rejects.toThrow(Unauthenticated);
+    await expect(verified((token) => `${token.slice(0, -8)}AAAAAAAA`)).rejects.toThrow(Unauthenticated);
+    await expect(verified((token) => `${token}.AAAA`)).rejects.toThrow(Unauthenticated);
+  });
+
+  it('is bad with a critical header', async () => {
+    await expect(verified((token) => token, { crit: ['b64'], b64: true })).rejects.toThrow(Unauthenticated);
   });
 });
