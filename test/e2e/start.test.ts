@@ -71,13 +71,15 @@ describe('npm start', () => {
           'partner',
           'companies',
           'isReady',
-          'recordedEnd',
+          'ends',
+          'endedQueries',
+          'endedBytes',
           'dataVersion',
           'cacheStatus',
           'queryExecutionId',
           'bytesScanned',
         ],
-        ...['engineMs', 'queryMs'],
+        ...['engineMs', 'queryMs', 'commit'],
       ].sort(),
     );
     // Neither links nor tokens, whatever the line.
