@@ -1,7 +1,7 @@
 import { type ClaimedTry, claimNext, isRemembered, release } from './claim-try.ts';
 import { deliverFile } from './deliver-file.ts';
 import { type Delivery, lookAtLake, tookTooLong } from './delivery.ts';
-import type { SucceededExecution } from './execution.ts';
+import type { FailedExecution, SucceededExecution } from './execution.ts';
 import { type ExecutionVerdict, judgeExecution } from './judge-execution.ts';
 import { recordKey } from './order.ts';
 import type { OpenRecord, SucceededRecord } from './order-record.ts';
@@ -40,44 +40,65 @@ const SOON_MS = 10_000;
  */
 export async function leadQuery(run: Run, first: ClaimedTry): Promise<Delivery | undefined> {
   for (let claimed: ClaimedTry | undefined = first; claimed; ) {
-    const { record, led, verdict }: AskedTry = await ask(run, claimed);
-    const stored: StoredDocument | undefined = await led.recorded;
-    switch (verdict.next) {
-      case 'wait':
-        return waiting(run, record.token);
-      case 'deliver': {
-        const delivery = await settle(run, stored, record, verdict.execution);
-        if (delivery) return delivery;
-        break;
-      }
-      case 'look-again':
-      case 'refuse': {
-        const ended = failureRecord(verdict.execution, record, {
-          limit: run.terms.maxBytesScanned,
-          hasDataMoved: verdict.next === 'look-again',
-        });
-        await recordEnd(run, stored, ended);
-        if (ended.state === 'cut-off' && (await stoodStill(run, ended))) await recordAnswer(run, ended);
-        if (verdict.next === 'look-again') return undefined;
-        throw refusalOf(ended);
-      }
-      case 'stop-and-give-up':
-        await run.parts.queries.stop(led.id);
-        throw tookTooLong();
-      case 'give-up':
-        throw tookTooLong();
-      case 'stop-and-start-next':
-        await run.parts.queries.stop(led.id);
-        break;
-      case 'start-next':
-      case 'retry':
-        break;
+    const asked: AskedTry = await ask(run, claimed);
+    const stored: StoredDocument | undefined = await asked.led.recorded;
+    try {
+      const outcome: Outcome = await act(run, asked, stored);
+      if (outcome.next !== 'claim') return outcome.delivery;
+      claimed = stored && (await claimNext(run, stored, asked.record.token, outcome.isRetry));
+      if (claimed && outcome.failed) run.note({ ends: [countedEnd('failed', outcome.failed)] });
+    } catch (error) {
+      // A request that can't go on lets the next one do it at once.
+      if (stored) await release(run, stored).catch(() => {});
+      throw error;
     }
-    const isRetry = record.isRetry || verdict.next === 'retry';
-    claimed = stored && (await claimNext(run, stored, record.token, isRetry));
-    if (claimed && verdict.next === 'retry') run.note({ ends: [countedEnd('failed', verdict.execution)] });
   }
   return undefined;
+}
+
+/** What has become of a try: an answer, the order's record to be judged anew (no delivery), or a next try to claim. */
+type Outcome =
+  | { readonly next: 'answer'; readonly delivery: Delivery | undefined }
+  | { readonly next: 'claim'; readonly isRetry: boolean; readonly failed?: FailedExecution };
+
+/** Does what a try's execution calls for. */
+async function act(
+  run: Run,
+  { record, led, verdict }: AskedTry,
+  stored: StoredDocument | undefined,
+): Promise<Outcome> {
+  const claimAnother: Outcome = { next: 'claim', isRetry: record.isRetry };
+  switch (verdict.next) {
+    case 'wait':
+      return { next: 'answer', delivery: waiting(run, record.token) };
+    case 'deliver': {
+      const delivery = await settle(run, stored, record, verdict.execution);
+      return delivery ? { next: 'answer', delivery } : claimAnother;
+    }
+    case 'look-again':
+    case 'refuse': {
+      const ended = failureRecord(verdict.execution, record, {
+        limit: run.terms.maxBytesScanned,
+        hasDataMoved: verdict.next === 'look-again',
+      });
+      await recordEnd(run, stored, ended);
+      if (ended.state === 'cut-off' && (await stoodStill(run, ended))) await recordAnswer(run, ended);
+      if (verdict.next === 'look-again') return { next: 'answer', delivery: undefined };
+      throw refusalOf(ended);
+    }
+    case 'stop-and-give-up':
+      await run.parts.queries.stop(led.id);
+      throw tookTooLong();
+    case 'give-up':
+      throw tookTooLong();
+    case 'stop-and-start-next':
+      await run.parts.queries.stop(led.id);
+      return claimAnother;
+    case 'start-next':
+      return claimAnother;
+    case 'retry':
+      return { next: 'claim', isRetry: true, failed: verdict.execution };
+  }
 }
 
 interface AskedTry {
