@@ -38,7 +38,16 @@ afterAll(async () => {
 async function digestOf(asked: Question) {
   const file = join(downloads, randomUUID());
   const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;
-  await run('curl', ['-sSfL', '--max-redirs', '500', '-o', file, '-H', `Authorization: Bearer ${service.token}`, url]);
+  await run('curl', [
+    '-sSfL',
+    '--max-redirs',
+    '500',
+    '-o',
+    file,
+    '-H',
+    `Authorization: Bearer ${service.token}`,
+    url,
+  ]);
   const { stdout } = await run('sha256sum', [file]);
   const { size } = await stat(file);
   await rm(file);
