@@ -5,13 +5,18 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { buildSync, type OutputFile } from 'esbuild';
+import options from '../esbuild.config.mjs';
+import { buildPage } from '../page/build-page.ts';
 
 const root = join(import.meta.dirname, '..');
 
 /** A report's function starts in this much less time the smaller it is; more than this needs a reason. */
 const MOST_BYTES = 480_000;
 
-/** Writes `<folder>/<function>/index.mjs` and its map for every function. Throws where one has grown too large. */
+/**
+ * Writes `<folder>/<function>/index.mjs` and its map for every function, and the page's files beside the function that
+ * serves them. Throws where one has grown too large.
+ */
 export function bundleFunctions(
   folder: string,
 ): readonly { readonly file: string; readonly bytes: number }[] {
@@ -25,7 +30,8 @@ export function bundleFunctions(
   const code = written.filter(({ file }) => file.endsWith('.mjs'));
   for (const { file, bytes } of code)
     if (bytes > MOST_BYTES) throw new Error(`${file} is larger than ${MOST_BYTES / 1000} kB`);
-  return code;
+  const files = buildPage(join(folder, 'page/files'));
+  return [...code, ...files.map(({ name, bytes }) => ({ file: `page/files/${name}`, bytes }))];
 }
 
 /** In memory, with paths as if they were written to `dist/`: source maps then are the same wherever they are written. */
@@ -40,21 +46,8 @@ function bundles(): OutputFile[] {
     outdir: 'dist',
     outExtension: { '.js': '.mjs' },
     write: false,
-    bundle: true,
-    minify: true,
-    sourcemap: true,
-    sourcesContent: false,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
     mainFields: ['module', 'main'],
-    // A Lambda has its role's credentials in the environment. The SDK's search for others (profiles, SSO, instance
-    // metadata) is a fifth of the bundle.
-    alias: { '@aws-sdk/credential-provider-node': './infra/lambda-credentials.ts' },
-    // Some dependencies are CommonJS and ask for Node's own modules by `require`.
-    banner: {
-      js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);",
-    },
+    ...options,
   }).outputFiles;
 }
 

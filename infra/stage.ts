@@ -106,6 +106,8 @@ const settings = v.strictObject({
       v.string(),
       v.check((day) => parseUtcTime(`${day}T00:00:00Z`) !== undefined, 'expected a date, YYYY-MM-DD'),
     ),
+    /** Of all amounts in the events; the page and `/reporting/fields` show it. Without it, they don't say. */
+    currency: v.exactOptional(matching(/^[A-Z]{3}$/, 'a currency, ISO 4217')),
   }),
   queries: v.strictObject({
     /** A query that scans more is stopped and answered 400. Athena takes no limit under 10 MB. */
@@ -151,6 +153,13 @@ const settings = v.strictObject({
         matching(/^arn:[\w-]+:secretsmanager:[\w-]+:\d{12}:secret:.+$/, 'the ARN of a secret'),
       ),
     }),
+  ),
+  /** Origins whose web pages may call the API with a token of theirs. The service's own page needs none. */
+  corsOrigins: v.exactOptional(
+    v.array(
+      matching(/^https:\/\/[a-z0-9.-]+(:\d+)?$|^http:\/\/localhost(:\d+)?$/, 'an origin, https://host'),
+    ),
+    [],
   ),
   /** Without it, the API answers at API Gateway's address. The certificate must be of the stage's region. */
   domain: v.exactOptional(

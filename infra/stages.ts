@@ -33,7 +33,8 @@ export const dev: StageInput = {
 
 /**
  * Where partners pull their reports. It lacks what only its operator knows: who is told of alarms, and where the
- * runbook can be read. It does not synthesize without them.
+ * runbook can be read. It does not synthesize without them. Its probe pulls nothing until it is a partner
+ * (docs/partners.md, "The probe").
  *
  * @public
  */

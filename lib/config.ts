@@ -7,6 +7,11 @@ const text = v.pipe(v.string(), v.nonEmpty());
 const whole = (minimum: number, maximum: number) =>
   v.pipe(v.string(), v.regex(/^\d+$/), v.transform(Number), v.minValue(minimum), v.maxValue(maximum));
 
+const origin = v.pipe(
+  v.string(),
+  v.check((text) => URL.canParse(text) && new URL(text).origin === text, 'expected origins, https://host'),
+);
+
 const environment = v.object({
   /** What was deployed, for logs and answers. */
   [ENV.commit]: v.optional(text, 'unknown'),
@@ -54,6 +59,19 @@ const environment = v.object({
   [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
+  /** Origins other than the service's own whose pages may call it, separated by commas. */
+  [ENV.corsOrigins]: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((list) => (list === '' ? [] : list.split(','))),
+      v.array(origin),
+    ),
+    '',
+  ),
+  /** The currency of all amounts (ISO 4217); without it, the service doesn't say. */
+  [ENV.currency]: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'expected three capital letters'))),
+  /** The directory of the page's files; without it, `files/` beside the function's module. */
+  [ENV.pageFiles]: v.optional(text),
 });
 
 /** What the functions run by. Times say their unit. */
@@ -126,5 +144,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     listingMs: values[ENV.listingSeconds] * 1_000,
     maxBytesScanned: values[ENV.maxBytesScanned],
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
+    corsOrigins: values[ENV.corsOrigins],
+    currency: values[ENV.currency],
+    pageFiles: values[ENV.pageFiles],
   });
 }

@@ -28,6 +28,9 @@ export const ENV = {
   queryWaitMs: 'QUERY_WAIT_MS',
   longestQueryMs: 'LONGEST_QUERY_MS',
   downloadUrlSeconds: 'DOWNLOAD_URL_SECONDS',
+  corsOrigins: 'CORS_ORIGINS',
+  currency: 'CURRENCY',
+  pageFiles: 'PAGE_FILES',
 } as const;
 
 /** The path under which every route of the service lives (contract 4.3, 4.4). */
@@ -38,6 +41,30 @@ export const DOWNLOADS_PATH = `${BASE_PATH}/downloads`;
 
 /** Where the OpenAPI document is served. */
 export const OPENAPI_PATH = '/openapi.json';
+
+/** Where the catalogue is served as JSON. */
+export const FIELDS_PATH = `${BASE_PATH}/fields`;
+
+/** The page for people, and where the files lie that it loads. */
+export const PAGE_PATH = '/';
+export const PAGE_FILES_PATH = '/page';
+
+/**
+ * The results bucket's CORS rule, for pages of any origin: a download's right is its signature. A redirect from one
+ * origin to another makes a browser send `Origin: null`, which no narrower rule could name.
+ */
+export const DOWNLOAD_CORS = {
+  methods: ['GET', 'HEAD'],
+  allowedHeaders: ['Range'],
+  exposedHeaders: [
+    'Content-Disposition',
+    'Content-Encoding',
+    'Content-Range',
+    'ETag',
+    'x-amz-meta-data-version',
+  ],
+  maxAgeSeconds: 7_200,
+} as const;
 
 /** For how many days the results bucket keeps what it holds. All of it can be made again from the events. */
 export const REPORT_KEPT_DAYS = 7;

@@ -6,6 +6,7 @@ import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import { clientGone } from './faults/client-gone.ts';
 import type { Faults } from './faults/faults.ts';
 import { conditionalRequestConflict } from './object-store/conditional-request-conflict.ts';
+import { applyCorsRule, type CorsRule } from './object-store/cors-rule.ts';
 import { listenApart } from './object-store/listen-apart.ts';
 import { prepareBucket } from './object-store/object-files.ts';
 import { LISTING, operationName, operations, readingOperations } from './object-store/operations.ts';
@@ -36,6 +37,8 @@ export async function startObjectStore(options: {
   /** Told of every object once it is there, as S3 tells EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
   readonly faults?: Faults;
+  /** Of all the buckets; without it, no page of another origin reads an answer. */
+  readonly corsRule?: CorsRule;
 }): Promise<ObjectStore> {
   const {
     directory,
@@ -45,6 +48,7 @@ export async function startObjectStore(options: {
     unlisted = [],
     onObjectCreated,
     faults,
+    corsRule,
   } = options;
   for (const bucket of buckets) await prepareBucket(directory, bucket);
   const own = operations(directory);
@@ -89,7 +93,10 @@ export async function startObjectStore(options: {
     if (createsObject) onObjectCreated?.(ctx.params);
   });
 
-  const server = createServer(s3.callback());
+  const answer = s3.callback();
+  const server = createServer((request, response) => {
+    if (!corsRule || !applyCorsRule(corsRule, request, response)) answer(request, response);
+  });
   const url = await listenApart(server);
   return {
     url,

@@ -2,20 +2,29 @@ import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { ENV, RESULTS_PREFIX } from '../lib/names.ts';
+import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { partnerKey } from '../lib/partners/register.ts';
-import { NOT_FOUND_FUNCTION, ROUTE_METHODS, routes as serviceRoutes } from '../lib/routes.ts';
+import { utcDay } from '../lib/report/utc-time.ts';
+import {
+  NOT_FOUND_FUNCTION,
+  PREFLIGHT_METHOD,
+  ROUTE_METHODS,
+  routes as serviceRoutes,
+} from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
+import { buildPage } from '../page/build-page.ts';
+import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
-import { type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
+import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
 import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
+import { answerSamplePartners } from './gateway/sample-partners.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
@@ -42,6 +51,10 @@ export interface StackOptions {
   readonly asyncRetryPausesMs?: readonly number[];
   /** Who may have tokens, and whose rows each sees; the first one is the stack's own client. The samples if left out. */
   readonly partners?: readonly LocalPartner[] | undefined;
+  /** The day, `YYYY-MM-DD`, up to which there are events; today where it is not known. */
+  readonly lastDay?: () => Promise<string>;
+  /** Origins whose pages may call the service. */
+  readonly corsOrigins?: readonly string[];
   /** Changes to the functions' environment. */
   readonly functionEnv?: Readonly<Record<string, string>>;
 }
@@ -96,6 +109,12 @@ const ABANDON_TIMEOUT_MS = 60_000;
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
 
+/** The page's files, as the bundle has them beside its function. */
+function builtPage(directory: string): string {
+  buildPage(directory);
+  return directory;
+}
+
 /**
  * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway.
  * Rejects with one clear message if the engine can't read the events, or with the system's error if the port is busy;
@@ -110,6 +129,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     functionModule = sourceOf,
     partners = SAMPLE_PARTNERS,
     functionEnv = {},
+    corsOrigins = [],
   } = options;
   const [{ client: own }] = partners as readonly [LocalPartner];
   await using started = new AsyncDisposableStack();
@@ -127,6 +147,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     writtenOnce: WRITTEN_ONCE,
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
+    corsRule: DOWNLOAD_CORS,
     onObjectCreated: (object) => {
       if (object.key.startsWith(RESULTS_PREFIX.publications)) publications?.send(objectCreatedEvent(object));
     },
@@ -185,6 +206,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
     ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
+    [ENV.corsOrigins]: corsOrigins.join(','),
+    ...(functionModule === sourceOf && { [ENV.pageFiles]: builtPage(join(directory, 'page')) }),
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
@@ -194,15 +217,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.defer(() => sandbox.kill());
     return sandbox;
   };
-  const [publish, abandon, notFound, ...routes] = await Promise.all([
+  const functionNames = [...new Set(serviceRoutes.map(({ functionName }) => functionName))];
+  const [publish, abandon, notFound] = await Promise.all([
     start('publish', PUBLISH_TIMEOUT_MS),
     start('abandon', ABANDON_TIMEOUT_MS),
     start(NOT_FOUND_FUNCTION, FUNCTION_TIMEOUT_MS),
-    ...serviceRoutes.map(async ({ functionName, path }) => ({
-      methods: ROUTE_METHODS,
-      path,
-      sandbox: await start(functionName, FUNCTION_TIMEOUT_MS),
-    })),
+    ...functionNames.map((name) => start(name, FUNCTION_TIMEOUT_MS)),
   ]);
   const { asyncRetryPausesMs: retryPausesMs = LAMBDA_RETRY_PAUSES_MS } = options;
   const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs });
@@ -215,7 +235,27 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   });
   started.defer(() => published.close());
   publications = published;
-  const gateway: Gateway = await startGateway(routes, port, options.throttling, notFound);
+  const isForPages = corsOrigins.length > 0;
+  const routes = serviceRoutes.map(({ functionName, path }) => ({
+    methods: isForPages ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS,
+    path,
+    sandbox: sandboxes.get(functionName) as Sandbox,
+  }));
+  const samplePartners = {
+    partners: partners.map((partner) => ({ clientId: partner.client.clientId, sees: describeRows(partner) })),
+    lastDay: options.lastDay ?? (async () => utcDay(Date.now())),
+    token: (clientId: string) => {
+      const client = partners.find((partner) => partner.client.clientId === clientId)?.client;
+      if (!client) throw new TypeError(`There is no client ${clientId}.`);
+      return accessToken({ tokenUrl: identityProvider.tokenUrl, ...client, scope: SCOPE });
+    },
+  };
+  const gateway: Gateway = await startGateway(routes, port, {
+    throttling: options.throttling,
+    notFound,
+    isForPages,
+    answerBeside: (...asked) => answerSamplePartners(samplePartners, ...asked),
+  });
   started.defer(() => gateway.close());
 
   const running = started.move();

@@ -52,6 +52,7 @@ async function start(): Promise<Stack> {
     partners,
     directory,
     port,
+    lastDay,
     throttling: THROTTLING,
   }).catch((error) => {
     if (error.code === 'EADDRINUSE')
@@ -76,9 +77,8 @@ async function start(): Promise<Stack> {
   };
   await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
   say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
-  say(
-    `${exampleCurl(stack, await lastDay(), process.env['LOCAL_DIR'] && resolve(home))}\n\nCtrl-C stops it.\n`,
-  );
+  const curl = exampleCurl(stack, await lastDay(), process.env['LOCAL_DIR'] && resolve(home));
+  say(`${curl}\n\nOr build it by looking: ${apiUrl}/ (Ctrl-C stops it.)\n`);
   return stack;
 }
 

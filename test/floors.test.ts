@@ -34,11 +34,13 @@ async function importsUnder(place: string): Promise<Import[]> {
 
 describe('the floors of the house', () => {
   it.each([
-    ['lib', /^(functions|infra|local|test|bench)\//],
-    ['functions', /^(infra|local|test|bench)\//],
+    ['lib', /^(functions|infra|local|tools|test|bench)\//],
+    ['functions', /^(infra|local|tools|test|bench)\//],
     ['lib/report', /^(@aws|aws-|lib\/(?!report\/|answers\/problem\.ts))/],
-    ['infra', /^(functions|local|test|bench|lib\/(delivery|token))/],
-    ['local', /^(infra|test|bench|lib\/delivery)/],
+    ['infra', /^(functions|local|tools|test|bench|lib\/(delivery|token))/],
+    ['local', /^(infra|tools|test|bench|lib\/delivery)/],
+    ['tools', /^(functions|test|bench)\//],
+    ['local/lake/rules', /^(@aws|@duckdb|node:)/],
     ['lib/{answers,aws,csv,delivery,openapi,report,token}', /^lib\/handlers/],
     ['lib/delivery', /^(@aws|aws-|lib\/(aws|config|token))/],
     ['lib/csv', /^(@aws|aws-|lib\/(?!csv\/|report\/))/],

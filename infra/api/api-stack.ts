@@ -79,6 +79,7 @@ export class ApiStack extends Stack {
       stageName: stage.name,
       throttling: stage.throttling,
       logDays: stage.logDays,
+      corsOrigins: stage.corsOrigins,
       routes: routes.map(({ path, functionName }) => ({ path, handler: functionOf(functionName) })),
       notFound: functionOf(notFound.name),
     });

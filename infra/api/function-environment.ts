@@ -9,7 +9,7 @@ import { QUERY_WAIT_MS } from './timeouts.ts';
 type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;
 
 export interface EnvironmentParts {
-  readonly stage: Pick<Stage, 'apiScope' | 'entitlements' | 'events' | 'queries' | 'reports'>;
+  readonly stage: Pick<Stage, 'apiScope' | 'corsOrigins' | 'entitlements' | 'events' | 'queries' | 'reports'>;
   readonly names: ResourceNames;
   readonly tokenIssuer: TokenIssuer;
   readonly resultsBucketName: string;
@@ -21,7 +21,7 @@ export interface EnvironmentParts {
 
 /** The environment of the functions: the same for all. */
 export function functionEnvironment({
-  stage: { apiScope, entitlements, events, queries, reports },
+  stage: { apiScope, corsOrigins, entitlements, events, queries, reports },
   names,
   tokenIssuer,
   resultsBucketName,
@@ -54,6 +54,10 @@ export function functionEnvironment({
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
+    [ENV.corsOrigins]: corsOrigins.length > 0 ? corsOrigins.join(',') : undefined,
+    [ENV.currency]: events.currency,
+    // In the bundle, beside the function.
+    [ENV.pageFiles]: undefined,
   };
   const given = Object.entries(variables).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,

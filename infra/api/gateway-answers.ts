@@ -30,8 +30,12 @@ const furtherProblems: readonly GatewayProblem[] = [
 /** Every answer that the gateway gives by itself. 413 among them can't be customised: AWS ignores its template. */
 const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProblems), ...furtherProblems];
 
-/** Makes the gateway answer in the shape of the service's own problem documents. */
-export function addGatewayAnswers(api: RestApi): void {
+/**
+ * Makes the gateway answer in the shape of the service's own problem documents.
+ *
+ * @param isForPages whether pages of other origins may read them: any may, since there is nothing in them of anybody's
+ */
+export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
   for (const problem of gatewayAnswers) {
     api.addGatewayResponse(problem.responseType, {
       type: ResponseType.of(problem.responseType),
@@ -40,6 +44,7 @@ export function addGatewayAnswers(api: RestApi): void {
         'Content-Type': `'${PROBLEM_MEDIA_TYPE}'`,
         'Cache-Control': "'no-store'",
         ...(problem.retryAfterSeconds !== undefined && { 'Retry-After': `'${problem.retryAfterSeconds}'` }),
+        ...(isForPages && { 'Access-Control-Allow-Origin': "'*'" }),
       },
       // The key is what the gateway falls back to, whatever the request accepts; the header is what it sends.
       templates: { 'application/json': JSON.stringify(problemDocument(problem, '$context.requestId')) },

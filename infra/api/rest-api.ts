@@ -12,7 +12,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
+import { PREFLIGHT_METHOD, ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
@@ -23,6 +23,8 @@ export interface ReportsApiProps {
   readonly stageName: string;
   readonly throttling: { readonly requestsPerSecond: number; readonly burst: number };
   readonly logDays: RetentionDays;
+  /** Origins whose pages may call the API: with any, it answers their preflights. */
+  readonly corsOrigins: readonly string[];
   readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
   /** Answers whatever no route takes. */
   readonly notFound: IFunction;
@@ -49,7 +51,7 @@ export class ReportsApi extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { names, stageName, throttling, logDays, routes, notFound }: ReportsApiProps,
+    { names, stageName, throttling, logDays, corsOrigins, routes, notFound }: ReportsApiProps,
   ) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
@@ -78,13 +80,14 @@ export class ReportsApi extends Construct {
     });
     // CDK's own output of the URL; the stack has one of its own.
     this.api.node.tryRemoveChild('Endpoint');
+    const methods = corsOrigins.length > 0 ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS;
     for (const { path, handler } of routes) {
       const resource = this.api.root.resourceForPath(path);
-      for (const method of ROUTE_METHODS)
+      for (const method of methods)
         addMethod(resource, method, integrationWith(handler, { allowTestInvoke: false }));
     }
     this.#catchAll(notFound);
-    addGatewayAnswers(this.api);
+    addGatewayAnswers(this.api, corsOrigins.length > 0);
     this.url = `https://${this.api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${stageName}`;
     this.#acknowledge();
   }

@@ -75,6 +75,22 @@ const openapi: ServiceFunction = {
   permissions: () => [],
 };
 
+const fields: ServiceFunction = {
+  name: 'fields',
+  description: 'The catalogue of reports and fields',
+  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
+  permissions: () => [],
+};
+
+const page: ServiceFunction = {
+  name: 'page',
+  description: 'The page for people',
+  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
+  memoryMb: WAITING_MB,
+  permissions: () => [],
+};
+
 /** Every other path, and every other method. */
 export const notFound: ServiceFunction = {
   name: NOT_FOUND_FUNCTION,
@@ -107,12 +123,19 @@ export const publish: ServiceFunction = {
   ],
 };
 
-export const serviceFunctions: readonly ServiceFunction[] = [
+/** Those that reports need. */
+export const reportingFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
   ...reports.map(daysOfReport),
   downloads,
-  openapi,
-  notFound,
   publish,
   abandon,
+];
+
+export const serviceFunctions: readonly ServiceFunction[] = [
+  ...reportingFunctions,
+  openapi,
+  fields,
+  page,
+  notFound,
 ];

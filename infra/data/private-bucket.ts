@@ -4,6 +4,7 @@ import {
   Bucket,
   BucketEncryption,
   type CfnBucket,
+  type CorsRule,
   type IBucket,
   type LifecycleRule,
   ObjectOwnership,
@@ -17,13 +18,15 @@ export interface PrivateBucketProps {
   /** Whether EventBridge hears of every new object. */
   readonly tellsEventBridge?: boolean;
   readonly lifecycleRules: readonly LifecycleRule[];
+  /** Which pages may read answers of the bucket's. Whoever asks must still be allowed to. */
+  readonly cors?: readonly CorsRule[];
 }
 
 /** Makes a bucket that nobody outside the account can reach, over TLS alone, encrypted with S3's own keys. */
 export function makePrivateBucket(
   scope: Construct,
   id: string,
-  { keepData, versioned = false, tellsEventBridge = false, lifecycleRules }: PrivateBucketProps,
+  { keepData, versioned = false, tellsEventBridge = false, lifecycleRules, cors = [] }: PrivateBucketProps,
 ): IBucket {
   const bucket = new Bucket(scope, id, {
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
@@ -36,6 +39,7 @@ export function makePrivateBucket(
       ...lifecycleRules,
       { id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
     ],
+    ...(cors.length > 0 && { cors: [...cors] }),
     removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
   if (tellsEventBridge) {

@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { REPORT_KEPT_DAYS, RESULTS_PREFIX } from '../../lib/names.ts';
+import { DOWNLOAD_CORS, REPORT_KEPT_DAYS, RESULTS_PREFIX } from '../../lib/names.ts';
 import { makePrivateBucket } from './private-bucket.ts';
 
 /** What matters while somebody waits, which is an hour and a half at the most. */
@@ -26,6 +26,15 @@ export function makeResultsBucket(scope: Construct, id: string, keepData: boolea
   const bucket = makePrivateBucket(scope, id, {
     keepData,
     tellsEventBridge: true,
+    cors: [
+      {
+        allowedOrigins: ['*'],
+        allowedMethods: DOWNLOAD_CORS.methods.map((method) => HttpMethods[method]),
+        allowedHeaders: [...DOWNLOAD_CORS.allowedHeaders],
+        exposedHeaders: [...DOWNLOAD_CORS.exposedHeaders],
+        maxAge: DOWNLOAD_CORS.maxAgeSeconds,
+      },
+    ],
     lifecycleRules: Object.entries(RESULTS_PREFIX).map(([name, prefix]) => ({
       id: `expire-${name}`,
       prefix,

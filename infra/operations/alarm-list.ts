@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
-import { abandon, publish, serviceFunctions } from '../api/service-functions.ts';
+import { abandon, publish, reportingFunctions } from '../api/service-functions.ts';
 import { type StageMetrics, sumOf } from './metrics.ts';
 
 /** One alarm. It rings where its metric is at the threshold or above, or below it, in so many of the last periods. */
@@ -28,7 +28,8 @@ const SLOW_MS = 20_000;
 
 /** What the operator is told of. */
 export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmEntry[] {
-  const throttles = serviceFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
+  // An alarm takes ten metrics at most; where the account is at its limit, it throttles all functions alike.
+  const throttles = reportingFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
   return [
     {
       name: 'reports-are-slow',

@@ -17,6 +17,9 @@ export type ListingCache = Map<string, LakeListing>;
 
 const FORBIDDEN = 403;
 
+/** Days that are listed side by side where one page doesn't hold them; more are listed one page after another. */
+const MOST_AT_ONCE = 33;
+
 /**
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
  *
@@ -53,13 +56,19 @@ export function s3Lake(
       return { objects, next: NextContinuationToken };
     });
 
-  const everyPage = async (bucket: string, prefix: string): Promise<LakeObject[]> => {
+  /** Page after page from the one that begins there, until there are no more or until one is far enough. */
+  const everyPage = async (
+    bucket: string,
+    prefix: string,
+    from: { ContinuationToken?: string } = {},
+    isFarEnough: (lastKey: string) => boolean = () => false,
+  ): Promise<LakeObject[]> => {
     const found: LakeObject[] = [];
-    for (let next: string | undefined; ; ) {
-      const read = await page(bucket, prefix, next === undefined ? {} : { ContinuationToken: next });
-      found.push(...read.objects);
-      if (read.next === undefined) return found;
-      next = read.next;
+    for (let begin = from; ; ) {
+      const { objects, next } = await page(bucket, prefix, begin);
+      found.push(...objects);
+      if (next === undefined || isFarEnough(objects.at(-1)?.key ?? '')) return found;
+      begin = { ContinuationToken: next };
     }
   };
 
@@ -83,13 +92,23 @@ export function s3Lake(
       try {
         // The page begins before the first day's folder and, where the window is small, goes beyond the last one's.
         const { objects, next } = await page(bucket, partitions, { StartAfter: partitions + first });
-        const end = objects.at(-1)?.key ?? '';
         const lastFolder = `${partitions}${last}/`;
-        const isWhole = next === undefined || (end > lastFolder && !end.startsWith(lastFolder));
+        const isBeyond = (key: string) => key > lastFolder && !key.startsWith(lastFolder);
+        const isWhole = next === undefined || isBeyond(objects.at(-1)?.key ?? '');
         const days = daysBetween(first, last).map((day) => `${partitions}${day}/`);
-        const all = isWhole
-          ? objects.filter(({ key }) => days.some((day) => key.startsWith(day)))
-          : (await Promise.all(days.map((day) => everyPage(bucket, day)))).flat();
+        const ofDays = (found: readonly LakeObject[]) =>
+          found.filter(({ key }) => days.some((day) => key.startsWith(day)));
+        const all =
+          !isWhole && days.length <= MOST_AT_ONCE
+            ? (await Promise.all(days.map((day) => everyPage(bucket, day)))).flat()
+            : ofDays(
+                isWhole
+                  ? objects
+                  : [
+                      ...objects,
+                      ...(await everyPage(bucket, partitions, { ContinuationToken: next }, isBeyond)),
+                    ],
+              );
         const isTableMissing = all.length === 0 && !(await holdsAnything(bucket, folderOf(report)));
         const listing = { objects: all, listedAt, ...(isTableMissing && { isTableMissing }) };
         if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);

@@ -10,7 +10,7 @@ export interface RunningExecution {
 }
 
 /** Athena keeps executions for 45 days, and an id may come from a record that is older. */
-export interface ForgottenExecution {
+interface ForgottenExecution {
   readonly state: 'forgotten';
   readonly id: string;
 }

@@ -1,11 +1,9 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { NoRecords } from '../answers/problem.ts';
 import { dayStates, listedWindow } from '../delivery/day-states.ts';
-import type { Lake, LakeObject } from '../delivery/lake.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseDaysRequest } from '../report/parse-days-request.ts';
-import { MAX_WINDOW_DAYS } from '../report/parse-request.ts';
-import { formatUtcTime, type Window } from '../report/utc-time.ts';
+import { formatUtcTime } from '../report/utc-time.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
 import { admitCaller } from './admit-caller.ts';
 import { answerBy } from './answer-delivery.ts';
@@ -27,38 +25,20 @@ export function daysHandler(report: Report, parts: FunctionParts & { readonly ve
     await admitCaller(event, report, parts, register, facts);
     const window = parseDaysRequest(event.multiValueQueryStringParameters ?? {});
 
-    const objects = await objectsOf(lake, report, listedWindow(window));
+    const listing = await lake.list(report, listedWindow(window), 0);
+    if (!listing)
+      throw new Error('The lake can not be listed: EVENTS_BUCKET, or the right to list it, is missing.');
+    if (listing.isTableMissing) throw new NoRecords(report.title);
     const body = {
       report: report.name,
       startInclusive: formatUtcTime(window.start),
       endExclusive: formatUtcTime(window.end),
-      days: dayStates(objects, lake.folderOf(report), window),
+      days: dayStates(listing.objects, lake.folderOf(report), window),
     };
     return {
       statusCode: 200,
       headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
       body: JSON.stringify(body),
     };
-  });
-}
-
-const PIECE_MS = MAX_WINDOW_DAYS * 86_400_000;
-
-/** Lists a long window in pieces of a report's length, which a page of a listing mostly holds. */
-async function objectsOf(lake: Lake, report: Report, { start, end }: Window): Promise<LakeObject[]> {
-  // From midnight on, so that no day lies in two pieces.
-  const midnight = start - (start % 86_400_000);
-  const starts = Array.from(
-    { length: Math.ceil((end - midnight) / PIECE_MS) },
-    (_, nth) => midnight + nth * PIECE_MS,
-  );
-  const listings = await Promise.all(
-    starts.map((from) => lake.list(report, { start: from, end: Math.min(from + PIECE_MS, end) }, 0)),
-  );
-  if (listings.every((listing) => listing?.isTableMissing)) throw new NoRecords(report.title);
-  return listings.flatMap((listing) => {
-    if (!listing)
-      throw new Error('The lake can not be listed: EVENTS_BUCKET, or the right to list it, is missing.');
-    return listing.objects;
   });
 }

@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { problemResponse } from '../answers/problem-response.ts';
+import { cors } from './cors.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
 
@@ -8,17 +9,21 @@ import { type LoggedContext, requestLog } from './request-log.ts';
 const VERSION_HEADER = 'Service-Version';
 
 /**
- * What every route has around it: one line of log a request, a problem document for whatever is thrown, and the
- * version of what runs.
+ * What every route has around it: one line of log a request, a problem document for whatever is thrown, the version of
+ * what runs, and leave for the pages of the stage's origins to read the answer.
  */
 export const problemChain = ({ config, log, metrics }: Pick<FunctionParts, 'config' | 'log' | 'metrics'>) => {
   const addVersion = ({ response }: { response: APIGatewayProxyResult | null | undefined }) => {
     if (response) response.headers = { ...response.headers, [VERSION_HEADER]: config.commit };
   };
-  return middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
-    .use(requestLog(log, metrics))
-    .use({ after: addVersion, onError: addVersion })
-    .onError((request) => {
-      request.response = problemResponse(request.error, request.event.requestContext.requestId);
-    });
+  return (
+    middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
+      // First, so that it sees the answer last.
+      .use(cors(config.corsOrigins))
+      .use(requestLog(log, metrics))
+      .use({ after: addVersion, onError: addVersion })
+      .onError((request) => {
+        request.response = problemResponse(request.error, request.event.requestContext.requestId);
+      })
+  );
 };

@@ -1,6 +1,7 @@
 import { reports } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { daysFunction, pathOf } from '../routes.ts';
+import { fieldsOperation } from './fields-operation.ts';
 import { headers } from './headers.ts';
 import {
   daysOperation,
@@ -60,6 +61,7 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
     ),
     [pathOf('downloads')]: { get: waitingRoomOperation },
     [pathOf('openapi')]: { get: documentOperation(OPENAPI_MEDIA_TYPE) },
+    [pathOf('fields')]: { get: fieldsOperation },
   },
   components: {
     securitySchemes: {

@@ -9,7 +9,7 @@ import { reportParameters } from './report-parameters.ts';
 import { type Part, reference } from './schema.ts';
 
 /** What the gateway may answer to any request. */
-const GATEWAY_STATUSES = [400, 403, 413, 429, 500, 502, 504];
+export const GATEWAY_STATUSES = [400, 403, 413, 429, 500, 502, 504];
 
 /** 303, for `components`. */
 export const seeOther: Part = {

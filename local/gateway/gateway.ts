@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
@@ -25,6 +25,21 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+export interface GatewayOptions {
+  /** The stage's; without it there is no limit. */
+  readonly throttling?: CallRate | undefined;
+  /** Takes what no route takes, as `{proxy+}` and `ANY` do; without it the gateway answers by itself. */
+  readonly notFound?: Sandbox;
+  /** Whether pages of other origins may read what the gateway answers by itself. */
+  readonly isForPages?: boolean;
+  /** What this machine answers beside the service's routes; resolves to whether it has. */
+  readonly answerBeside?: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+  ) => Promise<boolean>;
+}
+
 /** API Gateway's limit for the request line and the headers together. */
 const MAX_REQUEST_HEAD_BYTES = 10_240;
 
@@ -33,16 +48,24 @@ const MAX_REQUEST_HEAD_BYTES = 10_240;
  * Rejects with the system's error if the port can't be had.
  *
  * @param port 0 takes a free one
- * @param throttling the stage's; without it there is no limit
- * @param notFound takes what no route takes, as `{proxy+}` and `ANY` do; without it the gateway answers by itself
  */
 export async function startGateway(
   routes: readonly Route[],
   port: number,
-  throttling?: CallRate,
-  notFound?: Sandbox,
+  { throttling, notFound, isForPages = false, answerBeside = async () => false }: GatewayOptions = {},
 ): Promise<Gateway> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
+  const answer = (response: ServerResponse, problem: GatewayProblem, requestId: string) => {
+    if (isForPages) response.setHeader('access-control-allow-origin', '*');
+    const { retryAfterSeconds } = problem;
+    response
+      .writeHead(problem.status, {
+        'content-type': PROBLEM_MEDIA_TYPE,
+        'cache-control': 'no-store',
+        ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+      })
+      .end(JSON.stringify(problemDocument(problem, requestId)));
+  };
   const server = createServer({ maxHeaderSize: MAX_REQUEST_HEAD_BYTES }, async (request, response) => {
     const requestId = randomUUID();
     response.setHeader('x-amzn-requestid', requestId);
@@ -52,6 +75,7 @@ export async function startGateway(
     if (target.isRefused) return response.writeHead(400).end();
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
     const [found, pathParameters = null] = routeOf(routes, request.method, target.path);
+    if (!found && (await answerBeside(request, response, target.path).catch(() => false))) return;
     const route = found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
     try {
@@ -125,17 +149,6 @@ function send(
     bytes = gzipSync(bytes);
     response.setHeader('content-encoding', 'gzip');
   }
-  response.setHeader('content-length', bytes.length);
+  if (statusCode !== 204) response.setHeader('content-length', bytes.length);
   response.writeHead(statusCode).end(bytes);
-}
-
-function answer(response: ServerResponse, problem: GatewayProblem, requestId: string) {
-  const { retryAfterSeconds } = problem;
-  response
-    .writeHead(problem.status, {
-      'content-type': PROBLEM_MEDIA_TYPE,
-      'cache-control': 'no-store',
-      ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-    })
-    .end(JSON.stringify(problemDocument(problem, requestId)));
 }

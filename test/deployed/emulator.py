@@ -68,6 +68,11 @@ def web_acl_associations_are_recorded():
     recorded_only("AWS::WAFv2::WebACLAssociation")
 
 
+@bend("The emulator has no AWS::Logs::QueryDefinition. Nobody asks the saved questions in the lane.")
+def saved_queries_are_recorded():
+    recorded_only("AWS::Logs::QueryDefinition")
+
+
 @bend("The emulator has no AWS::CloudWatch::CompositeAlarm. No alarm is evaluated in the lane.")
 def composite_alarms_are_recorded():
     recorded_only("AWS::CloudWatch::CompositeAlarm")

@@ -8,7 +8,17 @@ export type Proof =
 const reportFunctions = ['publisherperformance', 'advertiserperformance'];
 const querying = [...reportFunctions, 'downloads'];
 const days = reportFunctions.map((name) => `${name}-days`);
-const everything = [...querying, ...days, 'openapi', 'notfound', 'publish', 'abandon', 'probe'];
+const everything = [
+  ...querying,
+  ...days,
+  'openapi',
+  'fields',
+  'page',
+  'notfound',
+  'publish',
+  'abandon',
+  'probe',
+];
 
 const ATHENA_S3 = 'Athena User Guide, "Control access to Amazon S3 from Athena"';
 const ATHENA_GLUE =

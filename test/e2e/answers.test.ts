@@ -289,7 +289,7 @@ describe('the answer to a bad request', () => {
 
   it.each([
     ['GET', '/reporting/nothing', 404, 'not-found'],
-    ['GET', '/', 404, 'not-found'],
+    ['GET', '/nothing', 404, 'not-found'],
     ['POST', '/reporting/publisherperformance', 404, 'not-found'],
     ['DELETE', '/openapi.json', 404, 'not-found'],
     ['GET', '/reporting', 404, 'not-found'],

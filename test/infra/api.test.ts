@@ -23,7 +23,7 @@ const serving = (functions: readonly Resource[]) =>
 const NODES = [
   ...new Set(
     routes.flatMap(({ path }) =>
-      path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/')),
+      path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/'),
     ),
   ),
   '/{proxy+}',
@@ -43,7 +43,7 @@ const routed = (resources: typeof made) =>
     const id = /<(\w+)\.Arn>/.exec(String(resolved(Uri)))?.[1] ?? '';
     return {
       method: Properties['HttpMethod'],
-      path: pathOf(resources, resolved(Properties['ResourceId']) as string),
+      path: pathOf(resources, resolved(Properties['ResourceId']) as string) || '/',
       gatewayMs: TimeoutInMillis,
       handler: resources[id] as Resource,
     };
@@ -304,5 +304,34 @@ describe('the API', () => {
       Name: 'reports.example.com.',
       HostedZoneId: 'Z0123456789',
     });
+  });
+});
+
+describe('pages of other origins', () => {
+  const origins = ['https://dash.partner.example', 'http://localhost:3000'];
+  const open = resourcesOf(
+    buildStacks({ ...newAccount, corsOrigins: origins, events: { ...newAccount.events, currency: 'EUR' } })
+      .api,
+  );
+
+  it('are let in by the functions, on every route, where the stage names them', () => {
+    const preflights = routed(open).filter(({ method }) => method === 'OPTIONS');
+    expect(preflights.map(({ path }) => path).sort()).toEqual(routes.map(({ path }) => path).sort());
+    for (const { handler } of preflights) {
+      const { corsOrigins, currency } = readConfig(environment(handler));
+      expect({ corsOrigins, currency }).toEqual({ corsOrigins: origins, currency: 'EUR' });
+    }
+  });
+
+  it('may read the gateway’s own answers there, and nowhere else', () => {
+    const allowed = (resources: typeof made) =>
+      ofType(resources, 'AWS::ApiGateway::GatewayResponse').map(
+        ({ Properties }) =>
+          (Properties['ResponseParameters'] as Record<string, string>)[
+            'gatewayresponse.header.Access-Control-Allow-Origin'
+          ],
+      );
+    expect(new Set(allowed(open))).toEqual(new Set(["'*'"]));
+    expect(new Set(allowed(made))).toEqual(new Set([undefined]));
   });
 });

@@ -127,6 +127,29 @@ describe('the buckets', () => {
     });
   });
 
+  it('let pages of any origin read a download, and none the events', () => {
+    const [, { Properties }] = named(made, 'Results2');
+    expect(Properties['CorsConfiguration']).toEqual({
+      CorsRules: [
+        {
+          AllowedOrigins: ['*'],
+          AllowedMethods: ['GET', 'HEAD'],
+          AllowedHeaders: ['Range'],
+          ExposedHeaders: [
+            'Content-Disposition',
+            'Content-Encoding',
+            'Content-Range',
+            'ETag',
+            'x-amz-meta-data-version',
+          ],
+          MaxAge: 7_200,
+        },
+      ],
+    });
+    const [, events] = named(made, 'EventsD');
+    expect(events.Properties['CorsConfiguration']).toBeUndefined();
+  });
+
   it('go with their stack, unless the stage keeps its data', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',

@@ -22,8 +22,18 @@ describe('without an issuer of its own, a stage', () => {
   });
 
   it('has no client but the probe’s: partners come without a deployment, and nobody signs up', () => {
-    const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) => Properties);
-    expect(clients.map(({ ClientName }) => ClientName)).toEqual(['probe']);
+    const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) =>
+      resolved(Properties),
+    );
+    expect(clients).toEqual([
+      expect.objectContaining({
+        ClientName: 'probe',
+        GenerateSecret: true,
+        AllowedOAuthFlows: ['client_credentials'],
+        AllowedOAuthFlowsUserPoolClient: true,
+        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
+      }),
+    ]);
     expect(ofType(resources, 'AWS::Cognito::UserPool')[0]?.Properties).toMatchObject({
       AdminCreateUserConfig: { AllowAdminCreateUserOnly: true },
     });

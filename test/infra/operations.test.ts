@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { reportingFunctions } from '../../infra/api/service-functions.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
 
@@ -143,9 +144,14 @@ describe('the alarms', () => {
   it('watch what there is: every name of the API stack that they know', () => {
     const known = JSON.stringify(resolved(resources));
     const made = resourcesOf(api);
-    for (const { Properties } of ofType(made, 'AWS::Lambda::Function'))
-      if (!String(Properties['FunctionName']).endsWith('-probe'))
-        expect(known).toContain(`"Value":"${Properties['FunctionName']}"`);
+    const functionNames = ofType(made, 'AWS::Lambda::Function').map(
+      ({ Properties }) => Properties['FunctionName'],
+    );
+    for (const { name } of reportingFunctions) {
+      const functionName = `performance-reports-test-${name}`;
+      expect(functionNames).toContain(functionName);
+      expect(known).toContain(`"Value":"${functionName}"`);
+    }
     expect(named('reports-are-slow')).toMatchObject({
       Dimensions: [
         { Name: 'ApiName', Value: ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties['Name'] },

@@ -184,6 +184,8 @@ describe('a function', () => {
     ['publish', ['athena', 'publications', 'reports'], ['reports']],
     ['abandon', [], ['abandoned']],
     ['openapi', [], []],
+    ['fields', [], []],
+    ['page', [], []],
     ['notfound', [], []],
     ['probe', [], []],
   ])('%s reads %j of the results and writes %j', (name, reads, writes) => {

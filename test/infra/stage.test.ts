@@ -135,6 +135,16 @@ describe('readStage', () => {
       'probe.secretArn: expected with an existing issuer, and with no other',
     ],
     [
+      'an origin with a path',
+      { corsOrigins: ['https://dash.partner.example/'] },
+      'corsOrigins.0: expected an origin, https://host, received "https://dash.partner.example/"',
+    ],
+    [
+      'a currency that is none',
+      { events: { firstDay: '2025-01-01', currency: 'euro' } },
+      'events.currency: expected a currency, ISO 4217, received "euro"',
+    ],
+    [
       'an account of eleven digits',
       { environment: { account: '12345678901', region: 'eu-west-1' } },
       'environment.account: expected the 12 digits of an AWS account, received "12345678901"',

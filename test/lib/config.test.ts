@@ -22,6 +22,9 @@ describe('readConfig', () => {
       listingMs: 0,
       maxBytesScanned: 0,
       downloadUrlSeconds: 300,
+      corsOrigins: [],
+      currency: undefined,
+      pageFiles: undefined,
     });
   });
 
@@ -85,6 +88,9 @@ describe('readConfig', () => {
     ['TOKEN_JWKS_URI', 'keys'],
     ['EVERY_COMPANY_VALUE', '1'],
     ['EVERY_COMPANY_VALUE', '-5'],
+    ['CORS_ORIGINS', 'https://good.example,https://with.a/path'],
+    ['CORS_ORIGINS', '*'],
+    ['CURRENCY', 'dollars'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
   });

@@ -13,7 +13,7 @@ async function start(answer: object = { statusCode: 200, body: '' }, throttling?
     return answer;
   };
   const routes = [{ methods: ['GET'], path: '/report', sandbox: { invoke, kill: async () => {} } }];
-  const gateway = await startGateway(routes, 0, throttling);
+  const gateway = await startGateway(routes, 0, { throttling });
   onTestFinished(() => gateway.close());
   /** Sends what fetch would change: header names in their case, and a URL as it is. */
   const get = async (path: string, headers: Record<string, string | string[]> = {}) => {

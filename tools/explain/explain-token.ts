@@ -1,4 +1,4 @@
-import { Problem } from '../../lib/answers/problem.ts';
+import { NotAuthorized, Problem } from '../../lib/answers/problem.ts';
 import { clientOf } from '../../lib/token/client-of.ts';
 import { type Claims, scopeOf, type TokenRules, tokenVerifier } from '../../lib/token/verify-token.ts';
 
@@ -48,7 +48,7 @@ export async function checkToken(
     return { claims: await tokenVerifier(rules)(`Bearer ${token}`) };
   } catch (error) {
     if (error instanceof Problem)
-      return { refused: `401: ${error.message} ${reasonOf(readToken(token), rules, now)}` };
+      return { refused: `401: ${error.message} ${reasonOf(error, readToken(token), rules, now)}` };
     return {
       refused: `500: the keys at ${rules.jwksUri} can't be read: ${error instanceof Error ? error.message : error}`,
     };
@@ -56,16 +56,24 @@ export async function checkToken(
 }
 
 /** The service tells strangers less than this. */
-function reasonOf(token: TokenParts | undefined, rules: TokenRules, now: number): string {
+function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRules, now: number): string {
   if (!token) return 'It is no JWT of three parts.';
+  if (error instanceof NotAuthorized) return missingIn(token.claims, rules);
   const { claims, header } = token;
   if (claims['iss'] !== rules.issuer)
     return `Its issuer is ${text(claims['iss'])}; this stage trusts ${text(rules.issuer)}.`;
   if (typeof claims['exp'] !== 'number') return 'It has no expiry.';
   if (claims['exp'] * 1_000 <= now) return `It expired at ${time(claims['exp'])}.`;
+  return `The signature is not by a key of ${rules.jwksUri}: is ${text(header['kid'])} among them?`;
+}
+
+/** What a good token of the issuer lacks to be one for this API. `aud` counts only where a claim is required beside it. */
+function missingIn(claims: Claims, rules: TokenRules): string {
+  const { apiScope, requiredClaim } = rules;
   const scope = scopeOf(rules);
   const granted = [claims['scope'], claims['scp']].flat().join(' ').split(' ');
-  if (!granted.includes(scope) && ![claims['aud']].flat().includes(rules.apiScope))
-    return `It was not requested with the scope ${scope}.`;
-  return `The signature is not by a key of ${rules.jwksUri}: is ${text(header['kid'])} among them?`;
+  const isNamed = granted.includes(scope) || [claims['aud']].flat().includes(apiScope);
+  if (requiredClaim && isNamed)
+    return `It lacks what every token of this stage must carry: ${text(requiredClaim.value)} in ${requiredClaim.name}.`;
+  return `It was not requested with the scope ${scope}.`;
 }

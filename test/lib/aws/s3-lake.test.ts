@@ -107,6 +107,15 @@ describe('a lake that fits a page', () => {
     expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBe(isTableMissing);
   });
 
+  it('is listed page after page where the window is long, and no farther than it must be', async () => {
+    const year = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-06-01T00:00:00Z') };
+    const inYear = [...files('2026-01-02', 900), ...files('2026-05-31', 1_200)];
+    const { s3, inputs } = s3Of([...before, ...inYear, ...files('2026-06-01', 3_000)]);
+    const listing = await lakeOf(s3).list(publisherReport, year, 0);
+    expect(listing?.objects.map(({ key }) => key)).toEqual(inYear.toSorted(byBytes));
+    expect(inputs).toHaveLength(3);
+  });
+
   it('is the last second of a window that ends in a day, and not the day at whose midnight it ends', async () => {
     const { s3 } = s3Of([...inWindow, ...after]);
     const lake = lakeOf(s3);

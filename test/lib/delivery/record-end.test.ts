@@ -82,14 +82,6 @@ describe('recordEnd', () => {
     expect(facts.ends).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
   });
 
-  it('notes what the one who counts needs', async () => {
-    const { run, results, facts } = setting();
-    const begun = await run();
-    const stored = results.put(recordKey(begun.order, begun.data), { form: 1 });
-    await recordEnd(begun, stored, succeededRecord());
-    expect(facts.ends).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
-  });
-
   it('does nothing where another request has replaced the record', async () => {
     const { run, results, ends } = setting();
     await recordEnd(await run(), undefined, succeededRecord());
@@ -134,5 +126,15 @@ describe('recordAnswer', () => {
     results.before(`replace ${key}`, () => results.put(key, other));
     await recordAnswer(begun, succeededRecord());
     expect(results.document(key)).toEqual(other);
+  });
+
+  it('does not mind where the note is taken away meanwhile', async () => {
+    const { run, results } = setting();
+    const begun = await run();
+    const key = copyKey(begun.order);
+    results.put(key, { form: 0 });
+    results.before(`read ${key}`, () => results.objects.delete(key));
+    await recordAnswer(begun, succeededRecord());
+    expect(results.objects.size).toBe(0);
   });
 });

@@ -146,9 +146,11 @@ describe('functionParts', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
     const metrics = functionParts(ENVIRONMENT).metrics as Metrics;
     metrics.addMetric('Reports', 'Count', 1);
+    // Of a request that records the ends of two queries.
+    for (const bytes of [5, 7]) metrics.addMetric('BytesScanned', 'Bytes', bytes);
     const written = metrics.serializeMetrics();
     expect(written._aws.CloudWatchMetrics[0]?.Namespace).toBe('PerformanceReports');
-    expect(written).toMatchObject({ service: 'stage', Reports: 1 });
+    expect(written).toMatchObject({ service: 'stage', Reports: 1, BytesScanned: [5, 7] });
     metrics.clearMetrics();
   });
 });

@@ -122,7 +122,7 @@ describe('a report route', () => {
       { state: 'failed', bytesScanned: 1_000, queryMs: 0 },
       { state: 'succeeded', bytesScanned: 1_000, queryMs: 0 },
     ];
-    expect(made.lines[0]?.facts['ends']).toEqual(ends);
+    expect(made.lines.find(({ message }) => message === 'request')?.facts['ends']).toEqual(ends);
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 2_000, QueryDuration: 0, FailedQueries: 1 });
   });
 
@@ -141,7 +141,7 @@ describe('a report route', () => {
     // Every call ends in time to answer: the wait, and 2.5 s.
     expect(new Set(made.untils)).toEqual(new Set([START + 7_500]));
     // The engine's while there is still time to write down where the caller waits on.
-    expect(made.engineUntils).toEqual([START + 5_000]);
+    expect(made.engineUntils.filter((until) => until !== undefined)).toEqual([START + 5_000]);
     const hit = service({ env });
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
   });

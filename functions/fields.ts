@@ -1,0 +1,13 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import { readConfig } from '../lib/config.ts';
+import { fieldsHandler } from '../lib/handlers/fields-handler.ts';
+import { METRIC_NAMESPACE } from '../lib/metric-names.ts';
+
+const config = readConfig(process.env);
+
+export const handler = fieldsHandler({
+  config,
+  log: new Logger({ persistentKeys: { commit: config.commit } }),
+  metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
+});

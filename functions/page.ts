@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import { storageOrigin } from '../lib/aws/storage-origin.ts';
+import { readConfig } from '../lib/config.ts';
+import { readPageFiles } from '../lib/handlers/page-files.ts';
+import { pageHandler } from '../lib/handlers/page-handler.ts';
+import { METRIC_NAMESPACE } from '../lib/metric-names.ts';
+
+const config = readConfig(process.env);
+
+export const handler = pageHandler({
+  config,
+  log: new Logger({ persistentKeys: { commit: config.commit } }),
+  metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
+  files: readPageFiles(config.pageFiles ?? fileURLToPath(new URL('files', import.meta.url))),
+  storageOrigin: await storageOrigin(config.resultsBucket),
+});

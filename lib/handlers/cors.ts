@@ -1,0 +1,45 @@
+import type middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { DATA_VERSION_HEADER } from '../answers/redirect.ts';
+import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
+import { requestHeader } from './request-header.ts';
+
+/** Browsers keep an answer to a preflight no longer than this: two hours. */
+const PREFLIGHT_SECONDS = 7_200;
+
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Methods': ROUTE_METHODS.join(', '),
+  'Access-Control-Allow-Headers': 'Authorization, Accept',
+  'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+};
+
+/** What a page may read of an answer beside what every page may. */
+const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Retry-After, Service-Version, x-amzn-RequestId`;
+
+/**
+ * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins
+ * it does nothing: a preflight then is a method like any other, and there is none. No credentials: a token is sent by the page itself, never by the browser.
+ */
+export function cors(
+  origins: readonly string[],
+): middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
+  const allow = (event: APIGatewayProxyEvent, vary?: unknown): Record<string, string> => {
+    if (origins.length === 0) return {};
+    const origin = requestHeader(event, 'origin');
+    const Vary = vary ? `${vary}, Origin` : 'Origin';
+    return origin !== undefined && origins.includes(origin)
+      ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary }
+      : { Vary };
+  };
+  const addTo: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({ event, response }) => {
+    if (response) response.headers = { ...response.headers, ...allow(event, response.headers?.['Vary']) };
+  };
+  return {
+    before: ({ event }) =>
+      event.httpMethod === PREFLIGHT_METHOD && origins.length > 0
+        ? { statusCode: 204, headers: { ...allow(event), ...PREFLIGHT_HEADERS }, body: '' }
+        : undefined,
+    after: addTo,
+    onError: addTo,
+  };
+}

@@ -1,0 +1,89 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { gatewayProblems } from '../answers/gateway-problems.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../answers/problem-document.ts';
+import type { FunctionParts } from './function-parts.ts';
+import type { PageFiles } from './page-files.ts';
+import { problemChain } from './problem-chain.ts';
+
+const HTML = 'page.html';
+
+/** A path of plain segments: what a stage or a custom domain's base path can be, and no `//host`. */
+const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
+
+/**
+ * GET /: the page on which people build, run and look at reports. GET /page/{file}: what it loads. Both are public and
+ * hold nothing of anybody's.
+ *
+ * - 200 with the page, which is asked for anew each time, or with a file, which may be kept for as long as its version
+ *   stands in the page
+ * - 404 where the page has no such file
+ */
+export function pageHandler({
+  files,
+  storageOrigin,
+  ...parts
+}: Pick<FunctionParts, 'config' | 'log' | 'metrics'> & {
+  readonly files: PageFiles;
+  /** Where reports are downloaded from: the one other host that the page may ask. */
+  readonly storageOrigin: string;
+}) {
+  const headers = securityHeaders(storageOrigin);
+  return problemChain(parts).handler(async (event): Promise<APIGatewayProxyResult> => {
+    const name = event.pathParameters?.['file'] ?? HTML;
+    const file = files.byName.get(name);
+    if (!file || (name === HTML && event.pathParameters)) return noSuchFile(event);
+    const isCurrent = event.multiValueQueryStringParameters?.['v']?.[0] === files.version;
+    return {
+      statusCode: 200,
+      headers: {
+        ...headers,
+        'Content-Type': file.mediaType,
+        'Cache-Control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
+        // The gateway zips large files for whoever admits that.
+        Vary: 'Accept-Encoding',
+      },
+      body:
+        name === HTML
+          ? filledIn(file.body, {
+              base: baseOf(event),
+              version: files.version,
+              currency: parts.config.currency ?? '',
+            })
+          : file.body,
+    };
+  });
+}
+
+/** As the gateway answers where it knows no such path. */
+const noSuchFile = ({ requestContext: { requestId } }: APIGatewayProxyEvent): APIGatewayProxyResult => ({
+  statusCode: 404,
+  headers: { 'Content-Type': PROBLEM_MEDIA_TYPE, 'Cache-Control': 'no-store' },
+  body: JSON.stringify(problemDocument(gatewayProblems.notFound, requestId)),
+});
+
+/** What stands before the service's own paths, without a slash at its end: a stage, a custom domain's base path. */
+function baseOf({ requestContext: { path } }: APIGatewayProxyEvent): string {
+  const base = path.replace(/\/$/, '');
+  return PLAIN_PATH.test(base) ? base : '';
+}
+
+const filledIn = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/{{(\w+)}}/g, (_, name: string) => values[name] ?? '');
+
+/** Nothing inline, nothing from elsewhere; a report comes from where the store is. Workers go by the same policy. */
+const securityHeaders = (storageOrigin: string) => ({
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "worker-src 'self'",
+    `connect-src 'self' ${storageOrigin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+});

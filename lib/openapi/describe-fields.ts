@@ -1,0 +1,42 @@
+import { BASE_PATH } from '../names.ts';
+import { type Field, reports } from '../report/catalogue.ts';
+import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
+import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
+import { UTC_TIME_FORM } from '../report/utc-time.ts';
+
+/** One field as callers see it: no column, no table. */
+const describeField = (name: string, field: Field) => ({
+  name,
+  role: field.role,
+  type: field.type,
+  meaning: field.meaning,
+  groupable: field.role === 'dimension',
+  filterable: field.role === 'dimension',
+  ...(field.role === 'dimension' && field.type === 'datetime' && { grain: field.grain }),
+  ...(field.role === 'metric' && { isAmount: field.type === 'float' }),
+  ...(field.role === 'metric' &&
+    field.levels && { countedBy: { whereGroupedBy: field.levels.finer, otherwise: field.levels.coarser } }),
+});
+
+/**
+ * The catalogue as `GET /reporting/fields` shows it: what can be asked for, and within which limits.
+ *
+ * @param currency of all amounts, where the operator has named it
+ */
+export const describeFields = (currency: string | undefined) => ({
+  apiVersions: API_VERSIONS,
+  timeZone: 'UTC',
+  timeForm: UTC_TIME_FORM,
+  ...(currency !== undefined && { currency }),
+  limits: {
+    windowDays: MAX_WINDOW_DAYS,
+    filterTextCharacters: MAX_TEXT_CHARACTERS,
+    filterTimeForms: TIME_FILTER_FORM,
+  },
+  reports: reports.map(({ name, title, fields }) => ({
+    name,
+    title,
+    path: `${BASE_PATH}/${name}`,
+    fields: Object.entries(fields).map(([fieldName, field]) => describeField(fieldName, field)),
+  })),
+});

@@ -1,0 +1,90 @@
+import { GATEWAY_STATUSES } from './operations.ts';
+import { problemReferences } from './problem-responses.ts';
+import { type Part, reference } from './schema.ts';
+
+const text: Part = { type: 'string' };
+const texts: Part = { type: 'array', items: text };
+
+const fieldSchema: Part = {
+  type: 'object',
+  required: ['name', 'role', 'type', 'meaning', 'groupable', 'filterable'],
+  properties: {
+    name: text,
+    role: { type: 'string', enum: ['dimension', 'metric'] },
+    type: { type: 'string', enum: ['datetime', 'integer', 'string', 'float'] },
+    meaning: text,
+    groupable: { type: 'boolean', description: 'Whether it can stand in `groupBy`.' },
+    filterable: { type: 'boolean', description: 'Whether it can be filtered by.' },
+    grain: { type: 'string', enum: ['hour', 'day'], description: 'What a time is cut to.' },
+    isAmount: { type: 'boolean', description: 'Whether a metric is an amount of money.' },
+    countedBy: {
+      type: 'object',
+      description: 'What a metric is counted by, where the grouping decides.',
+      required: ['whereGroupedBy', 'otherwise'],
+      properties: { whereGroupedBy: text, otherwise: text },
+    },
+  },
+};
+
+/** GET /reporting/fields. */
+export const fieldsOperation: Part = {
+  operationId: 'getFields',
+  summary: 'Reports, fields and limits',
+  description: 'What can be asked for: for programs that let people choose.',
+  tags: ['Description'],
+  security: [],
+  responses: {
+    200: {
+      description: 'The reports, each with its fields.',
+      headers: {
+        'Cache-Control': { required: true, schema: { type: 'string', pattern: '^public, max-age=\\d+$' } },
+        Vary: reference('headers', 'Vary'),
+      },
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['apiVersions', 'timeZone', 'timeForm', 'limits', 'reports'],
+            properties: {
+              apiVersions: texts,
+              timeZone: { type: 'string', description: 'Of all times.' },
+              timeForm: text,
+              currency: {
+                type: 'string',
+                pattern: '^[A-Z]{3}$',
+                description: 'Of all amounts (ISO 4217); absent where the operator has not named it.',
+              },
+              limits: {
+                type: 'object',
+                required: ['windowDays', 'filterTextCharacters', 'filterTimeForms'],
+                properties: {
+                  windowDays: { type: 'integer', description: 'The longest window.' },
+                  filterTextCharacters: { type: 'integer', description: 'The longest text of a filter.' },
+                  filterTimeForms: {
+                    type: 'object',
+                    description: 'How a time is filtered by, by the grain of the field.',
+                    additionalProperties: text,
+                  },
+                },
+              },
+              reports: {
+                type: 'array',
+                items: {
+                  type: 'object',
+                  required: ['name', 'title', 'path', 'fields'],
+                  properties: {
+                    name: text,
+                    title: text,
+                    path: text,
+                    fields: { type: 'array', items: fieldSchema },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+    ...problemReferences(GATEWAY_STATUSES),
+  },
+};

@@ -1,0 +1,75 @@
+import type { ReportProblem } from './reader-messages.ts';
+
+/** Browsers follow at most 20 redirects: eight minutes in the waiting room. Asked again, the report is joined. */
+const MOST_ASKS = 4;
+const WAITED_LONG_MS = 15_000;
+
+/** What the service, or the download host, answered instead of a report. */
+export class NoReport extends Error {
+  readonly problem: ReportProblem;
+
+  constructor(problem: ReportProblem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+/** Asks for a report and follows wherever it leads; resolves to the download's response. Throws NoReport. */
+export async function askReport(url: string, token: string): Promise<Response> {
+  const headers = headersWith(token);
+  for (let ask = 1; ; ask++) {
+    const asked = performance.now();
+    try {
+      const response = await fetch(url, {
+        headers,
+        cache: 'no-store',
+        credentials: 'omit',
+      });
+      if (response.ok) return response;
+      throw new NoReport(await problemOf(response));
+    } catch (error) {
+      if (error instanceof NoReport) throw error;
+      // The browser does not say why it gave up. After a long wait, it was the number of redirects.
+      if (performance.now() - asked > WAITED_LONG_MS && ask < MOST_ASKS) continue;
+      throw new NoReport({
+        title: 'No answer',
+        detail:
+          'The service, or the download host, could not be reached. Check the connection and run it again.',
+      });
+    }
+  }
+}
+
+function headersWith(token: string): Headers {
+  try {
+    return new Headers({ Authorization: `Bearer ${token}`, Accept: 'text/csv' });
+  } catch {
+    throw new NoReport({
+      title: 'No token',
+      status: 401,
+      detail: 'What was pasted holds characters that no token has. Copy the whole token, and nothing else.',
+    });
+  }
+}
+
+/** The problem document of an answer (RFC 9457), or words for an answer that has none. */
+async function problemOf(response: Response): Promise<ReportProblem> {
+  const { status } = response;
+  const text = await response.text();
+  if (response.headers.get('content-type')?.includes('json')) {
+    try {
+      const document = JSON.parse(text);
+      if (typeof document.detail === 'string') return document;
+    } catch {
+      // Answered like any other body that is no problem document.
+    }
+  }
+  return {
+    title: 'No report',
+    status,
+    detail:
+      status === 403
+        ? 'The download link has expired or was refused. Run the report again.'
+        : `The answer has status ${status} and does not say why. Run the report again.`,
+  };
+}

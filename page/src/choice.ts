@@ -1,0 +1,72 @@
+import { reports } from '../../lib/report/catalogue.ts';
+import { isPreset, type Preset } from './presets.ts';
+
+/** Days of the window, first and last, `YYYY-MM-DD`; what is not chosen yet is empty. */
+export interface Days {
+  readonly first: string;
+  readonly last: string;
+}
+
+export interface ChosenFilter {
+  readonly field: string;
+  /** As they are sent. */
+  readonly values: readonly string[];
+}
+
+/** All that is chosen on the page, but who asks. */
+export interface Choice {
+  readonly report: string;
+  /** The columns, in their order. */
+  readonly fields: readonly string[];
+  /** A preset goes with the calendar: a bookmark of yesterday shows another day tomorrow. */
+  readonly window: Preset | Days;
+  readonly filters: readonly ChosenFilter[];
+}
+
+/** A report as it is first shown: every metric, day by day, over the latest days. */
+export function firstChoice(report = reports[0]?.name ?? ''): Choice {
+  const fields = Object.entries(reports.find(({ name }) => name === report)?.fields ?? {});
+  const shown = fields.filter(([, field]) =>
+    field.role === 'metric' ? true : field.type === 'datetime' && field.grain === 'day',
+  );
+  return { report, fields: shown.map(([name]) => name), window: 'latest', filters: [] };
+}
+
+const FILTER = /^filter\[(.+)\]$/s;
+
+/** The choice as the part of the page's address after `#`, which no browser sends to anybody. */
+export function toHash({ report, fields, window, filters }: Choice): string {
+  const query = new URLSearchParams({ report, requestedFields: fields.join(',') });
+  if (typeof window === 'string') query.set('window', window);
+  else {
+    query.set('first', window.first);
+    query.set('last', window.last);
+  }
+  for (const { field, values } of filters)
+    for (const value of values) query.append(`filter[${field}]`, value);
+  return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
+}
+
+/** The choice that an address holds; what it leaves out, or names wrongly, is as at first. */
+export function fromHash(hash: string): Choice {
+  const query = new URLSearchParams(hash.replace(/^#/, ''));
+  const known = reports.find(({ name }) => name === query.get('report'));
+  const first = firstChoice(known?.name);
+  const fields = query.get('requestedFields');
+  const preset = query.get('window') ?? '';
+  const names = new Set([...query.keys()].filter((name) => FILTER.test(name)));
+  return {
+    report: first.report,
+    // Unknown names stay, so that the fault is told.
+    fields: fields === null ? first.fields : fields.split(',').filter((name) => name !== ''),
+    window: isPreset(preset)
+      ? preset
+      : query.has('first') || query.has('last')
+        ? { first: query.get('first') ?? '', last: query.get('last') ?? '' }
+        : first.window,
+    filters: [...names].map((name) => ({
+      field: FILTER.exec(name)?.[1] ?? '',
+      values: query.getAll(name),
+    })),
+  };
+}

@@ -1,0 +1,127 @@
+import type { Field } from '../../lib/report/catalogue.ts';
+import { Faults } from './faults.tsx';
+import { called, focusOn } from './focus.ts';
+import { choice, choose, currency, report } from './state.ts';
+
+const GROUPS = [
+  { role: 'dimension', title: 'Dimensions', hint: 'Rows are grouped by each one that you pick.' },
+  { role: 'metric', title: 'Metrics', hint: 'Added up for each row.' },
+] as const;
+
+/** The fields in a new order of columns: a dimension goes before the metrics, a metric to the end. */
+function withField(
+  fields: readonly string[],
+  name: string,
+  known: Readonly<Record<string, Field>>,
+): string[] {
+  if (known[name]?.role === 'metric') return [...fields, name];
+  const firstMetric = fields.findIndex((field) => known[field]?.role === 'metric');
+  return firstMetric === -1 ? [...fields, name] : fields.toSpliced(firstMetric, 0, name);
+}
+
+/** Which fields, and in which order. */
+export function FieldsStep() {
+  const { fields } = choice.value;
+  const known = report.value.fields;
+  const toggle = (name: string) =>
+    choose({
+      fields: fields.includes(name)
+        ? fields.filter((field) => field !== name)
+        : withField(fields, name, known),
+    });
+  return (
+    <section class="step" aria-labelledby="fields-title">
+      <h2 id="fields-title">Fields</h2>
+      <div class="field-groups">
+        {GROUPS.map(({ role, title, hint }) => (
+          <fieldset key={role}>
+            <legend>
+              {title} <span class="hint">{hint}</span>
+            </legend>
+            {Object.entries(known)
+              .filter(([, field]) => field.role === role)
+              .map(([name, field]) => (
+                <label key={name} class="field">
+                  <input type="checkbox" checked={fields.includes(name)} onChange={() => toggle(name)} />
+                  <span class="field-name">{name}</span>
+                  <span class="hint">{meaningOf(field, fields)}</span>
+                </label>
+              ))}
+          </fieldset>
+        ))}
+      </div>
+      <Columns />
+      <Faults of="requestedFields" id="fields-faults" />
+    </section>
+  );
+}
+
+function meaningOf(field: Field, fields: readonly string[]): string {
+  const { meaning } = field;
+  if (field.role === 'dimension') return meaning;
+  if (field.levels) {
+    const { finer, coarser } = field.levels;
+    return `${meaning}, by ${fields.includes(finer) ? finer : coarser}`;
+  }
+  return field.type === 'float' && currency !== '' ? `${meaning}, ${currency}` : meaning;
+}
+
+/** The columns as the file will have them, to move and to drop. */
+function Columns() {
+  const { fields } = choice.value;
+  if (fields.length === 0) return null;
+  const move = (name: string, by: -1 | 1) => {
+    const index = fields.indexOf(name);
+    choose({ fields: fields.toSpliced(index, 1).toSpliced(index + by, 0, name) });
+    const [there, back] = by < 0 ? ['left', 'right'] : ['right', 'left'];
+    focusOn(called(`Move ${name} ${there}`), called(`Move ${name} ${back}`));
+  };
+  const drop = (name: string) => {
+    const next = fields[fields.indexOf(name) + 1] ?? fields.at(-2);
+    choose({ fields: fields.filter((field) => field !== name) });
+    focusOn(called(`Drop ${next}`), '.field input');
+  };
+  return (
+    <div class="columns">
+      <h3 id="columns-title">Columns, in this order</h3>
+      <ol aria-labelledby="columns-title">
+        {fields.map((name, index) => (
+          <li key={name} class="chip">
+            <ColumnButton
+              label={`Move ${name} left`}
+              sign="‹"
+              isOff={index === 0}
+              onClick={() => move(name, -1)}
+            />
+            <span>{name}</span>
+            <ColumnButton
+              label={`Move ${name} right`}
+              sign="›"
+              isOff={index === fields.length - 1}
+              onClick={() => move(name, 1)}
+            />
+            <ColumnButton label={`Drop ${name}`} sign="×" onClick={() => drop(name)} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function ColumnButton({
+  label,
+  sign,
+  isOff = false,
+  onClick,
+}: {
+  readonly label: string;
+  readonly sign: string;
+  readonly isOff?: boolean;
+  readonly onClick: () => void;
+}) {
+  return (
+    <button type="button" aria-label={label} disabled={isOff} onClick={onClick}>
+      {sign}
+    </button>
+  );
+}

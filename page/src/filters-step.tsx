@@ -1,0 +1,92 @@
+import type { ChosenFilter } from './choice.ts';
+import { Faults } from './faults.tsx';
+import { FilterValueInput } from './filter-value-input.tsx';
+import { focusOn } from './focus.ts';
+import { answeredFaults, choice, choose, report } from './state.ts';
+
+/** Which rows count: values of dimensions. */
+export function FiltersStep() {
+  const { filters } = choice.value;
+  const dimensions = Object.entries(report.value.fields).filter(([, { role }]) => role === 'dimension');
+  const free = dimensions.filter(([name]) => !filters.some(({ field }) => field === name));
+  const add = (field: string) => {
+    choose({ filters: [...filters, { field, values: [''] }] });
+    focusOn(valueInput(field, 0));
+  };
+  const change = (index: number, values: readonly string[]) =>
+    choose({
+      filters:
+        values.length === 0
+          ? filters.toSpliced(index, 1)
+          : filters.map((filter, at) => (at === index ? { ...filter, values } : filter)),
+    });
+  return (
+    <section class="step" aria-labelledby="filters-title">
+      <h2 id="filters-title">
+        Filters <span class="hint">All must hold; of several values of one field, any will do.</span>
+      </h2>
+      {filters.map((filter, index) => (
+        <Filter key={filter.field} filter={filter} onChange={(values) => change(index, values)} />
+      ))}
+      {free.length > 0 && (
+        <fieldset class="add-filter">
+          <legend class="visually-hidden">Add a filter</legend>
+          {free.map(([name]) => (
+            <button
+              key={name}
+              type="button"
+              class="pill quiet"
+              aria-label={`Filter by ${name}`}
+              onClick={() => add(name)}
+            >
+              + {name}
+            </button>
+          ))}
+        </fieldset>
+      )}
+    </section>
+  );
+}
+
+const valueId = (field: string, index: number) => `filter-${field}-${index}`;
+const valueInput = (field: string, index: number) => `#${CSS.escape(valueId(field, index))}`;
+
+function Filter({
+  filter: { field: name, values },
+  onChange,
+}: {
+  readonly filter: ChosenFilter;
+  readonly onChange: (values: readonly string[]) => void;
+}) {
+  const known = report.value.fields[name];
+  const dimension = known?.role === 'dimension' ? known : undefined;
+  const drop = (index: number) => {
+    onChange(values.toSpliced(index, 1));
+    focusOn(valueInput(name, Math.max(0, index - 1)), '.add-filter button');
+  };
+  const another = () => {
+    onChange([...values, '']);
+    focusOn(valueInput(name, values.length));
+  };
+  const isToldElsewhere = dimension === undefined || answeredFaults.value.length > 0;
+  return (
+    <fieldset class="filter">
+      <legend>{name}</legend>
+      {values.map((value, index) => (
+        <FilterValueInput
+          key={index}
+          label={`${name}, value ${index + 1}`}
+          id={valueId(name, index)}
+          dimension={dimension}
+          value={value}
+          onInput={(text) => onChange(values.with(index, text))}
+          onDrop={() => drop(index)}
+        />
+      ))}
+      <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${name}`}>
+        + value
+      </button>
+      {isToldElsewhere && <Faults of={`filter[${name}]`} id={`filter-${name}-faults`} />}
+    </fieldset>
+  );
+}

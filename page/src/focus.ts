@@ -1,0 +1,15 @@
+/**
+ * Moves the focus once what was chosen is drawn: a button that goes away, or moves, would leave people who use the
+ * keyboard at the top of the page.
+ */
+export function focusOn(...selectors: readonly string[]): void {
+  requestAnimationFrame(() => {
+    for (const selector of selectors) {
+      const element = document.querySelector<HTMLElement>(selector);
+      if (element && !element.matches(':disabled')) return element.focus();
+    }
+  });
+}
+
+/** The button that is called so. */
+export const called = (label: string): string => `button[aria-label=${JSON.stringify(label)}]`;

@@ -1,0 +1,70 @@
+import { signal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { serviceAddress } from './service-address.ts';
+import { snippets } from './snippets.ts';
+import { parameters, report } from './state.ts';
+
+const shown = signal(0);
+const copied = signal('');
+
+/** The request as it grows, in every form that people paste. */
+export function RequestView() {
+  const tabs = useRef<HTMLDivElement>(null);
+  const snippet = snippets[shown.value] ?? snippets[0];
+  if (!snippet) return null;
+  const text = snippet.text({ service: serviceAddress, report: report.value, parameters: parameters.value });
+  const show = (index: number) => {
+    shown.value = (index + snippets.length) % snippets.length;
+    tabs.current?.querySelectorAll('button')[shown.value]?.focus();
+  };
+  return (
+    <section class="request" aria-labelledby="request-title">
+      <div class="request-head">
+        <h2 id="request-title">The same as a request</h2>
+        <button type="button" class="pill" onClick={() => copy(text)}>
+          {copied.value === text ? 'Copied' : 'Copy'}
+        </button>
+      </div>
+      <div
+        class="tabs"
+        role="tablist"
+        aria-labelledby="request-title"
+        ref={tabs}
+        onKeyDown={({ key }) => {
+          if (key === 'ArrowRight') show(shown.value + 1);
+          if (key === 'ArrowLeft') show(shown.value - 1);
+        }}
+      >
+        {snippets.map(({ name }, index) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`tab-${index}`}
+            aria-selected={index === shown.value}
+            aria-controls="snippet"
+            tabIndex={index === shown.value ? 0 : -1}
+            onClick={() => show(index)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id="snippet" aria-labelledby={`tab-${shown.value}`}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard */}
+        <pre tabIndex={0}>
+          <code>{text}</code>
+        </pre>
+        <p class="hint">{snippet.note}</p>
+      </div>
+      <p class="visually-hidden" role="status">
+        {copied.value === text ? 'Copied' : ''}
+      </p>
+    </section>
+  );
+}
+
+async function copy(text: string): Promise<void> {
+  await navigator.clipboard.writeText(text);
+  copied.value = text;
+}

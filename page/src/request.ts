@@ -1,0 +1,56 @@
+import { type Fault, InvalidRequest } from '../../lib/answers/problem.ts';
+import { BASE_PATH } from '../../lib/names.ts';
+import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { API_VERSIONS, parseRequest } from '../../lib/report/parse-request.ts';
+import type { Choice, Days } from './choice.ts';
+import { addDays } from './presets.ts';
+
+/** A request's query, name by name in the order of the contract. */
+export type Parameters = readonly (readonly [name: string, value: string])[];
+
+const midnight = (day: string) => (day === '' ? [] : [`${day}T00:00:00Z`]);
+
+/** The query that a choice makes. */
+export function parametersOf({ fields, filters }: Choice, { first, last }: Days): Parameters {
+  const named = (name: string, values: readonly string[]) => values.map((value) => [name, value] as const);
+  return [
+    ...named('requestedFields', fields.length > 0 ? [fields.join(',')] : []),
+    ...named('startInclusive', midnight(first)),
+    ...named('endExclusive', midnight(addDays(last, 1))),
+    ...filters.flatMap(({ field, values }) => named(`filter[${field}]`, values)),
+    ...named('api-version', API_VERSIONS.slice(-1)),
+  ];
+}
+
+/** The report of the catalogue that is chosen. */
+export function reportOf({ report }: Choice): Report {
+  const found = reports.find(({ name }) => name === report) ?? reports[0];
+  if (!found) throw new TypeError('the catalogue is empty');
+  return found;
+}
+
+/** What is wrong with a request: found by the service's own rules, and so in its own words. */
+export function faultsOf(report: Report, parameters: Parameters): readonly Fault[] {
+  const values: Record<string, string[]> = {};
+  for (const [name, value] of parameters) values[name] = [...(values[name] ?? []), value];
+  try {
+    parseRequest(report, { parameters: values, accept: 'text/csv' });
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error.faults;
+    throw error;
+  }
+}
+
+/** Of the characters that a shell or a URL takes amiss, none is left; commas and colons stay, for people. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll("'", '%27').replaceAll('%2C', ',').replaceAll('%3A', ':');
+
+/**
+ * The request's URL.
+ *
+ * @param service the service's address, with a slash at its end
+ */
+export const urlOf = (service: string, report: Report, parameters: Parameters): string =>
+  `${service.replace(/\/$/, '')}${BASE_PATH}/${report.name}?` +
+  parameters.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');

@@ -1,0 +1,122 @@
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { reports } from '../../lib/report/catalogue.ts';
+import { counted, grouped, shownCell } from './format.ts';
+import type { Cell } from './read-csv.ts';
+import type { Run } from './run.ts';
+
+/** As the style sheet has it. */
+const ROW_PX = 30;
+/** Drawn above and below what is seen, so that scrolling does not outrun it. */
+const SPARE_ROWS = 16;
+/** Rows come and go in steps of so many: most scrolling draws nothing anew. */
+const STEP_ROWS = 8;
+const MOST_WIDTH_CH = 44;
+
+/** The first rows of a report, of which only those in sight are drawn. */
+export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cell[])[]; readonly run: Run }) {
+  const box = useRef<HTMLElement>(null);
+  const [step, setStep] = useState(0);
+  const [seenRows, setSeenRows] = useState(20);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const look = () => {
+      setStep(Math.floor(element.scrollTop / ROW_PX / STEP_ROWS));
+      setSeenRows(Math.ceil(element.clientHeight / ROW_PX));
+    };
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', look);
+    };
+  }, []);
+  const fields = reports.find(({ name }) => name === run.report)?.fields ?? {};
+  const columns = run.fields.map((name) => ({
+    name,
+    field: fields[name],
+    isNumber: fields[name]?.role === 'metric',
+  }));
+  const widths = useMemo(
+    () =>
+      run.fields.map((name, index) => {
+        const longest = rows.reduce(
+          (most, row) => Math.max(most, shownCell(row[index] ?? null, fields[name]).length),
+          4,
+        );
+        return Math.min(MOST_WIDTH_CH, Math.max(longest, name.length));
+      }),
+    [rows, run.fields],
+  );
+  // A table of no width of its own would grow with its longest text.
+  const width = `calc(${widths.reduce((sum, one) => sum + one, 0)}ch + ${widths.length * 1.6}rem)`;
+  const first = Math.max(0, step * STEP_ROWS - SPARE_ROWS);
+  const end = Math.min(rows.length, (step + 1) * STEP_ROWS + seenRows + SPARE_ROWS);
+  const rowCount = run.reading?.rowCount ?? rows.length;
+  return (
+    <div>
+      <h3>
+        {rows.length < rowCount ? `The first ${counted(rows.length, 'row')} of ${grouped(rowCount)}` : 'Rows'}
+      </h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard */}
+      <section class="rows-box" ref={box} tabIndex={0} aria-label="Rows of the report">
+        <table aria-rowcount={rows.length + 1} style={{ width: `max(100%, ${width})` }}>
+          <colgroup>
+            {widths.map((width, index) => (
+              <col key={run.fields[index]} style={{ width: `calc(${width}ch + 1.6rem)` }} />
+            ))}
+          </colgroup>
+          <thead>
+            <tr aria-rowindex={1}>
+              {columns.map(({ name, isNumber }) => (
+                <th key={name} scope="col" class={isNumber ? 'number' : ''}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {first > 0 && <Gap rowCount={first} columns={columns.length} />}
+            {rows.slice(first, end).map((row, index) => (
+              <tr key={first + index} aria-rowindex={first + index + 2}>
+                {columns.map(({ name, field, isNumber }, column) => {
+                  const cell = row[column] ?? null;
+                  return (
+                    <td key={name} class={isNumber ? 'number' : ''}>
+                      {cell === null ? (
+                        <NotKnown />
+                      ) : cell === '' ? (
+                        <span class="dim">""</span>
+                      ) : isNumber ? (
+                        grouped(cell)
+                      ) : (
+                        shownCell(cell, field)
+                      )}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+            {end < rows.length && <Gap rowCount={rows.length - end} columns={columns.length} />}
+          </tbody>
+        </table>
+      </section>
+    </div>
+  );
+}
+
+/** The place of rows that are not drawn. */
+const Gap = ({ rowCount, columns }: { readonly rowCount: number; readonly columns: number }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
+  <tr aria-hidden="true" class="gap">
+    <td colSpan={columns} style={{ height: `${rowCount * ROW_PX}px` }} />
+  </tr>
+);
+
+const NotKnown = () => (
+  <span class="dim">
+    <span aria-hidden="true">–</span>
+    <span class="visually-hidden">not known</span>
+  </span>
+);

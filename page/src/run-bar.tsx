@@ -1,0 +1,42 @@
+import { isCallerKnown } from './caller.ts';
+import { counted } from './format.ts';
+import { cancelRun, run, startRun } from './run.ts';
+import { answeredFaults, faults, isAsked } from './state.ts';
+
+/** Runs the report, or says what stands in the way and leads there. */
+export function RunBar() {
+  const isUnderWay = run.value?.phase === 'waiting' || run.value?.phase === 'reading';
+  const count = faults.value.length;
+  return (
+    <div class="run-bar">
+      {isUnderWay ? (
+        <button type="button" class="primary" onClick={cancelRun}>
+          Cancel
+        </button>
+      ) : (
+        <button type="button" class="primary" onClick={ask}>
+          Run the report
+        </button>
+      )}
+      {isAsked.value && count > 0 && (
+        <p class="faults" role="alert">
+          {count === 1 ? 'There is a fault' : `There are ${counted(count, 'fault')}`} above.
+        </p>
+      )}
+    </div>
+  );
+}
+
+async function ask(): Promise<void> {
+  isAsked.value = true;
+  // What the service said of an earlier request is no reason not to ask it again.
+  answeredFaults.value = [];
+  if (faults.value.length === 0 && isCallerKnown.value) return startRun();
+  // Once the faults are drawn.
+  requestAnimationFrame(() => {
+    const fault = document.querySelector('.builder .faults');
+    const input = document.querySelector<HTMLElement>('.builder [aria-invalid="true"]');
+    (input ?? fault?.closest('.step')?.querySelector<HTMLElement>('input, button'))?.focus();
+    fault?.scrollIntoView({ block: 'center' });
+  });
+}

@@ -1,0 +1,57 @@
+import { computed, effect, signal } from '@preact/signals';
+import type { Fault } from '../../lib/answers/problem.ts';
+import { MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
+import { utcDay } from '../../lib/report/utc-time.ts';
+import { type Choice, fromHash, toHash } from './choice.ts';
+import { daysBetween, resolveWindow } from './presets.ts';
+import { faultsOf, parametersOf, reportOf, urlOf } from './request.ts';
+import { serviceAddress } from './service-address.ts';
+
+/** The currency of all amounts, as the service says it in the page; empty where it doesn't. */
+export const currency = document.documentElement.dataset['currency'] ?? '';
+
+export const choice = signal<Choice>(fromHash(location.hash));
+
+/** The newest day that has events, where it is known. */
+export const newestDay = signal<string | undefined>(undefined);
+
+/** Of UTC, as it is while the page is open. */
+export const today = signal(utcDay(Date.now()));
+setInterval(() => (today.value = utcDay(Date.now())), 60_000);
+
+export const report = computed(() => reportOf(choice.value));
+export const days = computed(() =>
+  resolveWindow(choice.value.window, { today: today.value, newest: newestDay.value }),
+);
+/** The days of the window, one by one; no more than a report may have, and one. */
+export const windowDays = computed(() => daysBetween(days.value, MAX_WINDOW_DAYS + 1));
+export const parameters = computed(() => parametersOf(choice.value, days.value));
+export const requestUrl = computed(() => urlOf(serviceAddress, report.value, parameters.value));
+
+/** What the service found wrong with the last request, until something is chosen otherwise. */
+export const answeredFaults = signal<readonly Fault[]>([]);
+/** Whether the report was asked for as it is chosen: then every fault is shown, also of what nobody has touched. */
+export const isAsked = signal(false);
+
+const ownFaults = computed(() => faultsOf(report.value, parameters.value));
+export const faults = computed(() => (ownFaults.value.length > 0 ? ownFaults.value : answeredFaults.value));
+
+/** The faults of one parameter, in words. */
+export const faultsAt = (parameter: string): readonly string[] =>
+  faults.value.filter((fault) => fault.parameter === parameter).map(({ detail }) => detail);
+
+/** Changes what is chosen. */
+export function choose(change: Partial<Choice>): void {
+  answeredFaults.value = [];
+  isAsked.value = false;
+  choice.value = { ...choice.value, ...change };
+}
+
+// The address holds the choice, to be kept and sent; going back in the history is choosing, too.
+effect(() => {
+  const hash = `#${toHash(choice.value)}`;
+  if (hash !== location.hash) history.replaceState(null, '', hash);
+});
+addEventListener('hashchange', () => {
+  if (location.hash !== `#${toHash(choice.value)}`) choose(fromHash(location.hash));
+});

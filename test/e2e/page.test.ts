@@ -1,0 +1,188 @@
+import { request as send } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reports } from '../../lib/report/catalogue.ts';
+import { expectedReport } from './expected-report.ts';
+import { knownEvents } from './known-events.ts';
+import { queryOf, type Service, startService } from './service.ts';
+
+const PARTNER = 'https://dash.partner.example';
+const events = knownEvents(18, 200);
+const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const report = expectedReport('publisherperformance', events.publisher_events, question);
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events, { corsOrigins: [PARTNER], lastDay: async () => '2026-02-01' });
+});
+afterAll(() => service.close());
+
+const get = (path: string, init: RequestInit = {}) => fetch(`${service.gatewayUrl}${path}`, init);
+
+describe('GET /', () => {
+  it('is a page that loads what is there, and asks no other host but the downloads’', async () => {
+    const response = await get('/');
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).toContain(
+      `connect-src 'self' ${service.stack.storageUrl};`,
+    );
+    const html = await response.text();
+    expect(html).not.toMatch(/https?:\/\//);
+    const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+    expect(loaded.map((path) => path.replace(/\?v=[0-9a-f]{12}$/, ''))).toEqual([
+      '/page/icon.svg',
+      '/page/page.css',
+      '/page/page.js',
+    ]);
+    for (const path of [...loaded, '/page/reader.js']) {
+      const file = await get(path);
+      expect(file.status, path).toBe(200);
+      expect(file.headers.get('x-content-type-options')).toBe('nosniff');
+      expect((await file.text()).length).toBeGreaterThan(100);
+      if (loaded.includes(path)) expect(file.headers.get('cache-control')).toContain('immutable');
+    }
+  });
+});
+
+describe('GET /reporting/fields', () => {
+  it('is the catalogue, for anyone', async () => {
+    // By the proxy that holds it against the document.
+    const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
+    expect(response.status).toBe(200);
+    const document = (await response.json()) as {
+      reports: { fields: object[] }[];
+    };
+    expect(document).toMatchObject({ apiVersions: ['1.0'], timeZone: 'UTC', limits: { windowDays: 32 } });
+    expect(document).not.toHaveProperty('currency');
+    for (const [index, { name, fields }] of reports.entries()) {
+      const described = document.reports[index];
+      expect(described).toMatchObject({ name, path: `/reporting/${name}` });
+      expect(described?.fields).toMatchObject(
+        Object.entries(fields).map(([name, { role, type, meaning }]) => ({
+          name,
+          role,
+          type,
+          meaning,
+          groupable: role === 'dimension',
+          filterable: role === 'dimension',
+        })),
+      );
+    }
+    expect(JSON.stringify(document)).not.toMatch(/column|_events/);
+  });
+});
+
+describe('a page of a partner’s origin', () => {
+  const authorized = (origin: string) => ({ Origin: origin, Authorization: `Bearer ${service.token}` });
+  const path = () => `/reporting/publisherperformance?${queryOf(question)}`;
+
+  it('is let through preflight, report and download', async () => {
+    const preflight = await get(path(), {
+      method: 'OPTIONS',
+      headers: {
+        Origin: PARTNER,
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'authorization',
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(PARTNER);
+
+    const answer = await get(path(), { headers: authorized(PARTNER), redirect: 'manual' });
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(PARTNER);
+
+    // What a browser sends after a redirect from one origin to another.
+    const download = await fetch(answer.headers.get('location') ?? '', { headers: { Origin: 'null' } });
+    expect(download.headers.get('access-control-allow-origin')).toBe('*');
+    expect(download.headers.has('access-control-allow-credentials')).toBe(false);
+    expect(await download.text()).toBe(report);
+  });
+
+  it('reads what is wrong: of the request, of the token, of the path', async () => {
+    const faulty = await get('/reporting/publisherperformance', { headers: authorized(PARTNER) });
+    const stranger = await get(path(), { headers: { Origin: PARTNER } });
+    const nowhere = await get('/nowhere', { headers: { Origin: PARTNER } });
+    expect([faulty, stranger, nowhere].map(({ status }) => status)).toEqual([400, 401, 404]);
+    expect([faulty, stranger].map(({ headers }) => headers.get('access-control-allow-origin'))).toEqual([
+      PARTNER,
+      PARTNER,
+    ]);
+    expect(nowhere.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('reads nothing where the stage does not name it', async () => {
+    const answer = await get(path(), { headers: authorized('https://evil.example'), redirect: 'manual' });
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+    expect(answer.headers.get('vary')).toBe('Origin');
+  });
+});
+
+describe('the download host', () => {
+  const preflight = (headers: Record<string, string>) =>
+    fetch(`${service.stack.storageUrl}/performance-reports-results/reports/any`, {
+      method: 'OPTIONS',
+      headers: { Origin: PARTNER, ...headers },
+    });
+
+  it('answers the preflight of a download in parts, and of nothing that writes', async () => {
+    const parts = await preflight({
+      'Access-Control-Request-Method': 'GET',
+      'Access-Control-Request-Headers': 'range',
+    });
+    expect(parts.status).toBe(200);
+    expect(parts.headers.get('access-control-allow-headers')).toBe('range');
+    for (const refused of [
+      { 'Access-Control-Request-Method': 'PUT' },
+      { 'Access-Control-Request-Method': 'GET', 'Access-Control-Request-Headers': 'authorization' },
+    ]) {
+      const response = await preflight(refused);
+      expect(response.status).toBe(403);
+      expect(response.headers.has('access-control-allow-origin')).toBe(false);
+    }
+  });
+
+  it('lets a page read why a link is refused', async () => {
+    const refused = await fetch(`${service.stack.storageUrl}/performance-reports-results/reports/any`, {
+      headers: { Origin: PARTNER },
+    });
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+describe('the sample partners of one machine', () => {
+  const PATH = '/.local/partners';
+
+  it('are listed, with the last day that has events, and have tokens that see their rows', async () => {
+    const { partners, lastDay } = (await (await get(PATH)).json()) as { partners: object[]; lastDay: string };
+    expect(lastDay).toBe('2026-02-01');
+    expect(partners).toContainEqual({ clientId: 'publisher-one', sees: 'publisher company 1000' });
+    expect(JSON.stringify(partners)).not.toContain('secret');
+
+    const answer = await (await get(`${PATH}/publisher-one/token`, { method: 'POST' })).json();
+    const { accessToken } = answer as { accessToken: string };
+    const own = await get(
+      `/reporting/publisherperformance?${queryOf({ ...question, fields: ['PublisherCompanyId'] })}`,
+      { headers: { Authorization: `Bearer ${accessToken}` } },
+    );
+    expect(await own.text()).toBe('"PublisherCompanyId"\n1000\n');
+  });
+
+  it('have no token for a partner that is none, nor by a link', async () => {
+    expect((await get(`${PATH}/nosuch/token`, { method: 'POST' })).status).toBe(404);
+    expect((await get(`${PATH}/house/token`)).status).toBe(404);
+  });
+
+  it('are not there under a name of somebody else’s', async () => {
+    const outgoing = send(`${service.gatewayUrl}${PATH}`, { headers: { Host: 'evil.example' } });
+    outgoing.end();
+    const status = await new Promise<number>((resolve) => {
+      outgoing.once('response', async (response) => {
+        await text(response);
+        resolve(response.statusCode ?? 0);
+      });
+    });
+    expect(status).toBe(404);
+  });
+});

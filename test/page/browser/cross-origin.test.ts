@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENV } from '../../../lib/names.ts';
+import { expectedReport } from '../../e2e/expected-report.ts';
+import { knownEvents } from '../../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../../e2e/service.ts';
+import { openPage, startBrowser } from './open-page.ts';
+
+const events = knownEvents(18, 300);
+const question = (hour: number) => ({
+  fields: ['Day', 'Clicks'],
+  start: `2026-01-01T0${hour}:00:00Z`,
+  end: '2026-02-01T00:00:00Z',
+});
+
+/** A web site of somebody's, on an origin of its own. */
+async function startSite(): Promise<{ server: Server; url: string }> {
+  const server = createServer((_, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Performance reports</h1>'),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+let partner: Awaited<ReturnType<typeof startSite>>;
+let stranger: Awaited<ReturnType<typeof startSite>>;
+let service: Service;
+let browser: Browser;
+beforeAll(async () => {
+  [partner, stranger, browser] = await Promise.all([startSite(), startSite(), startBrowser()]);
+  service = await startService(events, {
+    corsOrigins: [partner.url],
+    functionEnv: { [ENV.queryWaitMs]: '400' },
+  });
+});
+afterAll(async () => {
+  await Promise.all([browser.close(), service.close()]);
+  for (const { server } of [partner, stranger]) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** What a page's own script gets for a request with a token: status, text and what it may read; or why it gets nothing. */
+const fetchIn = (page: Page, url: string, token = service.token) =>
+  page.evaluate(
+    async ({ url, token }) => {
+      try {
+        const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+        return {
+          status: response.status,
+          text: await response.text(),
+          type: response.headers.get('content-type'),
+        };
+      } catch (error) {
+        return { failed: String(error) };
+      }
+    },
+    { url, token },
+  );
+
+/** The requests that a page makes, each with the headers that the browser really sent. */
+async function sentBy(page: Page) {
+  const cdp = await page.context().newCDPSession(page);
+  const urls: Record<string, string[]> = {};
+  const headers: Record<string, Record<string, string>[]> = {};
+  cdp.on('Network.requestWillBeSent', ({ requestId, request }) => {
+    urls[requestId] = [...(urls[requestId] ?? []), request.url];
+  });
+  cdp.on('Network.requestWillBeSentExtraInfo', ({ requestId, headers: those }) => {
+    const lower = Object.fromEntries(
+      Object.entries(those).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    headers[requestId] = [...(headers[requestId] ?? []), lower];
+  });
+  await cdp.send('Network.enable');
+  return () =>
+    Object.entries(urls).flatMap(([id, those]) =>
+      those.map((url, hop) => ({
+        url,
+        origin: headers[id]?.[hop]?.['origin'],
+        isAuthorized: headers[id]?.[hop]?.['authorization'] !== undefined,
+      })),
+    );
+}
+
+const urlFor = (hour: number) =>
+  `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(question(hour))}`;
+
+describe('a page of a partner’s own origin', () => {
+  it('gets the report by one fetch, through the waiting room and to the download', async () => {
+    const { page } = await openPage(browser, partner.url);
+    const sent = await sentBy(page);
+    service.stack.faults.set([{ on: 'query', delayMs: 1_500 }]);
+    const answer = await fetchIn(page, urlFor(0));
+    service.stack.faults.set([]);
+    expect(answer).toMatchObject({
+      status: 200,
+      text: expectedReport('publisherperformance', events.publisher_events, question(0)),
+    });
+    // The browser tells of the headers when it likes.
+    const requests = () =>
+      sent().filter(({ url, origin }) => origin !== undefined && !url.startsWith(partner.url));
+    const download = () => requests().find(({ url }) => url.startsWith(service.stack.storageUrl));
+    // What the store's rule is made for: the origin is lost on the way, and the token stays behind.
+    await expect.poll(download).toMatchObject({ origin: 'null', isAuthorized: false });
+    expect(requests().filter(({ url }) => url.includes('/downloads/')).length).toBeGreaterThan(1);
+    // The preflights carry no token; what they were for does.
+    expect(requests().find(({ url, isAuthorized }) => url === urlFor(0) && isAuthorized)).toMatchObject({
+      origin: partner.url,
+    });
+  });
+
+  it('reads what is wrong with its token and its request, and that there is nothing', async () => {
+    const { page } = await openPage(browser, partner.url);
+    expect(await fetchIn(page, urlFor(1), 'nonsense')).toMatchObject({
+      status: 401,
+      type: 'application/problem+json',
+    });
+    expect(await fetchIn(page, urlFor(1).replace('Clicks', 'Click'))).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('Did you mean'),
+    });
+    expect(
+      await page.evaluate(async (url) => (await fetch(url)).status, `${service.gatewayUrl}/nowhere`),
+    ).toBe(404);
+  });
+});
+
+describe('a page of another origin', () => {
+  it('gets nothing', async () => {
+    const { page } = await openPage(browser, stranger.url);
+    expect(await fetchIn(page, urlFor(2))).toEqual({ failed: 'TypeError: Failed to fetch' });
+  });
+});
+
+describe('the service’s own page', () => {
+  it('reads downloads without a word of CORS from the service', async () => {
+    const { page } = await openPage(browser, service.gatewayUrl);
+    const sent = await sentBy(page);
+    expect(await fetchIn(page, urlFor(3))).toMatchObject({
+      status: 200,
+      text: expectedReport('publisherperformance', events.publisher_events, question(3)),
+    });
+    const download = () => sent().find(({ url }) => url.startsWith(service.stack.storageUrl));
+    await expect.poll(download).toMatchObject({ origin: service.gatewayUrl, isAuthorized: false });
+  });
+});

@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** The browser of the machine, or the one that CHROMIUM names. Throws where there is none. */
+export function startBrowser(): Promise<Browser> {
+  const executablePath = process.env['CHROMIUM'] ?? PLACES.find((place) => existsSync(place));
+  if (executablePath === undefined)
+    throw new Error(
+      'There is no Chromium on this machine. Install it (apt-get install chromium) or set CHROMIUM.',
+    );
+  // It reads pages of this machine alone, and runs as root in containers.
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+/** A page that is watched: what it must never do is found at its end. */
+export interface WatchedPage {
+  readonly page: Page;
+  /** The hosts that it has asked. */
+  readonly hosts: ReadonlySet<string>;
+  /** How often the person has clicked. */
+  clicks(): Promise<number>;
+  /** Closes it; throws where it broke its policy, threw, or complained. */
+  close(): Promise<void>;
+}
+
+declare global {
+  // In the page.
+  var watched: { clicks: number; violations: string[] };
+}
+
+/** Opens an address in a browser of its own, so that nothing is kept from another test. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const hosts = new Set<string>();
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    const { url: from } = message.location();
+    // Answers that the page knows how to take: of days that are not told, of partners that are not there.
+    const isToldSo = /status of (4\d\d)/.test(message.text()) && /\/(days|reporting|\.local)/.test(from);
+    if (['error', 'warning'].includes(message.type()) && !isToldSo)
+      complaints.push(`${message.text()} ${from}`);
+  });
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (protocol.startsWith('http')) hosts.add(host);
+  });
+  await page.addInitScript(() => {
+    globalThis.watched = { clicks: 0, violations: [] };
+    addEventListener('click', ({ isTrusted, detail }) => isTrusted && detail > 0 && watched.clicks++, true);
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      watched.violations.push(`${violatedDirective} ${blockedURI}`),
+    );
+  });
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Performance reports' }).waitFor();
+  return {
+    page,
+    hosts,
+    clicks: () => page.evaluate(() => watched.clicks),
+    async close() {
+      const violations = page.isClosed() ? [] : await page.evaluate(() => watched.violations);
+      await context.close();
+      expect([...violations, ...complaints]).toEqual([]);
+    },
+  };
+}
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** What the accessibility checker finds in the page as it stands. */
+export async function accessibilityFindings(page: Page): Promise<string[]> {
+  // Not as a script of the page's, which its policy refuses.
+  await page.evaluate(await readFile(axe, 'utf8'));
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as never as { axe: typeof import('axe-core') }).axe.run(
+      document,
+      {
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      },
+    );
+    return violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+    );
+  });
+}
+
+/** Runs the report that is chosen, and waits for its end. */
+export async function runReport(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Run the report' }).click();
+  await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+}
+
+/** The bytes that the download leaves. */
+export async function downloaded(page: Page): Promise<{ name: string; text: string }> {
+  const coming = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download CSV' }).click();
+  const download = await coming;
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+}
+
+/** Keeps a picture of the whole page in the directory that SCREENSHOTS names, to be looked at. */
+export async function keepPicture(page: Page, name: string): Promise<void> {
+  const directory = process.env['SCREENSHOTS'];
+  if (directory) await page.screenshot({ path: `${directory}/${name}.png`, fullPage: true });
+}

@@ -1,0 +1,531 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENV } from '../../../lib/names.ts';
+import { expectedReport } from '../../e2e/expected-report.ts';
+import { knownEvents } from '../../e2e/known-events.ts';
+import { type Service, startService } from '../../e2e/service.ts';
+import {
+  accessibilityFindings,
+  downloaded,
+  keepPicture,
+  openPage,
+  runReport,
+  startBrowser,
+  type WatchedPage,
+} from './open-page.ts';
+
+const events = knownEvents(18, 3_000);
+const LATEST = { start: '2025-12-31T00:00:00Z', end: '2026-01-07T00:00:00Z' };
+
+let service: Service;
+let browser: Browser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([
+    startService(events, {
+      lastDay: async () => '2026-01-06',
+      // One request waits so long for its query: a slow one passes the waiting room.
+      functionEnv: { [ENV.queryWaitMs]: '1000', [ENV.currency]: 'EUR' },
+    }),
+    startBrowser(),
+  ]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const open = (hash = '', options = {}): Promise<WatchedPage> =>
+  openPage(browser, `${service.gatewayUrl}/${hash}`, options);
+
+/** The box that chooses a field. */
+const field = (page: Page, name: string) => page.getByRole('checkbox', { name: RegExp(`^${name} `) });
+
+/** What any client gets for the request that the page shows, with a token of that partner's. */
+async function byUrl(page: Page, partner: string): Promise<string> {
+  const url = await page.getByRole('tabpanel').locator('pre').innerText();
+  const token = await fetch(`${service.gatewayUrl}/.local/partners/${partner}/token`, { method: 'POST' });
+  const { accessToken } = (await token.json()) as { accessToken: string };
+  return (await fetch(url, { headers: { Authorization: `Bearer ${accessToken}` } })).text();
+}
+
+describe('from the page open to a right CSV', () => {
+  it('takes seven clicks and asks no host but the service and the downloads’', async () => {
+    const watched = await open();
+    const { page, hosts, clicks } = watched;
+    await page.getByLabel('Advertiser', { exact: true }).click();
+    await field(page, 'CampaignId').click();
+    for (const metric of ['Conversions', 'ConversionRevenue']) await field(page, metric).click();
+    await page.getByLabel('house').click();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    const { name, text } = await downloaded(page);
+    expect(await clicks()).toBe(7);
+    expect(name).toMatch(/\.csv$/);
+    expect(text).toBe(
+      expectedReport('advertiserperformance', events.advertiser_events, {
+        fields: ['Day', 'CampaignId', 'Impressions', 'Clicks', 'Spend'],
+        ...LATEST,
+      }),
+    );
+    expect(text).toBe(await byUrl(page, 'house'));
+    expect([...hosts].sort()).toEqual(
+      [service.gatewayUrl, service.stack.storageUrl].map((url) => new URL(url).host).sort(),
+    );
+    await watched.close();
+  });
+
+  it('takes a pasted token where there are no sample partners, as deployed', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.reload();
+    const token = page.getByLabel('Access token', { exact: true });
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('Paste an access token.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    // As it stands in the header that people copy.
+    await token.fill(`Bearer ${service.token}\n`);
+    await page.getByLabel('First day').fill('2026-01-01');
+    await page.getByLabel('Last day').fill('2026-01-05');
+    await runReport(page);
+    expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
+    expect(await page.getByText('publisher-one').count()).toBe(0);
+    await watched.close();
+  });
+
+  it('can be gone with the keyboard alone', async () => {
+    const watched = await open();
+    const { page, clicks } = watched;
+    await page.getByText('nobody').waitFor();
+    const focused = () =>
+      page.evaluate(() => {
+        const { activeElement } = document;
+        const label =
+          activeElement?.getAttribute('aria-label') ?? activeElement?.closest('label')?.textContent;
+        return label ?? activeElement?.textContent ?? '';
+      });
+    /** On to what is called so, by Tab alone; what is passed must show that it is passed. */
+    const tabTo = async (name: string) => {
+      for (let step = 0; step < 80; step++) {
+        await page.keyboard.press('Tab');
+        const outline = await page.evaluate(
+          () => getComputedStyle(document.activeElement as Element).outlineStyle,
+        );
+        if ((await focused()) !== '') expect(outline, await focused()).not.toBe('none');
+        if ((await focused()).startsWith(name)) return;
+      }
+      throw new Error(`Tab does not lead to ${name}; the last was ${await focused()}`);
+    };
+    await tabTo('Skip');
+    await page.keyboard.press('Enter');
+    await tabTo('Publisher');
+    await tabTo('DeviceOrProxy');
+    await page.keyboard.press('Space');
+    await tabTo('Move Day right');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Move Day right');
+    await tabTo('Drop Revenue');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Drop Clicks');
+    await tabTo('Filter by PlacementId');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('PlacementId, value 1');
+    await page.keyboard.type('11');
+    await tabTo('house');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await tabTo('Run the report');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+    await page.getByRole('tab', { name: 'URL', exact: true }).focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await page.getByRole('tabpanel').innerText()).toContain('curl -sS');
+    await page.keyboard.press('ArrowLeft');
+    await tabTo('Download CSV');
+    const coming = page.waitForEvent('download');
+    await page.keyboard.press('Enter');
+    await coming;
+    const header = page.getByRole('columnheader');
+    expect(await header.allInnerTexts()).toEqual(['DeviceOrProxy', 'Day', 'ServedAds', 'Opens', 'Clicks']);
+    await tabTo('Rows of the report');
+    await page.keyboard.press('End');
+    expect(await clicks()).toBe(0);
+    await watched.close();
+  });
+});
+
+describe('faults', () => {
+  it('stand where they are made, in the words of the service, and nothing is sent', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.getByLabel('First day').fill('2025-11-01');
+    const days = page.getByRole('region', { name: /^Days/ });
+    expect(await days.getByRole('alert').innerText()).toBe('The window is longer than 32 days.');
+    await page.getByRole('button', { name: 'Filter by PlacementId' }).click();
+    const filters = page.getByRole('region', { name: /^Filters/ });
+    expect(await filters.getByRole('alert').count()).toBe(0);
+    await page.getByLabel('PlacementId, value 1', { exact: true }).fill('1x');
+    expect(await filters.getByRole('alert').innerText()).toBe('"1x" is not an integer in decimal digits.');
+    for (const name of ['Day', 'ServedAds', 'Opens', 'Clicks', 'Revenue'])
+      await page.getByRole('button', { name: `Drop ${name}` }).click();
+    const fields = page.getByRole('region', { name: 'Fields' });
+    expect(await fields.getByRole('alert').innerText()).toBe('Missing: this parameter is required.');
+
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('There are 3 faults above.').waitFor();
+    await page.getByText('Choose who asks.').waitFor();
+    expect(asked).toEqual([]);
+    // The service's own words for the same request.
+    const answer = await byUrl(page, 'house');
+    expect(JSON.parse(answer).errors.map(({ detail }: { detail: string }) => detail)).toEqual([
+      'Missing: this parameter is required.',
+      'The window is longer than 32 days.',
+      '"1x" is not an integer in decimal digits.',
+    ]);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await watched.close();
+  });
+
+  it('that only the service finds stand there, too', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.route('**/reporting/publisherperformance?**', (route) =>
+      route.fulfill({
+        status: 400,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          title: 'Invalid request',
+          detail: 'The request has a fault.',
+          status: 400,
+          instance: 'urn:uuid:1',
+          errors: [{ parameter: 'endExclusive', detail: 'Not on a Sunday.' }],
+        }),
+      }),
+    );
+    await page.getByLabel('house').check();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('heading', { name: 'Invalid request' }).waitFor();
+    expect(await page.getByRole('region', { name: /^Days/ }).getByRole('alert').innerText()).toBe(
+      'Not on a Sunday.',
+    );
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Last month' }).click();
+    expect(await page.getByText('Not on a Sunday.').count()).toBe(1);
+    await watched.close();
+  });
+
+  it.each([
+    ['is no token', 'Bearer nonsense', /token/i],
+    ['holds what no token can', 'eyJ…', /characters that no token has/],
+    [
+      'opens nothing',
+      async () =>
+        (await (await fetch(`${service.gatewayUrl}/.local/partners/nobody/token`, { method: 'POST' })).json())
+          .accessToken,
+      /Not authorized to this endpoint/,
+    ],
+  ])('say so where the token %s', async (_, token, words) => {
+    const watched = await open();
+    const { page } = watched;
+    await page.getByText('Use a token of your own').click();
+    await page
+      .getByLabel('Access token', { exact: true })
+      .fill(typeof token === 'string' ? token : await token());
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page
+      .getByRole('heading', { name: 'There is no report' })
+      .or(page.getByText('There is no report.'))
+      .first()
+      .waitFor();
+    expect(await page.getByRole('group', { name: 'Ask as' }).getByRole('alert').innerText()).toMatch(words);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await watched.close();
+  });
+});
+
+describe('a run', () => {
+  it('shows that it waits, goes through the waiting room, and can be dropped', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.getByLabel('house').check();
+    service.stack.faults.set([{ on: 'query', delayMs: 3_500 }]);
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('The report is being made.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(await page.getByText('The report is being made.').count()).toBe(0);
+
+    const hops: string[] = [];
+    page.on('request', (request) => /downloads\/\w/.test(request.url()) && hops.push(request.url()));
+    await field(page, 'DeviceOrProxy').check();
+    await runReport(page);
+    service.stack.faults.set([]);
+    expect(hops.length).toBeGreaterThanOrEqual(1);
+    expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
+    await watched.close();
+  });
+
+  it('is asked again, and joined, where it takes more redirects than a browser follows', async () => {
+    const watched = await open('#requestedFields=Day,Opens&first=2026-01-02&last=2026-01-03');
+    const { page } = watched;
+    const asked: string[] = [];
+    page.on(
+      'request',
+      (request) => request.url().includes('publisherperformance?') && asked.push(request.url()),
+    );
+    await page.getByLabel('house').check();
+    // More than twenty hops of a second each.
+    service.stack.faults.set([{ on: 'query', delayMs: 24_000 }]);
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('link', { name: 'Download CSV' }).waitFor({ timeout: 90_000 });
+    expect(service.stack.faults.current()).toMatchObject([{ struck: 1 }]);
+    service.stack.faults.set([]);
+    expect(asked).toHaveLength(2);
+    expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
+    // That a browser gives up is no complaint of the page's.
+    await page.context().close();
+  }, 120_000);
+
+  it.each([
+    ['ends in the middle of a row', '"Day","Clicks"\n"2026-01-0', 'The file ends in the middle of a row.'],
+    ['is another', '"Day","Opens"\n', 'What came is not the report that was asked for.'],
+    ['is no CSV', '<html>\nSign in</html>\n', 'What came is not the report that was asked for.'],
+  ])('says so where the file %s, and offers nothing to download', async (_, body, words) => {
+    const watched = await open('#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02');
+    const { page } = watched;
+    await page.route('**/reporting/publisherperformance?**', (route) =>
+      route.fulfill({ body, contentType: 'text/csv' }),
+    );
+    await page.getByLabel('house').check();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('heading', { name: 'The download broke off' }).waitFor();
+    expect(await page.getByText(words).count()).toBe(1);
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
+    await watched.close();
+  });
+
+  it('shows exact totals, a chart of each metric, and the rows as they are', async () => {
+    const watched = await open(
+      '#report=publisherperformance&requestedFields=Day,DeviceOrProxy,Clicks,Revenue&first=2025-12-31&last=2026-01-06',
+    );
+    const { page } = watched;
+    await page.getByLabel('house').check();
+    await runReport(page);
+    const lines = (await byUrl(page, 'house')).split('\n');
+    const totals = expectedReport('publisherperformance', events.publisher_events, {
+      fields: ['Clicks', 'Revenue'],
+      ...LATEST,
+    });
+    const [clicks, revenue] = (totals.split('\n')[1] ?? '').split(',');
+    const plain = async (metric: string) =>
+      (await page.locator('.totals > div', { hasText: metric }).locator('dd').innerText()).replaceAll(
+        ',',
+        '',
+      );
+    expect(await plain('Clicks')).toBe(clicks);
+    expect(await plain('Revenue')).toBe(`${revenue} EUR`);
+
+    const chart = page.getByRole('img');
+    expect(await chart.getAttribute('aria-label')).toMatch(
+      /^Clicks from 2025-12-31 to 2026-01-06, 8 lines\. In all: /,
+    );
+    expect(await page.locator('.legend li').count()).toBe(8);
+    await page.getByLabel('Metric of the chart').selectOption('Revenue');
+    await expect.poll(() => chart.getAttribute('aria-label')).toMatch(/^Revenue from /);
+    expect(await page.locator('.chart canvas').count()).toBe(1);
+
+    expect(await page.locator('tbody tr').first().innerText()).toMatch(/^2025-12-31\t/);
+    expect(lines.length).toBeGreaterThan(50);
+    // A change of the request is told beside the rows that are of the old one.
+    await field(page, 'ServedAds').check();
+    await page.getByText('This is of the request before your last change.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await watched.close();
+  });
+
+  it('shows bars where the report has no time, and says when there is no row', async () => {
+    const watched = await open('#requestedFields=PlacementId,Clicks&first=2026-01-01&last=2026-01-02');
+    const { page } = watched;
+    await page.getByLabel('house').check();
+    await runReport(page);
+    expect(await page.locator('.bars li').count()).toBeGreaterThan(3);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByLabel('First day').fill('2024-01-01');
+    await page.getByLabel('Last day').fill('2024-01-02');
+    await runReport(page);
+    await page.getByText('The report is there and has no rows').waitFor();
+    expect((await downloaded(page)).text).toBe('"PlacementId","Clicks"\n');
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await watched.close();
+  });
+});
+
+describe('the page’s address', () => {
+  it('holds all that is chosen, and no token', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.getByLabel('Advertiser', { exact: true }).check();
+    await field(page, 'DemandOrigin').check();
+    await page.getByRole('button', { name: 'Move DemandOrigin left' }).click();
+    await page.getByRole('button', { name: 'Last month' }).click();
+    await page.getByRole('button', { name: 'Filter by DemandOrigin' }).click();
+    await page.getByLabel('DemandOrigin, value 1', { exact: true }).fill(`O'Brien" & #1`);
+    await page.getByLabel('house').check();
+    await page.getByText('Use a token of your own').click();
+    await page.getByLabel('Access token', { exact: true }).fill('eyJsecret');
+    const request = await page.getByRole('tabpanel').locator('pre').innerText();
+    const address = page.url();
+    expect(address).not.toMatch(/house|eyJ/);
+    expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie]))).toBe(
+      '[{},{},""]',
+    );
+
+    const again = await openPage(browser, address);
+    expect(await again.page.getByRole('tabpanel').locator('pre').innerText()).toBe(request);
+    expect(await again.page.getByLabel('Access token', { exact: true }).inputValue()).toBe('');
+    await again.close();
+    await watched.close();
+  });
+
+  it('may be one behind a stage or a base path', async () => {
+    const watched = await openBehind('/dev');
+    const { page } = watched;
+    await page.getByLabel('house').check();
+    await runReport(page);
+    expect(await page.getByRole('tabpanel').locator('pre').innerText()).toContain(
+      '/dev/reporting/publisherperformance?',
+    );
+    await watched.close();
+  });
+});
+
+/** The page as a gateway serves it under a stage: every path begins with it. */
+async function openBehind(stage: string): Promise<WatchedPage> {
+  const { createServer } = await import('node:http');
+  const server = createServer(async (request, response) => {
+    const path = request.url?.startsWith(stage) ? request.url.slice(stage.length) : undefined;
+    if (path === undefined) return response.writeHead(403).end();
+    const { host: _, connection: __, ...headers } = request.headers;
+    const answer = await fetch(`${service.gatewayUrl}${path || '/'}`, {
+      method: request.method ?? 'GET',
+      headers: headers as Record<string, string>,
+      redirect: 'manual',
+    });
+    const body = (await answer.text()).replaceAll('"/page/', `"${stage}/page/`);
+    const { 'content-length': ___, 'content-encoding': ____, ...kept } = Object.fromEntries(answer.headers);
+    const location = kept['location']?.startsWith('/') ? { location: stage + kept['location'] } : {};
+    return response.writeHead(answer.status, { ...kept, ...location }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const watched = await openPage(browser, `http://127.0.0.1:${port}${stage}/`);
+  return {
+    ...watched,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await watched.close();
+    },
+  };
+}
+
+describe('the days of the window', () => {
+  it('show how they stand, as the service tells', async () => {
+    const watched = await open();
+    const { page } = watched;
+    const authorization = await tellDays(page);
+    await page.getByLabel('house').check();
+    await page.getByText('5 days final').waitFor();
+    expect(authorization()).toMatch(/^Bearer eyJ/);
+    expect(await page.locator('.day-words').innerText()).toBe(
+      '5 days final\n1 day open: more events may come: 2026-01-06\n1 day without events: 2026-01-04',
+    );
+    expect(await page.locator('.day-strip .day').count()).toBe(7);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await watched.close();
+  });
+
+  it('stay unsaid where the service does not tell', async () => {
+    const watched = await open();
+    await watched.page.route('**/days?**', (route) => route.fulfill({ status: 404, body: '' }));
+    await watched.page.getByLabel('house').check();
+    await runReport(watched.page);
+    expect(await watched.page.locator('.day-strip').count()).toBe(0);
+    await watched.close();
+  });
+});
+
+describe('whoever looks', () => {
+  const schemes = ['light', 'dark'] as const;
+  const cases = schemes.flatMap((colorScheme) => [1280, 390, 320].map((width) => ({ colorScheme, width })));
+
+  it.each(cases)('finds no barrier and no sideways scrolling in $colorScheme at $width', async (look) => {
+    const { colorScheme, width } = look;
+    const watched = await open('', { colorScheme, viewport: { width, height: 900 } });
+    const { page } = watched;
+    const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    const seen = async (state: string) => {
+      expect(await accessibilityFindings(page), state).toEqual([]);
+      expect(await sideways(), state).toBeLessThanOrEqual(0);
+      await keepPicture(page, `${state}-${colorScheme}-${width}`);
+    };
+    await page.getByLabel('house').waitFor();
+    await seen('cold');
+
+    await page.getByLabel('First day').fill('2025-11-01');
+    await page.getByRole('button', { name: 'Filter by PlacementId' }).click();
+    await page.getByLabel('PlacementId, value 1', { exact: true }).fill('1x');
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('There are 2 faults above.').waitFor();
+    await seen('faults');
+
+    await tellDays(page);
+    await page.getByLabel('nobody').check();
+    await page.getByRole('button', { name: 'Drop PlacementId, value 1' }).click();
+    await page.getByRole('button', { name: 'Latest 7 days' }).click();
+    await field(page, 'DeviceOrProxy').check();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('There is no report.').waitFor();
+    await page.getByText('5 days final').waitFor();
+    await seen('refused');
+
+    await page.getByLabel('house').check();
+    // A window of its own, so that it is not there already.
+    await page.getByLabel('First day').fill(`2025-12-${10 + cases.indexOf(look)}`);
+    service.stack.faults.set([{ on: 'query', delayMs: 4_000 }]);
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('progressbar').waitFor();
+    await seen('waiting');
+    service.stack.faults.set([]);
+    await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+    await page.getByRole('img').waitFor();
+    await seen('report');
+
+    for (const name of ['curl', 'Python', 'R', 'Power Query']) {
+      await page.getByRole('tab', { name, exact: true }).click();
+      expect(await sideways(), name).toBeLessThanOrEqual(0);
+    }
+    await seen('Power Query');
+    await field(page, 'Day').uncheck();
+    await runReport(page);
+    await page.locator('.bars').waitFor();
+    await seen('bars');
+    await watched.close();
+  });
+});
+
+/** Answers for the service how the days stand. */
+async function tellDays(page: Page): Promise<() => string | undefined> {
+  let authorization: string | undefined;
+  await page.route('**/reporting/publisherperformance/days?**', (route) => {
+    authorization = route.request().headers()['authorization'];
+    const final = ['2025-12-31', '2026-01-01', '2026-01-02', '2026-01-03', '2026-01-05'];
+    const days = [
+      ...final.map((day) => ({ day, state: 'final', version: 'v' })),
+      { day: '2026-01-06', state: 'open', version: 'v' },
+    ];
+    return route.fulfill({ json: { report: 'publisherperformance', days } });
+  });
+  return () => authorization;
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { duration, fileSize, grouped, shownCell } from '../../page/src/format.ts';
+
+describe('what people read', () => {
+  it.each([
+    ['0', '0'],
+    ['999', '999'],
+    ['1000', '1,000'],
+    ['-1234567.891011', '-1,234,567.891011'],
+    ['9223372036854775807', '9,223,372,036,854,775,807'],
+  ])('groups %s as %s', (digits, expected) => {
+    expect(grouped(digits)).toBe(expected);
+  });
+
+  it('says sizes and durations in their units', () => {
+    expect([1, 999, 46_500_000, 1_250_000_000].map(fileSize)).toEqual([
+      '1 byte',
+      '999 bytes',
+      '46.5 MB',
+      '1.25 GB',
+    ]);
+    expect([400, 12_300, 125_000].map(duration)).toEqual(['0.4 s', '12 s', '2 min 5 s']);
+  });
+
+  it('shortens times by their grain, and nothing else', () => {
+    const time = '2026-02-01T05:00:00Z';
+    const field = (grain: 'day' | 'hour') =>
+      ({ role: 'dimension', type: 'datetime', grain, meaning: '' }) as const;
+    expect(shownCell(time, field('day'))).toBe('2026-02-01');
+    expect(shownCell(time, field('hour'))).toBe('2026-02-01 05:00');
+    expect(shownCell(time, { role: 'dimension', type: 'string', column: 'x', meaning: '' })).toBe(time);
+  });
+});

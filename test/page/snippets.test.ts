@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { publisherReport } from '../../lib/report/catalogue.ts';
+import { snippets } from '../../page/src/snippets.ts';
+
+const request = {
+  service: 'https://api.example/dev/',
+  report: publisherReport,
+  parameters: [
+    ['requestedFields', 'Day,PlacementId,DeviceOrProxy,Clicks,Revenue'],
+    ['startInclusive', '2026-01-01T00:00:00Z'],
+    ['endExclusive', '2026-02-01T00:00:00Z'],
+    ['filter[DeviceOrProxy]', 'say "hi" #(tab)'],
+    ['filter[DeviceOrProxy]', "O'Brien"],
+    ['api-version', '1.0'],
+  ],
+} as const;
+const text = (name: string) => snippets.find((snippet) => snippet.name === name)?.text(request);
+
+describe('the request to paste', () => {
+  it('is there as a URL, for curl, Python, R and Power Query', () => {
+    expect(snippets.map(({ name }) => name)).toEqual(['URL', 'curl', 'Python', 'R', 'Power Query']);
+  });
+
+  // The others are run by test/clients.
+  it('is Power Query’s own language, with types that keep every digit of an identifier', () => {
+    expect(text('Power Query')).toBe(`let
+    Token = "paste the access token here",
+    Report = Web.Contents("https://api.example/dev", [
+        RelativePath = "reporting/publisherperformance",
+        Query = [
+            requestedFields = "Day,PlacementId,DeviceOrProxy,Clicks,Revenue",
+            startInclusive = "2026-01-01T00:00:00Z",
+            endExclusive = "2026-02-01T00:00:00Z",
+            #"filter[DeviceOrProxy]" = {"say ""hi"" #(#)(tab)", "O'Brien"},
+            #"api-version" = "1.0"
+        ],
+        Headers = [Authorization = "Bearer " & Token, Accept = "text/csv"]
+    ]),
+    Rows = Table.PromoteHeaders(
+        Csv.Document(Report, [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv])),
+    Typed = Table.TransformColumnTypes(Rows, {
+        {"Day", type datetimezone},
+        {"PlacementId", type text},
+        {"DeviceOrProxy", type text},
+        {"Clicks", Int64.Type},
+        {"Revenue", Currency.Type}
+    }, "en-US")
+in
+    Typed`);
+  });
+
+  it('holds no token', () => {
+    for (const snippet of snippets) expect(snippet.text(request)).not.toMatch(/eyJ/);
+  });
+});

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TokenRules } from '../../lib/token/verify-token.ts';
+import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
+import { checkToken } from '../../tools/explain/explain-token.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
+
+const API = 'api://performance-reports';
+const SCOPE = `${API}/.default`;
+
+describe('what is wrong with a token', () => {
+  let provider: IdentityProvider;
+  beforeAll(async () => {
+    provider = await startIdentityProvider({ clients: [] });
+  });
+  afterAll(() => provider.close());
+
+  const check = async (claims: object, more: Partial<TokenRules> = {}) => {
+    const { issuer, jwksUri } = provider;
+    const token = await provider.signToken({ ...claims });
+    return checkToken(token, { issuer, jwksUri, apiScope: API, ...more }, Date.now());
+  };
+  const requiredClaim = { name: 'roles', value: 'Reports.Read' };
+
+  it('is nothing where the service takes it', async () => {
+    expect(await check({ scope: SCOPE })).toMatchObject({ claims: { scope: SCOPE } });
+    const named = { aud: API, roles: ['Reports.Read'] };
+    expect(await check(named, { requiredClaim })).toMatchObject({ claims: named });
+  });
+
+  it.each<[string, object, Partial<TokenRules>, RegExp]>([
+    ['another scope', { scope: 'api://other/.default' }, {}, /not requested with the scope/],
+    ['the API in aud alone', { aud: API }, {}, /not requested with the scope/],
+    [
+      'no required claim',
+      { scope: SCOPE },
+      { requiredClaim },
+      /lacks what every token.*"Reports.Read" in roles/,
+    ],
+    ['aud without the required claim', { aud: API }, { requiredClaim }, /"Reports.Read" in roles/],
+    [
+      'another issuer',
+      { scope: SCOPE },
+      { issuer: 'https://other.example' },
+      /this stage trusts "https:\/\/other/,
+    ],
+    ['an expiry in the past', { scope: SCOPE, exp: 1_700_000_000 }, {}, /It expired at 2023-11-14T22:13:20/],
+  ])('is told: %s', async (_, claims, rules, reason) => {
+    expect(await check(claims, rules)).toEqual({ refused: expect.stringMatching(reason) });
+  });
+
+  it('is the key where the signature is another’s', async () => {
+    const other = await startIdentityProvider({ clients: [] });
+    try {
+      const { issuer, jwksUri } = provider;
+      const token = await other.signToken({ scope: SCOPE, iss: issuer });
+      expect(await checkToken(token, { issuer, jwksUri, apiScope: API }, Date.now())).toEqual({
+        refused: expect.stringContaining('The signature is not by a key of'),
+      });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('npm run explain', () => {
+  const query = queryOf({
+    fields: ['Day', 'Clicks'],
+    start: '2026-01-01T00:00:00Z',
+    end: '2026-02-01T00:00:00Z',
+  });
+  let service: Service;
+  let home: string;
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'explain-'));
+    service = await startService(knownEvents(7, 100));
+    const { environment } = service.stack;
+    await writeFile(join(home, 'stack.json'), JSON.stringify({ environment }));
+  });
+  afterAll(async () => {
+    await service.close();
+    await rm(home, { recursive: true });
+  });
+
+  const explain = async (token: string, ...url: string[]) => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [join(import.meta.dirname, '../../tools/explain.ts'), 'local', '--token', token, ...url],
+      { env: { ...process.env, LOCAL_DIR: home } },
+    );
+    // Nothing of the token's signature, and no key of AWS.
+    expect(stdout).not.toContain(token.split('.')[2]);
+    expect(stdout).not.toContain(service.stack.environment['AWS_SECRET_ACCESS_KEY'] ?? 'no secret');
+    return stdout;
+  };
+
+  it('says whose a token is, which rows it opens, the SQL, and whether a copy is there', async () => {
+    const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
+    const before = await explain(service.token, url);
+    expect(before).toMatch(/^partner +house, active/m);
+    expect(before).toMatch(/^publisherperformance +every row$/m);
+    expect(before).toMatch(/^SQL\n {2}SELECT/m);
+    expect(before).toMatch(/^data +version \w+$/m);
+    expect(before).toMatch(/^copy +none: a query would be run$/m);
+    expect(service.stack.athenaCalls()).toEqual([]);
+
+    await service.pull('publisherperformance', {
+      fields: ['Day', 'Clicks'],
+      start: '2026-01-01T00:00:00Z',
+      end: '2026-02-01T00:00:00Z',
+    });
+    expect(await explain(service.token, url)).toMatch(/^copy +there, \d+ bytes, made by query \S+$/m);
+  });
+
+  it('says that a client has no record', async () => {
+    const token = await service.stack.identityProvider.signToken({
+      scope: service.stack.scope,
+      client_id: 'stranger',
+    });
+    const said = await explain(token);
+    expect(said).toMatch(/^record +none that can be read: s3:\/\//m);
+    expect(said).toMatch(/^publisherperformance +401: the register has no such client$/m);
+  });
+});
