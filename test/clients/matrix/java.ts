@@ -114,7 +114,7 @@ import org.apache.http.util.EntityUtils;`,
       cures: [
         {
           from: 'HttpClients.createDefault()',
-          to: 'HttpClients.custom().setRedirectStrategy(new DefaultRedirectStrategy() { public HttpUriRequest getRedirect(org.apache.http.HttpRequest from, org.apache.http.HttpResponse answer, org.apache.http.protocol.HttpContext context) throws org.apache.http.ProtocolException { HttpUriRequest next = super.getRedirect(from, answer, context); next.setHeaders(new org.apache.http.Header[0]); return RequestBuilder.get(next.getURI()).build(); } }).build()',
+          to: 'HttpClients.custom().setRedirectStrategy(new DefaultRedirectStrategy() { public HttpUriRequest getRedirect(org.apache.http.HttpRequest from, org.apache.http.HttpResponse answer, org.apache.http.protocol.HttpContext context) throws org.apache.http.ProtocolException { HttpUriRequest next = super.getRedirect(from, answer, context); return RequestBuilder.get(next.getURI()).addHeader("Accept", "text/csv").build(); } }).build()',
         },
       ],
     },
@@ -131,7 +131,7 @@ import org.springframework.web.client.RestTemplate;`,
     {
       name: 'Java Unirest',
       program: pull(
-        'import kong.unirest.core.*;',
+        'import kong.unirest.core.HttpResponse;\nimport kong.unirest.core.Unirest;',
         `    HttpResponse<byte[]> response = Unirest.get(System.getenv("URL")).queryString("filter[DeviceOrProxy]", System.getenv("TEXT")).header("Authorization", token).asBytes();
     if (!response.isSuccess()) throw new Exception(new String(response.getBody()));
     Files.write(out, response.getBody());`,

@@ -132,6 +132,7 @@ file_put_contents($out, $response->getBody());`,
 $client = Symfony\\Component\\HttpClient\\HttpClient::create();
 $response = $client->request('GET', $full, ['headers' => ['Authorization' => $token]]);
 file_put_contents($out, $response->getContent());`,
+      cures: [{ from: "['headers' =>", to: "['timeout' => 120, 'headers' =>" }],
     },
   ],
 });

@@ -28,18 +28,11 @@ export const shellTools: readonly Language[] = [
     name: 'curl',
     program: `curl -sSf -L -H "Authorization: Bearer $TOKEN" -o "$OUT" ${filtered}`,
     cures: [{ from: filtered, to: '-G "$URL" --data-urlencode "filter[DeviceOrProxy]=$TEXT"' }],
-    note: 'or `-g`, and the value percent-encoded',
+    note: 'or `-g`, and the value percent-encoded; it keeps the token',
   }),
   tool('wget', {
     name: 'wget',
     program: `wget -q --header "Authorization: Bearer $TOKEN" -O "$OUT" ${filtered}`,
-    cures: [
-      { from: `--header "Authorization: Bearer $TOKEN" -O "$OUT" ${filtered}`, to: `-O "$OUT" ${located}` },
-    ],
-  }),
-  tool('wget2', {
-    name: 'wget2',
-    program: `wget2 -q --header "Authorization: Bearer $TOKEN" -O "$OUT" ${filtered}`,
     cures: [
       { from: `--header "Authorization: Bearer $TOKEN" -O "$OUT" ${filtered}`, to: `-O "$OUT" ${located}` },
     ],
