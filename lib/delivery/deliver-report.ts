@@ -81,6 +81,9 @@ async function step(run: Run): Promise<Delivery | undefined> {
       return start(verdict.after);
     case 'ask': {
       join(run, verdict.record);
+      // With no time left to ask, it would only keep those from it who have.
+      if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt)
+        return waiting(run, verdict.record.token);
       const claimed = stored && (await takeOver(run, stored, verdict.record));
       return claimed && leadQuery(run, claimed);
     }
