@@ -61,9 +61,7 @@ export async function answerDelivery(
     return redirectToWaitingRoom(event, await remember(delivery.progress), facts.cacheStatus);
   }
   facts.cacheStatus = delivery.cacheStatus;
-  // Of many who waited for one report, the one that made it zips it; the others need not do it again.
-  const isZipping = terms.admitsGzip && delivery.cacheStatus !== 'collapsed';
-  const key = isZipping ? await zippedBeside(parts.results, delivery.key) : delivery.key;
+  const key = terms.admitsGzip ? await zippedBeside(parts.results, delivery.key) : delivery.key;
   const url = await parts.results.presign(key, config.downloadUrlSeconds);
   log.info('download', {
     requestId: event.requestContext.requestId,

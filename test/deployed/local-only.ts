@@ -8,10 +8,6 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
     reason: 'A deployed stage always has an events bucket.',
   },
   {
-    test: 'throttling > by Athena of one call in three leaves 200 different reports',
-    reason: 'Each of 200 requests at once is a process of its own in the emulator.',
-  },
-  {
     test: 'identical requests > share one query while it is under way',
     reason: 'Each of 50 requests at once is a process of its own in the emulator; joined.test.ts has ten.',
   },

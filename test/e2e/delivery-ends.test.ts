@@ -162,7 +162,7 @@ describe('the publication of a large result', () => {
   it('is tried three times and then given up: whoever waits is told, and the next request asks anew', async () => {
     const question = freshQuestion();
     // The result goes after the query has succeeded and before the publisher has begun.
-    service.stack.faults.set([large, { on: 's3', match: 'GET publications/', delayMs: 800 }]);
+    service.stack.faults.set([large, { on: 's3', match: 'GET publications/', delayMs: 2_500, times: 1 }]);
     const first = await locationOf(await ask(question));
     await empty('athena/');
     const answers = await Promise.all(

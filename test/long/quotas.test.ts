@@ -80,6 +80,22 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
   });
 });
 
+describe('an Athena that throttles one call in three', () => {
+  it('leaves 200 different reports delivered or 503, none wrong', async () => {
+    const service = await start({});
+    service.stack.faults.set([{ on: 'athena', every: 3, throttle: true }]);
+    const answers = await Promise.all(
+      Array.from({ length: REPORTS }, async (_, index) => {
+        const question = questionUntil(10_000 + index);
+        const response = await service.request(REPORT, queryOf(question), { redirect: 'follow' });
+        const body = await response.text();
+        return response.status === 503 || (response.status === 200 && body === expected(question));
+      }),
+    );
+    expect(answers).not.toContain(false);
+  });
+});
+
 describe('a lake that gets a file every five seconds', () => {
   it('costs 100 callers of a minute three queries at most, where listings may be a minute old', async () => {
     const service = await start({ functionEnv: { [ENV.listingSeconds]: '60' } });

@@ -17,10 +17,10 @@ import { readEntitlement } from '../../lib/token/read-entitlement.ts';
 import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
 import type { OpenedEngine } from '../../local/athena/query-engine.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
-import { BY_CLAIMS } from './by-claims.ts';
-import { type EventRow, expectedReport, type Question } from './expected-report.ts';
-import { knownEvents, randomNumbers } from './known-events.ts';
-import { queryOf, type Service, startService } from './service.ts';
+import { BY_CLAIMS } from '../e2e/by-claims.ts';
+import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
+import { knownEvents, randomNumbers } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
 
 const events = knownEvents(5, 800);
 const rowsOf = {
