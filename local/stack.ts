@@ -133,9 +133,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   } = options;
   const [{ client: own }] = partners as readonly [LocalPartner];
   await using started = new AsyncDisposableStack();
-  await rm(directory, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   await mkdir(directory, { recursive: true });
-  started.defer(() => rm(directory, { recursive: true, force: true }));
+  started.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
 
   const faults = createFaults();
   // Set once the function is there; nothing is published before.

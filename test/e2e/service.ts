@@ -63,7 +63,7 @@ export async function startService(
     gatewayUrl: started.apiUrl,
     async close() {
       await started.close();
-      await rm(home, { recursive: true, force: true });
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
       await proxy.close();
     },
   });
