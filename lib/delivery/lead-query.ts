@@ -129,7 +129,7 @@ async function execute({ parts, order, data }: Run, { stored, record }: ClaimedT
     return { id: record.executionId, startedAt: undefined, recorded: Promise.resolve(stored) };
   const startedAt = Date.now();
   const id = await parts.queries.start(order.query, record.token);
-  const underWay: OpenRecord = { ...record, state: 'under-way', executionId: id };
+  const underWay: OpenRecord = { ...record, state: 'under-way', executionId: id, startedAt };
   // The query runs meanwhile; a failure is thrown where the record is waited for.
   const recorded = parts.results.replace(stored, recordKey(order, data), underWay);
   recorded.catch(() => {});
@@ -139,16 +139,18 @@ async function execute({ parts, order, data }: Run, { stored, record }: ClaimedT
 async function watchAndJudge(
   run: Run,
   { id, startedAt }: LedTry,
-  { isRetry }: OpenRecord,
+  record: OpenRecord,
 ): Promise<ExecutionVerdict> {
+  const since = record.state === 'under-way' ? record.startedAt : undefined;
   const { terms, parts, note } = run;
-  const execution = await watchQuery(parts, { id, startedAt }, terms);
+  const watched = startedAt === undefined ? { id, startedAt: since, isTakenOver: true } : { id, startedAt };
+  const execution = await watchQuery(parts, watched, terms);
   if ('completedAt' in execution) note(figuresOf(execution));
   return judgeExecution(execution, {
     now: Date.now(),
     longestQueryMs: terms.longestQueryMs,
     giveUpAt: terms.giveUpAt,
-    isRetry,
+    isRetry: record.isRetry,
     isRemembered: isRemembered(run, execution, startedAt),
     hasDataMoved: execution.state === 'failed' && run.data.isListed && (await hasMoved(run)),
   });

@@ -31,7 +31,13 @@ const ended = {
 /** What is stored of an order: the try that answers it, and how that stands. Times are milliseconds since 1970. */
 const orderRecord = v.variant('state', [
   v.object({ state: v.literal('starting'), ...open }),
-  v.object({ state: v.literal('under-way'), ...open, executionId: v.string() }),
+  v.object({
+    state: v.literal('under-way'),
+    ...open,
+    executionId: v.string(),
+    /** When the engine was asked for it, so that whoever takes over need not ask at once. */
+    startedAt: v.optional(time),
+  }),
   v.object({
     state: v.literal('succeeded'),
     ...ended,

@@ -10,7 +10,12 @@ export interface WatchedQuery {
   readonly id: string;
   /** When it was started, as far as this request knows; undefined: ask at once. In milliseconds since 1970. */
   readonly startedAt: number | undefined;
+  /** Set where another request has started it, and asked about it until a moment ago. */
+  readonly isTakenOver?: boolean;
 }
+
+/** So long before a request must be answered, it asks about what it has taken over, in milliseconds. */
+const LAST_ASK_MS = 50;
 
 /** Times are milliseconds since 1970. */
 export interface WatchTerms {
@@ -28,7 +33,7 @@ export interface WatchTerms {
  */
 export async function watchQuery(
   { queries, results }: { readonly queries: QueryService; readonly results: ResultsBucket },
-  { id, startedAt }: WatchedQuery,
+  { id, startedAt, isTakenOver = false }: WatchedQuery,
   { waitUntil, giveUpAt, longestQueryMs }: WatchTerms,
 ): Promise<Execution> {
   let latest: RunningExecution = { state: 'under-way', id, submittedAt: startedAt ?? Date.now() };
@@ -41,11 +46,17 @@ export async function watchQuery(
       throw error;
     }
   };
+  const firstAskAt = () => {
+    if (startedAt === undefined) return 0;
+    if (!isTakenOver) return startedAt + nextAskMs(0, Math.random());
+    // Asked about once a request at the least, and not by all of them when they begin.
+    return Math.min(Date.now() + nextAskMs(age(), Math.random()), waitUntil - LAST_ASK_MS);
+  };
   const age = () => Date.now() - latest.submittedAt;
   const ending = new AbortController();
-  const appeared = resultAppears(results, id, age, ending.signal);
+  const appeared = resultAppears(results, id, { age, isTakenOver, signal: ending.signal });
   let hasAppeared = false;
-  let askAt = startedAt === undefined ? 0 : startedAt + nextAskMs(0, Math.random());
+  let askAt = firstAskAt();
   try {
     for (let asked = 0; ; ) {
       const tooLongAt = Math.min(giveUpAt, latest.submittedAt + longestQueryMs);
@@ -71,12 +82,12 @@ export async function watchQuery(
 async function resultAppears(
   results: ResultsBucket,
   id: string,
-  age: () => number,
-  signal: AbortSignal,
+  { age, isTakenOver, signal }: { age: () => number; isTakenOver: boolean; signal: AbortSignal },
 ): Promise<true> {
   const key = `${RESULTS_PREFIX.athena}${id}.csv`;
-  while (!signal.aborted) {
-    await delay(nextResultLookMs(age()));
+  // What has been taken over may have ended while nobody looked.
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(age()));
     if (!signal.aborted && (await results.head(key).catch(() => undefined))) return true;
   }
   return new Promise(() => {});

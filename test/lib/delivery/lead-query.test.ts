@@ -47,7 +47,7 @@ describe('leadQuery', () => {
     const { lead, run, queries, claimed, record, results, key } = await claiming({ afterMs: 5_000 });
     const leading = lead();
     await vi.advanceTimersByTimeAsync(0);
-    expect(record()).toEqual({ ...claimed.record, state: 'under-way', executionId: 'q1' });
+    expect(record()).toEqual({ ...claimed.record, state: 'under-way', executionId: 'q1', startedAt: START });
     expect((await leading).delivery).toMatchObject({ state: 'ready', cacheStatus: 'miss' });
     expect(queries.started).toMatchObject([{ token: claimed.record.token, query: run.order.query }]);
     expect(record()['state']).toBe('succeeded');
@@ -81,6 +81,7 @@ describe('leadQuery', () => {
       ...claimed.record,
       state: 'under-way',
       executionId: 'q1',
+      startedAt: START,
       askedUntil: 0,
     });
   });
@@ -120,7 +121,7 @@ describe('leadQuery', () => {
   it('does not start what another request has started', async () => {
     const { run, results, queries, key, claimed, ends } = await claiming({ afterMs: 100 });
     const executionId = await queries.start(run.order.query, claimed.record.token);
-    const record = { ...claimed.record, state: 'under-way', executionId } as const;
+    const record = { ...claimed.record, state: 'under-way', executionId, startedAt: START } as const;
     const stored = results.put(key, record);
     const leading = leadQuery(run, { stored, record });
     await vi.advanceTimersByTimeAsync(10_000);
