@@ -164,7 +164,7 @@ describe('the publication of a large result', () => {
     // The result goes after the query has succeeded and before the publisher has begun.
     service.stack.faults.set([large, { on: 's3', match: 'GET publications/', delayMs: 2_500, times: 1 }]);
     let first = await locationOf(await ask(question));
-    const isRequested = () => (service.stack.faults.current()[2]?.matched ?? 0) > 0;
+    const isRequested = () => (service.stack.faults.current()[1]?.matched ?? 0) > 0;
     while (!isRequested()) first = await locationOf(await wait(first));
     await empty('athena/');
     const answers = await Promise.all(
