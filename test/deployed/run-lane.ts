@@ -34,6 +34,7 @@ const SUITES = [
       'test/deployed/permissions.test.ts',
     ],
   },
+  { stage: 'cognito', files: ['test/deployed/runbook.test.ts'] },
   { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
 
