@@ -33,7 +33,7 @@ export const ENV = {
   pageFiles: 'PAGE_FILES',
 } as const;
 
-/** The path under which every route of the service lives (contract 4.3, 4.4). */
+/** The path under which every route of the service lives (docs/contract.md#the-two-reports). */
 export const BASE_PATH = '/reporting';
 
 /** Where a caller waits for a report that takes longer than one request: `/{ticket}/{hop}` follows. */

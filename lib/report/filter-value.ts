@@ -48,7 +48,7 @@ const time = (fits: (time: number) => boolean, expected: string) =>
 const hour = time(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);
 const day = time(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
 
-/** The values that a filter on this dimension can take (contract 4.1 rule 6). */
+/** The values that a filter on this dimension can take (docs/contract.md#filters). */
 export const filterValueSchema = (dimension: Dimension): v.GenericSchema<string, FilterValue> => {
   if (dimension.type === 'datetime') return dimension.grain === 'hour' ? hour : day;
   return dimension.type === 'integer' ? integer : text;

@@ -8,7 +8,7 @@ import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-ti
 
 export const API_VERSIONS = ['1.0'];
 
-/** Contract 4.1 rule 3. */
+/** docs/contract.md#the-window */
 export const MAX_WINDOW_DAYS = 32;
 
 /** Rows pass if the dimension has any of the values. */
@@ -17,7 +17,7 @@ export interface Filter {
   readonly values: readonly FilterValue[];
 }
 
-/** A request that keeps every rule of contract 4.1; what it leaves open is decided as the documents say. */
+/** A request that keeps every rule of docs/contract.md#the-request. */
 export interface ReportRequest {
   readonly report: Report;
   /** Names of the catalogue, in requested order. The requested dimensions are the grouping. */
@@ -89,7 +89,7 @@ const nameList = (known: readonly string[], complain: (unknown: string) => strin
   );
 
 /**
- * Reads a report request (contract 4.1). Throws InvalidRequest that lists every fault at once.
+ * Reads a report request (docs/contract.md#the-request). Throws InvalidRequest that lists every fault at once.
  */
 export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
   const faults: Fault[] = [];

@@ -55,7 +55,7 @@ const METRICS: Record<string, string> = {
 };
 const MONEY = ['Revenue', 'ConversionRevenue', 'Spend'];
 
-/** The report's CSV, byte for byte (contract 2.1 to 2.3). */
+/** The report's CSV, byte for byte (docs/contract.md#the-two-reports). */
 export function expectedReport(report: string, rows: readonly EventRow[], question: Question): string {
   const dimensions = DIMENSIONS[report] ?? {};
   const filters = Object.entries(question.filters ?? {});

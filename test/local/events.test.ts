@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -435,6 +436,11 @@ describe('makeSampleEvents', () => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'sample-'));
     progress = [];
+    const { pid: killed } = spawnSync(process.execPath, ['--version']);
+    for (const maker of [`${killed}-abcdef`, `${process.pid}-abcdef`, 'abcdef'])
+      await mkdir(join(home, `sample-0123456789ab-partial-${maker}`, 'publisher_events'), {
+        recursive: true,
+      });
     const onProgress = (done: number, total: number) => progress.push(`${done}/${total}`);
     sample = await makeSampleEvents({ directory: home, ...records, onProgress });
     await openEvents(connection, { directory: sample, database: 'sample' });
@@ -467,6 +473,11 @@ describe('makeSampleEvents', () => {
   it('reports progress from file to file', () => {
     expect(progress).toHaveLength(118);
     expect(progress.slice(-1)).toEqual(['118/118']);
+  });
+
+  it('sweeps what a killed process was making, and leaves alone what another is making', async () => {
+    const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
+    expect(unfinished).toEqual([`sample-0123456789ab-partial-${process.pid}-abcdef`]);
   });
 
   it('keeps what it has made', async () => {
