@@ -210,6 +210,13 @@ const KINDS: readonly Kind[] = [
     path: `${DAY}/twice.parquet`,
     says: /column {2}clicks\n {3}found {3}the file holds it more than once/,
   },
+  {
+    kind: 'a name that DuckDB needs',
+    make: () => writer.file(`${DAY}/filename.parquet`, `SELECT *, 1 AS filename FROM (${publisherRecord()})`),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/filename.parquet`,
+    says: /column {2}filename\n {3}found {3}DuckDB, the engine on one machine/,
+  },
   odd('overflow.parquet', 'clicks', '9223372036854775807::BIGINT', 'REPORTS FAIL', 'more than 64 bits hold'),
   {
     kind: 'a file that came after the marker',
@@ -302,6 +309,18 @@ describe('of a lake that is right', () => {
     expect(stdout).toMatch(
       /advice: publisher_events\/\n {3}advertiser_events\/\n {3}found {3}days without events: 2 between 2026-01-31 and 2026-02-03/,
     );
+    expect(stdout).toMatch(/Reports will be right\.\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('passes over columns that the contract does not know, whatever their names', async () => {
+    await writer.file(
+      'right/publisher_events/day=2026-01-31/more',
+      `SELECT *, 'x' AS day, 1 AS path, 2 AS file FROM (${publisherRecord()})`,
+    );
+    const { code, stdout } = await runLake(['check', right]);
+    expect(stdout).toMatch(/advice: .*more\n {3}column {2}day\n {3}found {3}the file holds it too/);
+    expect(stdout).toMatch(/4 records of 1 companies/);
     expect(stdout).toMatch(/Reports will be right\.\n$/);
     expect(code).toBe(0);
   });
