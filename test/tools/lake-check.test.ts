@@ -1,4 +1,14 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -211,6 +221,20 @@ const KINDS: readonly Kind[] = [
     says: /column {2}clicks\n {3}found {3}the file holds it more than once/,
   },
   {
+    kind: 'a link to nowhere',
+    make: () => symlink('nowhere', at('gone.parquet')),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/gone.parquet`,
+    says: /found {3}the link leads nowhere/,
+  },
+  {
+    kind: 'a link to a folder, in a circle',
+    make: () => symlink('..', at('circle')),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/circle`,
+    says: /found {3}it is a link to a folder, which DuckDB does not follow here/,
+  },
+  {
     kind: 'a name that DuckDB needs',
     make: () => writer.file(`${DAY}/filename.parquet`, `SELECT *, 1 AS filename FROM (${publisherRecord()})`),
     severity: 'REPORTS FAIL',
@@ -364,6 +388,18 @@ describe('of a lake that is right', () => {
 });
 
 describe('asked wrongly', () => {
+  it('says so where nothing can be written, and what of the input can’t be read', async () => {
+    await writer.file('input/a.parquet', publisherRecord());
+    const input = join(directory, 'input');
+    const nowhere = await runLake(['convert', input, '--to', join(input, 'a.parquet')]);
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringMatching(/^ENOTDIR: .*a\.parquet.*\n$/) });
+    await symlink('nowhere', join(input, 'b.parquet'));
+    expect(await runLake(['convert', input, '--to', join(directory, 'output')])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/b\.parquet: the link leads nowhere\n$/),
+    });
+  });
+
   it.each([
     [['check'], /npm run lake -- check/],
     [['polish', 'x'], /npm run lake -- check/],

@@ -21,6 +21,8 @@ export interface InputFile {
 interface FoundFile {
   readonly name: string;
   readonly path: string;
+  /** Why it can't be read. */
+  readonly unreadable?: string;
 }
 
 /**
@@ -64,11 +66,19 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
   if (!found.isDirectory()) return [{ name: input, path: input }];
   const entries = await listFolder(input);
   return entries
-    .filter(({ path, size }) => size > 0 && !isHidden(path))
-    .map(({ path }) => ({ name: join(input, path), path: join(input, path) }));
+    .filter(({ path, size, unreadable }) => (size > 0 || unreadable) && !isHidden(path))
+    .map(({ path, unreadable }) => ({
+      name: join(input, path),
+      path: join(input, path),
+      ...(unreadable && { unreadable }),
+    }));
 }
 
-async function describe(connection: DuckDBConnection, { name, path }: FoundFile): Promise<InputFile> {
+async function describe(
+  connection: DuckDBConnection,
+  { name, path, unreadable }: FoundFile,
+): Promise<InputFile> {
+  if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
   const reader = (await isParquet(path))
     ? `read_parquet(${file}, hive_partitioning = false)`
