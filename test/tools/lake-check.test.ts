@@ -394,10 +394,13 @@ describe('asked wrongly', () => {
     const nowhere = await runLake(['convert', input, '--to', join(input, 'a.parquet')]);
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringMatching(/^ENOTDIR: .*a\.parquet.*\n$/) });
     await symlink('nowhere', join(input, 'b.parquet'));
-    expect(await runLake(['convert', input, '--to', join(directory, 'output')])).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/b\.parquet: the link leads nowhere\n$/),
-    });
+    await writer.file('input/c.parquet', publisherRecord({ clicks: '-1::BIGINT' }));
+    const { code, stderr } = await runLake(['convert', input, '--to', join(directory, 'output')]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /2 things stand against it:\n.*b\.parquet can't be read: the link leads nowhere\n/,
+    );
+    expect(stderr).toMatch(/c\.parquet: clicks: .* is a count below 0/);
   });
 
   it.each([

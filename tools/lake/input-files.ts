@@ -26,8 +26,8 @@ interface FoundFile {
 }
 
 /**
- * The files that the operator named, folders and buckets walked through. Throws a LakeFault that names everything that
- * can't be read.
+ * The files that the operator named, folders and buckets walked through, and what of them can't be read. Throws a
+ * LakeFault where there is no file at all.
  *
  * @param directory for copies of what lies in buckets
  */
@@ -35,7 +35,7 @@ export async function openInputs(
   connection: DuckDBConnection,
   inputs: readonly string[],
   directory: string,
-): Promise<InputFile[]> {
+): Promise<{ readonly files: readonly InputFile[]; readonly faults: readonly string[] }> {
   const found = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
   if (found.length === 0) throw new LakeFault(`There are no files in ${inputs.join(', ')}`);
   const faults: string[] = [];
@@ -43,10 +43,9 @@ export async function openInputs(
   for (const file of found)
     await describe(connection, file).then(
       (input) => files.push(input),
-      (error: Error) => faults.push(`${file.name}: ${error.message.split('\n', 1)[0]}`),
+      (error: Error) => faults.push(`${file.name} can't be read: ${error.message.split('\n', 1)[0]}`),
     );
-  if (faults.length > 0) throw new LakeFault(`These can't be read:\n  ${faults.join('\n  ')}`);
-  return files;
+  return { files, faults };
 }
 
 /** As the engines do, this leaves out what a writer hides. */
