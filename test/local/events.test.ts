@@ -99,6 +99,7 @@ describe('openEvents', () => {
     ['narrower integers', { clicks: '1::SMALLINT', placement_id: '1::UINTEGER' }],
     ['a narrower decimal', { revenue: '1::DECIMAL(9,6)' }],
     ['one column more', { clicks: '7 AS added, 1::BIGINT' }],
+    ['columns of names that engines use', { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" }],
   ])('reads %s as the contract says', async (_, changed) => {
     await writeBoth();
     await rm(join(directory, 'publisher_events'), { recursive: true });
