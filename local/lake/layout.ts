@@ -1,5 +1,5 @@
 import { reports } from '../../lib/report/catalogue.ts';
-import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
+import { PARTITION_COLUMN, tableOf } from '../../lib/report/tables.ts';
 import type { DayFacts, Entry, LakeFacts, TableFacts } from './lake-facts.ts';
 
 /** Spark's and Hadoop's marker: the day that holds it is complete. */
@@ -12,15 +12,14 @@ export const dayFolder = (table: string, day: string): string => `${table}/${PAR
 
 /** Sorts what lies in a lake into tables, days and what the engines leave out, as Athena reads it. */
 export function layoutOf(location: string, entries: readonly Entry[], today: string): LakeFacts {
-  const names = tables.map(({ name }) => name);
+  const names = reports.map(({ table }) => table);
   const first = entries.map(({ path }) => path.split('/', 1)[0] as string);
   return {
     location,
     today,
     others: [...new Set(first)].filter((name) => !names.includes(name)).sort(),
-    tables: tables.map((table, index) => {
-      const report = reports[index];
-      if (!report) throw new TypeError(`${table.name} belongs to no report`);
+    tables: reports.map((report) => {
+      const table = tableOf(report);
       const own = entries.filter(({ path }) => path.startsWith(`${table.name}/`));
       const isFile = entries.some(({ path }) => path === table.name);
       return { table, report, isFile, exists: own.length > 0, ...sorted(own) };

@@ -25,9 +25,11 @@ describe('what people read', () => {
   it('shortens times by their grain, and nothing else', () => {
     const time = '2026-02-01T05:00:00Z';
     const field = (grain: 'day' | 'hour') =>
-      ({ role: 'dimension', type: 'datetime', grain, meaning: '' }) as const;
+      ({ role: 'dimension', type: 'datetime', grain, name: 'x', meaning: '' }) as const;
     expect(shownCell(time, field('day'))).toBe('2026-02-01');
     expect(shownCell(time, field('hour'))).toBe('2026-02-01 05:00');
-    expect(shownCell(time, { role: 'dimension', type: 'string', column: 'x', meaning: '' })).toBe(time);
+    expect(shownCell(time, { role: 'dimension', type: 'string', name: 'x', column: 'x', meaning: '' })).toBe(
+      time,
+    );
   });
 });
