@@ -429,7 +429,7 @@ describe('writeEvents', () => {
 });
 
 describe('makeSampleEvents', () => {
-  const records = { publisherRecords: 20_000, advertiserRecords: 20_000 };
+  const records = { records: 20_000 };
   let home: string;
   let sample: string;
   let progress: string[];
@@ -507,8 +507,7 @@ describe('makeSampleEvents', () => {
     };
     const made = makeSampleEvents({
       directory: half,
-      publisherRecords: 59,
-      advertiserRecords: 59,
+      records: 59,
       onProgress,
     });
     await expect(made).rejects.toThrow('the disk is full');
