@@ -29,7 +29,7 @@ export const causes = (scope: string): readonly Problem[] => [
   ]),
   new ReportTooLarge(),
   new Unauthenticated('The access token is invalid or has expired. Request a new one.'),
-  new NotAuthorized(scope),
+  new NotAuthorized(scope, 'partner'),
   new NoRecords('Advertiser performance report'),
   new NoSuchDownload(),
   new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),

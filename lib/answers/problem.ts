@@ -94,11 +94,14 @@ export class NotAuthorized extends Problem {
   readonly slug = 'not-authorized';
   readonly title = 'Not authorized';
   readonly #scope: string;
+  /** Whose token it is, for the log. */
+  readonly caller: string;
 
   /** @param scope what the token must be requested with */
-  constructor(scope: string) {
+  constructor(scope: string, caller: string) {
     super('Not authorized to this endpoint.');
     this.#scope = scope;
+    this.caller = caller;
   }
 
   override get headers() {

@@ -52,6 +52,7 @@ export async function answerDelivery(
     listingMs: config.listingMs,
     admitsGzip: admitsGzip(requestHeader(event, 'accept-encoding')),
     maxBytesScanned: config.maxBytesScanned,
+    partner: facts.partner,
   };
   const note = (learnt: DeliveryFacts) => {
     const ends = [...(facts.ends ?? []), ...(learnt.ends ?? [])];

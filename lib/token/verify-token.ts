@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { JwkValidationError } from 'aws-jwt-verify/error';
 import { NotAuthorized, Unauthenticated } from '../answers/problem.ts';
+import { callerOf } from './client-of.ts';
 import { JwtCheck } from './jwt-check.ts';
 import { KeySet, KeySetUnavailable } from './key-set.ts';
 
@@ -38,7 +39,7 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
     });
     // A token that never expires could never be taken back.
     if (claims['exp'] === undefined) throw new Unauthenticated('The access token has no expiry.');
-    if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules));
+    if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules), callerOf(claims));
     return claims;
   };
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { advertiserReport, publisherReport, type Report, reports } from '../../lib/report/catalogue.ts';
-import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
+import { reports } from '../../lib/report/catalogue.ts';
+import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { isAlive } from '../is-alive.ts';
 import { DRAW_MACROS } from './draws.ts';
 import { markClosedDays } from './mark-closed-days.ts';
@@ -14,8 +14,10 @@ import { type SampleFile, writeSampleFiles } from './write-sample-files.ts';
 export interface SampleEvents {
   /** Where sample events are kept, each set in a directory of its own. */
   readonly directory: string;
-  readonly publisherRecords?: number;
-  readonly advertiserRecords?: number;
+  /** Of each table. */
+  readonly records?: number;
+  /** Of single tables, where they are to have others. */
+  readonly recordsOf?: Readonly<Record<string, number>>;
   /** Told after each of the files how many are done. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -27,21 +29,18 @@ export interface SampleEvents {
  */
 export async function makeSampleEvents({
   directory,
-  publisherRecords = 2_000_000,
-  advertiserRecords = 2_000_000,
+  records = 2_000_000,
+  recordsOf = {},
   onProgress = () => {},
 }: SampleEvents): Promise<string> {
-  const files = sampleFiles({
-    [publisherReport.table]: publisherRecords,
-    [advertiserReport.table]: advertiserRecords,
-  });
+  const files = sampleFiles((table) => recordsOf[table] ?? records);
   const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(files)).digest('hex');
   const target = join(resolve(directory), `sample-${version.slice(0, 12)}`);
   // A set that an earlier version has made has no markers.
   const mark = (made: string) =>
     markClosedDays(
       made,
-      tables.map(({ name }) => name),
+      reports.map(({ table }) => table),
       sampleDays(0).map(({ day }) => day),
     );
   await mkdir(directory, { recursive: true });
@@ -78,11 +77,10 @@ async function removeInterrupted(directory: string): Promise<void> {
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-const sampleFiles = (records: Readonly<Record<string, number>>): SampleFile[] =>
-  tables.flatMap((table, index) => {
-    const report = reports[index] as Report;
-    return sampleDays(records[table.name] ?? 0).map((day) => ({
-      partition: join(table.name, `${PARTITION_COLUMN}=${day.day}`),
-      rows: sampleRows(report, table, index, day),
-    }));
-  });
+const sampleFiles = (recordsOf: (table: string) => number): SampleFile[] =>
+  reports.flatMap((report, index) =>
+    sampleDays(recordsOf(report.table)).map((day) => ({
+      partition: join(report.table, `${PARTITION_COLUMN}=${day.day}`),
+      rows: sampleRows(report, index, day),
+    })),
+  );

@@ -89,10 +89,8 @@ describe('a request', () => {
 });
 
 describe('a day', () => {
-  const DAY =
-    events.publisher_events
-      .map(({ event_time }) => event_time.slice(0, 10))
-      .find((day) => day > '2026-01-01') ?? '';
+  const days = events.publisher_events.map((row) => String(row['event_time']).slice(0, 10));
+  const DAY = days.find((day) => day > '2026-01-01' && day < '2026-02-01') ?? '';
   const PREFIX = `publisher_events/day=${DAY}/`;
 
   it('shows its files, and the lake its faults', async () => {

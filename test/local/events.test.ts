@@ -99,6 +99,7 @@ describe('openEvents', () => {
     ['narrower integers', { clicks: '1::SMALLINT', placement_id: '1::UINTEGER' }],
     ['a narrower decimal', { revenue: '1::DECIMAL(9,6)' }],
     ['one column more', { clicks: '7 AS added, 1::BIGINT' }],
+    ['columns of names that engines use', { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" }],
   ])('reads %s as the contract says', async (_, changed) => {
     await writeBoth();
     await rm(join(directory, 'publisher_events'), { recursive: true });
@@ -428,7 +429,7 @@ describe('writeEvents', () => {
 });
 
 describe('makeSampleEvents', () => {
-  const records = { publisherRecords: 20_000, advertiserRecords: 20_000 };
+  const records = { records: 20_000 };
   let home: string;
   let sample: string;
   let progress: string[];
@@ -506,8 +507,7 @@ describe('makeSampleEvents', () => {
     };
     const made = makeSampleEvents({
       directory: half,
-      publisherRecords: 59,
-      advertiserRecords: 59,
+      records: 59,
       onProgress,
     });
     await expect(made).rejects.toThrow('the disk is full');
