@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -35,7 +35,7 @@ beforeAll(async () => {
     await rm(home, { recursive: true, force: true });
   };
   child.stdout.on('data', (text) => (output += text));
-  await expect.poll(() => output, { timeout: 60_000 }).toContain('Ctrl-C');
+  await vi.waitFor(() => expect(output).toContain('Ctrl-C'), { timeout: 60_000, interval: 50 });
   apiUrl = /Ready at (http:\S+)\. /.exec(output)?.[1] ?? '';
 }, 120_000);
 afterAll(() => stop());
