@@ -16,23 +16,27 @@ async function expectNewFields({ directory }: TreeCopy, names: readonly string[]
 }
 
 /** What must hold beyond the commands of a recipe, by its title. */
-const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe) => Promise<void>>> = {
-  async 'Add a field'(copy, { steps }) {
-    const linesOf = (text: string) => text.split('\n').length;
-    const added = steps.map((step) =>
-      step.kind === 'edit' ? linesOf(step.after) - linesOf(step.before) : 0,
-    );
-    expect(added.filter((lines) => lines > 0)).toEqual([2]);
-    expect(await copy.changedFiles()).toEqual([
-      'docs/data-contract.md',
-      'docs/openapi.json',
-      'lib/report/catalogue.ts',
-    ]);
-    await expectNewFields(copy, ['AppName', 'Bounces']);
-  },
-  'Add a report': (copy) =>
-    expectNewFields(copy, ['DateTime', 'Day', 'PublisherCompanyId', 'SiteName', 'Visits']),
-};
+const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output: string) => Promise<void>>> =
+  {
+    async 'Add a field'(copy, { steps }) {
+      const linesOf = (text: string) => text.split('\n').length;
+      const added = steps.map((step) =>
+        step.kind === 'edit' ? linesOf(step.after) - linesOf(step.before) : 0,
+      );
+      expect(added.filter((lines) => lines > 0)).toEqual([2]);
+      expect(await copy.changedFiles()).toEqual([
+        'docs/data-contract.md',
+        'docs/openapi.json',
+        'lib/report/catalogue.ts',
+      ]);
+      await expectNewFields(copy, ['AppName', 'Bounces']);
+    },
+    'Add a report': (copy) =>
+      expectNewFields(copy, ['DateTime', 'Day', 'PublisherCompanyId', 'SiteName', 'Visits']),
+    async 'Run one test'(_, __, output) {
+      expect(output).toMatch(/^ +Tests +1 passed/m);
+    },
+  };
 
 describe('CONTRIBUTING.md', () => {
   const guide = read('CONTRIBUTING.md');
@@ -53,7 +57,8 @@ describe('CONTRIBUTING.md', () => {
 
   it.each(recipes)('is right about "$title"', async (recipe) => {
     await using copy = await copyTree();
-    for (const step of recipe.steps) await copy.follow(step);
-    await OUTCOMES[recipe.title]?.(copy, recipe);
+    let output = '';
+    for (const step of recipe.steps) output += await copy.follow(step);
+    await OUTCOMES[recipe.title]?.(copy, recipe, output);
   });
 });
