@@ -1,6 +1,6 @@
-import { BASE_PATH } from '../lib/names.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { formatUtcTime } from '../lib/report/utc-time.ts';
+import { reportPath } from '../lib/routes.ts';
 import type { Stack } from './stack.ts';
 
 const DAY_MS = 86_400_000;
@@ -19,7 +19,7 @@ export function exampleCurl(stack: Pick<Stack, 'apiUrl'>, lastDay: string, home:
     `endExclusive=${formatUtcTime(end)}`,
     'api-version=1.0',
   ];
-  const url = `${stack.apiUrl}${BASE_PATH}/${publisherReport.name}?${query.join('&')}`;
+  const url = `${stack.apiUrl}${reportPath(publisherReport)}?${query.join('&')}`;
   const token = `${home ? `LOCAL_DIR='${home}' ` : ''}npm run --silent token`;
   return `curl -L -H "Authorization: Bearer $(${token})" '${url}'`;
 }

@@ -54,6 +54,19 @@ export const gatewayProblems = {
   },
 } as const satisfies Record<string, GatewayProblem>;
 
+/** What API Gateway answers where it has no answer for the case: these stand for all that is left. */
+export const otherGatewayProblems = {
+  unreadable: {
+    responseType: 'DEFAULT_4XX',
+    status: 400,
+    slug: 'invalid-request',
+    title: 'Invalid request',
+    detail:
+      'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
+  },
+  failed: { ...gatewayProblems.functionFailed, responseType: 'DEFAULT_5XX', status: 500 },
+} as const satisfies Record<string, GatewayProblem>;
+
 /** What the deployed service's firewall refuses; there is none on one machine. */
 export const refusedByFirewall = {
   responseType: 'WAF_FILTERED',
