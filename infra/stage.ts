@@ -83,7 +83,7 @@ const settings = v.strictObject({
   ),
   /** Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. */
   keepData: v.boolean(),
-  /** Tokens must be requested with `{apiScope}/.default` (contract 5.2). Cognito's characters: no space, `"` or `\`. */
+  /** Tokens must be requested with `{apiScope}/.default` (docs/contract.md#the-scope). Cognito's characters: no space, `"` or `\`. */
   apiScope: v.pipe(
     matching(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'printable characters without space, quote or backslash'),
     v.maxLength(256),

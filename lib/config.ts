@@ -23,7 +23,7 @@ const environment = v.object({
   [ENV.tokenIssuer]: text,
   /** Where that provider publishes its signing keys. */
   [ENV.tokenJwksUri]: v.pipe(v.string(), v.url()),
-  /** Tokens must be requested with `{API_SCOPE}/.default` (contract 5.2). */
+  /** Tokens must be requested with `{API_SCOPE}/.default` (docs/contract.md#the-scope). */
   [ENV.apiScope]: text,
   /**
    * A claim that every token must carry, `roles`, and the value that it must hold. Where it is set, `aud` may name the

@@ -24,7 +24,7 @@ export const ZIPPED_FROM_BYTES = 10_240;
 /** What a browser asks before it lets a page of another origin send a token; answered where a stage has such origins. */
 export const PREFLIGHT_METHOD = 'OPTIONS';
 
-/** The path under which reports, and all that belongs to them, live (contract 4.3, 4.4). */
+/** The path under which reports, and all that belongs to them, live (docs/contract.md#the-two-reports). */
 export const BASE_PATH = '/reporting';
 
 export const reportPath = ({ name }: Pick<Report, 'name'>): string => `${BASE_PATH}/${name}`;

@@ -3,7 +3,7 @@ import { otherGatewayProblems } from './gateway-problems.ts';
 import { Problem } from './problem.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from './problem-document.ts';
 
-/** What is not ours to explain is answered alike, whatever it was (contract 4.2: 500). */
+/** What is not ours to explain is answered alike, whatever it was (docs/contract.md#errors). */
 const { status, slug, title, detail } = otherGatewayProblems.failed;
 const OPAQUE = { status, slug, title, message: detail, headers: {}, members: {} };
 

@@ -53,7 +53,7 @@ export const exampleValue = ({ type }: Field): unknown =>
 
 const EXAMPLE_VALUE = { integer: 1042, float: '12.500000', string: 'Mobile' };
 
-/** A file that could answer the example: the header line and one row (contract 2.3). */
+/** A file that could answer the example: the header line and one row (docs/contract.md#the-file). */
 export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
   const value = (name: string) => {
     const type = fieldOf(report, name)?.type;

@@ -7,7 +7,7 @@ import { fieldTable } from './field-table.ts';
 import { filterParameters } from './filter-parameters.ts';
 import { type Part, reference } from './schema.ts';
 
-/** The parameters that are the same for every report (contract 4.1), for `components`. */
+/** The parameters that are the same for every report (docs/contract.md#the-request), for `components`. */
 export const commonParameters: Readonly<Record<string, Part>> = {
   startInclusive: timeParameter('startInclusive', 'Where the window starts: records of this instant count.'),
   endExclusive: timeParameter(
@@ -64,8 +64,8 @@ export function reportParameters(report: Report): Part[] {
 }
 
 /**
- * A list of names as one text (contract 4.1). As an array it would be repeated by clients that don't know how to write
- * one with commas, and would come without its order from generators that make a set of it.
+ * A list of names as one text (docs/contract.md#the-request). As an array it would be repeated by clients that don't
+ * know how to write one with commas, and would come without its order from generators that make a set of it.
  */
 const commaSeparated = (fields: readonly Field[]): Part => {
   const name = `(${fields.map(({ name }) => name).join('|')})`;

@@ -57,9 +57,9 @@ export interface Levels {
   readonly coarser: ColumnDimension;
 }
 
-/** A report's fields in the order of the contract (2.1, 2.2), and the table that holds its records. */
+/** A report's fields in the order of docs/contract.md#the-two-reports, and the table that holds its records. */
 export interface Report {
-  /** The last segment of the route's path (contract 4.3, 4.4). */
+  /** The last segment of the route's path (docs/contract.md#the-two-reports). */
   readonly name: string;
   readonly title: string;
   readonly table: string;

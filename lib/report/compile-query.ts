@@ -14,7 +14,7 @@ export interface CompiledQuery {
 }
 
 /**
- * Compiles a request into one query whose rows are the report's (contract 2, 4.1). Groups by raw values and
+ * Compiles a request into one query whose rows are the report's (docs/contract.md#fields-and-grouping). Groups by raw values and
  * formats the few rows that result.
  */
 export function compileQuery(request: ReportRequest, entitlement: Entitlement): CompiledQuery {
@@ -62,7 +62,7 @@ function total({ type }: Metric, counted: string): string {
   return type === 'integer' ? `CAST(${sum} AS bigint)` : sum;
 }
 
-/** A value of the result as the CSV holds it: instants as `YYYY-MM-DDThh:mm:ssZ` (contract 2.3). */
+/** A value of the result as the CSV holds it: instants as `YYYY-MM-DDThh:mm:ssZ` (docs/contract.md#the-file). */
 function formatted(field: Field): string {
   const value = quoteName(field.name);
   if (field.type !== 'datetime') return value;

@@ -1,4 +1,4 @@
-/** The query parameter that filters by a field (contract 4.1). */
+/** The query parameter that filters by a field (docs/contract.md#filters). */
 export const filterParameter = (field: string): string => `filter[${field}]`;
 
 /** The field that a parameter filters by; undefined where it is no filter. */

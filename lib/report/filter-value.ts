@@ -45,10 +45,10 @@ const time = (fits: (time: number) => boolean, expected: string) =>
 const hour = time(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);
 const day = time(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
 
-/** The instants that a filter on this dimension can take, in milliseconds since 1970 (contract 4.1 rule 6). */
+/** The instants that a filter on this dimension can take, in milliseconds since 1970 (docs/contract.md#filters). */
 export const filterTimeSchema = ({ grain }: TimeDimension): v.GenericSchema<string, number> =>
   grain === 'hour' ? hour : day;
 
-/** The values that a filter on this dimension can take (contract 4.1 rule 6). */
+/** The values that a filter on this dimension can take (docs/contract.md#filters). */
 export const filterColumnSchema = ({ type }: ColumnDimension): v.GenericSchema<string, string | bigint> =>
   type === 'integer' ? integer : text;

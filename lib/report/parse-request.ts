@@ -16,7 +16,7 @@ import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-ti
 
 export const API_VERSIONS = ['1.0'];
 
-/** Contract 4.1 rule 3. */
+/** docs/contract.md#the-window */
 export const MAX_WINDOW_DAYS = 32;
 
 /** Rows pass if the column has any of the values. */
@@ -35,7 +35,7 @@ interface TimeFilter {
 
 export type Filter = ColumnFilter | TimeFilter;
 
-/** A request that keeps every rule of contract 4.1; what it leaves open is decided as the documents say. */
+/** A request that keeps every rule of docs/contract.md#the-request; what it leaves open is decided as the documents say. */
 export interface ReportRequest {
   readonly report: Report;
   /** In requested order. The requested dimensions are the grouping. */
@@ -108,7 +108,7 @@ const fieldList = <F extends Field>(known: readonly F[], complain: (unknown: str
   );
 
 /**
- * Reads a report request (contract 4.1). Throws InvalidRequest that lists every fault at once.
+ * Reads a report request (docs/contract.md#the-request). Throws InvalidRequest that lists every fault at once.
  */
 export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
   const faults: Fault[] = [];

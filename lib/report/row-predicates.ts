@@ -14,7 +14,7 @@ interface Predicate {
   readonly parameters: readonly string[];
 }
 
-/** What a record must fulfil to count: window, entitlement, levels, filters; all must hold (contract 4.1). */
+/** What a record must fulfil to count: window, entitlement, levels, filters; all must hold (docs/contract.md#the-request). */
 export function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
   const { report, requestedFields, filters } = request;
   const { levels } = report;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { reports } from '../../lib/report/catalogue.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
+import { isAlive } from '../is-alive.ts';
 import { DRAW_MACROS } from './draws.ts';
 import { markClosedDays } from './mark-closed-days.ts';
 import { sampleDays } from './sample-days.ts';
@@ -42,14 +43,15 @@ export async function makeSampleEvents({
       reports.map(({ table }) => table),
       sampleDays(0).map(({ day }) => day),
     );
+  await mkdir(directory, { recursive: true });
+  await removeInterrupted(directory);
   if (existsSync(target)) {
     await mark(target);
     return target;
   }
 
-  await mkdir(directory, { recursive: true });
   // Under another name until it is whole: a run that is killed leaves nothing that could be taken for it.
-  const partial = await mkdtemp(`${target}-partial-`);
+  const partial = await mkdtemp(`${target}-partial-${process.pid}-`);
   let done = 0;
   try {
     await writeSampleFiles(partial, files, () => onProgress(++done, files.length));
@@ -61,6 +63,18 @@ export async function makeSampleEvents({
     if (!['ENOTEMPTY', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code))) throw error;
   }
   return target;
+}
+
+/** The process that makes a set stands in its name; an earlier version left it out. */
+const UNFINISHED = /^sample-\w+-partial-(?:(\d+)-)?/;
+
+/** Removes sets whose process was killed before they were whole: each has up to 100 MB. */
+async function removeInterrupted(directory: string): Promise<void> {
+  const interrupted = (await readdir(directory)).filter((name) => {
+    const match = UNFINISHED.exec(name);
+    return match && !isAlive(match[1] === undefined ? undefined : Number(match[1]));
+  });
+  await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
 const sampleFiles = (recordsOf: (table: string) => number): SampleFile[] =>

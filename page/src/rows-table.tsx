@@ -87,8 +87,6 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
                         <NotKnown />
                       ) : cell === '' ? (
                         <span class="dim">""</span>
-                      ) : isNumber ? (
-                        grouped(cell)
                       ) : (
                         shownCell(cell, field)
                       )}

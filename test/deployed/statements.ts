@@ -51,8 +51,8 @@ export const statements: readonly {
   },
   { sid: 'WriteQueryResults', functions: querying, proof: { awsOnly: ATHENA_S3 } },
   { sid: 'ListQueryResultUploads', functions: querying, proof: { awsOnly: ATHENA_S3 } },
-  { sid: 'TellMissingFromForbidden', functions: [...querying, 'publish'], proof: 'here' },
-  { sid: 'ReadResults', functions: [...querying, 'publish'], proof: 'here' },
+  { sid: 'TellMissingFromForbidden', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
+  { sid: 'ReadResults', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
   { sid: 'WriteResults', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
   {
     sid: 'AbortUploads',

@@ -75,7 +75,7 @@ function fieldsOf(report: string) {
   return { dimensions, metrics, money };
 }
 
-/** The report's CSV, byte for byte (contract 2.1 to 2.3). */
+/** The report's CSV, byte for byte (docs/contract.md#the-two-reports). */
 export function expectedReport(report: string, rows: readonly EventRow[], question: Question): string {
   const { dimensions, metrics, money: amounts } = fieldsOf(report);
   const filters = Object.entries(question.filters ?? {});

@@ -262,7 +262,6 @@ describe('the API', () => {
     const answers = ofType(made, 'AWS::ApiGateway::GatewayResponse').map(({ Properties }) => Properties);
     expect(answers.map(({ ResponseType, StatusCode }) => `${ResponseType} ${StatusCode}`)).toEqual([
       'MISSING_AUTHENTICATION_TOKEN 404',
-      'REQUEST_TOO_LARGE 413',
       'THROTTLED 429',
       'INTEGRATION_FAILURE 502',
       'INTEGRATION_TIMEOUT 504',

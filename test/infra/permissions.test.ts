@@ -179,7 +179,7 @@ describe('a function', () => {
       ['athena', 'orders', 'publications', 'reports', 'tickets'],
     ],
     ['publish', ['athena', 'publications', 'reports'], ['reports']],
-    ['abandon', [], ['abandoned']],
+    ['abandon', ['publications'], ['abandoned']],
     ['openapi', [], []],
     ['fields', [], []],
     ['page', [], []],

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -103,6 +104,7 @@ describe('openEvents', () => {
     ['narrower integers', { clicks: '1::SMALLINT', placement_id: '1::UINTEGER' }],
     ['a narrower decimal', { revenue: '1::DECIMAL(9,6)' }],
     ['one column more', { clicks: '7 AS added, 1::BIGINT' }],
+    ['columns of names that engines use', { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" }],
   ])('reads %s as the contract says', async (_, changed) => {
     await writeEach();
     await rm(join(directory, 'publisher_events'), { recursive: true });
@@ -442,6 +444,11 @@ describe('makeSampleEvents', () => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'sample-'));
     progress = [];
+    const { pid: killed } = spawnSync(process.execPath, ['--version']);
+    for (const maker of [`${killed}-abcdef`, `${process.pid}-abcdef`, 'abcdef'])
+      await mkdir(join(home, `sample-0123456789ab-partial-${maker}`, 'publisher_events'), {
+        recursive: true,
+      });
     const onProgress = (done: number, total: number) => progress.push(`${done}/${total}`);
     sample = await makeSampleEvents({ directory: home, ...records, onProgress });
     await openEvents(connection, { directory: sample, database: 'sample' });
@@ -496,6 +503,11 @@ describe('makeSampleEvents', () => {
     const files = 59 * tables.length;
     expect(progress).toHaveLength(files);
     expect(progress.slice(-1)).toEqual([`${files}/${files}`]);
+  });
+
+  it('sweeps what a killed process was making, and leaves alone what another is making', async () => {
+    const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
+    expect(unfinished).toEqual([`sample-0123456789ab-partial-${process.pid}-abcdef`]);
   });
 
   it('keeps what it has made', async () => {

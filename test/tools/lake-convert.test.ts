@@ -321,7 +321,9 @@ describe('npm run lake -- convert', () => {
       ]);
       expect(broken).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/^These can't be read:\n.*broken\.parquet: /),
+        stderr: expect.stringMatching(
+          /^Nothing was written. One thing stands against it:\n.*broken\.parquet can't be read: /,
+        ),
       });
       await mkdir(join(directory, 'nothing'));
       const nothing = await runLake(['convert', join(directory, 'nothing'), '--to', join(directory, 'none')]);
