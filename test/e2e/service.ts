@@ -6,6 +6,7 @@ import { type EventRow as WrittenRow, writeEvents } from '../../local/events/wri
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { startDeployed } from '../deployed/deployed-service.ts';
 import { currentLane } from '../deployed/lane.ts';
+import { keptLog } from '../kept-log.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
 import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
@@ -53,6 +54,7 @@ export async function startService(
     eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
+    log: keptLog,
     ...functions,
     ...options,
   });

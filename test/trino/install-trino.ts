@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { LaneFault } from './lane-fault.ts';
+import { LaneFault } from '../lane-fault.ts';
 import { runTool } from './run-tool.ts';
 
 export const TRINO_VERSION = '435';

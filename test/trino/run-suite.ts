@@ -1,8 +1,8 @@
 /** `npm run test:trino`: the end-to-end suite and the corpus, on a Trino server that is fetched once. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { LaneFault } from '../lane-fault.ts';
 import { installTrino } from './install-trino.ts';
-import { LaneFault } from './lane-fault.ts';
 import { startTrino } from './start-trino.ts';
 
 const stop = new AbortController();

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { LaneFault } from './lane-fault.ts';
+import { LaneFault } from '../lane-fault.ts';
 
 const MOST_OUTPUT_BYTES = 16 * 1024 ** 2;
 
