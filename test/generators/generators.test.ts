@@ -10,18 +10,21 @@ import { readGuide } from '../clients/snippet.ts';
 import { npmGenerators, oapiCodegen, openApiGenerator, openApiPythonClient } from './toolbox.ts';
 
 const guide = await readGuide('generated-clients.md');
-const generator = await openApiGenerator();
-const goTools = await oapiCodegen();
-const pythonTools = await openApiPythonClient();
-const npmTools = await npmGenerators();
 // What the client that openapi-generator makes depends on; its own requirements are looser.
-const python = await pythonWith('generated-python', [
+const LIBRARIES = [
   'urllib3==2.6.2',
   'pydantic==2.12.5',
   'python-dateutil==2.9.0.post0',
   'typing-extensions==4.15.0',
+];
+const [generator, goTools, pythonTools, npmTools, python, hasDotnet] = await Promise.all([
+  openApiGenerator(),
+  oapiCodegen(),
+  openApiPythonClient(),
+  npmGenerators(),
+  pythonWith('generated-python', LIBRARIES),
+  isHere('dotnet', '--version'),
 ]);
-const hasDotnet = await isHere('dotnet', '--version');
 const expected = guideReport(['Mobile', 'Tablet']);
 
 let started: Started;
