@@ -17,12 +17,13 @@ const LIBRARIES = [
   'python-dateutil==2.9.0.post0',
   'typing-extensions==4.15.0',
 ];
-const [generator, goTools, pythonTools, npmTools, python, hasDotnet] = await Promise.all([
+const [generator, goTools, pythonTools, npmTools, python, hasCurl, hasDotnet] = await Promise.all([
   openApiGenerator(),
   oapiCodegen(),
   openApiPythonClient(),
   npmGenerators(),
   pythonWith('generated-python', LIBRARIES),
+  isHere('curl', '--version'),
   isHere('dotnet', '--version'),
 ]);
 const expected = guideReport(['Mobile', 'Tablet']);
@@ -104,7 +105,7 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(goTools)('oapi-codegen pulls the report', async (context) => {
+  it.runIf(goTools && hasCurl)('oapi-codegen pulls the report', async (context) => {
     await generate('generate-oapi-codegen.sh');
     await writeFile(join(directory, 'go.mod'), 'module example.com/pull\n\ngo 1.24\n');
     const program = await guide.write('pull-oapi-codegen.go', directory);
@@ -172,7 +173,7 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(npmTools)(
+  it.runIf(npmTools && hasCurl)(
     'openapi-to-postmanv2 makes a collection whose first request gets a report',
     async () => {
       await generate('generate-postman.sh');
