@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
-import { type Field, publisherReport } from '../lib/report/catalogue.ts';
+import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
 import { engineFile, repeated } from './engine-file.ts';
 import { CHUNK_BYTES, csvLibrary, openRecopy, papaParse, type Take } from './retyping-rivals.ts';
 import type { Section } from './section.ts';
@@ -21,7 +21,7 @@ const question = {
 };
 const columns: CsvColumn[] = question.fields.map((name) => ({
   name,
-  type: (publisherReport.fields[name] as Field).type,
+  type: fieldOf(publisherReport, name)?.type ?? 'string',
 }));
 const isQuoted = columns.map(({ type }) => type === 'string' || type === 'datetime');
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
 import { GZIP_LEVEL, gzipped } from '../lib/delivery/gzipped.ts';
-import { type Field, publisherReport } from '../lib/report/catalogue.ts';
+import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
 import { engineFile, repeated } from './engine-file.ts';
 import type { Section } from './section.ts';
 import { figure, median, times } from './statistics.ts';
@@ -32,7 +32,7 @@ const question = {
 };
 const columns: CsvColumn[] = question.fields.map((name) => ({
   name,
-  type: (publisherReport.fields[name] as Field).type,
+  type: fieldOf(publisherReport, name)?.type ?? 'string',
 }));
 
 async function* chunksOf(file: Buffer) {

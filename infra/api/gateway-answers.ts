@@ -27,7 +27,7 @@ const furtherProblems: readonly GatewayProblem[] = [
   { ...functionFailed, responseType: 'DEFAULT_5XX', status: 500 },
 ];
 
-/** Every answer that the gateway gives by itself. 413 among them can't be customised: AWS ignores its template. */
+/** Every answer that the gateway gives by itself, but for 413, which can't be customised. */
 const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProblems), ...furtherProblems];
 
 /**

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { headerAsDelivered } from '../../lib/answers/gateway-headers.ts';
-import { type GatewayProblem, gatewayProblems } from '../../lib/answers/gateway-problems.ts';
+import { type GatewayProblem, gatewayProblems, requestTooLarge } from '../../lib/answers/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
 import { admitsGzip } from '../../lib/handlers/admits-gzip.ts';
 import { ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
@@ -90,10 +90,11 @@ export async function startGateway(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return;
     if (error.code !== 'HPE_HEADER_OVERFLOW') return socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
-    const body = JSON.stringify(problemDocument(gatewayProblems.tooLarge, randomUUID()));
+    const { status, mediaType } = requestTooLarge;
+    const body = JSON.stringify(requestTooLarge.body);
     socket.end(
-      `HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: ${PROBLEM_MEDIA_TYPE}\r\n` +
-        `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `HTTP/1.1 ${status} Content Too Large\r\nConnection: close\r\nContent-Type: ${mediaType}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
   });
 

@@ -17,7 +17,7 @@ from decimal import Decimal
 import faults
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import athena, cognito, s3
+from ministack.services import apigateway_v1, athena, cognito, s3
 from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
@@ -115,6 +115,24 @@ def the_issuer_is_the_emulator():
         return sign
 
     replace(cognito, "_signed_jwt", with_issuer)
+
+
+# --- API Gateway ---
+
+
+@bend("The emulator leaves a function's WWW-Authenticate as it is; API Gateway renames it (Known issues for REST APIs).")
+def the_challenge_is_renamed():
+    def make(original):
+        async def invoke(*args, **kwargs):
+            status, headers, body = await original(*args, **kwargs)
+            return status, {RENAMED.get(name.lower(), name): value for name, value in headers.items()}, body
+
+        return invoke
+
+    replace(apigateway_v1, "_invoke_lambda_proxy_v1", make)
+
+
+RENAMED = {"www-authenticate": "x-amzn-Remapped-WWW-Authenticate"}
 
 
 # --- IAM ---

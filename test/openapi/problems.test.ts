@@ -10,7 +10,7 @@ import { faultsOfResponse } from './response-validator.ts';
 
 const guide = await readFile(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 const known = knownProblems(SCOPE);
-const [ours = ''] = guide.split(/^# What the download URL answers/m);
+const [ours = ''] = guide.split(/^# What API Gateway answers alone/m);
 const [, ...entries] = ours.split(/^## /m);
 const REQUEST_ID = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 
