@@ -139,8 +139,8 @@ async function without(name: string, sid: string): Promise<() => Promise<void>> 
   expect(Statement).toHaveLength(whole.Statement.length - 1);
   const put = async (document: object) => {
     await aws('iam', 'put-role-policy', ...policy, '--policy-document', JSON.stringify(document));
-    // A function keeps for a minute what it read of the register.
-    if (sid === 'ReadPartners') await killProcesses(functionName(name));
+    // A function keeps what it read: of the register for a minute, of the probe's token for an hour.
+    if (['ReadPartners', 'ReadProbeClient'].includes(sid)) await killProcesses(functionName(name));
   };
   await put({ ...whole, Statement });
   return () => put(whole);
