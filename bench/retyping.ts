@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
-import { type Field, publisherReport } from '../lib/report/catalogue.ts';
+import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
 import { openDuckDb } from '../local/athena/duckdb-engine.ts';
 import { sqlOf } from './questions.ts';
 import { sampleEvents } from './report-stack.ts';
@@ -25,7 +25,7 @@ const question = {
 };
 const columns: CsvColumn[] = question.fields.map((name) => ({
   name,
-  type: (publisherReport.fields[name] as Field).type,
+  type: fieldOf(publisherReport, name)?.type ?? 'string',
 }));
 const isQuoted = columns.map(({ type }) => type === 'string' || type === 'datetime');
 

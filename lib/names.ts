@@ -13,10 +13,7 @@ export const ENV = {
   requiredClaimValue: 'REQUIRED_CLAIM_VALUE',
   entitlements: 'ENTITLEMENTS',
   partnersBucket: 'PARTNERS_BUCKET',
-  publisherCompaniesClaim: 'PUBLISHER_COMPANIES_CLAIM',
-  publisherCompaniesPrefix: 'PUBLISHER_COMPANIES_PREFIX',
-  advertiserCompaniesClaim: 'ADVERTISER_COMPANIES_CLAIM',
-  advertiserCompaniesPrefix: 'ADVERTISER_COMPANIES_PREFIX',
+  companyClaims: 'COMPANY_CLAIMS',
   everyCompanyValue: 'EVERY_COMPANY_VALUE',
   athenaDatabase: 'ATHENA_DATABASE',
   athenaWorkgroup: 'ATHENA_WORKGROUP',
@@ -33,7 +30,7 @@ export const ENV = {
   pageFiles: 'PAGE_FILES',
 } as const;
 
-/** The path under which every route of the service lives (contract 4.3, 4.4). */
+/** The path under which every route of the service lives (docs/contract.md#the-two-reports). */
 export const BASE_PATH = '/reporting';
 
 /** Where a caller waits for a report that takes longer than one request: `/{ticket}/{hop}` follows. */

@@ -22,7 +22,7 @@ import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
-import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
+import { createSandbox, type Sandbox } from './gateway/lambda-sandbox.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
@@ -211,19 +211,17 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
-  const start = async (name: string, timeoutMs: number) => {
-    const sandbox = await startSandbox({ name, entry: functionModule(name), env, timeoutMs });
+  const create = (name: string, timeoutMs: number) => {
+    const sandbox = createSandbox({ name, entry: functionModule(name), env, timeoutMs });
     sandboxes.set(name, sandbox);
     started.defer(() => sandbox.kill());
     return sandbox;
   };
   const functionNames = [...new Set(serviceRoutes.map(({ functionName }) => functionName))];
-  const [publish, abandon, notFound] = await Promise.all([
-    start('publish', PUBLISH_TIMEOUT_MS),
-    start('abandon', ABANDON_TIMEOUT_MS),
-    start(NOT_FOUND_FUNCTION, FUNCTION_TIMEOUT_MS),
-    ...functionNames.map((name) => start(name, FUNCTION_TIMEOUT_MS)),
-  ]);
+  for (const name of functionNames) create(name, FUNCTION_TIMEOUT_MS);
+  const publish = create('publish', PUBLISH_TIMEOUT_MS);
+  const abandon = create('abandon', ABANDON_TIMEOUT_MS);
+  const notFound = create(NOT_FOUND_FUNCTION, FUNCTION_TIMEOUT_MS);
   const { asyncRetryPausesMs: retryPausesMs = LAMBDA_RETRY_PAUSES_MS } = options;
   const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs });
   started.defer(() => abandoned.close());

@@ -3,7 +3,7 @@ import { gatewayProblems } from './gateway-problems.ts';
 import { Problem } from './problem.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from './problem-document.ts';
 
-/** What is not ours to explain is answered alike, whatever it was (contract 4.2: 500). */
+/** What is not ours to explain is answered alike, whatever it was (docs/contract.md#errors). */
 const { slug, title, detail } = gatewayProblems.functionFailed;
 const OPAQUE = { status: 500, slug, title, message: detail, headers: {}, members: {} };
 

@@ -25,7 +25,7 @@ export const NOTE = {
 /** Names the version of the data that the report is of. */
 export const DATA_VERSION_HEADER = 'Data-Version';
 
-/** 303 to the report itself (contract 4.2). */
+/** 303 to the report itself (docs/contract.md#the-redirect). */
 export const redirectToDownload = (
   url: string,
   { cacheStatus, dataVersion }: { readonly cacheStatus: CacheStatus; readonly dataVersion?: string },

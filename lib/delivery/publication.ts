@@ -74,7 +74,7 @@ export async function publishLarge(results: ResultsBucket, wanted: Publication):
 }
 
 /**
- * Streams the engine's result into the report's file (contract 2.3). Resolves to false where the result is gone.
+ * Streams the engine's result into the report's file (docs/contract.md#the-file). Resolves to false where the result is gone.
  *
  * @param opened the result, where it has been opened already
  * @param longestTryMs of one try to write the file

@@ -17,7 +17,7 @@ export interface KnownProblem {
   readonly name: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  readonly document: { readonly type: string; readonly detail: string };
+  readonly document: { readonly type: string; readonly title: string; readonly detail: string };
 }
 
 const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';

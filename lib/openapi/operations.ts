@@ -28,7 +28,10 @@ export const seeOther: Part = {
   },
 };
 
-/** What the download URL answers, not the service; here because clients follow redirects (contract 4.2). */
+/**
+ * What the download URL answers, not the service; here because clients follow redirects
+ * (docs/contract.md#the-redirect).
+ */
 const csvResponse = (examples: Part): Part => ({
   description:
     'The report, as a client that follows redirects gets it from the download URL. Numbers stand bare, texts ' +
@@ -41,7 +44,7 @@ const csvResponse = (examples: Part): Part => ({
 const pascalCase = (title: string): string =>
   title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
-/** GET /reporting/{report} (contract 4.3, 4.4). */
+/** GET /reporting/{report} (docs/contract.md#the-two-reports). */
 export const reportOperation = (report: Report, security: readonly Part[]): Part => ({
   operationId: `get${pascalCase(report.title)}`,
   summary: report.title,

@@ -24,8 +24,8 @@ export type TokenVerifier = (authorization: string | undefined) => Promise<Claim
 const KEY_SET_TIMEOUT_MS = 3_000;
 
 /**
- * Makes the check of contract 5: RS, ES or EdDSA signature by a key of the issuer, unexpired, for this API.
- * It throws Unauthenticated without a good token and NotAuthorized for a good one without the scope. A key
+ * Makes the check of docs/contract.md#the-token: RS, ES or EdDSA signature by a key of the issuer, unexpired, for this
+ * API. It throws Unauthenticated without a good token and NotAuthorized for a good one without the scope. A key
  * set that can't be read is neither, so that it is answered as 500.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
@@ -44,7 +44,7 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
   };
 }
 
-/** What a token must be requested with (contract 5.2). */
+/** What a token must be requested with (docs/contract.md#the-scope). */
 export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
 
 /**

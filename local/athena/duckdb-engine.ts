@@ -21,7 +21,7 @@ const CSV_OPTIONS = `FORMAT csv, HEADER, FORCE_QUOTE *, TIMESTAMPFORMAT '%Y-%m-%
 
 /** Opens DuckDB as the engine of one database. Rejects with an EventsFault if the events can't be served. */
 export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> {
-  const instance = await openInstance(options);
+  const { instance, events } = await openInstance(options);
   const scratchDirectory = resolve(options.scratchDirectory);
   return {
     maxRunning: MAX_RUNNING,
@@ -31,6 +31,7 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
       const csvPath = join(scratchDirectory, `${query.id}.csv`);
       try {
         using _interrupting = interruptOn(query.signal, connection);
+        await events.follow(connection);
         await connection.run(`USE ${quoteName(options.database)}`);
         return await copyResult(connection, query, csvPath);
       } catch (error) {

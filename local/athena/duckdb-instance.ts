@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { quoteText } from '../../lib/report/quote-sql.ts';
-import { openEvents } from '../events/open-events.ts';
+import { type OpenedEvents, openEvents } from '../events/open-events.ts';
 import { PROFILING_SETTINGS } from './duckdb-profile.ts';
 
 export interface DuckDbOptions {
@@ -21,7 +21,9 @@ export interface DuckDbOptions {
  * a query can reach is the events and the scratch directory. Rejects with an EventsFault if the events can't be
  * served.
  */
-export async function openInstance(options: DuckDbOptions): Promise<DuckDBInstance> {
+export async function openInstance(
+  options: DuckDbOptions,
+): Promise<{ readonly instance: DuckDBInstance; readonly events: OpenedEvents }> {
   const scratchDirectory = resolve(options.scratchDirectory);
   await mkdir(scratchDirectory, { recursive: true });
   const instance = await DuckDBInstance.create(':memory:', {
@@ -40,18 +42,18 @@ export async function openInstance(options: DuckDbOptions): Promise<DuckDBInstan
     // for local files.
     await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
     const { eventsDirectory: directory, database, onWarning } = options;
-    await openEvents(connection, { directory, database, ...(onWarning && { onWarning }) });
+    const events = await openEvents(connection, { directory, database, ...(onWarning && { onWarning }) });
     const reachable = [resolve(options.eventsDirectory), scratchDirectory].map(quoteText);
     await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
     await connection.run('SET GLOBAL enable_external_access = false');
     const changeable = [...PROFILING_SETTINGS, 'schema'].map(quoteText);
     await connection.run(`SET GLOBAL allowed_configs = [${changeable.join(', ')}]`);
     await connection.run('SET GLOBAL lock_configuration = true');
+    return { instance, events };
   } catch (error) {
     instance.closeSync();
     throw error;
   } finally {
     connection.closeSync();
   }
-  return instance;
 }

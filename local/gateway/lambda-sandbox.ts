@@ -42,8 +42,8 @@ export interface Sandbox {
   kill(): Promise<void>;
 }
 
-/** Starts one function in a thread of its own, which takes invocations concurrently. */
-export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
+/** One function in a thread of its own, which the first invocation starts and which takes invocations concurrently. */
+export function createSandbox(spec: FunctionSpec): Sandbox {
   const { name, timeoutMs } = spec;
   const waiting = new Map<string, (outcome: Outcome | Error) => void>();
   let thread: Promise<Worker> | undefined;
@@ -70,7 +70,6 @@ export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
     thread ??= start();
     return thread;
   };
-  await running();
 
   return {
     async invoke(event, requestId = randomUUID()) {

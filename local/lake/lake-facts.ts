@@ -10,6 +10,8 @@ export interface Entry {
   readonly modifiedAt: number;
   /** Equal for equal content, where the store tells: an ETag. */
   readonly digest?: string;
+  /** Why it can't be read: a file, a whole folder, or the records of a file. */
+  readonly unreadable?: string;
 }
 
 /** What the footers of one column's row groups tell, one value a row group; undefined where they don't. */
@@ -53,8 +55,6 @@ export interface ValueFacts {
 /** A file that Athena reads as data. */
 export interface FileFacts extends Entry {
   readonly footer?: Footer;
-  /** Why there is no footer, or why the records can't be read. */
-  readonly unreadable?: string;
   readonly values?: ValueFacts;
 }
 
@@ -85,6 +85,8 @@ export interface TableFacts {
 export interface LakeFacts {
   /** As the operator wrote it. */
   readonly location: string;
+  /** What of the tables can't be read, before a file is opened: it belongs to no day. */
+  readonly unreadable: readonly Entry[];
   /** What lies beside the tables. */
   readonly others: readonly string[];
   readonly tables: readonly TableFacts[];

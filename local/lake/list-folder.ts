@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { access, constants, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import { EventsFault } from '../events/events-fault.ts';
@@ -6,28 +6,46 @@ import type { Entry } from './lake-facts.ts';
 
 const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PARTITION_COLUMN}=YYYY-MM-DD/`).join(' or ')}`;
 
-/** Everything below a folder, empty folders aside. Throws an EventsFault where it can't be read. */
+/** DuckDB follows links to the folders of tables and of days, and none below them. */
+const LINKED_DEPTH = 2;
+
+/** Everything below a folder, empty folders aside. Throws an EventsFault where the folder itself can't be read. */
 export async function listFolder(directory: string): Promise<Entry[]> {
-  const found = await stat(directory).catch(unreadable(directory));
-  if (!found.isDirectory()) throw new EventsFault(`${directory} is not a directory; ${NEEDED}`);
-  return listBelow(directory, '');
+  const refuse = (reason: string) => {
+    throw new EventsFault(`${directory} ${reason}; ${NEEDED}`);
+  };
+  const found = await stat(directory).catch((error: NodeJS.ErrnoException) =>
+    refuse(error.code === 'ENOENT' ? 'does not exist' : `can't be read (${error.code})`),
+  );
+  if (!found?.isDirectory()) refuse('is not a directory');
+  return listBelow(directory, '', 1).catch((error: NodeJS.ErrnoException) =>
+    refuse(`can't be read (${error.code})`),
+  ) as Promise<Entry[]>;
 }
 
-async function listBelow(root: string, prefix: string): Promise<Entry[]> {
-  const names = await readdir(join(root, prefix)).catch(unreadable(join(root, prefix)));
+async function listBelow(root: string, prefix: string, depth: number): Promise<Entry[]> {
+  const names = await readdir(join(root, prefix), { withFileTypes: true });
   const entries: Entry[] = [];
-  for (const name of names.sort()) {
-    const path = prefix ? `${prefix}/${name}` : name;
-    // Follows links, as the engines do.
-    const found = await stat(join(root, path)).catch(unreadable(join(root, path)));
-    if (found.isDirectory()) entries.push(...(await listBelow(root, path)));
-    else entries.push({ path, size: found.size, modifiedAt: found.mtimeMs });
+  for (const here of names.sort(({ name: one }, { name: other }) => (one < other ? -1 : 1))) {
+    const path = prefix ? `${prefix}/${here.name}` : here.name;
+    const isLink = here.isSymbolicLink();
+    try {
+      const found = await stat(join(root, path));
+      if (!found.isDirectory()) {
+        await access(join(root, path), constants.R_OK);
+        entries.push({ path, size: found.size, modifiedAt: found.mtimeMs });
+      } else if (isLink && depth > LINKED_DEPTH)
+        entries.push(unread(path, 'it is a link to a folder, which DuckDB does not follow here'));
+      else entries.push(...(await listBelow(root, path, depth + 1)));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) throw error;
+      if (code === 'ENOENT' && isLink) entries.push(unread(path, 'the link leads nowhere'));
+      // Without a link, it went while we looked.
+      else if (code !== 'ENOENT') entries.push(unread(path, `it can't be read (${code})`));
+    }
   }
   return entries;
 }
 
-const unreadable = (path: string) => (error: NodeJS.ErrnoException) => {
-  throw new EventsFault(
-    `${path} ${error.code === 'ENOENT' ? 'does not exist' : `can't be read (${error.code})`}; ${NEEDED}`,
-  );
-};
+const unread = (path: string, unreadable: string): Entry => ({ path, size: 0, modifiedAt: 0, unreadable });

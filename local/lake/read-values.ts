@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { quoteName } from '../../lib/report/quote-sql.ts';
+import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Column, TIME_COLUMN } from '../../lib/report/tables.ts';
 import { fits } from './column-types.ts';
 import type { Footer, TableFacts, ValueFacts } from './lake-facts.ts';
@@ -18,6 +18,9 @@ export interface ValuesRead {
   readonly unreadable: ReadonlyMap<string, string>;
   readonly companies: ReadonlySet<string>;
 }
+
+/** Where DuckDB tells which file a record is of: no writer calls a column so. */
+const FILE_COLUMN = ':file';
 
 /** Reads every record of files of one table and counts what is not as it should be, file by file. */
 export async function readValues(
@@ -56,8 +59,9 @@ async function readAlike(
     return column !== undefined && found !== undefined && fits(column.type, found);
   };
   const counts = countColumns(report).filter(isUsable);
+  const file = quoteName(FILE_COLUMN);
   const expressions = [
-    'filename',
+    file,
     ...timeChecks(isUsable(TIME_COLUMN)),
     ...levelChecks(levelColumns(report), isUsable),
     ...companyChecks(companyColumn(report), isUsable),
@@ -68,8 +72,8 @@ async function readAlike(
   const reader = await connection.runAndReadAll(
     `WITH days AS (SELECT unnest(from_json($1, '[{"path":"VARCHAR","day":"VARCHAR"}]'), recursive := true))
      SELECT ${expressions.join(', ')}
-     FROM read_parquet(${pathList(files)}, filename = true, hive_partitioning = false)
-     JOIN days ON days.path = filename GROUP BY filename`,
+     FROM read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, hive_partitioning = false)
+     JOIN days ON days.path = ${file} GROUP BY ${file}`,
     [JSON.stringify(days)],
   );
   for (const row of reader.getRowsJS()) {
@@ -98,7 +102,7 @@ function timeChecks(isUsable: boolean): string[] {
   if (!isUsable) return ['0', '0', '0'];
   const time = `CAST(${quoteName(TIME_COLUMN)} AS TIMESTAMP)`;
   return [
-    `count_if(strftime(${time}, '%Y-%m-%d') <> day)`,
+    `count_if(strftime(${time}, '%Y-%m-%d') <> days.day)`,
     `count_if(${time} IS NULL)`,
     // Athena rounds to the millisecond.
     `count_if(epoch_us(${time}) % 3600000000 >= 3599999500)`,

@@ -1,4 +1,4 @@
-import { reports } from '../../lib/report/catalogue.ts';
+import { reportOf, reports } from '../../lib/report/catalogue.ts';
 import { isPreset, type Preset } from './presets.ts';
 
 /** Days of the window, first and last, `YYYY-MM-DD`; what is not chosen yet is empty. */
@@ -25,11 +25,10 @@ export interface Choice {
 
 /** A report as it is first shown: every metric, day by day, over the latest days. */
 export function firstChoice(report = reports[0]?.name ?? ''): Choice {
-  const fields = Object.entries(reports.find(({ name }) => name === report)?.fields ?? {});
-  const shown = fields.filter(([, field]) =>
-    field.role === 'metric' ? true : field.type === 'datetime' && field.grain === 'day',
+  const shown = reportOf(report)?.fields.filter(
+    (field) => field.role === 'metric' || (field.type === 'datetime' && field.grain === 'day'),
   );
-  return { report, fields: shown.map(([name]) => name), window: 'latest', filters: [] };
+  return { report, fields: shown?.map(({ name }) => name) ?? [], window: 'latest', filters: [] };
 }
 
 const FILTER = /^filter\[(.+)\]$/s;
@@ -50,7 +49,7 @@ export function toHash({ report, fields, window, filters }: Choice): string {
 /** The choice that an address holds; what it leaves out, or names wrongly, is as at first. */
 export function fromHash(hash: string): Choice {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
-  const known = reports.find(({ name }) => name === query.get('report'));
+  const known = reportOf(query.get('report') ?? '');
   const first = firstChoice(known?.name);
   const fields = query.get('requestedFields');
   const preset = query.get('window') ?? '';

@@ -26,9 +26,11 @@ export function duration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A value of the table as people read it: a day without its midnight, an hour without its zeros. */
+/** A value of the table as people read it: digits in groups, a day without its midnight, an hour without its zeros. */
 export function shownCell(cell: Cell, field: Field | undefined): string {
-  if (cell === null || field?.role !== 'dimension' || field.type !== 'datetime') return cell ?? '';
+  if (cell === null) return '';
+  if (field?.role === 'metric') return grouped(cell);
+  if (field?.role !== 'dimension' || field.type !== 'datetime') return cell;
   return field.grain === 'day' ? cell.slice(0, 10) : cell.slice(0, 16).replace('T', ' ');
 }
 

@@ -38,10 +38,12 @@ function Page() {
           <WindowStep />
           <FiltersStep />
         </div>
-        <div class="side builder">
-          <CallerStep />
-          <RunBar />
-          <RequestView />
+        <div class="side">
+          <div class="builder">
+            <CallerStep />
+            <RunBar />
+            <RequestView />
+          </div>
         </div>
         <ResultView />
       </main>

@@ -1,6 +1,6 @@
 import { type Fault, InvalidRequest } from '../../lib/answers/problem.ts';
 import { BASE_PATH } from '../../lib/names.ts';
-import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { type Report, reportOf, reports } from '../../lib/report/catalogue.ts';
 import { API_VERSIONS, parseRequest } from '../../lib/report/parse-request.ts';
 import type { Choice, Days } from './choice.ts';
 import { addDays } from './presets.ts';
@@ -23,8 +23,8 @@ export function parametersOf({ fields, filters }: Choice, { first, last }: Days)
 }
 
 /** The report of the catalogue that is chosen. */
-export function reportOf({ report }: Choice): Report {
-  const found = reports.find(({ name }) => name === report) ?? reports[0];
+export function chosenReport({ report }: Choice): Report {
+  const found = reportOf(report) ?? reports[0];
   if (!found) throw new TypeError('the catalogue is empty');
   return found;
 }

@@ -20,7 +20,8 @@ export function RunBar() {
       )}
       {isAsked.value && count > 0 && (
         <p class="faults" role="alert">
-          {count === 1 ? 'There is a fault' : `There are ${counted(count, 'fault')}`} above.
+          The request has{' '}
+          {count === 1 ? 'a fault, told where it is' : `${counted(count, 'fault')}, told where they are`}.
         </p>
       )}
     </div>

@@ -1,5 +1,5 @@
 import { BASE_PATH } from '../../lib/names.ts';
-import type { FieldType, Report } from '../../lib/report/catalogue.ts';
+import { type FieldType, fieldOf, type Report } from '../../lib/report/catalogue.ts';
 import { type Parameters, urlOf } from './request.ts';
 
 /** What the programs are made for. */
@@ -81,7 +81,7 @@ function powerQuery({ service, report, parameters }: SnippetRequest): string {
   });
   const requested = parameters.find(([name]) => name === 'requestedFields')?.[1].split(',') ?? [];
   const types = requested.map((name) => {
-    const field = report.fields[name];
+    const field = fieldOf(report, name);
     const isId = field?.role === 'dimension' && field.type === 'integer';
     return `        {${mText(name)}, ${isId ? 'type text' : POWER_QUERY_TYPE[field?.type ?? 'string']}}`;
   });

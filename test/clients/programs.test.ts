@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { type Service, startService } from '../e2e/service.ts';
 import { guideEvents, guideReport } from './guide-events.ts';
-import { pythonWith } from './python.ts';
+import { duckDbPython, INSTALL_HTTPFS, pythonWith } from './python.ts';
 import { isHere, runProgram } from './run-program.ts';
 import { readGuide } from './snippet.ts';
 
@@ -13,8 +13,9 @@ const guide = await readGuide('clients.md');
 const expected = guideReport(['Mobile', 'Tablet']);
 let service: Service;
 let directory: string;
-const hasJava = await isHere('java', '--version');
+const hasJava = await isHere('javac', '--version');
 const hasR = await isHere('Rscript', '-e', 'library(curl)');
+const duckDb = await duckDbPython();
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 beforeAll(async () => {
@@ -43,26 +44,25 @@ const run = async (name: string, [command = '', ...parameters]: readonly string[
     env: { ...environment(), ...env },
   });
 const savedReport = () => readFile(join(directory, 'report.csv'), 'utf8');
-const sums = () => {
+/** Holds what a program prints, its rows and the sums of clicks and revenue, against the report. */
+function expectSums(printed: string): void {
   const rows = expected
     .trimEnd()
     .split('\n')
     .slice(1)
     .map((row) => row.split(','));
   const micros = (amount = '') => BigInt(amount.replace('.', ''));
-  return {
-    rows: rows.length,
-    clicks: rows.reduce((sum, [, , count]) => sum + BigInt(count ?? 0), 0n),
-    revenue: rows.reduce((sum, [, , , amount]) => sum + micros(amount), 0n),
-    micros,
-  };
-};
+  const [length, clicks, revenue] = printed.split(/\s/);
+  expect(Number(length)).toBe(rows.length);
+  expect(BigInt(clicks ?? 0)).toBe(rows.reduce((sum, [, , count]) => sum + BigInt(count ?? 0), 0n));
+  expect(micros(revenue)).toBe(rows.reduce((sum, [, , , amount]) => sum + micros(amount), 0n));
+}
 
 describe('the programs of docs/clients.md', () => {
   it('are all run here', () => {
     expect(guide.names).toEqual([
       ...['pull-report.sh', 'pull-by-url.sh', 'pull_report.py', 'pull_polars.py', 'pull-report.R'],
-      ...['pull-report.mjs', 'Pull.java', 'pull-daily.sh'],
+      ...['pull_duckdb.py', 'pull-report.mjs', 'Pull.java', 'pull-daily.sh'],
     ]);
   });
 
@@ -83,13 +83,15 @@ describe('the programs of docs/clients.md', () => {
   it.runIf(python).each(['pull_report.py', 'pull_polars.py'])(
     'pull the report with %s, every value as it is',
     async (name) => {
-      const [length, clicks, revenue] = (await run(name, [python as string])).split(/\s/);
-      const wanted = sums();
-      expect(Number(length)).toBe(wanted.rows);
-      expect(BigInt(clicks ?? 0)).toBe(wanted.clicks);
-      expect(wanted.micros(revenue)).toBe(wanted.revenue);
+      expectSums(await run(name, [python as string]));
     },
   );
+
+  it.runIf(duckDb)('pull the report with DuckDB, every value as it is', async () => {
+    const home = { HOME: directory };
+    await runProgram(duckDb as string, ['-c', INSTALL_HTTPFS], { env: home });
+    expectSums(await run('pull_duckdb.py', [duckDb as string], home));
+  });
 
   it.runIf(hasR)('pull the report with R, every value as it is', async () => {
     await run('pull-report.R', ['Rscript']);

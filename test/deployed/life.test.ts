@@ -45,8 +45,8 @@ async function upgradedCopy(): Promise<string> {
   const catalogue = join(copy, 'lib/report/catalogue.ts');
   const source = await readFile(catalogue, 'utf8');
   const changed = source.replace(
-    /( +)DeviceOrProxy: /,
-    "$1AppName: text('app_name', 'name of the app'),\n$&",
+    /( +)deviceOrProxy,/,
+    "$1text('AppName', 'app_name', 'name of the app'),\n$&",
   );
   expect(changed).not.toBe(source);
   await writeFile(catalogue, changed);

@@ -1,3 +1,5 @@
+import { reports } from '../../lib/report/catalogue.ts';
+
 /** How a statement of a function's role is known to be needed, and to be enough. */
 export type Proof =
   /** `permissions.test.ts` takes it away from the deployed role and sees the function fail. */
@@ -5,7 +7,7 @@ export type Proof =
   /** The emulator does not ask for it; AWS does, as this document of its says. */
   | { readonly awsOnly: string };
 
-const reportFunctions = ['publisherperformance', 'advertiserperformance'];
+const reportFunctions = reports.map(({ name }) => name);
 const querying = [...reportFunctions, 'downloads'];
 const days = reportFunctions.map((name) => `${name}-days`);
 const everything = [

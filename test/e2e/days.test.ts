@@ -70,6 +70,8 @@ async function days(
   return { status: response.status, body: (await response.json()) as Answer['body'] };
 }
 
+const asCaller = () => ({ Authorization: `Bearer ${service.token}` });
+
 const MARCH = ['2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z'] as const;
 const statesOf = ({ body }: Answer) => body.days.map(({ day, state }) => `${day} ${state}`);
 const versionOf = ({ body }: Answer, day: string) => body.days.find((found) => found.day === day)?.version;
@@ -201,6 +203,22 @@ describe('GET /reporting/{report}/days', () => {
     expect((await service.request(DAY.publisher, query.replace('Spend', 'Clicks'))).status).toBe(303);
     await mkdir(join(lake, 'advertiser_events'));
     expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
+  });
+
+  it('and the report are empty where the last file of a table is taken back, until the next one is there', async () => {
+    const query =
+      'requestedFields=Day,Clicks&startInclusive=2026-03-01T00:00:00Z&endExclusive=2026-04-01T00:00:00Z&api-version=1.0';
+    const csv = async () =>
+      (await service.request(DAY.publisher, query, { redirect: 'follow', headers: asCaller() })).text();
+    const row = '"2026-03-01T00:00:00Z",1\n';
+    expect(await csv()).toBe(`"Day","Clicks"\n${row}`);
+    for (const name of await readdir(folder('2026-03-01'))) await rm(join(folder('2026-03-01'), name));
+    await mark('2026-03-01');
+    expect(await csv()).toBe('"Day","Clicks"\n');
+    expect(statesOf(await days(...MARCH))).toEqual([]);
+    await write('2026-03-01', 1);
+    expect(await csv()).toBe(`"Day","Clicks"\n${row}`);
+    expect(statesOf(await days(...MARCH))).toEqual(['2026-03-01 final']);
   });
 
   it('refuses everything that is wrong with a request, at once', async () => {

@@ -104,8 +104,7 @@ describe('the functions', () => {
       expect(readConfig(environment(each)).entitlements).toEqual({
         by: 'claims',
         rules: {
-          PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
-          AdvertiserCompanyId: undefined,
+          publisherCompanies: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
         },
       });
   });

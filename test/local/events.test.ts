@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -98,6 +99,7 @@ describe('openEvents', () => {
     ['narrower integers', { clicks: '1::SMALLINT', placement_id: '1::UINTEGER' }],
     ['a narrower decimal', { revenue: '1::DECIMAL(9,6)' }],
     ['one column more', { clicks: '7 AS added, 1::BIGINT' }],
+    ['columns of names that engines use', { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" }],
   ])('reads %s as the contract says', async (_, changed) => {
     await writeBoth();
     await rm(join(directory, 'publisher_events'), { recursive: true });
@@ -427,7 +429,7 @@ describe('writeEvents', () => {
 });
 
 describe('makeSampleEvents', () => {
-  const records = { publisherRecords: 20_000, advertiserRecords: 20_000 };
+  const records = { records: 20_000 };
   let home: string;
   let sample: string;
   let progress: string[];
@@ -435,6 +437,11 @@ describe('makeSampleEvents', () => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'sample-'));
     progress = [];
+    const { pid: killed } = spawnSync(process.execPath, ['--version']);
+    for (const maker of [`${killed}-abcdef`, `${process.pid}-abcdef`, 'abcdef'])
+      await mkdir(join(home, `sample-0123456789ab-partial-${maker}`, 'publisher_events'), {
+        recursive: true,
+      });
     const onProgress = (done: number, total: number) => progress.push(`${done}/${total}`);
     sample = await makeSampleEvents({ directory: home, ...records, onProgress });
     await openEvents(connection, { directory: sample, database: 'sample' });
@@ -469,6 +476,11 @@ describe('makeSampleEvents', () => {
     expect(progress.slice(-1)).toEqual(['118/118']);
   });
 
+  it('sweeps what a killed process was making, and leaves alone what another is making', async () => {
+    const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
+    expect(unfinished).toEqual([`sample-0123456789ab-partial-${process.pid}-abcdef`]);
+  });
+
   it('keeps what it has made', async () => {
     const onProgress = () => expect.unreachable('it was made again');
     expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
@@ -495,8 +507,7 @@ describe('makeSampleEvents', () => {
     };
     const made = makeSampleEvents({
       directory: half,
-      publisherRecords: 59,
-      advertiserRecords: 59,
+      records: 59,
       onProgress,
     });
     await expect(made).rejects.toThrow('the disk is full');

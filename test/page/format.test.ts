@@ -22,12 +22,17 @@ describe('what people read', () => {
     expect([400, 12_300, 125_000].map(duration)).toEqual(['0.4 s', '12 s', '2 min 5 s']);
   });
 
-  it('shortens times by their grain, and nothing else', () => {
+  it('shortens times by their grain, groups the digits of metrics, and leaves the rest', () => {
     const time = '2026-02-01T05:00:00Z';
     const field = (grain: 'day' | 'hour') =>
-      ({ role: 'dimension', type: 'datetime', grain, meaning: '' }) as const;
+      ({ role: 'dimension', type: 'datetime', grain, name: 'x', meaning: '' }) as const;
     expect(shownCell(time, field('day'))).toBe('2026-02-01');
     expect(shownCell(time, field('hour'))).toBe('2026-02-01 05:00');
-    expect(shownCell(time, { role: 'dimension', type: 'string', column: 'x', meaning: '' })).toBe(time);
+    expect(shownCell('1234.5', { role: 'metric', type: 'float', name: 'x', column: 'x', meaning: '' })).toBe(
+      '1,234.5',
+    );
+    const text = { role: 'dimension', type: 'string', name: 'x', column: 'x', meaning: '' } as const;
+    for (const kept of [time, '7000013']) expect(shownCell(kept, text)).toBe(kept);
+    expect(shownCell(null, text)).toBe('');
   });
 });

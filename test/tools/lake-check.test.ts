@@ -1,4 +1,14 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -210,6 +220,27 @@ const KINDS: readonly Kind[] = [
     path: `${DAY}/twice.parquet`,
     says: /column {2}clicks\n {3}found {3}the file holds it more than once/,
   },
+  {
+    kind: 'a link to nowhere',
+    make: () => symlink('nowhere', at('gone.parquet')),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/gone.parquet`,
+    says: /found {3}the link leads nowhere/,
+  },
+  {
+    kind: 'a link to a folder, in a circle',
+    make: () => symlink('..', at('circle')),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/circle`,
+    says: /found {3}it is a link to a folder, which DuckDB does not follow here/,
+  },
+  {
+    kind: 'a name that DuckDB needs',
+    make: () => writer.file(`${DAY}/filename.parquet`, `SELECT *, 1 AS filename FROM (${publisherRecord()})`),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/filename.parquet`,
+    says: /column {2}filename\n {3}found {3}DuckDB, the engine on one machine/,
+  },
   odd('overflow.parquet', 'clicks', '9223372036854775807::BIGINT', 'REPORTS FAIL', 'more than 64 bits hold'),
   {
     kind: 'a file that came after the marker',
@@ -306,6 +337,18 @@ describe('of a lake that is right', () => {
     expect(code).toBe(0);
   });
 
+  it('passes over columns that the contract does not know, whatever their names', async () => {
+    await writer.file(
+      'right/publisher_events/day=2026-01-31/more',
+      `SELECT *, 'x' AS day, 1 AS path, 2 AS file FROM (${publisherRecord()})`,
+    );
+    const { code, stdout } = await runLake(['check', right]);
+    expect(stdout).toMatch(/advice: .*more\n {3}column {2}day\n {3}found {3}the file holds it too/);
+    expect(stdout).toMatch(/4 records of 1 companies/);
+    expect(stdout).toMatch(/Reports will be right\.\n$/);
+    expect(code).toBe(0);
+  });
+
   it('warns of a day without a marker among days that have one', async () => {
     for (const day of ['2026-01-30', '2026-02-03'])
       await writeFile(join(right, `publisher_events/day=${day}/_SUCCESS`), '');
@@ -345,6 +388,21 @@ describe('of a lake that is right', () => {
 });
 
 describe('asked wrongly', () => {
+  it('says so where nothing can be written, and what of the input can’t be read', async () => {
+    await writer.file('input/a.parquet', publisherRecord());
+    const input = join(directory, 'input');
+    const nowhere = await runLake(['convert', input, '--to', join(input, 'a.parquet')]);
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringMatching(/^ENOTDIR: .*a\.parquet.*\n$/) });
+    await symlink('nowhere', join(input, 'b.parquet'));
+    await writer.file('input/c.parquet', publisherRecord({ clicks: '-1::BIGINT' }));
+    const { code, stderr } = await runLake(['convert', input, '--to', join(directory, 'output')]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /2 things stand against it:\n.*b\.parquet can't be read: the link leads nowhere\n/,
+    );
+    expect(stderr).toMatch(/c\.parquet: clicks: .* is a count below 0/);
+  });
+
   it.each([
     [['check'], /npm run lake -- check/],
     [['polish', 'x'], /npm run lake -- check/],

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { metricsOf, type Report, reports } from '../../lib/report/catalogue.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { openWriter, publisherRecord, record, type Writer } from './make-parquet.ts';
 import { plainEvents, writeOddForms } from './odd-forms.ts';
@@ -23,10 +23,10 @@ afterAll(async () => {
 const WINDOW = { start: '2026-01-29T00:00:00Z', end: '2026-02-02T00:00:00Z' };
 
 /** Every field, so that each record shows, and the totals alone. */
-const questionsOf = ({ fields }: Report): Question[] => {
-  const metrics = Object.keys(fields).filter((name) => fields[name]?.role === 'metric');
+const questionsOf = (report: Report): Question[] => {
+  const metrics = metricsOf(report).map(({ name }) => name);
   return [
-    { ...WINDOW, fields: Object.keys(fields) },
+    { ...WINDOW, fields: report.fields.map(({ name }) => name) },
     { ...WINDOW, fields: metrics },
     { ...WINDOW, fields: ['ContainerId', 'DateTime', ...metrics] },
   ];
@@ -321,7 +321,9 @@ describe('npm run lake -- convert', () => {
       ]);
       expect(broken).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/^These can't be read:\n.*broken\.parquet: /),
+        stderr: expect.stringMatching(
+          /^Nothing was written. One thing stands against it:\n.*broken\.parquet can't be read: /,
+        ),
       });
       await mkdir(join(directory, 'nothing'));
       const nothing = await runLake(['convert', join(directory, 'nothing'), '--to', join(directory, 'none')]);

@@ -39,7 +39,10 @@ export async function lakeCommand(parameters: readonly string[], { out, err }: O
     return await run(parameters, out);
   } catch (error) {
     const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
-    if (!isUsage && !(error instanceof LakeFault || error instanceof EventsFault)) throw error;
+    // A full disk, a folder without the right to write: what the system says is all there is to say.
+    const isSystems = (error as NodeJS.ErrnoException).syscall !== undefined;
+    const isKnown = error instanceof LakeFault || error instanceof EventsFault;
+    if (!isUsage && !isSystems && !isKnown) throw error;
     err(`${(error as Error).message}\n${isUsage ? `\n${USAGE}` : ''}`);
     return NOT_DONE;
   }

@@ -79,8 +79,8 @@ async function planAll(
   options: ConvertOptions,
   onProgress: (what: string, done: number, total: number) => void,
 ): Promise<InputPlan[]> {
-  const files = await openInputs(connection, options.inputs, join(directory, 'copies'));
-  const faults: string[] = [];
+  const { files, faults: unread } = await openInputs(connection, options.inputs, join(directory, 'copies'));
+  const faults = [...unread];
   const plans: InputPlan[] = [];
   for (const [index, file] of files.entries()) {
     const plan = planInput(file, options);

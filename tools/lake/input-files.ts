@@ -21,11 +21,13 @@ export interface InputFile {
 interface FoundFile {
   readonly name: string;
   readonly path: string;
+  /** Why it can't be read. */
+  readonly unreadable?: string;
 }
 
 /**
- * The files that the operator named, folders and buckets walked through. Throws a LakeFault that names everything that
- * can't be read.
+ * The files that the operator named, folders and buckets walked through, and what of them can't be read. Throws a
+ * LakeFault where there is no file at all.
  *
  * @param directory for copies of what lies in buckets
  */
@@ -33,7 +35,7 @@ export async function openInputs(
   connection: DuckDBConnection,
   inputs: readonly string[],
   directory: string,
-): Promise<InputFile[]> {
+): Promise<{ readonly files: readonly InputFile[]; readonly faults: readonly string[] }> {
   const found = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
   if (found.length === 0) throw new LakeFault(`There are no files in ${inputs.join(', ')}`);
   const faults: string[] = [];
@@ -41,10 +43,9 @@ export async function openInputs(
   for (const file of found)
     await describe(connection, file).then(
       (input) => files.push(input),
-      (error: Error) => faults.push(`${file.name}: ${error.message.split('\n', 1)[0]}`),
+      (error: Error) => faults.push(`${file.name} can't be read: ${error.message.split('\n', 1)[0]}`),
     );
-  if (faults.length > 0) throw new LakeFault(`These can't be read:\n  ${faults.join('\n  ')}`);
-  return files;
+  return { files, faults };
 }
 
 /** As the engines do, this leaves out what a writer hides. */
@@ -64,11 +65,19 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
   if (!found.isDirectory()) return [{ name: input, path: input }];
   const entries = await listFolder(input);
   return entries
-    .filter(({ path, size }) => size > 0 && !isHidden(path))
-    .map(({ path }) => ({ name: join(input, path), path: join(input, path) }));
+    .filter(({ path, size, unreadable }) => (size > 0 || unreadable) && !isHidden(path))
+    .map(({ path, unreadable }) => ({
+      name: join(input, path),
+      path: join(input, path),
+      ...(unreadable && { unreadable }),
+    }));
 }
 
-async function describe(connection: DuckDBConnection, { name, path }: FoundFile): Promise<InputFile> {
+async function describe(
+  connection: DuckDBConnection,
+  { name, path, unreadable }: FoundFile,
+): Promise<InputFile> {
+  if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
   const reader = (await isParquet(path))
     ? `read_parquet(${file}, hive_partitioning = false)`

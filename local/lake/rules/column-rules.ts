@@ -4,6 +4,7 @@ import { type Column, type ColumnType, PARTITION_COLUMN, TIME_COLUMN } from '../
 import { fits } from '../column-types.ts';
 import type { Finding, Rule } from '../finding.ts';
 import { type FileFacts, filesOf, type TableFacts } from '../lake-facts.ts';
+import { companyColumn } from '../report-columns.ts';
 import { similarName } from '../similar-name.ts';
 
 const CONVERT = 'Run `npm run lake -- convert`';
@@ -73,8 +74,7 @@ function missing(
       needed: type,
       cure: `Write it.${hint}`,
     };
-  const governing = report.fields[report.governedBy];
-  const isCompany = governing && 'column' in governing && governing.column === name;
+  const isCompany = companyColumn(report) === name;
   return {
     severity: 'warning',
     found: `it is missing, which Athena reads as NULL${isCompany ? ': no caller who is restricted to companies sees these records' : ''}`,
@@ -110,4 +110,29 @@ const dayIsTheFolders = inFiles(({ path, footer }) =>
     : [],
 );
 
-export const columnRules: readonly Rule[] = [columnsFit, columnsAreThere, namesAreUnique, dayIsTheFolders];
+/** DuckDB tells the file of each record under this name, and only under it leaves out the days that are not asked for. */
+const FILE_NAME = 'filename';
+
+const namesAreFree: Rule = ({ location, tables }) =>
+  tables.flatMap((table) => {
+    const files = filesOf(table).filter(({ footer }) => footer?.types.has(FILE_NAME));
+    if (files.length === 0) return [];
+    return [
+      {
+        severity: location.startsWith('s3://') ? 'warning' : 'fails',
+        paths: files.map(({ path }) => path),
+        column: FILE_NAME,
+        found: 'DuckDB, the engine on one machine, needs this name for its own; Athena and Trino do not',
+        needed: 'no column of this name',
+        cure: `${CONVERT}: it leaves out what the contract does not know.`,
+      },
+    ];
+  });
+
+export const columnRules: readonly Rule[] = [
+  columnsFit,
+  columnsAreThere,
+  namesAreUnique,
+  namesAreFree,
+  dayIsTheFolders,
+];

@@ -70,6 +70,16 @@ const cureOf = ({ size, path }: FileFacts): string => {
     : 'Write it again, or remove it.';
 };
 
+/** What can't even be listed may hold records, which the engines fail on or leave out. */
+const allIsReadable: Rule = ({ unreadable }) =>
+  unreadable.map(({ path, unreadable: reason = '' }) => ({
+    severity: 'fails',
+    paths: [path],
+    found: reason,
+    needed: 'files and folders that can be read',
+    cure: 'Give the right to read it, put there what it links to, or remove it.',
+  }));
+
 /** The same bytes twice in one day: a copy that was left over counts every record twice. */
 const filesAreNotCopies: Rule = ({ tables }) =>
   tables.flatMap(({ days }) =>
@@ -120,6 +130,7 @@ const nothingIsHidden: Rule = ({ tables }) =>
 export const layoutRules: readonly Rule[] = [
   tablesAreThere,
   recordsLieInDays,
+  allIsReadable,
   filesAreParquet,
   filesAreNotCopies,
   daysHaveCome,

@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { findBrowser } from './find-browser.ts';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-/** The browser of the machine, or the one that CHROMIUM names. Throws where there is none. */
-export function startBrowser(): Promise<Browser> {
-  const executablePath = process.env['CHROMIUM'] ?? PLACES.find((place) => existsSync(place));
+/** Starts the browser of the machine. Throws where there is none. */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = await findBrowser();
   if (executablePath === undefined)
     throw new Error(
       'There is no Chromium on this machine. Install it (apt-get install chromium) or set CHROMIUM.',

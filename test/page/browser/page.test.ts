@@ -178,9 +178,10 @@ describe('faults', () => {
     expect(await fields.getByRole('alert').innerText()).toBe('Missing: this parameter is required.');
 
     const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
+    // A browser may fetch the page's icon as late as this.
+    page.on('request', (request) => request.url().includes('/page/') || asked.push(request.url()));
     await page.getByRole('button', { name: 'Run the report' }).click();
-    await page.getByText('There are 3 faults above.').waitFor();
+    await page.getByText('The request has 3 faults, told where they are.').waitFor();
     await page.getByText('Choose who asks.').waitFor();
     expect(asked).toEqual([]);
     // The service's own words for the same request.
@@ -484,7 +485,7 @@ describe('whoever looks', () => {
     await page.getByRole('button', { name: 'Filter by PlacementId' }).click();
     await page.getByLabel('PlacementId, value 1', { exact: true }).fill('1x');
     await page.getByRole('button', { name: 'Run the report' }).click();
-    await page.getByText('There are 2 faults above.').waitFor();
+    await page.getByText('The request has 2 faults, told where they are.').waitFor();
     await seen('faults');
 
     await tellDays(page);
@@ -507,12 +508,27 @@ describe('whoever looks', () => {
     service.stack.faults.set([]);
     await page.getByRole('link', { name: 'Download CSV' }).waitFor();
     await page.getByRole('img').waitFor();
+    // A number of which digits are cut is another number.
+    const cut = await page
+      .locator('td.number')
+      .evaluateAll((cells) =>
+        cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map(({ textContent }) => textContent),
+      );
+    expect(cut).toEqual([]);
     await seen('report');
 
     for (const name of ['curl', 'Python', 'R', 'Power Query']) {
       await page.getByRole('tab', { name, exact: true }).click();
       expect(await sideways(), name).toBeLessThanOrEqual(0);
     }
+    // A request that grows pushes its column up, and does not lie over the report.
+    const overlap = await page.evaluate(() => {
+      const [request, result] = ['.request', '.result'].map((name) =>
+        document.querySelector(name)?.getBoundingClientRect(),
+      );
+      return (request?.bottom ?? Number.NaN) - (result?.top ?? Number.NaN);
+    });
+    expect(overlap).toBeLessThanOrEqual(0);
     await seen('Power Query');
     await field(page, 'Day').uncheck();
     await runReport(page);

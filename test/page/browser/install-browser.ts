@@ -1,0 +1,28 @@
+/**
+ * Sees to it that the page can be tested: where there is no Chromium, apt-get installs it, which takes root. Where none
+ * can be had, one line says so, and the exit code is 1.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findBrowser } from './find-browser.ts';
+
+const LONGEST_MS = 180_000;
+
+const aptGet = (...parameters: string[]) =>
+  promisify(execFile)('apt-get', ['--quiet', '--yes', ...parameters], {
+    timeout: LONGEST_MS,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+
+if ((await findBrowser()) === undefined)
+  try {
+    await aptGet('update');
+    await aptGet('install', '--no-install-recommends', 'chromium');
+    if ((await findBrowser()) === undefined) throw new Error('apt-get installed none');
+  } catch (error) {
+    const [reason] = (error as Error).message.split('\n');
+    process.stdout.write(
+      `NOT RUN: the tests in a browser; there is no Chromium, and none can be had: ${reason}\n`,
+    );
+    process.exitCode = 1;
+  }
