@@ -75,6 +75,8 @@ async function run(cwd: string, command: string, ...parameters: readonly string[
     ...process.env,
     PATH: `${BIN}:${process.env['PATH']}`,
     VITEST: undefined,
+    // Vitest has its workers' children write in colours.
+    FORCE_COLOR: '0',
     NODE_ENV: undefined,
   };
   const { code, output } = await runCommand(command, parameters, { cwd, env });
