@@ -76,7 +76,8 @@ async function run(cwd: string, command: string, ...parameters: readonly string[
     PATH: `${BIN}:${process.env['PATH']}`,
     VITEST: undefined,
     // Vitest has its workers' children write in colours.
-    FORCE_COLOR: '0',
+    FORCE_COLOR: undefined,
+    NO_COLOR: '1',
     NODE_ENV: undefined,
   };
   const { code, output } = await runCommand(command, parameters, { cwd, env });
