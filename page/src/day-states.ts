@@ -28,12 +28,8 @@ export function stateOf(told: Told | undefined, report: string, day: string): Da
   return told.states.get(day) ?? 'missing';
 }
 
-/** Set where the service does not tell: it is not asked again. */
-let isNeverTold = false;
-
 /** Asks how the days of a report stand that the caller can see. What goes wrong leaves them untold. */
 export async function askDays(report: string): Promise<void> {
-  if (isNeverTold) return;
   const first = addDays(today.value, 1 - MOST_DAYS);
   const last = today.value;
   const query = new URLSearchParams({
@@ -49,7 +45,6 @@ export async function askDays(report: string): Promise<void> {
         cache: 'no-store',
       },
     );
-    isNeverTold = response.status === 404;
     if (!response.ok) return;
     const answer = (await response.json()) as { days: { day: string; state: DayState }[] };
     const states = new Map(answer.days.map(({ day, state }) => [day, state]));

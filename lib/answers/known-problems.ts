@@ -1,4 +1,4 @@
-import { gatewayProblems, refusedByFirewall } from '../answers/gateway-problems.ts';
+import { gatewayProblems, refusedByFirewall } from './gateway-problems.ts';
 import {
   InvalidRequest,
   NoRecords,
@@ -8,9 +8,9 @@ import {
   ReportTooLarge,
   Unauthenticated,
   Unavailable,
-} from '../answers/problem.ts';
-import { problemDocument } from '../answers/problem-document.ts';
-import { problemResponse } from '../answers/problem-response.ts';
+} from './problem.ts';
+import { problemDocument } from './problem-document.ts';
+import { problemResponse } from './problem-response.ts';
 
 /** A problem as a caller may see it: the very document and headers that the service, or its gateway, answers. */
 export interface KnownProblem {
