@@ -17,7 +17,7 @@ from decimal import Decimal
 import faults
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import apigateway_v1, athena, cognito, s3
+from ministack.services import apigateway_v1, athena, cognito, s3, secretsmanager
 from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
@@ -90,6 +90,22 @@ def metric_math_alarms_are_stored():
         return record
 
     replace(provisioners, "_cw_metric_alarm_record", make)
+
+
+@bend("The emulator's Ref of a secret is its name; CloudFormation's is its ARN, by which the probe's role names it.")
+def secrets_are_referred_to_by_their_arn():
+    handlers = provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
+    create, update, delete = (handlers[act] for act in ("create", "update", "delete"))
+
+    def by_arn(_, attributes):
+        return attributes["Arn"], attributes
+
+    def name_of(arn):
+        return secretsmanager._resolve(arn)[0]
+
+    handlers["create"] = lambda *args: by_arn(*create(*args))
+    handlers["update"] = lambda arn, *args: by_arn(*update(name_of(arn), *args))
+    handlers["delete"] = lambda arn, props: delete(name_of(arn), props)
 
 
 # --- Cognito: an issuer that can be reached ---

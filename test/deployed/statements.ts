@@ -23,6 +23,8 @@ const everything = [
 ];
 
 const ATHENA_S3 = 'Athena User Guide, "Control access to Amazon S3 from Athena"';
+const S3_MISSING =
+  'S3 API Reference, "GetObject" and "HeadObject", Permissions: without it, 403 instead of 404 for what is not there';
 const ATHENA_GLUE =
   'Athena User Guide, "Configure access to databases and tables in the AWS Glue Data Catalog"';
 
@@ -51,7 +53,11 @@ export const statements: readonly {
   },
   { sid: 'WriteQueryResults', functions: querying, proof: { awsOnly: ATHENA_S3 } },
   { sid: 'ListQueryResultUploads', functions: querying, proof: { awsOnly: ATHENA_S3 } },
-  { sid: 'TellMissingFromForbidden', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
+  {
+    sid: 'TellMissingFromForbidden',
+    functions: [...querying, 'publish', 'abandon'],
+    proof: { awsOnly: S3_MISSING },
+  },
   { sid: 'ReadResults', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
   { sid: 'WriteResults', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
   {

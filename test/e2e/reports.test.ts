@@ -74,6 +74,22 @@ describe('GET /reporting/publisherperformance', () => {
       'the header alone where a grouping finds no data',
       ask('Day,Clicks', { start: '2026-01-04T00:00:00Z', end: '2026-01-05T00:00:00Z' }),
     ],
+    [
+      'the header alone before the first day of the lake',
+      ask('Day,Clicks', { start: '1999-12-31T00:00:00Z', end: '2000-01-02T00:00:00Z' }),
+    ],
+    [
+      'the header alone in the year 0000, its hours cut',
+      ask('DateTime,Clicks', { start: '0000-01-01T00:30:00Z', end: '0000-01-02T00:30:00Z' }),
+    ],
+    [
+      'one row of zeros in the year 0000, filtered by its hours',
+      ask('Opens,Clicks', {
+        start: '0000-01-01T00:00:00Z',
+        end: '0000-02-01T00:00:00Z',
+        filters: { DateTime: ['0000-01-01T10:00:00Z'], PlacementId: ['11'] },
+      }),
+    ],
     ['dimensions alone, each combination once', ask('DeviceOrProxy,PublisherAccountId')],
     ['metrics before dimensions, in requested order', ask('Revenue,DeviceOrProxy,Opens,Day')],
     [

@@ -10,8 +10,8 @@ const BIN = join(ROOT, 'node_modules/.bin');
 /** A copy of the tree as it stands, with the packages of the original. */
 export interface TreeCopy extends AsyncDisposable {
   readonly directory: string;
-  /** Does what a recipe's step says. Throws where it can't be done. */
-  follow(step: Step): Promise<void>;
+  /** Does what a recipe's step says; resolves to what it printed. Throws where it can't be done. */
+  follow(step: Step): Promise<string>;
   /** Which files differ from those that were copied. */
   changedFiles(): Promise<string[]>;
 }
@@ -38,17 +38,17 @@ export async function copyTree(): Promise<TreeCopy> {
   return {
     directory,
     async follow(step) {
-      if (step.kind === 'run')
-        return void (await run(directory, 'bash', '-euo', 'pipefail', '-c', step.command));
+      if (step.kind === 'run') return run(directory, 'bash', '-euo', 'pipefail', '-c', step.command);
       const file = join(directory, step.path);
-      if (step.kind === 'file') {
-        await mkdir(dirname(file), { recursive: true });
-        return writeFile(file, step.text, { flag: 'wx' });
+      await mkdir(dirname(file), { recursive: true });
+      if (step.kind === 'file') await writeFile(file, step.text, { flag: 'wx' });
+      else {
+        const parts = (await readFile(file, 'utf8')).split(step.before);
+        if (parts.length !== 2)
+          throw new Error(`${step.path} holds this ${parts.length - 1} times, not once:\n${step.before}`);
+        await writeFile(file, parts.join(step.after));
       }
-      const parts = (await readFile(file, 'utf8')).split(step.before);
-      if (parts.length !== 2)
-        throw new Error(`${step.path} holds this ${parts.length - 1} times, not once:\n${step.before}`);
-      return writeFile(file, parts.join(step.after));
+      return '';
     },
     async changedFiles() {
       const changed = await run(
