@@ -18,7 +18,7 @@ export interface LocalPartner {
 const { name, client, contact, since, active } = partnerRecord.entries;
 
 /** A record of the register, of which most may be left out, and the client's secret. */
-const entry = v.strictObject({
+const partnerOfFile = v.strictObject({
   form: v.optional(v.literal(1), 1),
   name,
   /** The name, if left out. */
@@ -31,7 +31,7 @@ const entry = v.strictObject({
   active: v.optional(active, true),
 });
 
-const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof entry>): LocalPartner => {
+const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof partnerOfFile>): LocalPartner => {
   const clientId = client ?? facts.name;
   return {
     record: { ...facts, client: clientId },
@@ -47,7 +47,7 @@ export function readPartners(text: string): readonly LocalPartner[] {
   } catch (error) {
     throw new Error(`not JSON: ${(error as Error).message}`);
   }
-  const result = v.safeParse(v.pipe(v.array(entry), v.minLength(1, 'names no partner')), document);
+  const result = v.safeParse(v.pipe(v.array(partnerOfFile), v.minLength(1, 'names no partner')), document);
   if (!result.success) {
     const faults = result.issues.map((issue) => `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`);
     throw new Error(faults.join('; '));

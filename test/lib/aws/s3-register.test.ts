@@ -93,7 +93,7 @@ describe('the register in S3', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('counts the minute from before the read, and takes a clock that was set back for no youth', async () => {
+  it('counts the minute from before the read, and reads again where the clock was set back', async () => {
     const texts = new Map([['client-1', JSON.stringify(recordOf('client-1'))]]);
     const { find, asked, cache } = bucketOf(texts);
     await find('client-1');
@@ -103,7 +103,7 @@ describe('the register in S3', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('lets go of what is too old to be given', async () => {
+  it('drops listings that are too old to be used again', async () => {
     const { find, cache } = bucketOf(new Map());
     for (let client = 0; client < 50; client++) await find(`stranger-${client}`);
     expect(cache.size).toBe(50);
