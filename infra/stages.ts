@@ -23,7 +23,7 @@ export const dev: StageInput = {
   ...common,
   keepData: false,
   reports,
-  queries: { maxGigabytesScanned: 10 },
+  queries: { maxGigabytesScanned: 10, underWayPerPartner: 5 },
   throttling: { requestsPerSecond: 5, burst: 10 },
   maxRequestsPerAddress: 500,
   logDays: 14,
@@ -42,7 +42,7 @@ export const prod: StageInput = {
   ...common,
   keepData: true,
   reports,
-  queries: { maxGigabytesScanned: 100 },
+  queries: { maxGigabytesScanned: 100, underWayPerPartner: 5 },
   // Athena starts 20 queries a second for an account (burst 80): more requests than that would only wait.
   throttling: { requestsPerSecond: 20, burst: 40 },
   maxRequestsPerAddress: 1_000,

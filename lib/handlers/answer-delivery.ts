@@ -49,6 +49,7 @@ export async function answerDelivery(
     listingMs: config.listingMs,
     admitsGzip: admitsGzip(requestHeader(event, 'accept-encoding')),
     maxBytesScanned: config.maxBytesScanned,
+    queriesPerClient: config.queriesPerPartner,
   };
   const note = (learnt: DeliveryFacts) => {
     const ends = [...(facts.ends ?? []), ...(learnt.ends ?? [])];

@@ -50,7 +50,7 @@ const roles = rolesOf('newAccount');
 const ALLOWED_WILDCARDS = [
   // Objects are named by what they hold: days and files, queries, reports, tickets.
   /^arn:(aws|<AWS::Partition>):s3:::made-events\/(publisher_events|advertiser_events)\/\*$/,
-  /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|orders|tickets|publications|abandoned)\/\*$/,
+  /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|orders|tickets|publications|abandoned|shares)\/\*$/,
   // Named by the digest of a client's id, which a token tells.
   /^arn:(aws|<AWS::Partition>):s3:::made-partners\/partners\/\*$/,
   /^arn:(aws|<AWS::Partition>):s3:::example-events\/warehouse\/(publisher_events|advertiser_events)\/\*$/,
@@ -168,18 +168,18 @@ describe('a function', () => {
   it.each([
     [
       'publisherperformance',
-      ['abandoned', 'athena', 'orders', 'publications', 'reports'],
-      ['athena', 'orders', 'publications', 'reports', 'tickets'],
+      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'shares'],
+      ['athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
     ],
     [
       'advertiserperformance',
-      ['abandoned', 'athena', 'orders', 'publications', 'reports'],
-      ['athena', 'orders', 'publications', 'reports', 'tickets'],
+      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'shares'],
+      ['athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
     ],
     [
       'downloads',
-      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'tickets'],
-      ['athena', 'orders', 'publications', 'reports', 'tickets'],
+      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
+      ['athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
     ],
     ['publish', ['athena', 'publications', 'reports'], ['reports']],
     ['abandon', [], ['abandoned']],
