@@ -19,6 +19,8 @@ const BENCHMARKS = [
   'bytes-scanned',
   'load',
   'growth',
+  'rush',
+  'fair-shares',
 ];
 const RIVALS = ['csv-parse', 'csv-stringify', 'papaparse'];
 
