@@ -11,7 +11,13 @@ import { settled } from './settled.ts';
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
-  return () => vi.useRealTimers();
+  // Dice that fall everywhere, and alike in every run.
+  let throws = 0;
+  const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);
+  return () => {
+    dice.mockRestore();
+    vi.useRealTimers();
+  };
 });
 
 /** The report of January up to this day. */
@@ -145,6 +151,20 @@ describe('a client with more reports than may be under way', () => {
     );
     expect(of.queries.started).toHaveLength(4);
     expect(answers.map(({ delivery }) => delivery?.state)).toEqual(Array(5).fill('ready'));
+  });
+});
+
+describe('a query that fails and is tried again by another client', () => {
+  it('still counts for the one that it was started for', async () => {
+    const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
+    const one: Partial<DeliveryTerms> = { queriesPerClient: 1 };
+    await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
+    const other = follow(of, reportOf(1, 'client-2'), one);
+    const next = follow(of, reportOf(2), one);
+    const answers = await settled(Promise.all([other, next]));
+    expect(answers.map(({ delivery }) => delivery?.state)).toEqual(['ready', 'ready']);
+    // Both tries were client-1's, whoever asked the engine: its next report came after them.
+    expect(answers[1]?.atMs).toBeGreaterThan(40_000);
   });
 });
 
