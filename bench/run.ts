@@ -19,6 +19,7 @@ const BENCHMARKS = [
   'bytes-scanned',
   'load',
   'growth',
+  'listing',
   'rush',
   'fair-shares',
 ];
