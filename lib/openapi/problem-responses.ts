@@ -82,11 +82,11 @@ export function problemResponses(scope: string): Part {
   };
 }
 
+/** Without its content: a second kind of body would take the members of the first from the types of generated clients. */
 const tooLarge: Part = {
   description:
-    'The request line and the headers are larger than 10 KB together. API Gateway answers by itself, without a ' +
-    'problem document: go by the status.',
-  content: { 'application/*': { schema: { type: 'object' }, example: requestTooLarge.body } },
+    'The request line and the headers are larger than 10 KB together. API Gateway answers by itself, with ' +
+    `\`${JSON.stringify(requestTooLarge.body)}\` in \`${requestTooLarge.mediaType}\` and no problem document: go by the status.`,
 };
 
 /** References to those of these statuses, by status. */
