@@ -21,18 +21,37 @@ interface Case extends Omit<Question, 'report'> {
   readonly columns: readonly string[];
 }
 
-const TENANT = {
-  fields: ['Day', 'Clicks'],
-  firstDay: '2026-02-02',
-  days: 7,
-  columns: ['publisher_company_id', 'clicks'],
+const WEEK = { firstDay: '2026-02-02', days: 7 };
+const ONE_METRIC = { ...WEEK, fields: ['Day', 'Clicks'], columns: ['publisher_company_id', 'clicks'] };
+const FOUR_METRICS = {
+  ...WEEK,
+  fields: ['PlacementId', 'DeviceOrProxy', 'ServedAds', 'Opens', 'Clicks', 'Revenue'],
+  columns: [
+    ...['publisher_company_id', 'placement_id', 'device_or_proxy'],
+    ...['served_ads', 'placement_opens', 'clicks', 'revenue'],
+  ],
 };
 
-/** A week of the largest company of the sample events, and of one in the middle. */
-const TENANTS: readonly Case[] = [
-  { ...TENANT, what: 'a week of the largest company', filters: { PublisherCompanyId: '1000' } },
-  { ...TENANT, what: 'a week of a median company', filters: { PublisherCompanyId: '1016' } },
+/** The largest company of the sample events, and one in the middle. */
+const LARGEST = { PublisherCompanyId: '1000' };
+const MEDIAN = { PublisherCompanyId: '1016' };
+
+/** What a partner asks, of one company. */
+const OF_MEDIAN: readonly Case[] = [
+  { ...ONE_METRIC, what: 'a week of a median company, one metric', filters: MEDIAN },
+  {
+    ...FOUR_METRICS,
+    what: 'a week of a median company by placement and device, four metrics',
+    filters: MEDIAN,
+  },
 ];
+const TENANTS: readonly Case[] = [
+  { ...ONE_METRIC, what: 'a week of the largest company, one metric', filters: LARGEST },
+  ...OF_MEDIAN,
+];
+
+/** A report of one company should read no more of a sorted lake than such a part of what it reads of an unsorted one. */
+const TENANT_PART = 10;
 
 const CASES: readonly Case[] = [
   {
@@ -101,7 +120,7 @@ async function footerBytes(path: string): Promise<number> {
 }
 
 /** The days of a window as `npm run lake -- convert` stores them, beside the lake that they come from. */
-async function convertedLake(eventsDirectory: string, window: Case, hourly: boolean): Promise<string> {
+async function convertedLake(eventsDirectory: string, window: typeof WEEK, hourly: boolean): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-lake-'));
   // The other table as it is: nobody asks for it.
   const other = advertiserReport.table;
@@ -154,16 +173,24 @@ export async function measure(): Promise<Section> {
   for (const [how, hourly] of [
     ['sorted', false],
     ['sorted hours', true],
-  ] as const)
-    for (const tenant of TENANTS) {
-      const lake = await convertedLake(eventsDirectory, tenant, hourly);
-      found.push(...(await scan(lake, [{ ...tenant, what: `${tenant.what}, ${how}` }])));
-      await rm(lake, { recursive: true });
-    }
+  ] as const) {
+    const lake = await convertedLake(eventsDirectory, WEEK, hourly);
+    found.push(
+      ...(await scan(
+        lake,
+        TENANTS.map((tenant) => ({ ...tenant, what: `${tenant.what}, ${how}` })),
+      )),
+    );
+    await rm(lake, { recursive: true });
+  }
   const whole = found.filter(({ isTenants }) => !isTenants);
   const most = Math.max(...whole.map(({ bytesScanned, least }) => bytesScanned / least));
-  const median = found.filter(({ what }) => what.startsWith('a week of a median company'));
-  const saved = (median[0]?.bytesScanned ?? 0) / (median[1]?.bytesScanned ?? Number.NaN);
+  const scannedFor = (report: string) =>
+    found.find(({ what }) => what === report)?.bytesScanned ?? Number.NaN;
+  const savings = OF_MEDIAN.map(({ what }) => ({
+    what,
+    saved: scannedFor(what) / scannedFor(`${what}, sorted`),
+  }));
   const megabytes = (bytes: number) => figure(bytes / 1e6);
   return {
     title: 'Bytes scanned',
@@ -185,18 +212,20 @@ export async function measure(): Promise<Section> {
     reading:
       "Beyond the columns, the engine reads at least the last 16 KiB of each file to find them, and of the table's first for its " +
       'schema. That is nothing beside a report of some size, and shows where a whole report needs less than 100 kB. Of a ' +
-      "company's report over a sorted lake, most is footers.",
+      'narrow report of one company over a sorted lake, most is footers, which grow with the row groups: 16 of them a day instead of 39 ' +
+      'would halve what it reads, and double it for a report of all columns. These reports read so little that what is read beyond the ' +
+      'columns is more than `event_time` would be; the last goal is told by the others.',
     goals: [
       {
         goal: 'at most 1.05x the least possible, where every company counts',
         measured: times(most),
         isMet: most <= 1.05,
       },
-      {
-        goal: "a median company's week reads at most a fifth where the lake is sorted by company",
+      ...savings.map(({ what, saved }) => ({
+        goal: `${what}: at most 1/${TENANT_PART} where the lake is sorted by company`,
         measured: `1/${figure(saved)}`,
-        isMet: saved >= 5,
-      },
+        isMet: saved >= TENANT_PART,
+      })),
       {
         goal: 'a whole-day window never reads event_time',
         measured: `beyond the least, at most ${times(

@@ -30,22 +30,6 @@ export const ENV = {
   pageFiles: 'PAGE_FILES',
 } as const;
 
-/** The path under which every route of the service lives (docs/contract.md#the-two-reports). */
-export const BASE_PATH = '/reporting';
-
-/** Where a caller waits for a report that takes longer than one request: `/{ticket}/{hop}` follows. */
-export const DOWNLOADS_PATH = `${BASE_PATH}/downloads`;
-
-/** Where the OpenAPI document is served. */
-export const OPENAPI_PATH = '/openapi.json';
-
-/** Where the catalogue is served as JSON. */
-export const FIELDS_PATH = `${BASE_PATH}/fields`;
-
-/** The page for people, and where the files lie that it loads. */
-export const PAGE_PATH = '/';
-export const PAGE_FILES_PATH = '/page';
-
 /**
  * The results bucket's CORS rule, for pages of any origin: a download's right is its signature. A redirect from one
  * origin to another makes a browser send `Origin: null`, which no narrower rule could name.

@@ -1,6 +1,6 @@
-import { BASE_PATH } from '../lib/names.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { formatUtcTime } from '../lib/report/utc-time.ts';
+import { reportPath } from '../lib/routes.ts';
 import type { Stack } from './stack.ts';
 
 const DAY_MS = 86_400_000;
@@ -23,7 +23,7 @@ export function exampleCurl(
     `endExclusive=${formatUtcTime(end)}`,
     'api-version=1.0',
   ];
-  const url = `${stack.apiUrl}${BASE_PATH}/${publisherReport.name}?${query.join('&')}`;
+  const url = `${stack.apiUrl}${reportPath(publisherReport)}?${query.join('&')}`;
   const settings = Object.entries(environment).flatMap(([name, value]) =>
     value ? [`${name}='${value}'`] : [],
   );

@@ -47,6 +47,19 @@ export const gatewayProblems = {
   },
 } as const satisfies Record<string, GatewayProblem>;
 
+/** What API Gateway answers where it has no answer for the case: these stand for all that is left. */
+export const otherGatewayProblems = {
+  unreadable: {
+    responseType: 'DEFAULT_4XX',
+    status: 400,
+    slug: 'invalid-request',
+    title: 'Invalid request',
+    detail:
+      'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
+  },
+  failed: { ...gatewayProblems.functionFailed, responseType: 'DEFAULT_5XX', status: 500 },
+} as const satisfies Record<string, GatewayProblem>;
+
 /**
  * What API Gateway answers where the request line and the headers are larger than it takes. It can't be customised
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html): its own template, and no

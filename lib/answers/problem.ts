@@ -1,4 +1,4 @@
-import { gatewayProblems } from './gateway-problems.ts';
+import { gatewayProblems, otherGatewayProblems } from './gateway-problems.ts';
 
 /** One fault of a request: the query parameter or header at fault, and what is wrong with it. */
 export interface Fault {
@@ -35,8 +35,8 @@ function firstFault([first, ...others]: readonly Fault[]): string {
 /** 400: what is wrong with the request, at once (docs/contract.md#errors). */
 export class InvalidRequest extends Problem {
   readonly status = 400;
-  readonly slug = 'invalid-request';
-  readonly title = 'Invalid request';
+  readonly slug = otherGatewayProblems.unreadable.slug;
+  readonly title = otherGatewayProblems.unreadable.title;
   /** A request of 8 kB can have a thousand faults, and each may list all field names. */
   static readonly mostListed = 25;
   /** The first of them; a caller who mends so many asks again. */

@@ -1,8 +1,8 @@
-import { BASE_PATH } from '../names.ts';
 import { type Field, type Levels, reports } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
+import { reportPath } from '../routes.ts';
 
 /** One field as callers see it: no column, no table. */
 const describeField = (field: Field, levels: Levels | undefined) => ({
@@ -34,10 +34,10 @@ export const describeFields = (currency: string | undefined) => ({
     filterTextCharacters: MAX_TEXT_CHARACTERS,
     filterTimeForms: TIME_FILTER_FORM,
   },
-  reports: reports.map(({ name, title, levels, fields }) => ({
-    name,
-    title,
-    path: `${BASE_PATH}/${name}`,
-    fields: fields.map((field) => describeField(field, levels)),
+  reports: reports.map((report) => ({
+    name: report.name,
+    title: report.title,
+    path: reportPath(report),
+    fields: report.fields.map((field) => describeField(field, report.levels)),
   })),
 });

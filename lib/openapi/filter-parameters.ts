@@ -1,4 +1,5 @@
 import { type Dimension, dimensionsOf, type Report } from '../report/catalogue.ts';
+import { filterParameter } from '../report/filter-parameter.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
 import { patternOf } from '../report/utc-time.ts';
 import { exampleRequests, exampleValue } from './example-requests.ts';
@@ -33,7 +34,7 @@ export function filterParameters(report: Report): Part[] {
     const { name, meaning } = dimension;
     const asked = examples.find(([, { filter }]) => filter?.[name])?.[1].filter?.[name];
     return {
-      name: `filter[${name}]`,
+      name: filterParameter(name),
       in: 'query',
       description:
         `Counts only the records with this ${meaning}. Repeated, any of the values will do. Filters on ` +

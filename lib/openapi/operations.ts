@@ -1,3 +1,9 @@
+import {
+  gatewayProblems,
+  otherGatewayProblems,
+  refusedByFirewall,
+  requestTooLarge,
+} from '../answers/gateway-problems.ts';
 import { NOTE } from '../answers/redirect.ts';
 import { DAY_STATES, HABIT_DAYS } from '../delivery/day-states.ts';
 import { type Report, reports } from '../report/catalogue.ts';
@@ -8,8 +14,13 @@ import { problemReferences } from './problem-responses.ts';
 import { reportParameters } from './report-parameters.ts';
 import { type Part, reference } from './schema.ts';
 
-/** What the gateway may answer to any request. */
-export const GATEWAY_STATUSES = [400, 403, 413, 429, 500, 502, 504];
+/** What the gateway may answer to any request that has a route. */
+export const GATEWAY_STATUSES = [
+  ...Object.values(gatewayProblems).filter((problem) => problem !== gatewayProblems.notFound),
+  ...Object.values(otherGatewayProblems),
+  requestTooLarge,
+  refusedByFirewall,
+].map(({ status }) => status);
 
 /** 303, for `components`. */
 export const seeOther: Part = {

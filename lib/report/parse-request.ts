@@ -10,6 +10,7 @@ import {
   type TimeDimension,
 } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
+import { filteredField, filterParameter } from './filter-parameter.ts';
 import { filterColumnSchema, filterTimeSchema } from './filter-value.ts';
 import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
@@ -52,7 +53,6 @@ export interface ReportQuery {
 
 const LIST_PARAMETERS = ['requestedFields', 'groupBy'];
 const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 'groupBy', 'api-version'];
-const FILTER = /^filter\[([^[\]]+)\]$/;
 
 /** How several libraries write a list: `name[]=a&name[]=b` or `name[0]=a&name[1]=b`. */
 const INDEXED = /^(.+?)\[\d*\]$/s;
@@ -159,7 +159,7 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
 
   const filters: Filter[] = [];
   for (const [parameter, values] of Object.entries(parameters)) {
-    const name = FILTER.exec(parameter)?.[1];
+    const name = filteredField(parameter);
     const dimension = dimensions.find((candidate) => candidate.name === name);
     if (dimension) {
       const filter = read(parameter, filterSchema(dimension), values);
@@ -200,13 +200,13 @@ const isIndexed = (list: string, parameters: ReportQuery['parameters']) =>
 
 function unknownParameter(parameter: string): string {
   const name = INDEXED.exec(parameter)?.[1] ?? '';
-  if (FILTER.test(name))
+  if (filteredField(name) !== undefined)
     return `Write ${shortened(name)}. For several values, repeat it: ${shortened(name)}=…&${shortened(name)}=…`;
   if (LIST_PARAMETERS.includes(name))
     return `Write ${name}, once, its names separated by commas: ${name}=FieldName,FieldName`;
   if (parameter.toLowerCase().startsWith('filter'))
-    return 'Unknown parameter. A filter has the form filter[FieldName]=value.';
-  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, 'filter[FieldName]'])}`;
+    return `Unknown parameter. A filter has the form ${filterParameter('FieldName')}=value.`;
+  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, filterParameter('FieldName')])}`;
 }
 
 /** Absent, `*\/*`, `text/*` and `text/csv` (with any charset) do; there is no other form to choose. */

@@ -10,6 +10,7 @@ import { admitsGzip } from '../../lib/handlers/admits-gzip.ts';
 import { ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
+import { failureLine, type Log, toStderr } from './log.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { requestTarget } from './request-target.ts';
 
@@ -38,6 +39,7 @@ export interface GatewayOptions {
     response: ServerResponse,
     path: string,
   ) => Promise<boolean>;
+  readonly log?: Log | undefined;
 }
 
 /** API Gateway's limit for the request line and the headers together. */
@@ -52,7 +54,13 @@ const MAX_REQUEST_HEAD_BYTES = 10_240;
 export async function startGateway(
   routes: readonly Route[],
   port: number,
-  { throttling, notFound, isForPages = false, answerBeside = async () => false }: GatewayOptions = {},
+  {
+    throttling,
+    notFound,
+    isForPages = false,
+    answerBeside = async () => false,
+    log = toStderr,
+  }: GatewayOptions = {},
 ): Promise<Gateway> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
   const answer = (response: ServerResponse, problem: GatewayProblem, requestId: string) => {
@@ -83,7 +91,7 @@ export async function startGateway(
       send(response, (await route.sandbox.invoke(event)) as APIGatewayProxyResult);
     } catch (error) {
       const timedOut = error instanceof FunctionFailed && error.timedOut;
-      process.stderr.write(`${route.path}: ${error instanceof Error ? error.message : error}\n`);
+      log(failureLine(route.path, error));
       answer(response, gatewayProblems[timedOut ? 'functionTimedOut' : 'functionFailed'], requestId);
     }
   });

@@ -1,4 +1,5 @@
 import { reportOf, reports } from '../../lib/report/catalogue.ts';
+import { filteredField, filterParameter } from '../../lib/report/filter-parameter.ts';
 import { isPreset, type Preset } from './presets.ts';
 
 /** Days of the window, first and last, `YYYY-MM-DD`; what is not chosen yet is empty. */
@@ -31,8 +32,6 @@ export function firstChoice(report = reports[0]?.name ?? ''): Choice {
   return { report, fields: shown?.map(({ name }) => name) ?? [], window: 'latest', filters: [] };
 }
 
-const FILTER = /^filter\[(.+)\]$/s;
-
 /** The choice as the part of the page's address after `#`, which no browser sends to anybody. */
 export function toHash({ report, fields, window, filters }: Choice): string {
   const query = new URLSearchParams({ report, requestedFields: fields.join(',') });
@@ -42,30 +41,29 @@ export function toHash({ report, fields, window, filters }: Choice): string {
     query.set('last', window.last);
   }
   for (const { field, values } of filters)
-    for (const value of values) query.append(`filter[${field}]`, value);
+    for (const value of values) query.append(filterParameter(field), value);
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 
-/** The choice that an address holds; what it leaves out, or names wrongly, is as at first. */
+/** The choice that an address holds. What it leaves out or misspells is as it is on a fresh page. */
 export function fromHash(hash: string): Choice {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
   const known = reportOf(query.get('report') ?? '');
   const first = firstChoice(known?.name);
   const fields = query.get('requestedFields');
   const preset = query.get('window') ?? '';
-  const names = new Set([...query.keys()].filter((name) => FILTER.test(name)));
   return {
     report: first.report,
-    // Unknown names stay, so that the fault is told.
+    // Unknown names are kept, so that the page can show the fault.
     fields: fields === null ? first.fields : fields.split(',').filter((name) => name !== ''),
     window: isPreset(preset)
       ? preset
       : query.has('first') || query.has('last')
         ? { first: query.get('first') ?? '', last: query.get('last') ?? '' }
         : first.window,
-    filters: [...names].map((name) => ({
-      field: FILTER.exec(name)?.[1] ?? '',
-      values: query.getAll(name),
-    })),
+    filters: [...new Set(query.keys())].flatMap((parameter) => {
+      const field = filteredField(parameter);
+      return field === undefined ? [] : [{ field, values: query.getAll(parameter) }];
+    }),
   };
 }

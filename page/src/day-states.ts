@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { BASE_PATH } from '../../lib/names.ts';
 import { API_VERSIONS } from '../../lib/report/parse-request.ts';
+import { daysPath } from '../../lib/routes.ts';
 import { accessToken } from './caller.ts';
 import { addDays } from './presets.ts';
 import { serviceAddress } from './service-address.ts';
@@ -28,12 +28,8 @@ export function stateOf(told: Told | undefined, report: string, day: string): Da
   return told.states.get(day) ?? 'missing';
 }
 
-/** Set where the service does not tell: it is not asked again. */
-let isNeverTold = false;
-
 /** Asks how the days of a report stand that the caller can see. What goes wrong leaves them untold. */
 export async function askDays(report: string): Promise<void> {
-  if (isNeverTold) return;
   const first = addDays(today.value, 1 - MOST_DAYS);
   const last = today.value;
   const query = new URLSearchParams({
@@ -42,11 +38,13 @@ export async function askDays(report: string): Promise<void> {
     'api-version': API_VERSIONS.at(-1) ?? '',
   });
   try {
-    const response = await fetch(`${serviceAddress.replace(/\/$/, '')}${BASE_PATH}/${report}/days?${query}`, {
-      headers: { Authorization: `Bearer ${await accessToken()}` },
-      cache: 'no-store',
-    });
-    isNeverTold = response.status === 404;
+    const response = await fetch(
+      `${serviceAddress.replace(/\/$/, '')}${daysPath({ name: report })}?${query}`,
+      {
+        headers: { Authorization: `Bearer ${await accessToken()}` },
+        cache: 'no-store',
+      },
+    );
     if (!response.ok) return;
     const answer = (await response.json()) as { days: { day: string; state: DayState }[] };
     const states = new Map(answer.days.map(({ day, state }) => [day, state]));
@@ -54,6 +52,6 @@ export async function askDays(report: string): Promise<void> {
     const newest = [...states.keys()].sort().at(-1);
     if (newest !== undefined) newestDay.value = newest;
   } catch {
-    // The window works without.
+    // The window can be chosen without the states of its days.
   }
 }

@@ -1,4 +1,5 @@
 import { dimensionsOf } from '../../lib/report/catalogue.ts';
+import { filterParameter } from '../../lib/report/filter-parameter.ts';
 import type { ChosenFilter } from './choice.ts';
 import { Faults } from './faults.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
@@ -86,7 +87,7 @@ function Filter({
       <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${name}`}>
         + value
       </button>
-      {isToldElsewhere && <Faults of={`filter[${name}]`} id={`filter-${name}-faults`} />}
+      {isToldElsewhere && <Faults of={filterParameter(name)} id={`filter-${name}-faults`} />}
     </fieldset>
   );
 }

@@ -1,6 +1,7 @@
 /** The page: choose, see the request grow, run it, look at it, take it away. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { pathOf } from '../../lib/routes.ts';
 import { chosenPartner, findSamplePartners, isCallerKnown, pastedToken } from './caller.ts';
 import { CallerStep } from './caller-step.tsx';
 import { askDays } from './day-states.ts';
@@ -20,14 +21,14 @@ const TOKEN_SETTLED_MS = 400;
 function Page() {
   return (
     <>
-      {/* No link: the address holds the choice, and a jump would replace it. */}
+      {/* A button and no link: a link to an anchor would replace the choice, which stands in the address. */}
       <button type="button" class="skip" onClick={() => document.getElementById('builder')?.focus()}>
         Skip to the report
       </button>
       <header>
         <h1>Performance reports</h1>
         <nav aria-label="The service">
-          <a href={`${serviceAddress}openapi.json`}>OpenAPI</a>
+          <a href={`${serviceAddress}${pathOf('openapi').slice(1)}`}>OpenAPI</a>
           <a href={`${serviceAddress}reporting/fields`}>Fields as JSON</a>
         </nav>
       </header>
@@ -61,5 +62,5 @@ effect(() => {
 });
 
 void findSamplePartners();
-const place = document.getElementById('page');
-if (place) render(<Page />, place);
+const pageRoot = document.getElementById('page');
+if (pageRoot) render(<Page />, pageRoot);

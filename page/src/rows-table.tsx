@@ -48,7 +48,7 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
       }),
     [rows, run.fields],
   );
-  // A table of no width of its own would grow with its longest text.
+  // Without a width of its own, the table would grow with its longest text.
   const width = `calc(${widths.reduce((sum, one) => sum + one, 0)}ch + ${widths.length * 1.6}rem)`;
   const first = Math.max(0, step * STEP_ROWS - SPARE_ROWS);
   const end = Math.min(rows.length, (step + 1) * STEP_ROWS + seenRows + SPARE_ROWS);
@@ -103,7 +103,7 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
   );
 }
 
-/** The place of rows that are not drawn. */
+/** Takes the room of the rows that are not drawn. */
 const Gap = ({ rowCount, columns }: { readonly rowCount: number; readonly columns: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
   <tr aria-hidden="true" class="gap">

@@ -13,6 +13,7 @@ const guide = await readGuide('clients.md');
 const expected = guideReport(['Mobile', 'Tablet']);
 let service: Service;
 let directory: string;
+const hasCurl = await isHere('curl', '--version');
 const hasJava = await isHere('javac', '--version');
 const hasR = await isHere('Rscript', '-e', 'library(curl)');
 const duckDb = await duckDbPython();
@@ -67,9 +68,10 @@ describe('the programs of docs/clients.md', () => {
   });
 
   it.each([
-    ['curl', 'pull-report.sh', 'sh'],
-    ['curl -g', 'pull-by-url.sh', 'sh'],
-    ['fetch', 'pull-report.mjs', process.execPath],
+    ...(hasCurl
+      ? [['curl', 'pull-report.sh', 'sh'] as const, ['curl -g', 'pull-by-url.sh', 'sh'] as const]
+      : []),
+    ['fetch', 'pull-report.mjs', process.execPath] as const,
   ])('pull the report with %s', async (_, name, command) => {
     await run(name, [command]);
     expect(await savedReport()).toBe(expected);
@@ -103,8 +105,7 @@ describe('the programs of docs/clients.md', () => {
 describe('a program of docs/clients.md that can not pull its report', () => {
   const wrongSecret = { CLIENT_SECRET: 'wrong' };
   it.each([
-    ['pull-report.sh', ['sh']],
-    ['pull-daily.sh', ['sh', '.']],
+    ...(hasCurl ? [['pull-report.sh', ['sh']] as const, ['pull-daily.sh', ['sh', '.']] as const] : []),
     ['pull-report.mjs', [process.execPath]],
     ...(hasJava ? [['Pull.java', ['java']] as const] : []),
     ...(python ? [['pull_report.py', [python]] as const] : []),
@@ -113,8 +114,8 @@ describe('a program of docs/clients.md that can not pull its report', () => {
   });
 
   it.each([
-    ['pull-report.sh', 'sh'],
-    ['pull-report.mjs', process.execPath],
+    ...(hasCurl ? [['pull-report.sh', 'sh'] as const] : []),
+    ['pull-report.mjs', process.execPath] as const,
   ])('leaves the good file of yesterday as it is: %s', async (name, command) => {
     await writeFile(join(directory, 'report.csv'), 'yesterday');
     await expect(run(name, [command], { SCOPE: 'api://other/.default' })).rejects.toThrow(
@@ -124,7 +125,7 @@ describe('a program of docs/clients.md that can not pull its report', () => {
   });
 });
 
-describe('the cron job of docs/clients.md', () => {
+describe.runIf(hasCurl)('the cron job of docs/clients.md', () => {
   let reports: string;
   beforeEach(async () => {
     reports = join(directory, 'reports');

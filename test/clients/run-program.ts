@@ -30,7 +30,7 @@ export async function runProgram(
 }
 
 /** Without a way to its registry, some installers wait for ever. */
-const INSTALL_MS = 300_000;
+const INSTALL_MS = 240_000;
 
 /** Runs what fetches a tool: with all of the environment, where proxies and certificates may stand. */
 export const runInstaller = (
@@ -44,6 +44,12 @@ export const runInstaller = (
     env: { ...(process.env as Record<string, string>), ...env },
     timeout: INSTALL_MS,
   });
+
+/** Packages of npm, into the `node_modules` of the directory. */
+export const npmInstall = (directory: string, packages: readonly string[]): Promise<string> => {
+  const quiet = ['--no-fund', '--no-audit', '--silent', '--fetch-retries=1'];
+  return runInstaller('npm', ['install', '--prefix', directory, ...quiet, ...packages]);
+};
 
 const asked = new Map<string, Promise<boolean>>();
 

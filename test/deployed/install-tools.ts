@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { NoTools } from './lane-fault.ts';
+import { NoTools } from '../lane-fault.ts';
 import { runCommand } from './run-command.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');

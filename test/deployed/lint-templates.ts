@@ -2,8 +2,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LaneFault, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
-import { LaneFault, tell } from './lane-fault.ts';
 import { runCommand } from './run-command.ts';
 
 /** What cfn-lint finds and we leave as it is, and why. */

@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LaneFault, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
 import { laneEnvironment } from './lane.ts';
-import { LaneFault, tell } from './lane-fault.ts';
 import { operator } from './operator.ts';
 import { startEmulator } from './start-emulator.ts';
 import { startIssuer } from './start-issuer.ts';
@@ -35,6 +35,7 @@ const SUITES = [
       'test/deployed/permissions.test.ts',
     ],
   },
+  { stage: 'cognito', files: ['test/deployed/runbook.test.ts'] },
   { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
 

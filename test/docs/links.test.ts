@@ -33,6 +33,22 @@ describe('the documents', () => {
     expect(links.map(([page, link]) => faultOf(page, link)).filter(Boolean)).toEqual([]);
   });
 
+  it('name files that are there', () => {
+    // A record that was amended tells of what was.
+    const current = pages.filter(
+      (page) => !page.startsWith('docs/decisions/') || /^\*[\d-]+ · holds\*$/m.test(read(page)),
+    );
+    const named = current.flatMap((page) =>
+      [
+        ...read(page).matchAll(
+          /`((?:\.ci|bench|docs|functions|infra|lib|local|page|test|tools)\/[\w./-]*)`/g,
+        ),
+      ].map(([, file = '']) => [page, file] as const),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(([, file]) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
   it('have the anchors that code names', () => {
     const named = sources.flatMap((file) =>
       [...read(file).matchAll(/\bdocs\/([\w/.-]+\.md(?:#[\w-]+)?)/g)].map(

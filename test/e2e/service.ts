@@ -7,6 +7,7 @@ import { type Stack, type StackOptions, startStack } from '../../local/stack.ts'
 import { startDeployed } from '../deployed/deployed-service.ts';
 import { SLOWNESS } from '../deployed/emulator-faults.ts';
 import { currentLane } from '../deployed/lane.ts';
+import { keptLog } from '../kept-log.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
 import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
@@ -62,6 +63,7 @@ export async function startService(
     eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
+    log: keptLog,
     ...functions,
     ...options,
   });

@@ -10,18 +10,22 @@ import { readGuide } from '../clients/snippet.ts';
 import { npmGenerators, oapiCodegen, openApiGenerator, openApiPythonClient } from './toolbox.ts';
 
 const guide = await readGuide('generated-clients.md');
-const generator = await openApiGenerator();
-const goTools = await oapiCodegen();
-const pythonTools = await openApiPythonClient();
-const npmTools = await npmGenerators();
 // What the client that openapi-generator makes depends on; its own requirements are looser.
-const python = await pythonWith('generated-python', [
+const LIBRARIES = [
   'urllib3==2.6.2',
   'pydantic==2.12.5',
   'python-dateutil==2.9.0.post0',
   'typing-extensions==4.15.0',
+];
+const [generator, goTools, pythonTools, npmTools, python, hasCurl, hasDotnet] = await Promise.all([
+  openApiGenerator(),
+  oapiCodegen(),
+  openApiPythonClient(),
+  npmGenerators(),
+  pythonWith('generated-python', LIBRARIES),
+  isHere('curl', '--version'),
+  isHere('dotnet', '--version'),
 ]);
-const hasDotnet = await isHere('dotnet', '--version');
 const expected = guideReport(['Mobile', 'Tablet']);
 
 let started: Started;
@@ -101,7 +105,7 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(goTools)('oapi-codegen pulls the report', async (context) => {
+  it.runIf(goTools && hasCurl)('oapi-codegen pulls the report', async (context) => {
     await generate('generate-oapi-codegen.sh');
     await writeFile(join(directory, 'go.mod'), 'module example.com/pull\n\ngo 1.24\n');
     const program = await guide.write('pull-oapi-codegen.go', directory);
@@ -169,7 +173,7 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(npmTools)(
+  it.runIf(npmTools && hasCurl)(
     'openapi-to-postmanv2 makes a collection whose first request gets a report',
     async () => {
       await generate('generate-postman.sh');

@@ -234,11 +234,22 @@ describe('a function', () => {
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
-  it('has each of its statements explained in docs/security.md, with its proof', () => {
+  it('has each of its statements in docs/security.md, with its actions, and with its proof', () => {
+    const granted = new Map(
+      (['newAccount', 'grownAccount'] as const).flatMap((account) =>
+        Object.values(rolesOf(account))
+          .flat()
+          .map(({ Sid, Action }) => [Sid, list(Action)] as const),
+      ),
+    );
     const security = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
     for (const { sid, proof } of statements) {
       const row = security.split('\n').find((line) => line.startsWith(`| \`${sid}\` `));
       expect(row, sid).toMatch(proof === 'here' ? /\| proven here \|$/ : /\| AWS only \|$/);
+      const [service, names = ''] = (row?.split(' | ')[1] ?? '').split(': ');
+      expect(new Set(names.split(', ').map((name) => `${service}:${name}`)), sid).toEqual(
+        new Set(granted.get(sid)),
+      );
     }
   });
 });

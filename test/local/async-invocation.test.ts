@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventQueue } from '../../local/gateway/async-invocation.ts';
 import { createSandbox } from '../../local/gateway/lambda-sandbox.ts';
+import { keptLog } from '../kept-log.ts';
 
 const event = { detail: { object: { key: 'publications/id.json' } } };
 
@@ -25,6 +26,7 @@ const queueOf = (sandbox: Parameters<typeof eventQueue>[0]['sandbox'], retryPaus
     sandbox,
     retryPausesMs,
     onFailure: (record) => records.push(record),
+    log: keptLog,
   });
   onTestFinished(() => queue.close());
   return { queue, records };

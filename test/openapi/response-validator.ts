@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
 import { requestTooLarge } from '../../lib/answers/gateway-problems.ts';
+import { knownProblems } from '../../lib/answers/known-problems.ts';
 import { PROBLEM_MEDIA_TYPE } from '../../lib/answers/problem-document.ts';
-import { knownProblems } from '../../lib/openapi/known-problems.ts';
 import { SCOPE } from '../../local/stack.ts';
 
 export interface SeenResponse {

@@ -78,7 +78,7 @@ async function pull({ run, client }: Subject, source: string, environment: Recor
     return await readFile(out);
   } catch (error) {
     if (process.env['SHOW_FAILURES'])
-      process.stdout.write(`${client.name}: ${String(error).slice(0, 600)}\n`);
+      process.stdout.write(`${client.name}: ${String(error).trim().slice(-600)}\n`);
     return undefined;
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -142,10 +142,11 @@ async function measure(trials: readonly Trial[]): Promise<void> {
 }
 
 /** What the client does on its way; with its cure, where the naive program sends nothing. */
-async function probeClient(subject: Subject, path: string) {
+async function probeClient(subject: Subject, name: string) {
+  const environment = { API_URL: probe.origin, URL: `${probe.origin}/${name}?a=b`, TEXT: 'a' };
   for (const source of [subject.client.program, cured(subject.client)])
-    if (!probe.seen(path).asks) await pull(subject, source, { URL: probe.url(path), TEXT: 'a' });
-  return probe.seen(path);
+    if (!probe.seen(name).asks) await pull(subject, source, environment);
+  return probe.seen(name);
 }
 
 function tokenOf({ sendsToken, follows, forwardsToken }: Omit<Seen, 'asksForGzip'>): string {

@@ -1,6 +1,6 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runInstaller, runProgram } from '../run-program.ts';
+import { npmInstall, runProgram } from '../run-program.ts';
 import { toolCache } from '../tool-cache.ts';
 import type { Language } from './client.ts';
 
@@ -106,17 +106,7 @@ for (let at = full; response.statusCode === 303; ) {
   ],
   runtime: [process.execPath, '--version'],
   async prepare() {
-    const home = await toolCache('node-clients', PACKAGES, (directory) =>
-      runInstaller('npm', [
-        'install',
-        '--prefix',
-        directory,
-        '--no-fund',
-        '--no-audit',
-        '--silent',
-        ...PACKAGES,
-      ]),
-    );
+    const home = await toolCache('node-clients', PACKAGES, (directory) => npmInstall(directory, PACKAGES));
     if (!home) return undefined;
     return async (source, cwd, env) => {
       await symlink(join(home, 'node_modules'), join(cwd, 'node_modules')).catch(() => {});

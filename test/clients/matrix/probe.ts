@@ -14,7 +14,7 @@ export interface Seen {
   asksForGzip: boolean;
 }
 
-/** Two hosts, of which one redirects to the other: `/1?…` is a client's own path. */
+/** Two hosts, of which one redirects to the other: the first part of a path names the client. */
 export async function startProbe() {
   const seen = new Map<string, Seen>();
   const of = (path = '') => {
@@ -45,7 +45,7 @@ export async function startProbe() {
   });
   await once(near.listen(0, '127.0.0.1'), 'listening');
   return {
-    url: (client: string) => `http://127.0.0.1:${(near.address() as AddressInfo).port}/${client}?a=b`,
+    origin: `http://127.0.0.1:${(near.address() as AddressInfo).port}`,
     seen: (client: string) => of(`/${client}`),
     close: () => {
       for (const server of [near, far]) server.close().closeAllConnections();

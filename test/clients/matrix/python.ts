@@ -61,13 +61,13 @@ open(out, "wb").write(urlopen(request).read())`,
     },
     {
       name: 'Python urllib3',
-      why: 'follows 3 redirects',
+      why: 'waits 3 s for an answer, and follows 3 redirects',
       program: `${start}import urllib3
 from urllib.parse import quote
 response = urllib3.request("GET", url + "&filter[DeviceOrProxy]=" + quote(text), headers=headers)
 assert response.status == 200, response.data
 open(out, "wb").write(response.data)`,
-      cures: [{ from: 'headers=headers)', to: 'headers=headers, retries=30)' }],
+      cures: [{ from: 'headers=headers)', to: 'headers=headers, timeout=60, retries=30)' }],
     },
     {
       name: 'Python httpx',

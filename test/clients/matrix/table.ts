@@ -29,7 +29,7 @@ const COLUMNS = [
 
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-export const rowLine = (row: Row): string => line(COLUMNS.map(([key]) => row[key]));
+const rowLine = (row: Row): string => line(COLUMNS.map(([key]) => row[key]));
 
 /** What the test makes of the guide: all around it, and its rows by the client's name. */
 async function readGuide() {
@@ -48,20 +48,32 @@ async function readGuide() {
 
 export const documentedRows = async (): Promise<ReadonlyMap<string, Row>> => (await readGuide()).rows;
 
-/** The lines of each client's program that must change: without what stays as it is. */
-function changes(client: Client): string {
-  const before = client.program.split('\n');
-  const after = cured(client).split('\n');
-  return [
+/** What a program becomes by its cure: the lines that differ, as `diff` marks them; where lines only come in, the one that they come after. */
+function diff(before: readonly string[], after: readonly string[]): string[] {
+  const common = (i: number, j: number): number => {
+    if (i === before.length || j === after.length) return 0;
+    return before[i] === after[j] ? 1 + common(i + 1, j + 1) : Math.max(common(i + 1, j), common(i, j + 1));
+  };
+  const lines: string[] = [];
+  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
+    if (before[i] === after[j]) {
+      lines.push(` ${before[i++]}`);
+      j++;
+    } else if (i < before.length && common(i + 1, j) === common(i, j)) lines.push(`-${before[i++]}`);
+    else lines.push(`+${after[j++]}`);
+  }
+  return lines.filter((text, index) => text[0] !== ' ' || lines[index + 1]?.[0] === '+');
+}
+
+const cureOf = (client: Client): string =>
+  [
     '<details>',
     `<summary>${client.name}: ${client.why}</summary>\n`,
     '```diff',
-    ...before.filter((text) => !after.includes(text)).map((text) => `-${text}`),
-    ...after.filter((text) => !before.includes(text)).map((text) => `+${text}`),
+    ...diff(client.program.trimEnd().split('\n'), cured(client).trimEnd().split('\n')),
     '```\n',
     '</details>',
   ].join('\n');
-}
 
 const render = (rows: Iterable<Row>, clients: readonly Client[]): string =>
   [
@@ -69,7 +81,7 @@ const render = (rows: Iterable<Row>, clients: readonly Client[]): string =>
     line(COLUMNS.map(() => '---')),
     ...[...rows].map(rowLine),
     '\n### What must change\n',
-    ...clients.filter(({ cures }) => cures).map(changes),
+    ...clients.filter(({ cures }) => cures).map(cureOf),
     '',
   ].join('\n');
 

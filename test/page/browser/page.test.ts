@@ -1,3 +1,5 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENV } from '../../../lib/names.ts';
@@ -35,6 +37,10 @@ beforeAll(async () => {
     }),
     startBrowser(),
   ]);
+  const days = join(service.eventsDirectory, 'publisher_events');
+  // The last day is open.
+  for (const day of (await readdir(days)).sort().slice(0, -1))
+    await writeFile(join(days, day, '_SUCCESS'), '');
 });
 afterAll(async () => {
   await browser.close();
@@ -442,15 +448,30 @@ describe('the days of the window', () => {
   it('show how they stand, as the service tells', async () => {
     const watched = await open();
     const { page } = watched;
-    const authorization = await tellDays(page);
     await page.getByLabel('house').check();
     await page.getByText('5 days final').waitFor();
-    expect(authorization()).toMatch(/^Bearer eyJ/);
     expect(await page.locator('.day-words').innerText()).toBe(
       '5 days final\n1 day open: more events may come: 2026-01-06\n1 day without events: 2026-01-04',
     );
     expect(await page.locator('.day-strip .day').count()).toBe(7);
     expect(await accessibilityFindings(page)).toEqual([]);
+    await watched.close();
+  });
+
+  it('are told of each report, also after one whose table is missing', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.route('**/advertiserperformance/days?**', (route) =>
+      route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{}' }),
+    );
+    await page.getByLabel('house').check();
+    await page.getByText('5 days final').waitFor();
+    const refused = page.waitForResponse((response) => response.status() === 404);
+    await page.getByLabel('Advertiser', { exact: true }).check();
+    await refused;
+    await expect.poll(() => page.locator('.day-strip').count()).toBe(0);
+    await page.getByLabel('Publisher', { exact: true }).check();
+    await page.getByText('5 days final').waitFor();
     await watched.close();
   });
 
@@ -488,14 +509,12 @@ describe('whoever looks', () => {
     await page.getByText('The request has 2 faults, told where they are.').waitFor();
     await seen('faults');
 
-    await tellDays(page);
     await page.getByLabel('nobody').check();
     await page.getByRole('button', { name: 'Drop PlacementId, value 1' }).click();
     await page.getByRole('button', { name: 'Latest 7 days' }).click();
     await field(page, 'DeviceOrProxy').check();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('There is no report.').waitFor();
-    await page.getByText('5 days final').waitFor();
     await seen('refused');
 
     await page.getByLabel('house').check();
@@ -508,6 +527,7 @@ describe('whoever looks', () => {
     service.stack.faults.set([]);
     await page.getByRole('link', { name: 'Download CSV' }).waitFor();
     await page.getByRole('img').waitFor();
+    await page.getByText('6 days final').waitFor();
     // A number of which digits are cut is another number.
     const cut = await page
       .locator('td.number')
@@ -537,18 +557,3 @@ describe('whoever looks', () => {
     await watched.close();
   });
 });
-
-/** Answers for the service how the days stand. */
-async function tellDays(page: Page): Promise<() => string | undefined> {
-  let authorization: string | undefined;
-  await page.route('**/reporting/publisherperformance/days?**', (route) => {
-    authorization = route.request().headers()['authorization'];
-    const final = ['2025-12-31', '2026-01-01', '2026-01-02', '2026-01-03', '2026-01-05'];
-    const days = [
-      ...final.map((day) => ({ day, state: 'final', version: 'v' })),
-      { day: '2026-01-06', state: 'open', version: 'v' },
-    ];
-    return route.fulfill({ json: { report: 'publisherperformance', days } });
-  });
-  return () => authorization;
-}

@@ -1,0 +1,53 @@
+import { gatewayProblems, refusedByFirewall } from './gateway-problems.ts';
+import {
+  InvalidRequest,
+  NoRecords,
+  NoSuchDownload,
+  NotAuthorized,
+  type Problem,
+  ReportTooLarge,
+  Unauthenticated,
+  Unavailable,
+} from './problem.ts';
+import { problemDocument } from './problem-document.ts';
+import { problemResponse } from './problem-response.ts';
+
+/** A problem as a caller may see it: the very document and headers that the service, or its gateway, answers. */
+export interface KnownProblem {
+  readonly name: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly document: { readonly type: string; readonly title: string; readonly detail: string };
+}
+
+const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
+
+/** One of each class of `problem.ts`, as its callers make it. */
+export const causes = (scope: string): readonly Problem[] => [
+  new InvalidRequest([
+    { parameter: 'requestedFields', detail: 'Unknown field "Click". Did you mean "Clicks"?' },
+  ]),
+  new ReportTooLarge(),
+  new Unauthenticated('The access token is invalid or has expired. Request a new one.'),
+  new NotAuthorized(scope, 'partner'),
+  new NoRecords('Advertiser performance report'),
+  new NoSuchDownload(),
+  new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),
+];
+
+/** Every problem that the functions, the gateway or the firewall answer, in the order of their statuses. */
+export function knownProblems(scope: string): readonly KnownProblem[] {
+  const opaque = new Error('not ours to explain');
+  const ours = [...causes(scope), opaque].map((error): KnownProblem => {
+    const { statusCode, headers = {}, body } = problemResponse(error, INSTANCE);
+    const document = JSON.parse(body);
+    return { name: nameOf(document.type), status: statusCode, headers, document };
+  });
+  const gateways = [...Object.values(gatewayProblems), refusedByFirewall].map((problem): KnownProblem => {
+    const document = problemDocument(problem, INSTANCE);
+    return { name: problem.slug, status: problem.status, headers: {}, document };
+  });
+  return [...ours, ...gateways].sort((a, b) => a.status - b.status);
+}
+
+const nameOf = (type: string): string => type.slice(type.lastIndexOf(':') + 1);
