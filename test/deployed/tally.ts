@@ -14,7 +14,7 @@ export interface Tally {
   endToEnd: number;
   /** A function was seen to fail without a statement of its role. */
   statements: number;
-  /** Of roles and of a deployment's life. */
+  /** Of roles, of the runbook and of a deployment's life. */
   others: number;
   failed: number;
   leftOut: number;
@@ -33,10 +33,10 @@ function kindOf(file: string, title: string, status: string): keyof Tally {
   if (status === 'failed') return 'failed';
   if (status !== 'passed') return 'leftOut';
   if (title.includes(' does not work without ')) return 'statements';
-  return /(permissions|life)\.test\.ts$/.test(file) ? 'others' : 'endToEnd';
+  return /(permissions|runbook|life)\.test\.ts$/.test(file) ? 'others' : 'endToEnd';
 }
 
 export const inWords = ({ endToEnd, statements, others, failed, leftOut }: Tally): string =>
   `${endToEnd} end-to-end cases ran against the deployed URL, ${statements} statements of roles were seen to be ` +
-  `needed, ${others} further cases of roles and of a deployment's life passed; ${failed} failed, ` +
+  `needed, ${others} further cases of roles, the runbook and a deployment's life passed; ${failed} failed, ` +
   `${leftOut} were left out (test/deployed/local-only.ts).`;
