@@ -69,7 +69,7 @@ const byClaims = v.pipe(
   }),
   v.check(
     (claims) => ownerNames.some((owner) => claims[owner]),
-    `expected ${ownerNames.join(' or ')} or both`,
+    `expected one or more of ${ownerNames.join(', ')}`,
   ),
 );
 

@@ -95,7 +95,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const claims = values[ENV.companyClaims];
   if (values[ENV.entitlements] === 'claims' && Object.keys(claims).length === 0)
     throw new Error(
-      `${ENV.entitlements} is "claims": name a claim in ${ENV.companyClaims}, for ${ownerNames.join(' or ')}.`,
+      `${ENV.entitlements} is "claims": name one or more in ${ENV.companyClaims}: ${ownerNames.join(', ')}.`,
     );
   const partnersBucket = values[ENV.partnersBucket];
   if (values[ENV.entitlements] === 'partners' && partnersBucket === undefined)

@@ -9,7 +9,7 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
   },
   {
     test: 'identical requests > share one query while it is under way',
-    reason: 'Each of 50 requests at once is a process of its own in the emulator; joined.test.ts has ten.',
+    reason: 'So many requests at once are as many processes in the emulator; joined.test.ts has ten.',
   },
   {
     test: 'the answer to a bad request > is 404 where a slash stands at the end',
@@ -37,7 +37,7 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
   },
   {
     test: 'the answer to a good request > is the same for fifty callers at once',
-    reason: 'Each of 50 requests at once is a process of its own in the emulator; joined.test.ts has ten.',
+    reason: 'So many requests at once are as many processes in the emulator; joined.test.ts has ten.',
   },
   {
     test: 'the answer to a bad request > is 413, and no problem document',

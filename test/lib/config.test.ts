@@ -112,7 +112,7 @@ describe('readConfig', () => {
 
   it.each([
     ['no JSON', 'roles'],
-    ['a claim of an owner that there is not', '{"publisherAccounts":{"claim":"roles"}}'],
+    ['a claim of an owner that there is not', '{"nobodysCompanies":{"claim":"roles"}}'],
     ['an owner without a claim', '{"publisherCompanies":{"prefix":"publisher-company:"}}'],
   ])('refuses %s among the claims', (_, claims) => {
     expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims', COMPANY_CLAIMS: claims })).toThrow(

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type RecordCache, s3Register } from '../../../lib/aws/s3-register.ts';
 import { partnerKey } from '../../../lib/partners/register.ts';
+import { byOwner } from '../../../lib/report/catalogue.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 beforeEach(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
@@ -12,8 +13,8 @@ const recordOf = (client: string, companies = ['7']) => ({
   form: 1,
   client,
   name: 'first-partner',
+  ...byOwner(() => [] as string[]),
   publisherCompanies: companies,
-  advertiserCompanies: [],
   contact: '',
   since: '2026-01-01T00:00:00Z',
   active: true,

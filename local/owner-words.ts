@@ -1,4 +1,4 @@
-import type { Owner } from '../../lib/report/catalogue.ts';
+import type { Owner } from '../lib/report/catalogue.ts';
 
 const wordsOf = (owner: Owner): string[] => owner.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
 
@@ -7,6 +7,3 @@ export const optionOf = (owner: Owner): string => wordsOf(owner).join('-');
 
 /** An owner's companies, for people: `publisher companies`. */
 export const labelOf = (owner: Owner): string => wordsOf(owner).join(' ');
-
-/** The first word of that, where there is little room: `publisher`. */
-export const kindOf = (owner: Owner): string => wordsOf(owner).slice(0, -1).join(' ');
