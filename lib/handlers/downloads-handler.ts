@@ -55,7 +55,7 @@ export function downloadsHandler(parts: FunctionParts) {
       began,
       hop: Number(hop),
       facts,
-      wanted: { request, entitlement },
+      wanted: { request, entitlement, client: ticket.client },
       callerWaits: ticket,
       ...(isSame && { left: ticket.progress }),
       remember: async (progress) => {

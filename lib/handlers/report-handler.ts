@@ -46,7 +46,7 @@ export function reportHandler(
       began,
       hop: 0,
       facts,
-      wanted: { request, entitlement },
+      wanted: { request, entitlement, client },
       callerWaits: { giveUpAt, publishUntil },
       remember: async (progress) => {
         const ticket = await issueTicket(results, {

@@ -4,6 +4,14 @@
  */
 export const localOnly: readonly { readonly test: string; readonly reason: string }[] = [
   {
+    test: 'a partner that asks for more reports at once than its share > gets all of them by plain GETs',
+    reason: 'It asks Athena itself what ran at one time, with keys of this machine.',
+  },
+  {
+    test: 'a partner that asks for more reports at once than its share > gets the next one although the function was killed',
+    reason: 'The emulator takes a process that has died for one that works, until the function’s time is up.',
+  },
+  {
     test: 'identical requests > are each queried where the lake can not be listed',
     reason: 'A deployed stage always has an events bucket.',
   },
