@@ -75,7 +75,10 @@ describe('a request', () => {
     const answer = await service.request('publisherperformance', 'requestedFields=Click', { headers });
     const { instance } = (await answer.json()) as { instance: string };
     const REQUEST = instance.replace('urn:uuid:', '');
-    expect(await run('one-request.sh', { REQUEST })).toMatch(/"message":"request".*"status":400/);
+    // A line takes a moment from the function to the logs.
+    await expect
+      .poll(() => run('one-request.sh', { REQUEST }), MINUTE)
+      .toMatch(/"message":"request".*"status":400/);
   });
 
   it('is found with its query', async () => {
