@@ -11,8 +11,6 @@ export default defineConfig({
     ],
     // The end-to-end tests start real servers and a query engine; two cores carry two of them at a time.
     maxWorkers: 2,
-    // A machine of a CI may stall for seconds, which no test of time-outs survives.
-    retry: process.env['CI'] ? 1 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -1,8 +1,8 @@
-import { BASE_PATH } from '../lib/names.ts';
 import type { Report } from '../lib/report/catalogue.ts';
 import { compileQuery } from '../lib/report/compile-query.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
 import { formatUtcTime, utcDay } from '../lib/report/utc-time.ts';
+import { reportPath } from '../lib/routes.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -31,7 +31,7 @@ export const daysOf = ({ firstDay, days }: Pick<Question, 'firstDay' | 'days'>):
   Array.from({ length: days }, (_, index) => utcDay(Date.parse(firstDay) + index * DAY_MS));
 
 export const pathOf = (question: Question): string =>
-  `${BASE_PATH}/${question.report.name}?${new URLSearchParams(parametersOf(question))}`;
+  `${reportPath(question.report)}?${new URLSearchParams(parametersOf(question))}`;
 
 /** The SQL that the service runs for a caller who may see every row, the literals in their places. */
 export function sqlOf(question: Question): string {

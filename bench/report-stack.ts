@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
-import { publisherReport } from '../lib/report/catalogue.ts';
+import { advertiserReport, publisherReport } from '../lib/report/catalogue.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import { accessToken } from '../local/access-token.ts';
 import { duckDbOn } from '../local/athena/duckdb-engine.ts';
@@ -37,8 +37,10 @@ export interface ReportStack extends AsyncDisposable {
 export const sampleEvents = (publisherRecords: number, advertiserRecords = 1_000): Promise<string> =>
   makeSampleEvents({
     directory: join(import.meta.dirname, '..', '.local', 'events'),
-    publisherRecords,
-    advertiserRecords,
+    recordsOf: {
+      [publisherReport.table]: publisherRecords,
+      [advertiserReport.table]: advertiserRecords,
+    },
   });
 
 const WARM_UP_REQUESTS = 50;

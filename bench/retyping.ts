@@ -1,14 +1,10 @@
 import { ok } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
-import { type Field, publisherReport } from '../lib/report/catalogue.ts';
-import { openDuckDb } from '../local/athena/duckdb-engine.ts';
-import { sqlOf } from './questions.ts';
-import { sampleEvents } from './report-stack.ts';
+import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
+import { engineFile, repeated } from './engine-file.ts';
 import { CHUNK_BYTES, csvLibrary, openRecopy, papaParse, type Take } from './retyping-rivals.ts';
 import type { Section } from './section.ts';
 import { figure, inTurn, median, medianRatio, times } from './statistics.ts';
@@ -25,31 +21,9 @@ const question = {
 };
 const columns: CsvColumn[] = question.fields.map((name) => ({
   name,
-  type: (publisherReport.fields[name] as Field).type,
+  type: fieldOf(publisherReport, name)?.type ?? 'string',
 }));
 const isQuoted = columns.map(({ type }) => type === 'string' || type === 'datetime');
-
-/** The engine's file for a report of the sample events, its rows repeated until it is large enough. */
-async function engineFile(bytes: number): Promise<Buffer> {
-  const scratchDirectory = await mkdtemp(join(tmpdir(), 'bench-'));
-  const engine = await openDuckDb({
-    eventsDirectory: await sampleEvents(1_000_000),
-    database: 'events',
-    scratchDirectory,
-  });
-  const { csvPath } = await engine.run({
-    id: 'report',
-    sql: sqlOf(question),
-    parameters: [],
-    signal: new AbortController().signal,
-  });
-  const file = await readFile(csvPath);
-  engine.close();
-  await rm(scratchDirectory, { recursive: true });
-  const rows = file.subarray(file.indexOf('\n') + 1);
-  const repeats = Math.ceil(bytes / rows.length);
-  return Buffer.concat([file.subarray(0, -rows.length), ...Array.from({ length: repeats }, () => rows)]);
-}
 
 /** The file as it comes from a socket that fills one buffer again and again: ours overwrites its chunks. */
 async function* chunksOf(file: Buffer) {
@@ -94,7 +68,7 @@ const valuesIn = (file: Buffer): number => columns.length * (file.toString('lati
 const megabytes = (bytes: number) => `${figure(bytes / 1e6)} MB`;
 
 export async function measure(): Promise<Section> {
-  const file = await engineFile(FILE_BYTES);
+  const file = repeated(await engineFile(question, 1_000_000), FILE_BYTES);
   const engine = { file, isQuoted };
   const recopy = await openRecopy(engine);
   await checkSameReport(file, {

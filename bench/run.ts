@@ -12,6 +12,7 @@ import { renderSection, renderSummary, type Section } from './section.ts';
 
 const BENCHMARKS = [
   'retyping',
+  'zipping',
   'request-overhead',
   'repeats',
   'waiting',

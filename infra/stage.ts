@@ -1,5 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
+import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { parseUtcTime } from '../lib/report/utc-time.ts';
 import { SetupFault } from './setup-fault.ts';
 
@@ -62,14 +63,13 @@ const everyRow = v.strictObject({ by: v.literal('none') });
 const byClaims = v.pipe(
   v.strictObject({
     by: v.literal('claims'),
-    publisherCompanies: v.exactOptional(companies),
-    advertiserCompanies: v.exactOptional(companies),
+    ...byOwner(() => v.exactOptional(companies)),
     /** The value that stands for every company. */
     everyCompanyValue: v.exactOptional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   }),
   v.check(
-    ({ publisherCompanies, advertiserCompanies }) => Boolean(publisherCompanies ?? advertiserCompanies),
-    'expected publisherCompanies or advertiserCompanies or both',
+    (claims) => ownerNames.some((owner) => claims[owner]),
+    `expected ${ownerNames.join(' or ')} or both`,
   ),
 );
 
@@ -83,7 +83,7 @@ const settings = v.strictObject({
   ),
   /** Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. */
   keepData: v.boolean(),
-  /** Tokens must be requested with `{apiScope}/.default` (contract 5.2). Cognito's characters: no space, `"` or `\`. */
+  /** Tokens must be requested with `{apiScope}/.default` (docs/contract.md#the-scope). Cognito's characters: no space, `"` or `\`. */
   apiScope: v.pipe(
     matching(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'printable characters without space, quote or backslash'),
     v.maxLength(256),

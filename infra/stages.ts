@@ -13,22 +13,20 @@ const common = {
   identity: { provider: 'cognito' },
   entitlements: { by: 'partners' },
   events: { firstDay: '2025-01-01' },
+  reports: { longestQuerySeconds: 600, downloadUrlSeconds: 300 },
+  runbookUrl: 'docs/runbook.md',
   tags: {},
 } satisfies Partial<StageInput>;
-
-const reports = { longestQuerySeconds: 600, downloadUrlSeconds: 300 };
 
 /** To try the service in. It keeps nothing when it is destroyed. */
 export const dev: StageInput = {
   ...common,
   keepData: false,
-  reports,
   queries: { maxGigabytesScanned: 10 },
   throttling: { requestsPerSecond: 5, burst: 10 },
   maxRequestsPerAddress: 500,
   logDays: 14,
   alarms: { gigabytesScannedPerHour: 20 },
-  runbookUrl: 'docs/runbook.md',
 };
 
 /**
@@ -41,7 +39,6 @@ export const dev: StageInput = {
 export const prod: StageInput = {
   ...common,
   keepData: true,
-  reports,
   queries: { maxGigabytesScanned: 100 },
   // Athena starts 20 queries a second for an account (burst 80): more requests than that would only wait.
   throttling: { requestsPerSecond: 20, burst: 40 },
@@ -49,7 +46,6 @@ export const prod: StageInput = {
   logDays: 90,
   alarms: { gigabytesScannedPerHour: 200 },
   probe: { everyMinutes: 15 },
-  runbookUrl: 'docs/runbook.md',
 };
 
 export const stages: Readonly<Record<string, StageInput>> = { dev, prod };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ENV } from './names.ts';
 import type { EntitlementTerms } from './partners/whose-rows.ts';
-import type { EntitlementRule } from './token/read-entitlement.ts';
+import { byOwner, ownerNames } from './report/catalogue.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const whole = (minimum: number, maximum: number) =>
@@ -12,6 +12,10 @@ const origin = v.pipe(
   v.check((text) => URL.canParse(text) && new URL(text).origin === text, 'expected origins, https://host'),
 );
 
+const companyClaims = v.strictObject(
+  byOwner(() => v.exactOptional(v.strictObject({ claim: text, prefix: v.exactOptional(text) }))),
+);
+
 const environment = v.object({
   /** What was deployed, for logs and answers. */
   [ENV.commit]: v.optional(text, 'unknown'),
@@ -19,7 +23,7 @@ const environment = v.object({
   [ENV.tokenIssuer]: text,
   /** Where that provider publishes its signing keys. */
   [ENV.tokenJwksUri]: v.pipe(v.string(), v.url()),
-  /** Tokens must be requested with `{API_SCOPE}/.default` (contract 5.2). */
+  /** Tokens must be requested with `{API_SCOPE}/.default` (docs/contract.md#the-scope). */
   [ENV.apiScope]: text,
   /**
    * A claim that every token must carry, `roles`, and the value that it must hold. Where it is set, `aud` may name the
@@ -35,12 +39,12 @@ const environment = v.object({
   [ENV.entitlements]: v.picklist(['partners', 'claims', 'none']),
   /** Where the register of partners is. */
   [ENV.partnersBucket]: v.optional(text),
-  /** The claim that holds the publisher, or advertiser, companies; without it no token opens that report. */
-  [ENV.publisherCompaniesClaim]: v.optional(text),
-  [ENV.advertiserCompaniesClaim]: v.optional(text),
-  /** Where the claim holds role names: what stands before the company id, `publisher-company:`. */
-  [ENV.publisherCompaniesPrefix]: v.optional(text),
-  [ENV.advertiserCompaniesPrefix]: v.optional(text),
+  /**
+   * By owner, the claim that holds its companies, and, where the claim holds role names, what stands before the company
+   * id: `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. No token opens the reports of an owner
+   * without a claim.
+   */
+  [ENV.companyClaims]: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
   /** The value that stands for every company; without it no token sees all. Never a company's own id. */
   [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
@@ -88,13 +92,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new Error(`The environment is incomplete.\n${faults.join('\n')}`);
   }
   const values = result.output;
-  if (
-    values[ENV.entitlements] === 'claims' &&
-    !values[ENV.publisherCompaniesClaim] &&
-    !values[ENV.advertiserCompaniesClaim]
-  )
+  const claims = values[ENV.companyClaims];
+  if (values[ENV.entitlements] === 'claims' && Object.keys(claims).length === 0)
     throw new Error(
-      `${ENV.entitlements} is "claims": name the claim, ${ENV.publisherCompaniesClaim} or ${ENV.advertiserCompaniesClaim} or both.`,
+      `${ENV.entitlements} is "claims": name a claim in ${ENV.companyClaims}, for ${ownerNames.join(' or ')}.`,
     );
   const partnersBucket = values[ENV.partnersBucket];
   if (values[ENV.entitlements] === 'partners' && partnersBucket === undefined)
@@ -106,22 +107,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const requiredClaim =
     name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
   const eventsBucket = values[ENV.eventsBucket];
-  const rule = (claim: string | undefined, prefix: string | undefined): EntitlementRule | undefined =>
-    claim === undefined ? undefined : { claim, prefix, everyCompany };
   const entitlements = (): EntitlementTerms => {
     if (values[ENV.entitlements] === 'none') return { by: 'none' };
     if (partnersBucket !== undefined && values[ENV.entitlements] === 'partners')
       return { by: 'partners', bucket: partnersBucket };
-    return {
-      by: 'claims',
-      rules: {
-        PublisherCompanyId: rule(values[ENV.publisherCompaniesClaim], values[ENV.publisherCompaniesPrefix]),
-        AdvertiserCompanyId: rule(
-          values[ENV.advertiserCompaniesClaim],
-          values[ENV.advertiserCompaniesPrefix],
-        ),
-      },
-    };
+    const rules = ownerNames.flatMap((owner) => {
+      const named = claims[owner];
+      return named ? [[owner, { prefix: undefined, everyCompany, ...named }]] : [];
+    });
+    return { by: 'claims', rules: Object.fromEntries(rules) };
   };
   return Object.freeze({
     commit: values[ENV.commit],

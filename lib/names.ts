@@ -13,10 +13,7 @@ export const ENV = {
   requiredClaimValue: 'REQUIRED_CLAIM_VALUE',
   entitlements: 'ENTITLEMENTS',
   partnersBucket: 'PARTNERS_BUCKET',
-  publisherCompaniesClaim: 'PUBLISHER_COMPANIES_CLAIM',
-  publisherCompaniesPrefix: 'PUBLISHER_COMPANIES_PREFIX',
-  advertiserCompaniesClaim: 'ADVERTISER_COMPANIES_CLAIM',
-  advertiserCompaniesPrefix: 'ADVERTISER_COMPANIES_PREFIX',
+  companyClaims: 'COMPANY_CLAIMS',
   everyCompanyValue: 'EVERY_COMPANY_VALUE',
   athenaDatabase: 'ATHENA_DATABASE',
   athenaWorkgroup: 'ATHENA_WORKGROUP',
@@ -32,22 +29,6 @@ export const ENV = {
   currency: 'CURRENCY',
   pageFiles: 'PAGE_FILES',
 } as const;
-
-/** The path under which every route of the service lives (contract 4.3, 4.4). */
-export const BASE_PATH = '/reporting';
-
-/** Where a caller waits for a report that takes longer than one request: `/{ticket}/{hop}` follows. */
-export const DOWNLOADS_PATH = `${BASE_PATH}/downloads`;
-
-/** Where the OpenAPI document is served. */
-export const OPENAPI_PATH = '/openapi.json';
-
-/** Where the catalogue is served as JSON. */
-export const FIELDS_PATH = `${BASE_PATH}/fields`;
-
-/** The page for people, and where the files lie that it loads. */
-export const PAGE_PATH = '/';
-export const PAGE_FILES_PATH = '/page';
 
 /**
  * The results bucket's CORS rule, for pages of any origin: a download's right is its signature. A redirect from one

@@ -1,4 +1,3 @@
-import { BASE_PATH, DOWNLOADS_PATH, FIELDS_PATH, OPENAPI_PATH, PAGE_FILES_PATH, PAGE_PATH } from './names.ts';
 import { type Report, reports } from './report/catalogue.ts';
 
 /** One route of the service: what the gateways, the deployed one and the local one, send to which function. */
@@ -25,18 +24,27 @@ export const ZIPPED_FROM_BYTES = 10_240;
 /** What a browser asks before it lets a page of another origin send a token; answered where a stage has such origins. */
 export const PREFLIGHT_METHOD = 'OPTIONS';
 
+/** The path under which reports, and all that belongs to them, live (docs/contract.md#the-two-reports). */
+export const BASE_PATH = '/reporting';
+
+export const reportPath = ({ name }: Pick<Report, 'name'>): string => `${BASE_PATH}/${name}`;
+
+export const daysPath = (report: Pick<Report, 'name'>): string => `${reportPath(report)}/days`;
+
+/** Where a caller waits for a report that takes longer than one request. */
+export const downloadPath = (ticket: string, hop: number | string): string =>
+  `${BASE_PATH}/downloads/${ticket}/${hop}`;
+
 /** Every route there is. */
 export const routes: readonly Route[] = [
-  ...reports.map((report) => ({ path: `${BASE_PATH}/${report.name}`, functionName: report.name, report })),
-  ...reports.map((report) => ({
-    path: `${BASE_PATH}/${report.name}/days`,
-    functionName: daysFunction(report),
-  })),
-  { path: `${DOWNLOADS_PATH}/{ticket}/{hop}`, functionName: 'downloads' },
-  { path: OPENAPI_PATH, functionName: 'openapi' },
-  { path: FIELDS_PATH, functionName: 'fields' },
-  { path: PAGE_PATH, functionName: 'page' },
-  { path: `${PAGE_FILES_PATH}/{file}`, functionName: 'page' },
+  ...reports.map((report) => ({ path: reportPath(report), functionName: report.name, report })),
+  ...reports.map((report) => ({ path: daysPath(report), functionName: daysFunction(report) })),
+  { path: downloadPath('{ticket}', '{hop}'), functionName: 'downloads' },
+  { path: '/openapi.json', functionName: 'openapi' },
+  { path: `${BASE_PATH}/fields`, functionName: 'fields' },
+  // The page for people, and the files that it loads.
+  { path: '/', functionName: 'page' },
+  { path: '/page/{file}', functionName: 'page' },
 ];
 
 /** The path of a function that has one route. */

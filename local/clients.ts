@@ -1,5 +1,12 @@
 import * as v from 'valibot';
-import { EVERY_COMPANY, type PartnerRecord, partnerRecord } from '../lib/partners/partner-record.ts';
+import {
+  type Companies,
+  companies,
+  EVERY_COMPANY,
+  type PartnerRecord,
+  partnerRecord,
+} from '../lib/partners/partner-record.ts';
+import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
 
 /** A partner of this machine: its record in the register, and its client of the identity provider. */
@@ -8,8 +15,7 @@ export interface LocalPartner {
   readonly client: Client;
 }
 
-const { name, client, publisherCompanies, advertiserCompanies, contact, since, active } =
-  partnerRecord.entries;
+const { name, client, contact, since, active } = partnerRecord.entries;
 
 /** A record of the register, of which most may be left out, and the client's secret. */
 const entry = v.strictObject({
@@ -19,8 +25,7 @@ const entry = v.strictObject({
   client: v.optional(client),
   /** `<client>-secret`, if left out. */
   secret: v.optional(v.pipe(v.string(), v.nonEmpty())),
-  publisherCompanies: v.optional(publisherCompanies, []),
-  advertiserCompanies: v.optional(advertiserCompanies, []),
+  ...byOwner(() => v.optional(companies, [])),
   contact: v.optional(contact, ''),
   since: v.optional(since, '2026-01-01T00:00:00Z'),
   active: v.optional(active, true),
@@ -57,16 +62,13 @@ export function readPartners(text: string): readonly LocalPartner[] {
 }
 
 /** Which rows a partner sees, for people. */
-export function describeRows({ record: { publisherCompanies, advertiserCompanies } }: LocalPartner): string {
-  const rows = ([of, companies]: readonly [string, PartnerRecord['publisherCompanies']]) => {
+export function describeRows({ record }: LocalPartner): string {
+  const rows = (of: string, companies: Companies) => {
     if (companies === EVERY_COMPANY) return [`every ${of} company`];
     if (companies.length === 0) return [];
     return [`${of} ${companies.length === 1 ? 'company' : 'companies'} ${companies.join(', ')}`];
   };
-  const seen = [
-    ['publisher', publisherCompanies] as const,
-    ['advertiser', advertiserCompanies] as const,
-  ].flatMap(rows);
+  const seen = ownerNames.flatMap((owner) => rows(owner.replace(/[A-Z]\w+$/, ''), record[owner]));
   return seen.length > 0 ? seen.join('; ') : 'nothing';
 }
 

@@ -1,6 +1,6 @@
-import { BASE_PATH } from '../lib/names.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { formatUtcTime } from '../lib/report/utc-time.ts';
+import { reportPath } from '../lib/routes.ts';
 import type { Stack } from './stack.ts';
 
 const DAY_MS = 86_400_000;
@@ -9,9 +9,13 @@ const DAY_MS = 86_400_000;
  * One line for a POSIX shell, in the directory of `npm start`, that fetches a token and pulls the report of the week up
  * to a day, `YYYY-MM-DD`.
  *
- * @param home LOCAL_DIR, where that is set
+ * @param environment what `npm run token` needs to find the stack, where that is not the usual one
  */
-export function exampleCurl(stack: Pick<Stack, 'apiUrl'>, lastDay: string, home: string | undefined): string {
+export function exampleCurl(
+  stack: Pick<Stack, 'apiUrl'>,
+  lastDay: string,
+  environment: { readonly LOCAL_DIR?: string | undefined; readonly PORT?: string | undefined },
+): string {
   const end = Date.parse(`${lastDay}T00:00:00Z`) + DAY_MS;
   const query = [
     'requestedFields=Day,ServedAds,Opens,Clicks,Revenue',
@@ -19,7 +23,10 @@ export function exampleCurl(stack: Pick<Stack, 'apiUrl'>, lastDay: string, home:
     `endExclusive=${formatUtcTime(end)}`,
     'api-version=1.0',
   ];
-  const url = `${stack.apiUrl}${BASE_PATH}/${publisherReport.name}?${query.join('&')}`;
-  const token = `${home ? `LOCAL_DIR='${home}' ` : ''}npm run --silent token`;
+  const url = `${stack.apiUrl}${reportPath(publisherReport)}?${query.join('&')}`;
+  const settings = Object.entries(environment).flatMap(([name, value]) =>
+    value ? [`${name}='${value}'`] : [],
+  );
+  const token = [...settings, 'npm run --silent token'].join(' ');
   return `curl -L -H "Authorization: Bearer $(${token})" '${url}'`;
 }

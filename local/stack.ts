@@ -22,7 +22,8 @@ import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
 import { type Gateway, startGateway } from './gateway/gateway.ts';
-import { type Sandbox, startSandbox } from './gateway/lambda-sandbox.ts';
+import { createSandbox, type Sandbox } from './gateway/lambda-sandbox.ts';
+import type { Log } from './gateway/log.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
@@ -57,6 +58,8 @@ export interface StackOptions {
   readonly corsOrigins?: readonly string[];
   /** Changes to the functions' environment. */
   readonly functionEnv?: Readonly<Record<string, string>>;
+  /** Gets what the functions write; left out, that goes to this process's own output. */
+  readonly log?: Log;
 }
 
 /** Everything that a client needs, and what a test needs beside it. */
@@ -130,6 +133,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     partners = SAMPLE_PARTNERS,
     functionEnv = {},
     corsOrigins = [],
+    log,
   } = options;
   const [{ client: own }] = partners as readonly [LocalPartner];
   await using started = new AsyncDisposableStack();
@@ -211,27 +215,26 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
-  const start = async (name: string, timeoutMs: number) => {
-    const sandbox = await startSandbox({ name, entry: functionModule(name), env, timeoutMs });
+  const create = (name: string, timeoutMs: number) => {
+    const sandbox = createSandbox({ name, entry: functionModule(name), env, timeoutMs, log });
     sandboxes.set(name, sandbox);
     started.defer(() => sandbox.kill());
     return sandbox;
   };
   const functionNames = [...new Set(serviceRoutes.map(({ functionName }) => functionName))];
-  const [publish, abandon, notFound] = await Promise.all([
-    start('publish', PUBLISH_TIMEOUT_MS),
-    start('abandon', ABANDON_TIMEOUT_MS),
-    start(NOT_FOUND_FUNCTION, FUNCTION_TIMEOUT_MS),
-    ...functionNames.map((name) => start(name, FUNCTION_TIMEOUT_MS)),
-  ]);
+  for (const name of functionNames) create(name, FUNCTION_TIMEOUT_MS);
+  const publish = create('publish', PUBLISH_TIMEOUT_MS);
+  const abandon = create('abandon', ABANDON_TIMEOUT_MS);
+  const notFound = create(NOT_FOUND_FUNCTION, FUNCTION_TIMEOUT_MS);
   const { asyncRetryPausesMs: retryPausesMs = LAMBDA_RETRY_PAUSES_MS } = options;
-  const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs });
+  const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs, log });
   started.defer(() => abandoned.close());
   const published = eventQueue({
     name: 'publish',
     sandbox: publish,
     retryPausesMs,
     onFailure: abandoned.send,
+    log,
   });
   started.defer(() => published.close());
   publications = published;
@@ -255,6 +258,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     notFound,
     isForPages,
     answerBeside: (...asked) => answerSamplePartners(samplePartners, ...asked),
+    log,
   });
   started.defer(() => gateway.close());
 

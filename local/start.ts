@@ -1,20 +1,25 @@
 /** `npm start`: the whole service on this machine, on sample events, on EVENTS_DIR or on a Trino cluster. */
 import { once } from 'node:events';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { chooseEngine } from './choose-engine.ts';
 import { type LocalPartner, readPartners } from './clients.ts';
 import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
+import { lastScreen } from './last-screen.ts';
+import { progressLine } from './progress-line.ts';
 import { type Stack, startStack } from './stack.ts';
+import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 import { TrinoFault } from './trino/trino-fault.ts';
 
 /** Ten times a production stage's: more than a client should need, less than a client gone wild sends. */
 const THROTTLING = { perSecond: 200, burst: 400 };
 
-const home = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
-const stackFile = join(home, 'stack.json');
+/** In a log, lines may have the usual width. */
+const NO_TERMINAL = 80;
+
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 /** A message for the person at the terminal: what is wrong and what to do. */
@@ -38,14 +43,33 @@ async function partnersOf(path: string | undefined): Promise<readonly LocalPartn
   }
 }
 
-async function start(): Promise<Stack> {
+async function tryPort(port: number): Promise<void> {
+  const server = createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
+}
+
+async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<never> {
+  if (error.code === 'EADDRINUSE') {
+    const other = await runningStack(LOCAL_DIR, String(port));
+    const taken = other ? `: this service runs there already, as process ${other.pid}` : '';
+    throw new StartFault(`Port ${port} is busy${taken}. Set PORT to another one; PORT=0 takes a free one.`);
+  }
+  if (error.code === 'EACCES' && error.syscall === 'listen')
+    throw new StartFault(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
+  throw error;
+}
+
+/** The stack, and the file that says where it is. */
+async function start(): Promise<{ stack: Stack; stackFile: string }> {
   const port = portOf(process.env['PORT']);
   const partners = await partnersOf(process.env['PARTNERS']);
-  // One that a killed run left behind would lead nowhere.
-  await rm(stackFile, { force: true });
+  await removeLeftovers(LOCAL_DIR);
+  // Before the sample events are made, which takes its time.
+  await tryPort(port).catch((error) => faultOfPort(error, port));
   const { openEngine, eventsDirectory, lastDay } = await chooseEngine(process.env, sampleEvents);
-  await removeLeftovers();
-  const directory = join(home, `run-${process.pid}`);
+  const directory = join(LOCAL_DIR, `run-${process.pid}`);
   const stack = await startStack({
     openEngine,
     eventsDirectory,
@@ -54,16 +78,10 @@ async function start(): Promise<Stack> {
     port,
     lastDay,
     throttling: THROTTLING,
-  }).catch((error) => {
-    if (error.code === 'EADDRINUSE')
-      throw new StartFault(`Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.`);
-    if (error.code === 'EACCES' && error.syscall === 'listen')
-      throw new StartFault(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
-    throw error;
-  });
+  }).catch((error) => faultOfPort(error, port));
   const { apiUrl, tokenUrl, clientId, clientSecret, scope, storageUrl, athenaUrl, faultsUrl } = stack;
   const { environment, clients } = stack;
-  const facts = {
+  const file = await writeStackFile(LOCAL_DIR, {
     apiUrl,
     tokenUrl,
     clientId,
@@ -73,41 +91,25 @@ async function start(): Promise<Stack> {
     athenaUrl,
     faultsUrl,
     clients,
+    pid: process.pid,
     environment,
-  };
-  await writeFile(stackFile, `${JSON.stringify(facts, null, 2)}\n`);
-  say(`\nReady at ${apiUrl}; addresses and credentials are in ${relative('', stackFile)}. Try:\n`);
-  const curl = exampleCurl(stack, await lastDay(), process.env['LOCAL_DIR'] && resolve(home));
-  say(`${curl}\n\nOr build it by looking: ${apiUrl}/ (Ctrl-C stops it.)\n`);
-  return stack;
-}
-
-/** What a killed process could not remove any more. */
-async function removeLeftovers(): Promise<void> {
-  const names = await readdir(home).catch(() => []);
-  const dead = names.filter((name) => /^run-\d+$/.test(name) && !isAlive(Number(name.slice('run-'.length))));
-  await Promise.all(dead.map((name) => rm(join(home, name), { recursive: true, force: true })));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  });
+  const curl = exampleCurl(stack, await lastDay(), {
+    LOCAL_DIR: process.env['LOCAL_DIR'] && resolve(LOCAL_DIR),
+    PORT: file.port,
+  });
+  say(lastScreen({ apiUrl, curl, stackFile: relative('', file.path) }));
+  return { stack, stackFile: file.path };
 }
 
 async function sampleEvents(): Promise<string> {
-  const bar = process.stdout.isTTY;
-  const directory = join(home, 'events');
+  const { stdout } = process;
   return makeSampleEvents({
-    directory,
+    directory: join(LOCAL_DIR, 'events'),
     onProgress: (done, total) => {
-      const width = 40;
-      const filled = Math.round((done / total) * width);
-      const line = `Making sample events, once: [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done}/${total}`;
-      if (bar) process.stdout.write(`\r${line}${done === total ? '\n' : ''}`);
-      else if (done === 1 || done === total) say(line);
+      if (stdout.isTTY)
+        stdout.write(`\r${progressLine(done, total, stdout.columns)}${done === total ? '\n' : ''}`);
+      else if (done === 1 || done === total) say(progressLine(done, total, NO_TERMINAL));
     },
   });
 }
@@ -128,7 +130,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 let ready = false;
 try {
-  const stack = await start();
+  const { stack, stackFile } = await start();
   ready = true;
   await once(stop.signal, 'abort');
   await stack.close();

@@ -1,22 +1,22 @@
 /** `npm run --silent token [-- CLIENT]`: prints an access token of the stack that `npm start` runs; the first partner's by default. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { accessToken } from './access-token.ts';
-import type { Stack } from './stack.ts';
+import { LOCAL_DIR, runningStack } from './stack-file.ts';
 
 const [name] = process.argv.slice(2);
-const home = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
+const port = process.env['PORT'];
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`);
   process.exit(1);
 }
 
-const stack = JSON.parse(
-  await readFile(join(home, 'stack.json'), 'utf8').catch(() =>
-    fail('Nothing runs here. Run `npm start` first.'),
-  ),
-) as Pick<Stack, 'tokenUrl' | 'scope' | 'clients'>;
+const stack =
+  (await runningStack(LOCAL_DIR, port)) ??
+  fail(
+    (await runningStack(LOCAL_DIR))
+      ? `Nothing runs at port ${port}. Unset PORT for the first that runs here.`
+      : 'Nothing runs here. Run `npm start` first.',
+  );
 const client =
   stack.clients.find(({ clientId }) => name === undefined || clientId === name) ??
   fail(`There is no client ${name}. Known are: ${stack.clients.map(({ clientId }) => clientId).join(', ')}.`);

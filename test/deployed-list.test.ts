@@ -11,7 +11,7 @@ describe('the cases that the lane of deployed tests leaves out', () => {
       const [suite = '', name = ''] = test.split(' > ');
       const [words = ''] = name.split(' at /');
       expect(
-        sources.some((source) => source.includes(`'${suite}'`) && source.includes(words)),
+        sources.some((source) => source.includes(`'${suite}'`) && source.includes(`'${words}`)),
         test,
       ).toBe(true);
       expect(reason).toMatch(/\.$/);

@@ -1,5 +1,6 @@
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import { ENV } from '../../lib/names.ts';
+import { byOwner } from '../../lib/report/catalogue.ts';
 import type { TokenIssuer } from '../identity/token-issuer.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { bytesOf, type Stage } from '../stage.ts';
@@ -39,10 +40,8 @@ export function functionEnvironment({
     [ENV.requiredClaimValue]: tokenIssuer.requiredClaim?.value,
     [ENV.entitlements]: entitlements.by,
     [ENV.partnersBucket]: entitlements.by === 'partners' ? partnersBucketName : undefined,
-    [ENV.publisherCompaniesClaim]: claims?.publisherCompanies?.claim,
-    [ENV.publisherCompaniesPrefix]: claims?.publisherCompanies?.prefix,
-    [ENV.advertiserCompaniesClaim]: claims?.advertiserCompanies?.claim,
-    [ENV.advertiserCompaniesPrefix]: claims?.advertiserCompanies?.prefix,
+    // An owner without a claim is undefined, which JSON leaves out.
+    [ENV.companyClaims]: claims && JSON.stringify(byOwner((owner) => claims[owner])),
     [ENV.everyCompanyValue]: claims?.everyCompanyValue,
     [ENV.athenaDatabase]: names.database,
     [ENV.athenaWorkgroup]: names.service,

@@ -2,11 +2,12 @@ import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   type GatewayProblem,
   gatewayProblems,
+  otherGatewayProblems,
   refusedByFirewall,
 } from '../../lib/answers/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
 
-const { notFound, functionFailed } = gatewayProblems;
+const { notFound } = gatewayProblems;
 
 /** What only the real gateway answers. Its other cases can't happen: no authorizers, API keys or validators. */
 const furtherProblems: readonly GatewayProblem[] = [
@@ -16,18 +17,10 @@ const furtherProblems: readonly GatewayProblem[] = [
   { ...notFound, responseType: 'EXPIRED_TOKEN' },
   // The limit per address has an answer of its own, in `firewall-rules.ts`.
   refusedByFirewall,
-  {
-    responseType: 'DEFAULT_4XX',
-    status: 400,
-    slug: 'invalid-request',
-    title: 'Invalid request',
-    detail:
-      'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
-  },
-  { ...functionFailed, responseType: 'DEFAULT_5XX', status: 500 },
+  ...Object.values(otherGatewayProblems),
 ];
 
-/** Every answer that the gateway gives by itself. 413 among them can't be customised: AWS ignores its template. */
+/** Every answer that the gateway gives by itself, but for 413, which can't be customised. */
 const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProblems), ...furtherProblems];
 
 /**

@@ -107,23 +107,10 @@ export function resultsPermissions(
   const objects = (folders: readonly ResultsFolder[]) =>
     folders.map((folder) => resultsBucket.arnForObjects(`${RESULTS_PREFIX[folder]}*`));
   return [
-    ...(reads.length > 0
-      ? [
-          // Without it S3 says 403 of an object that isn't there, which can't be told from a fault of ours. Without a
-          // condition on the prefix, because reading an object names none.
-          {
-            sid: 'TellMissingFromForbidden',
-            actions: ['s3:ListBucket'],
-            resources: [resultsBucket.bucketArn],
-          },
-          {
-            sid: 'ReadResults',
-            actions: ['s3:GetObject'],
-            resources: objects(reads),
-            wildcard: OBJECT_NAMES,
-          },
-        ]
-      : []),
+    // Without it S3 says 403 of an object that isn't there, which can't be told from a fault of ours. Without a
+    // condition on the prefix, because reading an object names none.
+    { sid: 'TellMissingFromForbidden', actions: ['s3:ListBucket'], resources: [resultsBucket.bucketArn] },
+    { sid: 'ReadResults', actions: ['s3:GetObject'], resources: objects(reads), wildcard: OBJECT_NAMES },
     { sid: 'WriteResults', actions: ['s3:PutObject'], resources: objects(writes), wildcard: OBJECT_NAMES },
     // Reports alone are large enough to be uploaded in parts.
     ...(writes.includes('reports')

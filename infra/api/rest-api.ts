@@ -31,7 +31,7 @@ export interface ReportsApiProps {
 }
 
 const BY_FUNCTION =
-  'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (contract 5). The waiting room takes the ticket in its path instead; the description of the API is public.';
+  'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (docs/contract.md#the-token). The waiting room takes the ticket in its path instead; the description of the API is public.';
 
 const integrationWith = (handler: IFunction, options: LambdaIntegrationOptions) =>
   new LambdaIntegration(handler, { timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS), ...options });

@@ -106,7 +106,7 @@ export const abandon: ServiceFunction = {
   description: 'Tells who waits that a large result will not be published',
   timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  permissions: (place) => resultsPermissions(place, { reads: [], writes: ['abandoned'] }),
+  permissions: (place) => resultsPermissions(place, { reads: ['publications'], writes: ['abandoned'] }),
 };
 
 export const publish: ServiceFunction = {

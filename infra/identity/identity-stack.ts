@@ -32,7 +32,7 @@ export interface IdentityStackProps extends StackProps {
 }
 
 /**
- * The service's own identity provider, for machine clients that request tokens with `{apiScope}/.default` (contract 5.2).
+ * The service's own identity provider, for machine clients that request tokens with `{apiScope}/.default` (docs/contract.md#the-scope).
  * The clients are made by `npm run partner`, not here: partners come more often than deployments.
  */
 export class IdentityStack extends Stack {

@@ -22,13 +22,6 @@ export const gatewayProblems = {
     title: 'Not found',
     detail: 'There is no such resource. Check the path and the method.',
   },
-  tooLarge: {
-    responseType: 'REQUEST_TOO_LARGE',
-    status: 413,
-    slug: 'request-too-large',
-    title: 'Request too large',
-    detail: 'The request is larger than 10 KB. Shorten the query or drop headers.',
-  },
   throttled: {
     responseType: 'THROTTLED',
     status: 429,
@@ -53,6 +46,30 @@ export const gatewayProblems = {
       'The report was not made in time. Try again; if it stays so, report the instance of this problem.',
   },
 } as const satisfies Record<string, GatewayProblem>;
+
+/** What API Gateway answers where it has no answer for the case: these stand for all that is left. */
+export const otherGatewayProblems = {
+  unreadable: {
+    responseType: 'DEFAULT_4XX',
+    status: 400,
+    slug: 'invalid-request',
+    title: 'Invalid request',
+    detail:
+      'The gateway could not read the request. Check the path, the headers and the encoding of the query.',
+  },
+  failed: { ...gatewayProblems.functionFailed, responseType: 'DEFAULT_5XX', status: 500 },
+} as const satisfies Record<string, GatewayProblem>;
+
+/**
+ * What API Gateway answers where the request line and the headers are larger than it takes. It can't be customised
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html): its own template, and no
+ * problem document. What stands in `message` is not documented.
+ */
+export const requestTooLarge = {
+  status: 413,
+  mediaType: 'application/json',
+  body: { message: 'Request Too Long' },
+} as const;
 
 /** What the deployed service's firewall refuses; there is none on one machine. */
 export const refusedByFirewall = {

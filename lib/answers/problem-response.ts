@@ -1,11 +1,11 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { gatewayProblems } from './gateway-problems.ts';
+import { otherGatewayProblems } from './gateway-problems.ts';
 import { Problem } from './problem.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from './problem-document.ts';
 
-/** What is not ours to explain is answered alike, whatever it was (contract 4.2: 500). */
-const { slug, title, detail } = gatewayProblems.functionFailed;
-const OPAQUE = { status: 500, slug, title, message: detail, headers: {}, members: {} };
+/** What is not ours to explain is answered alike, whatever it was (docs/contract.md#errors). */
+const { status, slug, title, detail } = otherGatewayProblems.failed;
+const OPAQUE = { status, slug, title, message: detail, headers: {}, members: {} };
 
 /** An error as the response that its class calls for, in `application/problem+json`. */
 export function problemResponse(error: unknown, requestId: string): APIGatewayProxyResult {

@@ -1,4 +1,4 @@
-import { gatewayProblems } from './gateway-problems.ts';
+import { gatewayProblems, otherGatewayProblems } from './gateway-problems.ts';
 
 /** One fault of a request: the query parameter or header at fault, and what is wrong with it. */
 export interface Fault {
@@ -8,7 +8,7 @@ export interface Fault {
 
 /**
  * The causes a caller may learn. Each class has a status, a stable type, a title and a public detail;
- * anything else that is thrown is ours, and is answered as an opaque 500 (contract 7).
+ * anything else that is thrown is ours, and is answered as an opaque 500 (docs/contract.md#errors).
  */
 export abstract class Problem extends Error {
   abstract readonly status: number;
@@ -32,11 +32,11 @@ function firstFault([first, ...others]: readonly Fault[]): string {
   return `${first.parameter}: ${first.detail}${more}`;
 }
 
-/** 400: what is wrong with the request, at once (contract 4.1, 7). */
+/** 400: what is wrong with the request, at once (docs/contract.md#errors). */
 export class InvalidRequest extends Problem {
   readonly status = 400;
-  readonly slug = 'invalid-request';
-  readonly title = 'Invalid request';
+  readonly slug = otherGatewayProblems.unreadable.slug;
+  readonly title = otherGatewayProblems.unreadable.title;
   /** A request of 8 kB can have a thousand faults, and each may list all field names. */
   static readonly mostListed = 25;
   /** The first of them; a caller who mends so many asks again. */
@@ -71,7 +71,7 @@ export class ReportTooLarge extends Problem {
   }
 }
 
-/** 401: no token, or one that is no good (contract 5.4). */
+/** 401: no token, or one that is no good (docs/contract.md#the-token). */
 export class Unauthenticated extends Problem {
   readonly status = 401;
   readonly slug = 'unauthenticated';
@@ -88,17 +88,20 @@ export class Unauthenticated extends Problem {
   }
 }
 
-/** 401: a good token that was not issued for this service (contract 5.3), or opens none of its rows. */
+/** 401: a good token without the scope (docs/contract.md#the-scope), or one that opens no row of the report. */
 export class NotAuthorized extends Problem {
   readonly status = 401;
   readonly slug = 'not-authorized';
   readonly title = 'Not authorized';
   readonly #scope: string;
+  /** Whose token it is, for the log. */
+  readonly caller: string;
 
   /** @param scope what the token must be requested with */
-  constructor(scope: string) {
+  constructor(scope: string, caller: string) {
     super('Not authorized to this endpoint.');
     this.#scope = scope;
+    this.caller = caller;
   }
 
   override get headers() {

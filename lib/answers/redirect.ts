@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { CacheStatus } from '../delivery/delivery.ts';
-import { BASE_PATH, DOWNLOADS_PATH } from '../names.ts';
+import { BASE_PATH, downloadPath } from '../routes.ts';
 
 /** RFC 9211: whether the answer came from a copy, from a query, or from a query that others had started. */
 export const CACHE_STATUS: Record<CacheStatus, string> = {
@@ -25,7 +25,7 @@ export const NOTE = {
 /** Names the version of the data that the report is of. */
 export const DATA_VERSION_HEADER = 'Data-Version';
 
-/** 303 to the report itself (contract 4.2). */
+/** 303 to the report itself (docs/contract.md#the-redirect). */
 export const redirectToDownload = (
   url: string,
   { cacheStatus, dataVersion }: { readonly cacheStatus: CacheStatus; readonly dataVersion?: string },
@@ -42,7 +42,7 @@ export function redirectToWaitingRoom(
   cacheStatus: CacheStatus,
 ): APIGatewayProxyResult {
   const base = path.slice(0, path.lastIndexOf(`${BASE_PATH}/`));
-  return seeOther(`${base}${DOWNLOADS_PATH}/${ticket}/${hop}`, cacheStatus, NOTE.waitingRoom);
+  return seeOther(`${base}${downloadPath(ticket, hop)}`, cacheStatus, NOTE.waitingRoom);
 }
 
 /** The location is a secret of the caller's, so nothing may store the answer. */

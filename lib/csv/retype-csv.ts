@@ -7,7 +7,7 @@ export interface CsvColumn {
 }
 
 /**
- * Turns the engine's result file, where every value is quoted, into the report's CSV (contract 2.3): the
+ * Turns the engine's result file, where every value is quoted, into the report's CSV (docs/contract.md#the-file): the
  * header line of the requested fields, numbers bare, texts and instants as they are. NULL stays an empty field.
  * Throws NotEngineCsv if the file is anything but whole rows of these columns in the engine's dialect.
  *

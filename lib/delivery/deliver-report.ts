@@ -33,7 +33,7 @@ const MOST_MOVES = 3;
 
 /**
  * Sees to it that a report is there, as far as that can be done by the time at which the request must be answered
- * (contract 4.2): from the copy of this version of the data, else by a query that is joined or started. Throws
+ * (docs/contract.md#the-redirect): from the copy of this version of the data, else by a query that is joined or started. Throws
  * ReportTooLarge, Unavailable, QueryFailed or PublicationFailed.
  *
  * @param note takes what is learnt on the way

@@ -35,6 +35,8 @@ export interface DeliveryTerms {
   readonly admitsGzip: boolean;
   /** The engine's limit for one query; 0 where it is not known. */
   readonly maxBytesScanned: number;
+  /** Who asks, for the log of the publishing function. */
+  readonly partner?: string | undefined;
 }
 
 /** How the answer relates to earlier ones, in the words of RFC 9211. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CsvColumn } from '../csv/retype-csv.ts';
 import { RESULTS_PREFIX } from '../names.ts';
-import type { Field } from '../report/catalogue.ts';
 import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
@@ -28,7 +27,7 @@ export function makeOrder(
 ): Order {
   const { report, requestedFields, window } = request;
   const query = compileQuery(request, entitlement);
-  const columns = requestedFields.map((name) => ({ name, type: (report.fields[name] as Field).type }));
+  const columns = requestedFields.map(({ name, type }) => ({ name, type }));
   const [start, end] = [window.start, window.end].map((time) => formatUtcTime(time).replaceAll(/[-:]/g, ''));
   return {
     id: sha256([query, columns, version]),

@@ -21,6 +21,8 @@ const publication = v.object({
   ),
   /** The version of the data that it is a report of; absent where the data changed under the query. */
   dataVersion: v.optional(v.string()),
+  /** Who asked first, for the log. */
+  partner: v.optional(v.string()),
 });
 
 export type Publication = v.InferOutput<typeof publication>;
@@ -72,7 +74,7 @@ export async function publishLarge(results: ResultsBucket, wanted: Publication):
 }
 
 /**
- * Streams the engine's result into the report's file (contract 2.3). Resolves to false where the result is gone.
+ * Streams the engine's result into the report's file (docs/contract.md#the-file). Resolves to false where the result is gone.
  *
  * @param opened the result, where it has been opened already
  * @param longestTryMs of one try to write the file
@@ -132,9 +134,9 @@ export async function readPublication(results: ResultsBucket, key: string): Prom
   return result.success ? result.output : undefined;
 }
 
-/** Tells whoever waits for a publication that it has been given up. */
-export async function abandonPublication(results: ResultsBucket, requestedBy: string): Promise<string> {
-  const executionId = requestedBy.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
-  await results.create(abandonedKey(executionId), {});
-  return executionId;
+/** Tells whoever waits for a publication that it has been given up. Resolves to what the log says of it. */
+export async function abandonPublication(results: ResultsBucket, requestedBy: string) {
+  const queryExecutionId = requestedBy.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
+  await results.create(abandonedKey(queryExecutionId), {});
+  return { queryExecutionId, partner: (await readPublication(results, requestedBy))?.partner };
 }

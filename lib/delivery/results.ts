@@ -58,6 +58,6 @@ export interface ResultsBucket {
     open: () => Promise<AsyncIterable<Uint8Array> | undefined>,
     longestTryMs?: number,
   ): Promise<boolean>;
-  /** A URL from which anyone who holds it can download the object until it expires (contract 4.2). */
+  /** A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect). */
   presign(key: string, expiresInSeconds: number): Promise<string>;
 }

@@ -94,7 +94,7 @@ export function ready(
 
 /** What it takes to publish an execution's report. */
 export const publicationOf = (
-  { data, order }: Run,
+  { data, order, terms: { partner } }: Run,
   { executionId, location, isCopy }: SucceededRecord,
 ): Publication => ({
   form: 1,
@@ -104,4 +104,5 @@ export const publicationOf = (
   fileName: order.fileName,
   columns: [...order.columns],
   ...(isCopy && { dataVersion: data.version }),
+  ...(partner !== undefined && { partner }),
 });

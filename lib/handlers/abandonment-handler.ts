@@ -16,8 +16,8 @@ export function abandonmentHandler({ partsUntil, log }: FunctionParts) {
   return async ({ requestPayload, requestContext }: FailedInvocation): Promise<void> => {
     const { key } = requestPayload.detail.object;
     const { results } = partsUntil(Date.now() + PATIENCE_MS);
-    const queryExecutionId = await abandonPublication(results, key);
+    const told = await abandonPublication(results, key);
     const { condition } = requestContext;
-    log.error('publication abandoned', { publication: key, queryExecutionId, condition });
+    log.error('publication abandoned', { publication: key, ...told, condition });
   };
 }

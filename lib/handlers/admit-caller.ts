@@ -5,7 +5,7 @@ import type { Register } from '../partners/register.ts';
 import { whoseRows } from '../partners/whose-rows.ts';
 import type { Report } from '../report/catalogue.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
-import { clientOf } from '../token/client-of.ts';
+import { callerOf, clientOf } from '../token/client-of.ts';
 import { readEntitlement } from '../token/read-entitlement.ts';
 import { scopeOf, type TokenVerifier } from '../token/verify-token.ts';
 import type { LoggedFacts } from './logged-facts.ts';
@@ -30,18 +30,20 @@ export async function admitCaller(
   register: Register,
   facts: LoggedFacts,
 ): Promise<AdmittedCaller> {
-  const claims = await verifyToken(requestHeader(event, 'authorization'));
-  const id = clientOf(claims);
-  const client = id ?? String(claims['sub'] ?? 'unnamed');
-  facts.client = client;
-  facts.partner = client;
+  const name = (caller: string) => Object.assign(facts, { client: caller, partner: caller });
+  const claims = await verifyToken(requestHeader(event, 'authorization')).catch((error: unknown) => {
+    if (error instanceof NotAuthorized) name(error.caller);
+    throw error;
+  });
+  const client = callerOf(claims);
+  name(client);
   const verdict = await whoseRows(
     config.entitlements,
     report,
-    { client: id, byClaims: (rule) => readEntitlement(claims, rule) },
+    { client: clientOf(claims), byClaims: (rule) => readEntitlement(claims, rule) },
     register,
   );
   noteCaller(facts, verdict);
-  if (verdict.state === 'refused') throw new NotAuthorized(scopeOf(config.token));
+  if (verdict.state === 'refused') throw new NotAuthorized(scopeOf(config.token), client);
   return { client, entitlement: verdict.entitlement };
 }

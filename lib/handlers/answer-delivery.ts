@@ -33,7 +33,10 @@ export interface DeliveryRequest {
 export const answerBy = ({ config }: Pick<FunctionParts, 'config'>, began: number): number =>
   began + config.queryWaitMs + ANSWER_MS;
 
-/** Delivers a report as far as it can be done within one request, and answers with where it is (contract 4.2). */
+/**
+ * Delivers a report as far as it can be done within one request, and answers with where it is
+ * (docs/contract.md#the-redirect).
+ */
 export async function answerDelivery(
   { config, partsUntil, log }: FunctionParts,
   { event, began, hop, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
@@ -49,6 +52,7 @@ export async function answerDelivery(
     listingMs: config.listingMs,
     admitsGzip: admitsGzip(requestHeader(event, 'accept-encoding')),
     maxBytesScanned: config.maxBytesScanned,
+    partner: facts.partner,
   };
   const note = (learnt: DeliveryFacts) => {
     const ends = [...(facts.ends ?? []), ...(learnt.ends ?? [])];

@@ -16,7 +16,7 @@ export const auditedFacts = (
   report: report.name,
   startInclusive: formatUtcTime(window.start),
   endExclusive: formatUtcTime(window.end),
-  requestedFields: requestedFields.join(','),
+  requestedFields: requestedFields.map(({ name }) => name).join(','),
   dataVersion,
   companies: entitlement === 'every-company' ? entitlement : entitlement.join(','),
   bytes,

@@ -14,7 +14,7 @@ const PREFLIGHT_HEADERS = {
 };
 
 /** What a page may read of an answer beside what every page may. */
-const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Retry-After, Service-Version, x-amzn-RequestId`;
+const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-After, Service-Version, Sunset, x-amzn-RequestId`;
 
 /**
  * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins

@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { NoSuchDownload } from '../answers/problem.ts';
 import { readTicket, updateTicket } from '../delivery/ticket.ts';
 import { judgeRecord, type Verdict } from '../partners/whose-rows.ts';
-import { reports } from '../report/catalogue.ts';
+import { reportOf } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
 import { answerBy, answerDelivery } from './answer-delivery.ts';
@@ -27,7 +27,7 @@ export function downloadsHandler(parts: FunctionParts) {
     const { results, register } = parts.partsUntil(answerBy(parts, began));
     const read = await readTicket(results, id, began);
     const { ticket } = read;
-    const report = reports.find(({ name }) => name === ticket.report);
+    const report = reportOf(ticket.report);
     if (!report) throw new NoSuchDownload();
     facts.report = ticket.report;
     facts.client = ticket.client;

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { OPENAPI_PATH } from '../names.ts';
 import { OPENAPI_MEDIA_TYPE, openApiDocument } from '../openapi/document.ts';
+import { pathOf } from '../routes.ts';
 import { scopeOf } from '../token/verify-token.ts';
 import type { FunctionParts } from './function-parts.ts';
 import { problemChain } from './problem-chain.ts';
@@ -25,7 +25,7 @@ export function openApiHandler(parts: Pick<FunctionParts, 'config' | 'log' | 'me
       body: JSON.stringify(
         // The root of the host that serves the document, where the gateway doesn't say which that is.
         openApiDocument({
-          url: serviceUrl(event, OPENAPI_PATH) ?? '/',
+          url: serviceUrl(event, pathOf('openapi')) ?? '/',
           scope: scopeOf(config.token),
           commit: config.commit,
         }),

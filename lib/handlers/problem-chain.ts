@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { GOING_VERSIONS, goingHeaders } from '../answers/going-versions.ts';
 import { problemResponse } from '../answers/problem-response.ts';
 import { cors } from './cors.ts';
 import type { FunctionParts } from './function-parts.ts';
@@ -10,11 +11,27 @@ const VERSION_HEADER = 'Service-Version';
 
 /**
  * What every route has around it: one line of log a request, a problem document for whatever is thrown, the version of
- * what runs, and leave for the pages of the stage's origins to read the answer.
+ * what runs, a word where the version that was asked for is to go, and leave for the pages of the stage's origins to
+ * read the answer.
  */
-export const problemChain = ({ config, log, metrics }: Pick<FunctionParts, 'config' | 'log' | 'metrics'>) => {
-  const addVersion = ({ response }: { response: APIGatewayProxyResult | null | undefined }) => {
-    if (response) response.headers = { ...response.headers, [VERSION_HEADER]: config.commit };
+export const problemChain = (
+  { config, log, metrics }: Pick<FunctionParts, 'config' | 'log' | 'metrics'>,
+  goingVersions = GOING_VERSIONS,
+) => {
+  const addVersion = ({
+    event,
+    response,
+  }: {
+    event: APIGatewayProxyEvent;
+    response: APIGatewayProxyResult | null | undefined;
+  }) => {
+    const going = goingVersions.get(event.multiValueQueryStringParameters?.['api-version']?.[0] ?? '');
+    if (response)
+      response.headers = {
+        ...response.headers,
+        [VERSION_HEADER]: config.commit,
+        ...(going && goingHeaders(going)),
+      };
   };
   return (
     middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()

@@ -1,5 +1,5 @@
 import type { Context } from 'aws-lambda';
-import { publishLarge, readPublication } from '../delivery/publication.ts';
+import { type Publication, publishLarge, readPublication } from '../delivery/publication.ts';
 import type { FunctionParts } from './function-parts.ts';
 
 /** EventBridge's notice that an object has been made, as far as it is read here. */
@@ -21,14 +21,19 @@ export function publicationHandler({ partsUntil, log }: FunctionParts) {
   ): Promise<void> => {
     const began = Date.now();
     const { key } = detail.object;
-    const facts = () => ({ publication: key, durationMs: Date.now() - began });
+    let publication: Publication | undefined;
+    const facts = () => ({
+      publication: key,
+      durationMs: Date.now() - began,
+      ...(publication && { queryExecutionId: publication.executionId, partner: publication.partner }),
+    });
     try {
       const { results } = partsUntil(began + context.getRemainingTimeInMillis() - LOG_MS);
-      const publication = await readPublication(results, key);
+      publication = await readPublication(results, key);
       if (!publication) throw new Error(`there is no publication ${key} that can be read`);
       if (!(await publishLarge(results, publication)))
         throw new Error(`the result of query ${publication.executionId} is gone`);
-      log.info('publication', { ...facts(), queryExecutionId: publication.executionId });
+      log.info('publication', facts());
     } catch (error) {
       log.error('publication', { ...facts(), error });
       throw error;

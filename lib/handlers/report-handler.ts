@@ -18,7 +18,7 @@ const LAST_ANSWER_MS = 60_000;
 
 /**
  * GET /reporting/{report}?requestedFields=Day,Clicks&startInclusive=…&endExclusive=…&api-version=1.0
- * (contract 4.3, 4.4)
+ * (docs/contract.md#the-two-reports)
  *
  * - 303 with the download URL in `Location`, or with a waiting URL if the report takes longer than one request
  * - 400 that lists every fault of the request; 401 without a good token for this API, checked before anything else

@@ -1,12 +1,12 @@
-import { BASE_PATH } from '../names.ts';
-import { type Field, reports } from '../report/catalogue.ts';
+import { type Field, type Levels, reports } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { UTC_TIME_FORM } from '../report/utc-time.ts';
+import { reportPath } from '../routes.ts';
 
 /** One field as callers see it: no column, no table. */
-const describeField = (name: string, field: Field) => ({
-  name,
+const describeField = (field: Field, levels: Levels | undefined) => ({
+  name: field.name,
   role: field.role,
   type: field.type,
   meaning: field.meaning,
@@ -14,8 +14,9 @@ const describeField = (name: string, field: Field) => ({
   filterable: field.role === 'dimension',
   ...(field.role === 'dimension' && field.type === 'datetime' && { grain: field.grain }),
   ...(field.role === 'metric' && { isAmount: field.type === 'float' }),
-  ...(field.role === 'metric' &&
-    field.levels && { countedBy: { whereGroupedBy: field.levels.finer, otherwise: field.levels.coarser } }),
+  ...(levels?.metric === field && {
+    countedBy: { whereGroupedBy: levels.finer.name, otherwise: levels.coarser.name },
+  }),
 });
 
 /**
@@ -33,10 +34,10 @@ export const describeFields = (currency: string | undefined) => ({
     filterTextCharacters: MAX_TEXT_CHARACTERS,
     filterTimeForms: TIME_FILTER_FORM,
   },
-  reports: reports.map(({ name, title, fields }) => ({
-    name,
-    title,
-    path: `${BASE_PATH}/${name}`,
-    fields: Object.entries(fields).map(([fieldName, field]) => describeField(fieldName, field)),
+  reports: reports.map((report) => ({
+    name: report.name,
+    title: report.title,
+    path: reportPath(report),
+    fields: report.fields.map((field) => describeField(field, report.levels)),
   })),
 });

@@ -39,7 +39,8 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
     description:
       'Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what ' +
       'to filter by; follow the redirect.\n\nEvery error is a problem document (RFC 9457). HEAD answers as GET does, ' +
-      'without the body: it makes the report too.',
+      'without the body: it makes the report too.\n\nA version that is to go is announced a year before, by the headers ' +
+      '`Deprecation` (RFC 9745) and `Sunset` (RFC 8594) of every answer to it.',
   },
   servers: [{ url }],
   tags: [

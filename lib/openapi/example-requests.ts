@@ -1,6 +1,12 @@
-import type { Field, FieldType, Report } from '../report/catalogue.ts';
+import {
+  type Dimension,
+  dimensionsOf,
+  type Field,
+  fieldOf,
+  metricsOf,
+  type Report,
+} from '../report/catalogue.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
-import { fieldNames } from './field-table.ts';
 
 /** A request that a reader can send as it stands; the tests do. */
 export interface ExampleRequest {
@@ -18,22 +24,23 @@ export const EXAMPLE_WINDOW = {
 
 /** Examples for a report, by name; the same name stands at each parameter of one request. */
 export function exampleRequests(report: Report): Readonly<Record<string, ExampleRequest>> {
-  const { fields } = report;
-  const dimensions = fieldNames(report, 'dimension');
-  const metrics = fieldNames(report, 'metric');
-  const last = (fits: (field: Field) => boolean): string =>
-    dimensions.findLast((name) => fits(fields[name] as Field)) as string;
-  const day = last((field) => 'grain' in field && field.grain === 'day');
+  const metrics = metricsOf(report).map(({ name }) => name);
+  const last = (fits: (dimension: Dimension) => boolean) => dimensionsOf(report).findLast(fits)?.name;
+  const day = last((dimension) => dimension.type === 'datetime' && dimension.grain === 'day');
   const identifier = last(({ type }) => type === 'integer');
   const text = last(({ type }) => type === 'string');
   return {
-    daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] },
-    filtered: {
-      summary: `Every metric by ${identifier}, for one ${day} and two values of ${text}`,
-      requestedFields: [identifier, ...metrics],
-      groupBy: [identifier],
-      filter: { [day]: [EXAMPLE_DAY], [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
-    },
+    ...(day && { daily: { summary: 'Every metric, day by day', requestedFields: [day, ...metrics] } }),
+    ...(day &&
+      identifier &&
+      text && {
+        filtered: {
+          summary: `Every metric by ${identifier}, for one ${day} and two values of ${text}`,
+          requestedFields: [identifier, ...metrics],
+          groupBy: [identifier],
+          filter: { [day]: [EXAMPLE_DAY], [text]: [EXAMPLE_VALUE.string, 'Tablet'] },
+        },
+      }),
     totals: { summary: 'One row of totals', requestedFields: metrics },
   };
 }
@@ -46,14 +53,14 @@ export const exampleValue = ({ type }: Field): unknown =>
 
 const EXAMPLE_VALUE = { integer: 1042, float: '12.500000', string: 'Mobile' };
 
-/** A file that could answer the example: the header line and one row (contract 2.3). */
-export function exampleCsv({ fields }: Report, { requestedFields }: ExampleRequest): string {
-  const value = (type: FieldType) =>
-    type === 'datetime'
-      ? `"${EXAMPLE_WINDOW.startInclusive}"`
-      : type === 'string'
-        ? `"${EXAMPLE_VALUE.string}"`
-        : EXAMPLE_VALUE[type];
+/** A file that could answer the example: the header line and one row (docs/contract.md#the-file). */
+export function exampleCsv(report: Report, { requestedFields }: ExampleRequest): string {
+  const value = (name: string) => {
+    const type = fieldOf(report, name)?.type;
+    if (type === 'datetime') return `"${EXAMPLE_WINDOW.startInclusive}"`;
+    if (type === 'integer' || type === 'float') return EXAMPLE_VALUE[type];
+    return `"${EXAMPLE_VALUE.string}"`;
+  };
   const header = requestedFields.map((name) => `"${name}"`).join(',');
-  return `${header}\n${requestedFields.map((name) => value((fields[name] as Field).type)).join(',')}\n`;
+  return `${header}\n${requestedFields.map(value).join(',')}\n`;
 }

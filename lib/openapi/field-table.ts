@@ -1,18 +1,13 @@
-import type { Field, Report } from '../report/catalogue.ts';
-
-/** The names of a report's fields that have the role, in the catalogue's order; without one, of all. */
-export const fieldNames = ({ fields }: Report, role?: Field['role']): string[] =>
-  Object.keys(fields).filter((name) => role === undefined || fields[name]?.role === role);
+import type { Report } from '../report/catalogue.ts';
 
 /** The fields as a Markdown table: name, role, type and meaning. */
-export function fieldTable(report: Report): string {
-  const rows = Object.entries(report.fields).map(
-    ([name, field]) => `| ${name} | ${field.role} | ${field.type} | ${field.meaning}${levels(field)} |`,
+export function fieldTable({ fields, levels }: Report): string {
+  const countedBy =
+    levels &&
+    `: counted by ${levels.finer.name} where the report is grouped by ${levels.finer.name}, else by ${levels.coarser.name}`;
+  const rows = fields.map(
+    (field) =>
+      `| ${field.name} | ${field.role} | ${field.type} | ${field.meaning}${levels?.metric === field ? countedBy : ''} |`,
   );
   return ['| field | role | type | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
-
-const levels = (field: Field): string =>
-  field.role === 'metric' && field.levels
-    ? `: counted by ${field.levels.finer} where the report is grouped by ${field.levels.finer}, else by ${field.levels.coarser}`
-    : '';

@@ -1,10 +1,11 @@
-import type { Dimension, Report } from '../report/catalogue.ts';
+import { type Dimension, dimensionsOf, type Report } from '../report/catalogue.ts';
+import { filterParameter } from '../report/filter-parameter.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
 import { patternOf } from '../report/utc-time.ts';
 import { exampleRequests, exampleValue } from './example-requests.ts';
 import type { Part } from './schema.ts';
 
-/** One value of a filter on the dimension, as `filterValueSchema` takes it. */
+/** One value of a filter on the dimension, as `filter-value.ts` takes it. */
 function valueSchema(dimension: Dimension): Part {
   switch (dimension.type) {
     case 'datetime':
@@ -29,21 +30,19 @@ function valueSchema(dimension: Dimension): Part {
  */
 export function filterParameters(report: Report): Part[] {
   const examples = Object.entries(exampleRequests(report));
-  return Object.entries(report.fields).flatMap(([name, field]) => {
-    if (field.role !== 'dimension') return [];
+  return dimensionsOf(report).map((dimension) => {
+    const { name, meaning } = dimension;
     const asked = examples.find(([, { filter }]) => filter?.[name])?.[1].filter?.[name];
-    return [
-      {
-        name: `filter[${name}]`,
-        in: 'query',
-        description:
-          `Counts only the records with this ${field.meaning}. Repeated, any of the values will do. Filters on ` +
-          'several fields must all hold.',
-        style: 'form',
-        explode: true,
-        schema: { type: 'array', items: valueSchema(field), minItems: 1 },
-        example: asked ?? [exampleValue(field)],
-      },
-    ];
+    return {
+      name: filterParameter(name),
+      in: 'query',
+      description:
+        `Counts only the records with this ${meaning}. Repeated, any of the values will do. Filters on ` +
+        'several fields must all hold.',
+      style: 'form',
+      explode: true,
+      schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
+      example: asked ?? [exampleValue(dimension)],
+    };
   });
 }

@@ -1,3 +1,9 @@
+import {
+  gatewayProblems,
+  otherGatewayProblems,
+  refusedByFirewall,
+  requestTooLarge,
+} from '../answers/gateway-problems.ts';
 import { NOTE } from '../answers/redirect.ts';
 import { DAY_STATES, HABIT_DAYS } from '../delivery/day-states.ts';
 import { type Report, reports } from '../report/catalogue.ts';
@@ -8,8 +14,13 @@ import { problemReferences } from './problem-responses.ts';
 import { reportParameters } from './report-parameters.ts';
 import { type Part, reference } from './schema.ts';
 
-/** What the gateway may answer to any request. */
-export const GATEWAY_STATUSES = [400, 403, 413, 429, 500, 502, 504];
+/** What the gateway may answer to any request that has a route. */
+export const GATEWAY_STATUSES = [
+  ...Object.values(gatewayProblems).filter((problem) => problem !== gatewayProblems.notFound),
+  ...Object.values(otherGatewayProblems),
+  requestTooLarge,
+  refusedByFirewall,
+].map(({ status }) => status);
 
 /** 303, for `components`. */
 export const seeOther: Part = {
@@ -28,7 +39,10 @@ export const seeOther: Part = {
   },
 };
 
-/** What the download URL answers, not the service; here because clients follow redirects (contract 4.2). */
+/**
+ * What the download URL answers, not the service; here because clients follow redirects
+ * (docs/contract.md#the-redirect).
+ */
 const csvResponse = (examples: Part): Part => ({
   description:
     'The report, as a client that follows redirects gets it from the download URL. Numbers stand bare, texts ' +
@@ -41,7 +55,7 @@ const csvResponse = (examples: Part): Part => ({
 const pascalCase = (title: string): string =>
   title.replaceAll(/(?:^|\s+)(\w)/g, (_, first: string) => first.toUpperCase());
 
-/** GET /reporting/{report} (contract 4.3, 4.4). */
+/** GET /reporting/{report} (docs/contract.md#the-two-reports). */
 export const reportOperation = (report: Report, security: readonly Part[]): Part => ({
   operationId: `get${pascalCase(report.title)}`,
   summary: report.title,

@@ -1,7 +1,8 @@
 import { headerAsDelivered } from '../answers/gateway-headers.ts';
+import { requestTooLarge } from '../answers/gateway-problems.ts';
+import { type KnownProblem, knownProblems } from '../answers/known-problems.ts';
 import { InvalidRequest } from '../answers/problem.ts';
 import { PROBLEM_MEDIA_TYPE } from '../answers/problem-document.ts';
-import { type KnownProblem, knownProblems } from './known-problems.ts';
 import { type Part, reference } from './schema.ts';
 
 /** The schemas of problem documents, for `components` (RFC 9457). */
@@ -63,7 +64,6 @@ const DESCRIPTION: Readonly<Record<number, string>> = {
   401: 'No access token, or one that is no good here. The document says which.',
   403: 'The firewall refused the request.',
   404: 'There is nothing here. Any other path of the service, and any method but GET and HEAD, is answered so.',
-  413: 'The request line and the headers are too large together.',
   429: 'Too many requests. Wait, then try again.',
   500: 'Something of ours failed. Try again; if it stays so, report the instance.',
   502: 'Something of ours failed. Try again; if it stays so, report the instance.',
@@ -74,10 +74,20 @@ const DESCRIPTION: Readonly<Record<number, string>> = {
 /** One response a status, for `components`: what problems can stand in it, and an example of each. */
 export function problemResponses(scope: string): Part {
   const byStatus = Map.groupBy(knownProblems(scope), ({ status }) => status);
-  return Object.fromEntries(
-    [...byStatus].map(([status, problems]) => [name(status), response(status, problems)]),
-  );
+  return {
+    ...Object.fromEntries(
+      [...byStatus].map(([status, problems]) => [name(status), response(status, problems)]),
+    ),
+    [name(requestTooLarge.status)]: tooLarge,
+  };
 }
+
+const tooLarge: Part = {
+  description:
+    'The request line and the headers are larger than 10 KB together. API Gateway answers by itself, without a ' +
+    'problem document: go by the status.',
+  content: { 'application/*': { schema: { type: 'object' }, example: requestTooLarge.body } },
+};
 
 /** References to those of these statuses, by status. */
 export const problemReferences = (statuses: readonly number[]): Part =>

@@ -1,13 +1,13 @@
-import type { Report } from '../report/catalogue.ts';
+import { dimensionsOf, type Field, type Report } from '../report/catalogue.ts';
 import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
 import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
 import { EXAMPLE_WINDOW, type ExampleRequest, exampleRequests } from './example-requests.ts';
-import { fieldNames, fieldTable } from './field-table.ts';
+import { fieldTable } from './field-table.ts';
 import { filterParameters } from './filter-parameters.ts';
 import { type Part, reference } from './schema.ts';
 
-/** The parameters that are the same for every report (contract 4.1), for `components`. */
+/** The parameters that are the same for every report (docs/contract.md#the-request), for `components`. */
 export const commonParameters: Readonly<Record<string, Part>> = {
   startInclusive: timeParameter('startInclusive', 'Where the window starts: records of this instant count.'),
   endExclusive: timeParameter(
@@ -44,7 +44,7 @@ export function reportParameters(report: Report): Part[] {
       description:
         'The columns of the report, in this order, separated by commas. Rows are grouped by the dimensions among ' +
         `them; metrics are added up for each row.\n\n${fieldTable(report)}`,
-      schema: commaSeparated(fieldNames(report)),
+      schema: commaSeparated(report.fields),
       examples: examples(({ requestedFields }) => requestedFields.join(',')),
     },
     reference('parameters', 'startInclusive'),
@@ -55,7 +55,7 @@ export function reportParameters(report: Report): Part[] {
       description:
         'The dimensions to group by, separated by commas: those among requestedFields, all of them. ' +
         'The report is grouped so without it, too.',
-      schema: commaSeparated(fieldNames(report, 'dimension')),
+      schema: commaSeparated(dimensionsOf(report)),
       examples: examples(({ groupBy }) => groupBy?.join(',')),
     },
     reference('parameters', 'api-version'),
@@ -64,11 +64,11 @@ export function reportParameters(report: Report): Part[] {
 }
 
 /**
- * A list of names as one text (contract 4.1). As an array it would be repeated by clients that don't know how to write
- * one with commas, and would come without its order from generators that make a set of it.
+ * A list of names as one text (docs/contract.md#the-request). As an array it would be repeated by clients that don't
+ * know how to write one with commas, and would come without its order from generators that make a set of it.
  */
-const commaSeparated = (names: readonly string[]): Part => {
-  const name = `(${names.join('|')})`;
+const commaSeparated = (fields: readonly Field[]): Part => {
+  const name = `(${fields.map(({ name }) => name).join('|')})`;
   return { type: 'string', pattern: `^${name}(,${name})*$` };
 };
 

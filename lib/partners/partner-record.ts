@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Report } from '../report/catalogue.ts';
+import { byOwner, type Report } from '../report/catalogue.ts';
 import { isCompanyId } from '../report/company-id.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
 
@@ -7,7 +7,7 @@ import type { Entitlement } from '../report/row-predicates.ts';
 export const EVERY_COMPANY = 'every-company';
 
 /** Ids in decimal digits: JSON has no integers of 64 bits. An empty list opens nothing. */
-const companies = v.union([
+export const companies = v.union([
   v.literal(EVERY_COMPANY),
   v.array(v.pipe(v.string(), v.check(isCompanyId, 'is no company id'))),
 ]);
@@ -23,10 +23,8 @@ export const partnerRecord = v.strictObject({
   client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
   /** What people call the partner. */
   name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
-  /** Whose rows of the publisher report it sees. */
-  publisherCompanies: companies,
-  /** Whose rows of the advertiser report it sees. */
-  advertiserCompanies: companies,
+  /** Whose rows it sees. What a record that is older than an owner says nothing of, it does not open. */
+  ...byOwner(() => v.optional(companies, [])),
   /** Whom to write to. */
   contact: v.string(),
   /** When it was added, ISO 8601. */
@@ -34,6 +32,9 @@ export const partnerRecord = v.strictObject({
   /** False takes every right away. */
   active: v.boolean(),
 });
+
+/** Every company, or a list of ids. */
+export type Companies = v.InferOutput<typeof companies>;
 
 /** What the register holds of one client. */
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
@@ -47,16 +48,9 @@ export function readPartner(document: unknown, client: string): PartnerRecord | 
   return result.success && result.output.client === client ? result.output : undefined;
 }
 
-const COMPANIES_OF: Readonly<
-  Record<Report['governedBy'], (record: PartnerRecord) => PartnerRecord['publisherCompanies']>
-> = {
-  PublisherCompanyId: ({ publisherCompanies }) => publisherCompanies,
-  AdvertiserCompanyId: ({ advertiserCompanies }) => advertiserCompanies,
-};
-
 /** Whose rows of a report a record opens; undefined where it opens none of them. */
 export function companiesOf(record: PartnerRecord, { governedBy }: Report): Entitlement | undefined {
-  const opened = COMPANIES_OF[governedBy](record);
+  const opened = record[governedBy];
   if (opened === EVERY_COMPANY) return opened;
   const ids = [...new Set(opened.map(BigInt))].sort((a, b) => (a < b ? -1 : 1));
   return ids.length > 0 ? ids : undefined;

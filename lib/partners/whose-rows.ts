@@ -1,4 +1,4 @@
-import type { Report } from '../report/catalogue.ts';
+import type { Owner, Report } from '../report/catalogue.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
 import type { EntitlementRule } from '../token/read-entitlement.ts';
 import { companiesOf, type PartnerRecord } from './partner-record.ts';
@@ -8,11 +8,8 @@ import type { Register } from './register.ts';
 export type EntitlementTerms =
   /** Nobody: every caller sees every row. */
   | { readonly by: 'none' }
-  /** The token, by a rule for the field that governs a report; without one, no token opens that report. */
-  | {
-      readonly by: 'claims';
-      readonly rules: Readonly<Record<Report['governedBy'], EntitlementRule | undefined>>;
-    }
+  /** The token, by a rule for each owner of rows; without one, no token opens that owner's reports. */
+  | { readonly by: 'claims'; readonly rules: Readonly<Partial<Record<Owner, EntitlementRule>>> }
   /** The register of partners, in this bucket. */
   | { readonly by: 'partners'; readonly bucket: string };
 

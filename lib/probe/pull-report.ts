@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { publisherReport } from '../report/catalogue.ts';
+import { reportPath } from '../routes.ts';
 import type { ProbeConfig } from './probe-config.ts';
 
 /** A client of the identity provider, as the secret holds it. */
@@ -53,7 +55,7 @@ export function reportPuller({ config, fetch, readSecret, now }: ProbeParts): ()
       endExclusive: utc(today),
       'api-version': '1.0',
     });
-    const response = await fetch(`${serviceUrl}/reporting/publisherperformance?${query}`, {
+    const response = await fetch(`${serviceUrl}${reportPath(publisherReport)}?${query}`, {
       headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },
       signal: AbortSignal.timeout(LONGEST_MS),
     });

@@ -4,132 +4,198 @@
  * is one line here.
  */
 
-export type FieldType = 'datetime' | 'integer' | 'string' | 'float';
+interface FieldNames {
+  /** As callers write it. */
+  readonly name: string;
+  readonly meaning: string;
+}
 
 /** A dimension that is read off the record's time: the hour of `event_time`, or the partition `day`. */
-interface TimeDimension {
+export interface TimeDimension extends FieldNames {
   readonly role: 'dimension';
   readonly type: 'datetime';
   readonly grain: 'hour' | 'day';
-  readonly meaning: string;
 }
 
-interface ColumnDimension {
+interface IdDimension extends FieldNames {
   readonly role: 'dimension';
-  readonly type: 'integer' | 'string';
+  readonly type: 'integer';
   readonly column: string;
-  readonly meaning: string;
 }
+
+interface TextDimension extends FieldNames {
+  readonly role: 'dimension';
+  readonly type: 'string';
+  readonly column: string;
+}
+
+/** A dimension that is a column of the records. */
+export type ColumnDimension = IdDimension | TextDimension;
 
 export type Dimension = TimeDimension | ColumnDimension;
 
-/**
- * A metric is the sum of its column. Some are counted at two levels: records that name the `finer` dimension
- * count in `finer.column`; records on which that dimension is NULL belong to the `coarser` dimension alone
- * and count in `column`. The report shows the finer count where it is grouped by the finer dimension.
- */
-export interface Metric {
+/** A metric is the sum of its column. */
+export interface Metric extends FieldNames {
   readonly role: 'metric';
   readonly type: 'integer' | 'float';
   readonly column: string;
-  readonly meaning: string;
-  readonly levels?: { readonly finer: string; readonly finerColumn: string; readonly coarser: string };
 }
 
 export type Field = Dimension | Metric;
 
-/** A report's fields in the order of the contract (2.1, 2.2), and the table that holds its records. */
+export type FieldType = Field['type'];
+
+/**
+ * A metric that a report counts at two levels: records that name the `finer` dimension count in `finerColumn`; records
+ * on which that dimension is NULL belong to the `coarser` dimension alone and count in the metric's own column. The
+ * report shows the finer count where it is grouped by the finer dimension.
+ */
+export interface Levels {
+  readonly metric: Metric;
+  readonly finer: ColumnDimension;
+  readonly finerColumn: string;
+  readonly coarser: ColumnDimension;
+}
+
+/** A report's fields in the order of docs/contract.md#the-two-reports, and the table that holds its records. */
 export interface Report {
-  /** The last segment of the route's path (contract 4.3, 4.4). */
+  /** The last segment of the route's path (docs/contract.md#the-two-reports). */
   readonly name: string;
   readonly title: string;
   readonly table: string;
-  /** The dimension whose values a caller's token names: it sees the rows of those companies and no others. */
-  readonly governedBy: 'PublisherCompanyId' | 'AdvertiserCompanyId';
-  readonly fields: Readonly<Record<string, Field>>;
+  /** Whose rows these are: a caller sees the rows of its own companies, and no others. */
+  readonly governedBy: Owner;
+  readonly levels?: Levels;
+  readonly fields: readonly Field[];
 }
 
-const hour = (meaning: string): Dimension => ({
+const hour = (name: string, meaning: string): TimeDimension => ({
   role: 'dimension',
   type: 'datetime',
   grain: 'hour',
+  name,
   meaning,
 });
-const day = (meaning: string): Dimension => ({ role: 'dimension', type: 'datetime', grain: 'day', meaning });
-const id = (column: string, meaning: string): Dimension => ({
+const day = (name: string, meaning: string): TimeDimension => ({
+  role: 'dimension',
+  type: 'datetime',
+  grain: 'day',
+  name,
+  meaning,
+});
+const id = (name: string, column: string, meaning: string): IdDimension => ({
   role: 'dimension',
   type: 'integer',
+  name,
   column,
   meaning,
 });
-const text = (column: string, meaning: string): Dimension => ({
+const text = (name: string, column: string, meaning: string): TextDimension => ({
   role: 'dimension',
   type: 'string',
+  name,
   column,
   meaning,
 });
-const count = (column: string, meaning: string, levels?: NonNullable<Metric['levels']>): Metric => ({
+const count = (name: string, column: string, meaning: string): Metric => ({
   role: 'metric',
   type: 'integer',
+  name,
   column,
   meaning,
-  ...(levels && { levels }),
 });
-const money = (column: string, meaning: string): Metric => ({
+const money = (name: string, column: string, meaning: string): Metric => ({
   role: 'metric',
   type: 'float',
+  name,
   column,
   meaning,
 });
+
+const times = [hour('DateTime', 'hour of the record, UTC'), day('Day', 'day of the record, UTC')];
+const placement = id('PlacementId', 'placement_id', 'placement identifier');
+const container = id('ContainerId', 'container_id', 'container identifier');
+const publisherAccount = id('PublisherAccountId', 'publisher_account_id', 'publisher account identifier');
+const publisherCompany = id('PublisherCompanyId', 'publisher_company_id', 'publisher company identifier');
+const advertiserCompany = id('AdvertiserCompanyId', 'advertiser_company_id', 'advertiser company identifier');
+const deviceOrProxy = text('DeviceOrProxy', 'device_or_proxy', 'device or proxy type');
+const opens = count('Opens', 'container_opens', 'total number of opens');
+
+/**
+ * The dimensions by which rows belong to somebody, each under the name that lists of its values have: in the records of
+ * partners, in the stage files, and in the options of `npm run partner`.
+ */
+const owners = {
+  publisherCompanies: publisherCompany,
+  advertiserCompanies: advertiserCompany,
+} satisfies Readonly<Record<string, IdDimension>>;
+
+export type Owner = keyof typeof owners;
 
 export const publisherReport: Report = {
   name: 'publisherperformance',
   title: 'Publisher performance report',
   table: 'publisher_events',
-  governedBy: 'PublisherCompanyId',
-  fields: {
-    DateTime: hour('hour of the record, UTC'),
-    Day: day('day of the record, UTC'),
-    PlacementId: id('placement_id', 'placement identifier'),
-    ContainerId: id('container_id', 'container identifier'),
-    PublisherAccountId: id('publisher_account_id', 'publisher account identifier'),
-    PublisherCompanyId: id('publisher_company_id', 'publisher company identifier'),
-    DeviceOrProxy: text('device_or_proxy', 'device or proxy type'),
-    ServedAds: count('served_ads', 'total number of served ads'),
-    Opens: count('container_opens', 'total number of opens', {
-      finer: 'PlacementId',
-      finerColumn: 'placement_opens',
-      coarser: 'ContainerId',
-    }),
-    Clicks: count('clicks', 'total number of clicks'),
-    Revenue: money('revenue', 'total revenue'),
-  },
+  governedBy: 'publisherCompanies',
+  levels: { metric: opens, finer: placement, finerColumn: 'placement_opens', coarser: container },
+  fields: [
+    ...times,
+    placement,
+    container,
+    publisherAccount,
+    publisherCompany,
+    deviceOrProxy,
+    count('ServedAds', 'served_ads', 'total number of served ads'),
+    opens,
+    count('Clicks', 'clicks', 'total number of clicks'),
+    money('Revenue', 'revenue', 'total revenue'),
+  ],
 };
 
 export const advertiserReport: Report = {
   name: 'advertiserperformance',
   title: 'Advertiser performance report',
   table: 'advertiser_events',
-  governedBy: 'AdvertiserCompanyId',
-  fields: {
-    DateTime: hour('hour of the record, UTC'),
-    Day: day('day of the record, UTC'),
-    AdvertiserCompanyId: id('advertiser_company_id', 'advertiser company identifier'),
-    CampaignId: id('campaign_id', 'campaign identifier'),
-    CampaignLineId: id('campaign_line_id', 'campaign line identifier'),
-    CreativeId: id('creative_id', 'creative identifier'),
-    DemandOrigin: text('demand_origin', 'demand origin'),
-    PlacementId: id('placement_id', 'placement identifier'),
-    ContainerId: id('container_id', 'container identifier'),
-    PublisherAccountId: id('publisher_account_id', 'publisher account identifier'),
-    PublisherCompanyId: id('publisher_company_id', 'publisher company identifier'),
-    DeviceOrProxy: text('device_or_proxy', 'device or proxy type'),
-    Impressions: count('impressions', 'total number of impressions'),
-    Clicks: count('clicks', 'total number of clicks'),
-    Conversions: count('conversions', 'number of recorded conversions'),
-    ConversionRevenue: money('conversion_revenue', 'revenue from conversions'),
-    Spend: money('spend', 'total spend'),
-  },
+  governedBy: 'advertiserCompanies',
+  fields: [
+    ...times,
+    advertiserCompany,
+    id('CampaignId', 'campaign_id', 'campaign identifier'),
+    id('CampaignLineId', 'campaign_line_id', 'campaign line identifier'),
+    id('CreativeId', 'creative_id', 'creative identifier'),
+    text('DemandOrigin', 'demand_origin', 'demand origin'),
+    placement,
+    container,
+    publisherAccount,
+    publisherCompany,
+    deviceOrProxy,
+    count('Impressions', 'impressions', 'total number of impressions'),
+    count('Clicks', 'clicks', 'total number of clicks'),
+    count('Conversions', 'conversions', 'number of recorded conversions'),
+    money('ConversionRevenue', 'conversion_revenue', 'revenue from conversions'),
+    money('Spend', 'spend', 'total spend'),
+  ],
 };
 
 export const reports: readonly Report[] = [publisherReport, advertiserReport];
+
+export const reportOf = (name: string): Report | undefined => reports.find((report) => report.name === name);
+
+/** The field of that name; undefined where the report has none. */
+export const fieldOf = ({ fields }: Report, name: string): Field | undefined =>
+  fields.find((field) => field.name === name);
+
+export const dimensionsOf = ({ fields }: Report): Dimension[] =>
+  fields.filter((field) => field.role === 'dimension');
+
+export const metricsOf = ({ fields }: Report): Metric[] => fields.filter((field) => field.role === 'metric');
+
+/** Whose rows a report's are. */
+export const ownerOf = ({ governedBy }: Report): IdDimension => owners[governedBy];
+
+/** The names of the owners. `Object.keys` forgets what it has read them from. */
+export const ownerNames = Object.keys(owners) as Owner[];
+
+/** One value for each of the owners. */
+export const byOwner = <T>(make: (owner: Owner) => T) =>
+  Object.fromEntries(ownerNames.map((owner) => [owner, make(owner)])) as Record<Owner, T>;

@@ -1,5 +1,5 @@
-import type { Dimension, Field, Metric } from './catalogue.ts';
-import { coarserMetric, columnOf, rawValue } from './columns.ts';
+import type { Field, Metric } from './catalogue.ts';
+import { coarserLevels, rawValue } from './columns.ts';
 import type { ReportRequest } from './parse-request.ts';
 import { quoteName } from './quote-sql.ts';
 import { type Entitlement, rowPredicates } from './row-predicates.ts';
@@ -14,29 +14,24 @@ export interface CompiledQuery {
 }
 
 /**
- * Compiles a request into one query whose rows are the report's (contract 2, 4.1). Groups by raw values and
+ * Compiles a request into one query whose rows are the report's (docs/contract.md#fields-and-grouping). Groups by raw values and
  * formats the few rows that result.
  */
 export function compileQuery(request: ReportRequest, entitlement: Entitlement): CompiledQuery {
   const { report, requestedFields } = request;
-  const fields = requestedFields.map((name) => [name, report.fields[name] as Field] as const);
-  const dimensions = fields.filter(
-    (entry): entry is readonly [string, Dimension] => entry[1].role === 'dimension',
-  );
+  const dimensions = requestedFields.filter((field) => field.role === 'dimension');
   const where = rowPredicates(request, entitlement);
 
-  const sources = fields.map(([name, field]) => `${aggregated(field, request)} AS ${quoteName(name)}`);
+  const sources = requestedFields.map((field) => `${aggregated(field, request)} AS ${quoteName(field.name)}`);
   const lines = [
-    `SELECT ${fields.map(([name, field]) => formatted(name, field)).join(', ')}`,
+    `SELECT ${requestedFields.map(formatted).join(', ')}`,
     `FROM (SELECT ${sources.join(', ')}`,
     `FROM ${report.table}`,
     `WHERE ${where.map(({ sql }) => sql).join(' AND ')}`,
-    ...(dimensions.length > 0
-      ? [`GROUP BY ${dimensions.map(([, field]) => rawValue(field)).join(', ')}`]
-      : []),
+    ...(dimensions.length > 0 ? [`GROUP BY ${dimensions.map(rawValue).join(', ')}`] : []),
     ') AS report',
     ...(dimensions.length > 0
-      ? [`ORDER BY ${dimensions.map(([name]) => `${quoteName(name)} NULLS LAST`).join(', ')}`]
+      ? [`ORDER BY ${dimensions.map(({ name }) => `${quoteName(name)} NULLS LAST`).join(', ')}`]
       : []),
   ];
   return Object.freeze({
@@ -48,15 +43,17 @@ export function compileQuery(request: ReportRequest, entitlement: Entitlement): 
 /** A dimension's raw value, or a metric's sum: 0 where no record counts. */
 function aggregated(field: Field, request: ReportRequest): string {
   if (field.role === 'dimension') return rawValue(field);
-  const { levels } = field;
-  if (levels && request.requestedFields.includes(levels.finer)) return total(field, levels.finerColumn);
+  const { levels } = request.report;
+  if (levels?.metric === field && request.requestedFields.includes(levels.finer))
+    return total(field, levels.finerColumn);
   // With the coarser level's records let in for one metric, no other may count them.
-  const leveled = coarserMetric(request)?.levels;
-  const counted =
-    leveled && !levels
-      ? `CASE WHEN ${columnOf(request, leveled.finer)} IS NOT NULL THEN ${field.column} END`
-      : field.column;
-  return total(field, counted);
+  const shown = coarserLevels(request);
+  return total(
+    field,
+    shown && shown.metric !== field
+      ? `CASE WHEN ${shown.finer.column} IS NOT NULL THEN ${field.column} END`
+      : field.column,
+  );
 }
 
 /** A sum, 0 of nothing. DuckDB counts on beyond 64 bits, where Trino fails: with the cast, both fail. */
@@ -65,9 +62,9 @@ function total({ type }: Metric, counted: string): string {
   return type === 'integer' ? `CAST(${sum} AS bigint)` : sum;
 }
 
-/** A value of the result as the CSV holds it: instants as `YYYY-MM-DDThh:mm:ssZ` (contract 2.3). */
-function formatted(name: string, field: Field): string {
-  const value = quoteName(name);
+/** A value of the result as the CSV holds it: instants as `YYYY-MM-DDThh:mm:ssZ` (docs/contract.md#the-file). */
+function formatted(field: Field): string {
+  const value = quoteName(field.name);
   if (field.type !== 'datetime') return value;
   // The engines print an instant alike up to its hour, and differently after it.
   const text =

@@ -1,10 +1,7 @@
 import * as v from 'valibot';
-import type { Dimension } from './catalogue.ts';
+import type { ColumnDimension, TimeDimension } from './catalogue.ts';
 import { quoted } from './did-you-mean.ts';
 import { isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
-
-/** A text, an integer, or an instant in milliseconds since 1970, as the dimension's type has it. */
-export type FilterValue = string | bigint | number;
 
 /** Bounds a parameter's length: Athena takes at most 1,024 characters, and a quote may be doubled. */
 export const MAX_TEXT_CHARACTERS = 256;
@@ -48,8 +45,10 @@ const time = (fits: (time: number) => boolean, expected: string) =>
 const hour = time(isWholeHour, `a whole hour, ${TIME_FILTER_FORM.hour}`);
 const day = time(isMidnight, `a midnight, ${TIME_FILTER_FORM.day}`);
 
-/** The values that a filter on this dimension can take (contract 4.1 rule 6). */
-export const filterValueSchema = (dimension: Dimension): v.GenericSchema<string, FilterValue> => {
-  if (dimension.type === 'datetime') return dimension.grain === 'hour' ? hour : day;
-  return dimension.type === 'integer' ? integer : text;
-};
+/** The instants that a filter on this dimension can take, in milliseconds since 1970 (docs/contract.md#filters). */
+export const filterTimeSchema = ({ grain }: TimeDimension): v.GenericSchema<string, number> =>
+  grain === 'hour' ? hour : day;
+
+/** The values that a filter on this dimension can take (docs/contract.md#filters). */
+export const filterColumnSchema = ({ type }: ColumnDimension): v.GenericSchema<string, string | bigint> =>
+  type === 'integer' ? integer : text;

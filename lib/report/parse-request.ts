@@ -1,27 +1,45 @@
 import Negotiator from 'negotiator';
 import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../answers/problem.ts';
-import type { Dimension, Report } from './catalogue.ts';
+import {
+  type ColumnDimension,
+  type Dimension,
+  dimensionsOf,
+  type Field,
+  type Report,
+  type TimeDimension,
+} from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
-import { type FilterValue, filterValueSchema } from './filter-value.ts';
+import { filteredField, filterParameter } from './filter-parameter.ts';
+import { filterColumnSchema, filterTimeSchema } from './filter-value.ts';
 import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 export const API_VERSIONS = ['1.0'];
 
-/** Contract 4.1 rule 3. */
+/** docs/contract.md#the-window */
 export const MAX_WINDOW_DAYS = 32;
 
-/** Rows pass if the dimension has any of the values. */
-export interface Filter {
-  readonly field: string;
-  readonly values: readonly FilterValue[];
+/** Rows pass if the column has any of the values. */
+export interface ColumnFilter {
+  readonly kind: 'column';
+  readonly dimension: ColumnDimension;
+  readonly values: readonly (string | bigint)[];
 }
 
-/** A request that keeps every rule of contract 4.1; what it leaves open is decided as the documents say. */
+/** Rows pass if their hour, or day, is any of the values: milliseconds since 1970. */
+interface TimeFilter {
+  readonly kind: 'time';
+  readonly dimension: TimeDimension;
+  readonly values: readonly number[];
+}
+
+export type Filter = ColumnFilter | TimeFilter;
+
+/** A request that keeps every rule of docs/contract.md#the-request; what it leaves open is decided as the documents say. */
 export interface ReportRequest {
   readonly report: Report;
-  /** Names of the catalogue, in requested order. The requested dimensions are the grouping. */
-  readonly requestedFields: readonly string[];
+  /** In requested order. The requested dimensions are the grouping. */
+  readonly requestedFields: readonly Field[];
   readonly window: Window;
   /** At most one a field, in the catalogue's order; all must hold. */
   readonly filters: readonly Filter[];
@@ -35,7 +53,6 @@ export interface ReportQuery {
 
 const LIST_PARAMETERS = ['requestedFields', 'groupBy'];
 const SINGLE_PARAMETERS = ['requestedFields', 'startInclusive', 'endExclusive', 'groupBy', 'api-version'];
-const FILTER = /^filter\[([^[\]]+)\]$/;
 
 /** How several libraries write a list: `name[]=a&name[]=b` or `name[0]=a&name[1]=b`. */
 const INDEXED = /^(.+?)\[\d*\]$/s;
@@ -71,25 +88,27 @@ export const apiVersion = v.pipe(
   ),
 );
 
-/** A list of names, each known and there once. */
-const nameList = (known: readonly string[], complain: (unknown: string) => string) =>
+/** The fields that a list names, each known and there once. */
+const fieldList = <F extends Field>(known: readonly F[], complain: (unknown: string) => string) =>
   v.pipe(
     given(', its names separated by commas'),
-    v.transform((list) => list.split(',')),
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return;
-      const seen = new Set<string>();
-      for (const [index, name] of dataset.value.entries()) {
-        if (name === '') addIssue({ message: `Entry ${index + 1} of the list is empty.` });
-        else if (!known.includes(name)) addIssue({ message: complain(name) });
-        else if (seen.has(name)) addIssue({ message: `${quoted(name)} is listed more than once.` });
-        seen.add(name);
-      }
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const found = new Set<F>();
+      const faults = dataset.value.split(',').flatMap((name, index) => {
+        const field = known.find((candidate) => candidate.name === name);
+        if (name === '') return [`Entry ${index + 1} of the list is empty.`];
+        if (!field) return [complain(name)];
+        if (found.has(field)) return [`${quoted(name)} is listed more than once.`];
+        found.add(field);
+        return [];
+      });
+      for (const message of faults) addIssue({ message });
+      return faults.length > 0 ? NEVER : [...found];
     }),
   );
 
 /**
- * Reads a report request (contract 4.1). Throws InvalidRequest that lists every fault at once.
+ * Reads a report request (docs/contract.md#the-request). Throws InvalidRequest that lists every fault at once.
  */
 export function parseRequest(report: Report, { parameters, accept }: ReportQuery): ReportRequest {
   const faults: Fault[] = [];
@@ -102,18 +121,18 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
     return undefined;
   };
 
-  const names = Object.keys(report.fields);
-  const dimensions = names.filter((name) => report.fields[name]?.role === 'dimension');
+  const names = namesOf(report.fields);
+  const dimensions = dimensionsOf(report);
   const complain = (name: string) => `Unknown field ${quoted(name)}. ${didYouMean(name, names)}`;
   const complainOfNoDimension = (name: string) =>
     names.includes(name)
-      ? `${quoted(name)} is a metric. Only dimensions can stand here: ${dimensions.join(', ')}.`
-      : `Unknown field ${quoted(name)}. ${didYouMean(name, dimensions)}`;
+      ? `${quoted(name)} is a metric. Only dimensions can stand here: ${namesOf(dimensions).join(', ')}.`
+      : `Unknown field ${quoted(name)}. ${didYouMean(name, namesOf(dimensions))}`;
 
   // Where the list is there under another name, that name's fault says it; "missing" would lead elsewhere.
   const requestedFields =
     parameters['requestedFields'] || !isIndexed('requestedFields', parameters)
-      ? read('requestedFields', nameList(names, complain), parameters['requestedFields'])
+      ? read('requestedFields', fieldList(report.fields, complain), parameters['requestedFields'])
       : undefined;
   const start = read('startInclusive', utcTime, parameters['startInclusive']);
   const end = read('endExclusive', utcTime, parameters['endExclusive']);
@@ -124,34 +143,31 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
   }
 
   if (parameters['groupBy']) {
-    const groupBy = read('groupBy', nameList(dimensions, complainOfNoDimension), parameters['groupBy']);
+    const groupBy = read('groupBy', fieldList(dimensions, complainOfNoDimension), parameters['groupBy']);
     if (groupBy && requestedFields) {
-      for (const name of groupBy)
-        if (!requestedFields.includes(name))
-          fault('groupBy', `${quoted(name)} must also be in requestedFields.`);
-      for (const name of requestedFields)
-        if (dimensions.includes(name) && !groupBy.includes(name))
+      for (const field of groupBy)
+        if (!requestedFields.includes(field))
+          fault('groupBy', `${quoted(field.name)} must also be in requestedFields.`);
+      for (const field of requestedFields)
+        if (field.role === 'dimension' && !groupBy.includes(field))
           fault(
             'groupBy',
-            `${quoted(name)} is a requested dimension: add it here or leave it out of requestedFields.`,
+            `${quoted(field.name)} is a requested dimension: add it here or leave it out of requestedFields.`,
           );
     }
   }
 
   const filters: Filter[] = [];
   for (const [parameter, values] of Object.entries(parameters)) {
-    const field = FILTER.exec(parameter)?.[1];
-    if (field === undefined) {
-      if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter));
-    } else if (!dimensions.includes(field)) {
-      fault(parameter, complainOfNoDimension(field));
-    } else {
-      const schema = v.array(filterValueSchema(report.fields[field] as Dimension));
-      const parsed = read(parameter, schema, values);
-      if (parsed) filters.push({ field, values: [...new Set(parsed)].sort() });
-    }
+    const name = filteredField(parameter);
+    const dimension = dimensions.find((candidate) => candidate.name === name);
+    if (dimension) {
+      const filter = read(parameter, filterSchema(dimension), values);
+      if (filter) filters.push(filter);
+    } else if (name !== undefined) fault(parameter, complainOfNoDimension(name));
+    else if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter));
   }
-  filters.sort((a, b) => names.indexOf(a.field) - names.indexOf(b.field));
+  filters.sort((a, b) => dimensions.indexOf(a.dimension) - dimensions.indexOf(b.dimension));
 
   read('api-version', apiVersion, parameters['api-version']);
   if (!acceptsCsv(accept)) fault('Accept', 'The report is text/csv. Send Accept: text/csv, or none.');
@@ -161,18 +177,36 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
   return { report, requestedFields, window: { start, end }, filters };
 }
 
+const namesOf = (fields: readonly Field[]): string[] => fields.map(({ name }) => name);
+
+/** Each value counts once; in one order, so that the same filters make the same query. */
+const filterSchema = (dimension: Dimension): v.GenericSchema<unknown, Filter> =>
+  dimension.type === 'datetime'
+    ? v.pipe(
+        v.array(filterTimeSchema(dimension)),
+        v.transform((values) => ({ kind: 'time' as const, dimension, values: [...new Set(values)].sort() })),
+      )
+    : v.pipe(
+        v.array(filterColumnSchema(dimension)),
+        v.transform((values) => ({
+          kind: 'column' as const,
+          dimension,
+          values: [...new Set(values)].sort(),
+        })),
+      );
+
 const isIndexed = (list: string, parameters: ReportQuery['parameters']) =>
   Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === list);
 
 function unknownParameter(parameter: string): string {
   const name = INDEXED.exec(parameter)?.[1] ?? '';
-  if (FILTER.test(name))
+  if (filteredField(name) !== undefined)
     return `Write ${shortened(name)}. For several values, repeat it: ${shortened(name)}=…&${shortened(name)}=…`;
   if (LIST_PARAMETERS.includes(name))
     return `Write ${name}, once, its names separated by commas: ${name}=FieldName,FieldName`;
   if (parameter.toLowerCase().startsWith('filter'))
-    return 'Unknown parameter. A filter has the form filter[FieldName]=value.';
-  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, 'filter[FieldName]'])}`;
+    return `Unknown parameter. A filter has the form ${filterParameter('FieldName')}=value.`;
+  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, filterParameter('FieldName')])}`;
 }
 
 /** Absent, `*\/*`, `text/*` and `text/csv` (with any charset) do; there is no other form to choose. */

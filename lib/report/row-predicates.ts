@@ -1,7 +1,6 @@
-import type { Dimension, Metric } from './catalogue.ts';
-import { coarserMetric, columnOf, HOUR_EXPRESSION, isLeveled } from './columns.ts';
-import type { FilterValue } from './filter-value.ts';
-import type { Filter, ReportRequest } from './parse-request.ts';
+import { type Levels, ownerOf, type Report } from './catalogue.ts';
+import { coarserLevels, HOUR_EXPRESSION } from './columns.ts';
+import type { ColumnFilter, Filter, ReportRequest } from './parse-request.ts';
 import { quoteInteger, quoteText, quoteTime } from './quote-sql.ts';
 import { PARTITION_COLUMN, TIME_COLUMN } from './tables.ts';
 import { daysOf, isMidnight, utcDay, type Window } from './utc-time.ts';
@@ -15,21 +14,21 @@ interface Predicate {
   readonly parameters: readonly string[];
 }
 
-/** What a record must fulfil to count: window, entitlement, levels, filters; all must hold (contract 4.1). */
+/** What a record must fulfil to count: window, entitlement, levels, filters; all must hold (docs/contract.md#the-request). */
 export function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
   const { report, requestedFields, filters } = request;
-  const finer = Object.values(report.fields).find(isLeveled)?.levels?.finer;
-  const leveled = coarserMetric(request);
-  const visible = [...within(request.window), ...entitled(request, entitlement)];
+  const { levels } = report;
+  const shown = coarserLevels(request);
+  const visible = [...within(request.window), ...entitled(report, entitlement)];
   return [
     ...visible,
-    ...(finer !== undefined && requestedFields.includes(finer)
-      ? [plain(`${columnOf(request, finer)} IS NOT NULL`)]
+    ...(levels && requestedFields.includes(levels.finer)
+      ? [plain(`${levels.finer.column} IS NOT NULL`)]
       : []),
     ...filters.flatMap((filter) =>
-      leveled?.levels?.finer === filter.field
-        ? [finerOrItsCoarser(filter, leveled.levels, request, visible)]
-        : matches(request, filter),
+      shown && filter.kind === 'column' && filter.dimension === shown.finer
+        ? [finerOrItsCoarser(filter, shown, report, visible)]
+        : matches(filter),
     ),
   ];
 }
@@ -48,16 +47,14 @@ function within(window: Window): Predicate[] {
  * The rows that the caller may see. Not of the request's making, so that no parameter can widen it, and in the
  * text, so that it is part of what identifies the query.
  */
-function entitled(request: ReportRequest, entitlement: Entitlement): Predicate[] {
+function entitled(report: Report, entitlement: Entitlement): Predicate[] {
   if (entitlement === 'every-company') return [];
-  const company = columnOf(request, request.report.governedBy);
-  return [plain(`${company} IN (${entitlement.map(quoteInteger).join(', ')})`)];
+  return [plain(`${ownerOf(report).column} IN (${entitlement.map(quoteInteger).join(', ')})`)];
 }
 
-function matches(request: ReportRequest, { field, values }: Filter): Predicate[] {
-  const dimension = request.report.fields[field] as Dimension;
-  if (dimension.type !== 'datetime') return [isAnyOf(dimension.column, values)];
-  const times = values as readonly number[];
+function matches(filter: Filter): Predicate[] {
+  if (filter.kind === 'column') return [isAnyOf(filter)];
+  const { dimension, values: times } = filter;
   const days = [...new Set(times.map(utcDay))].map(quoteText);
   return [
     // The engine can't see a day in an hour: naming the days keeps the other partitions closed.
@@ -73,29 +70,27 @@ function matches(request: ReportRequest, { field, values }: Filter): Predicate[]
  * one of them in the window, as far as the caller may see. The look-up sees no other filter.
  */
 function finerOrItsCoarser(
-  { field, values }: Filter,
-  levels: NonNullable<Metric['levels']>,
-  request: ReportRequest,
+  filter: ColumnFilter,
+  { finer: { column: finer }, coarser: { column: coarser } }: Levels,
+  { table }: Report,
   visible: readonly Predicate[],
 ): Predicate {
-  const finer = columnOf(request, field);
-  const coarser = columnOf(request, levels.coarser);
-  const held = isAnyOf(finer, values);
+  const held = isAnyOf(filter);
   const lookup = [...visible, held];
   return {
     sql:
       `(${held.sql} OR (${finer} IS NULL AND ${coarser} IN ` +
-      `(SELECT ${coarser} FROM ${request.report.table} WHERE ${lookup.map(({ sql }) => sql).join(' AND ')})))`,
+      `(SELECT ${coarser} FROM ${table} WHERE ${lookup.map(({ sql }) => sql).join(' AND ')})))`,
     parameters: [...held.parameters, ...lookup.flatMap(({ parameters }) => parameters)],
   };
 }
 
 const plain = (sql: string): Predicate => ({ sql, parameters: [] });
 
-const isAnyOf = (column: string, values: readonly FilterValue[]): Predicate => ({
-  sql: `${column} IN (${values.map(() => '?').join(', ')})`,
+const isAnyOf = ({ dimension, values }: ColumnFilter): Predicate => ({
+  sql: `${dimension.column} IN (${values.map(() => '?').join(', ')})`,
   parameters: values.map(literal),
 });
 
-const literal = (value: FilterValue): string =>
-  typeof value === 'bigint' ? quoteInteger(value) : quoteText(String(value));
+const literal = (value: string | bigint): string =>
+  typeof value === 'bigint' ? quoteInteger(value) : quoteText(value);

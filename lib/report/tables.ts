@@ -1,4 +1,4 @@
-import { type Field, type FieldType, type Report, reports } from './catalogue.ts';
+import { type FieldType, type Report, reports } from './catalogue.ts';
 
 /** The partition of both tables: the record's UTC day as `YYYY-MM-DD`. */
 export const PARTITION_COLUMN = 'day';
@@ -26,23 +26,23 @@ const COLUMN_TYPE: Record<Exclude<FieldType, 'datetime'>, ColumnType> = {
   float: 'decimal(18,6)',
 };
 
-const columnsOf = (field: Field): Column[] => {
-  if (field.type === 'datetime') return [];
-  const type = COLUMN_TYPE[field.type];
-  const column = { name: field.column, type, meaning: field.meaning };
-  if (field.role === 'dimension' || !field.levels) return [column];
-  const { finer, finerColumn, coarser } = field.levels;
-  return [
-    { name: finerColumn, type, meaning: `${field.meaning}, counted by ${finer}` },
-    { ...column, meaning: `${field.meaning}, counted by ${coarser}` },
-  ];
-};
+const columnsOf = ({ fields, levels }: Report): Column[] =>
+  fields.flatMap((field) => {
+    if (field.type === 'datetime') return [];
+    const type = COLUMN_TYPE[field.type];
+    const column = { name: field.column, type, meaning: field.meaning };
+    if (levels?.metric !== field) return [column];
+    return [
+      { name: levels.finerColumn, type, meaning: `${field.meaning}, counted by ${levels.finer.name}` },
+      { ...column, meaning: `${field.meaning}, counted by ${levels.coarser.name}` },
+    ];
+  });
 
-const tableOf = ({ table, fields }: Report): Table => ({
-  name: table,
+export const tableOf = (report: Report): Table => ({
+  name: report.table,
   columns: [
     { name: TIME_COLUMN, type: 'timestamp', meaning: 'instant of the record, UTC' },
-    ...Object.values(fields).flatMap(columnsOf),
+    ...columnsOf(report),
   ],
 });
 

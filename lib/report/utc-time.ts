@@ -1,4 +1,4 @@
-/** The contract's date-time (2.3, 4.1), in words. */
+/** How instants are written, in words (docs/contract.md#the-window). */
 export const UTC_TIME_FORM = 'YYYY-MM-DDThh:mm:ssZ';
 
 /** A form in words as a regular expression: each letter but T and Z stands for a digit. */
@@ -18,7 +18,7 @@ export function parseUtcTime(text: string): number | undefined {
   return !Number.isNaN(time) && formatUtcTime(time) === text ? time : undefined;
 }
 
-/** `YYYY-MM-DDThh:mm:ssZ` (contract 2.3). */
+/** `YYYY-MM-DDThh:mm:ssZ` (docs/contract.md#the-file). */
 export const formatUtcTime = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
 /** The UTC day of an instant, `YYYY-MM-DD`: a value of the partition column. */

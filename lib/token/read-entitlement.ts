@@ -35,7 +35,7 @@ export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlem
 /** Strings and numbers; undefined where there is anything else, or a number that JSON can't hold exactly. */
 function entriesOf(claim: unknown): (string | number)[] | undefined {
   const entries = typeof claim === 'string' ? claim.split(' ').filter((word) => word !== '') : [claim].flat();
-  return entries.every((entry) => typeof entry === 'string' || Number.isSafeInteger(entry))
-    ? (entries as (string | number)[])
-    : undefined;
+  const isEntry = (entry: unknown): entry is string | number =>
+    typeof entry === 'string' || Number.isSafeInteger(entry);
+  return entries.every(isEntry) ? entries : undefined;
 }

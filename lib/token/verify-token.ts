@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { JwkValidationError } from 'aws-jwt-verify/error';
 import { NotAuthorized, Unauthenticated } from '../answers/problem.ts';
+import { callerOf } from './client-of.ts';
 import { JwtCheck } from './jwt-check.ts';
 import { KeySet, KeySetUnavailable } from './key-set.ts';
 
@@ -23,8 +24,8 @@ export type TokenVerifier = (authorization: string | undefined) => Promise<Claim
 const KEY_SET_TIMEOUT_MS = 3_000;
 
 /**
- * Makes the check of contract 5: RS, ES or EdDSA signature by a key of the issuer, unexpired, for this API.
- * It throws Unauthenticated without a good token and NotAuthorized for a good one without the scope. A key
+ * Makes the check of docs/contract.md#the-token: RS, ES or EdDSA signature by a key of the issuer, unexpired, for this
+ * API. It throws Unauthenticated without a good token and NotAuthorized for a good one without the scope. A key
  * set that can't be read is neither, so that it is answered as 500.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
@@ -38,12 +39,12 @@ export function tokenVerifier(rules: TokenRules): TokenVerifier {
     });
     // A token that never expires could never be taken back.
     if (claims['exp'] === undefined) throw new Unauthenticated('The access token has no expiry.');
-    if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules));
+    if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules), callerOf(claims));
     return claims;
   };
 }
 
-/** What a token must be requested with (contract 5.2). */
+/** What a token must be requested with (docs/contract.md#the-scope). */
 export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
 
 /**

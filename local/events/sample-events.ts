@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { advertiserReport, publisherReport, type Report, reports } from '../../lib/report/catalogue.ts';
-import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
+import { reports } from '../../lib/report/catalogue.ts';
+import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
+import { isAlive } from '../is-alive.ts';
 import { DRAW_MACROS } from './draws.ts';
 import { markClosedDays } from './mark-closed-days.ts';
 import { sampleDays } from './sample-days.ts';
@@ -13,8 +14,10 @@ import { type SampleFile, writeSampleFiles } from './write-sample-files.ts';
 export interface SampleEvents {
   /** Where sample events are kept, each set in a directory of its own. */
   readonly directory: string;
-  readonly publisherRecords?: number;
-  readonly advertiserRecords?: number;
+  /** Of each table. */
+  readonly records?: number;
+  /** Of single tables, where they are to have others. */
+  readonly recordsOf?: Readonly<Record<string, number>>;
   /** Told after each of the files how many are done. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -26,31 +29,29 @@ export interface SampleEvents {
  */
 export async function makeSampleEvents({
   directory,
-  publisherRecords = 2_000_000,
-  advertiserRecords = 2_000_000,
+  records = 2_000_000,
+  recordsOf = {},
   onProgress = () => {},
 }: SampleEvents): Promise<string> {
-  const files = sampleFiles({
-    [publisherReport.table]: publisherRecords,
-    [advertiserReport.table]: advertiserRecords,
-  });
+  const files = sampleFiles((table) => recordsOf[table] ?? records);
   const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(files)).digest('hex');
   const target = join(resolve(directory), `sample-${version.slice(0, 12)}`);
   // A set that an earlier version has made has no markers.
   const mark = (made: string) =>
     markClosedDays(
       made,
-      tables.map(({ name }) => name),
+      reports.map(({ table }) => table),
       sampleDays(0).map(({ day }) => day),
     );
+  await mkdir(directory, { recursive: true });
+  await removeInterrupted(directory);
   if (existsSync(target)) {
     await mark(target);
     return target;
   }
 
-  await mkdir(directory, { recursive: true });
   // Under another name until it is whole: a run that is killed leaves nothing that could be taken for it.
-  const partial = await mkdtemp(`${target}-partial-`);
+  const partial = await mkdtemp(`${target}-partial-${process.pid}-`);
   let done = 0;
   try {
     await writeSampleFiles(partial, files, () => onProgress(++done, files.length));
@@ -64,11 +65,22 @@ export async function makeSampleEvents({
   return target;
 }
 
-const sampleFiles = (records: Readonly<Record<string, number>>): SampleFile[] =>
-  tables.flatMap((table, index) => {
-    const report = reports[index] as Report;
-    return sampleDays(records[table.name] ?? 0).map((day) => ({
-      partition: join(table.name, `${PARTITION_COLUMN}=${day.day}`),
-      rows: sampleRows(report, table, index, day),
-    }));
+/** The process that makes a set stands in its name; an earlier version left it out. */
+const UNFINISHED = /^sample-\w+-partial-(?:(\d+)-)?/;
+
+/** Removes sets whose process was killed before they were whole: each has up to 100 MB. */
+async function removeInterrupted(directory: string): Promise<void> {
+  const interrupted = (await readdir(directory)).filter((name) => {
+    const match = UNFINISHED.exec(name);
+    return match && !isAlive(match[1] === undefined ? undefined : Number(match[1]));
   });
+  await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
+}
+
+const sampleFiles = (recordsOf: (table: string) => number): SampleFile[] =>
+  reports.flatMap((report, index) =>
+    sampleDays(recordsOf(report.table)).map((day) => ({
+      partition: join(report.table, `${PARTITION_COLUMN}=${day.day}`),
+      rows: sampleRows(report, index, day),
+    })),
+  );

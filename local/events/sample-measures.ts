@@ -10,6 +10,7 @@ export const recordFacts = (counts: number): Readonly<Record<string, string>> =>
 });
 
 const kindOf = (counts: number, drawn: string): string => {
+  if (counts <= 1) return '0';
   const kinds = Array.from(
     { length: counts - 1 },
     (_, index) => `WHEN ${drawn} < ${Math.floor(1000 * (1 - LATER ** (index + 1)))} THEN ${index}`,

@@ -1,18 +1,17 @@
-import type { Report } from '../../lib/report/catalogue.ts';
+import { metricsOf, type Report } from '../../lib/report/catalogue.ts';
 import { quoteName } from '../../lib/report/quote-sql.ts';
-import { type Column, type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
+import { type Column, TIME_COLUMN, tableOf } from '../../lib/report/tables.ts';
 import { below, chance, draw } from './draws.ts';
-import { metricsOf } from './measures.ts';
 import type { SampleDay } from './sample-days.ts';
 import { HIERARCHY, identifierOf } from './sample-identifiers.ts';
 import { coarserCountOf, countOf, moneyOf, recordFacts } from './sample-measures.ts';
 import { textOf } from './sample-texts.ts';
 
-/** Keeps the numbers of the two tables' records apart, so that they draw differently. */
+/** Keeps the numbers of the tables' records apart, so that they draw differently. */
 const RECORDS_PER_TABLE = 1_000_000_000;
 
 /** SQL for the records of one day of a table, in an order that is always the same. */
-export function sampleRows(report: Report, table: Table, index: number, day: SampleDay): string {
+export function sampleRows(report: Report, index: number, day: SampleDay): string {
   const offset = index * RECORDS_PER_TABLE;
   const layers = [...HIERARCHY, factsOf(report)];
   const numbered = `SELECT range AS n FROM range(${offset + day.first}, ${offset + day.end})`;
@@ -20,7 +19,7 @@ export function sampleRows(report: Report, table: Table, index: number, day: Sam
     const added = Object.entries(layer).map(([name, sql]) => `${sql} AS ${name}`);
     return `SELECT *, ${added.join(', ')} FROM (${rows})`;
   }, numbered);
-  const columns = table.columns.map(
+  const columns = tableOf(report).columns.map(
     (column) => `CAST(${valueIn(report, column, day)} AS ${storedType(column)}) AS ${quoteName(column.name)}`,
   );
   return `SELECT ${columns.join(', ')} FROM (${drawn})`;
@@ -29,31 +28,23 @@ export function sampleRows(report: Report, table: Table, index: number, day: Sam
 const countsOf = (report: Report): string[] =>
   metricsOf(report)
     .filter(({ type }) => type === 'integer')
-    .map(({ column, levels }) => levels?.finerColumn ?? column);
+    .map((metric) => (report.levels?.metric === metric ? report.levels.finerColumn : metric.column));
 
 const factsOf = (report: Report): Readonly<Record<string, string>> => ({
   ...recordFacts(countsOf(report).length),
-  is_coarser: metricsOf(report).some(({ levels }) => levels) ? chance(150, 'coarser') : 'false',
+  is_coarser: report.levels ? chance(150, 'coarser') : 'false',
 });
 
 function valueIn(report: Report, { name, type }: Column, day: SampleDay): string {
   if (name === TIME_COLUMN) return timeOf(day);
-  const metrics = metricsOf(report);
-  if (metrics.some(({ column, levels }) => levels && column === name))
-    return `CASE WHEN is_coarser THEN ${coarserCountOf(name)} ELSE 0 END`;
+  const { levels } = report;
+  if (levels?.metric.column === name) return `CASE WHEN is_coarser THEN ${coarserCountOf(name)} ELSE 0 END`;
   const count = countsOf(report).indexOf(name);
   if (count >= 0) return `CASE WHEN is_coarser THEN 0 ELSE ${countOf(name, count)} END`;
   if (type === 'decimal(18,6)') return `CASE WHEN is_coarser THEN 0 ELSE ${moneyOf(name)} END`;
   const value = type === 'varchar' ? textOf(name) : identifierOf(name);
-  return isFiner(report, name) ? `CASE WHEN is_coarser THEN NULL ELSE ${value} END` : value;
+  return levels?.finer.column === name ? `CASE WHEN is_coarser THEN NULL ELSE ${value} END` : value;
 }
-
-/** Whether a column is the one that records of a coarser level leave empty. */
-const isFiner = (report: Report, name: string): boolean =>
-  metricsOf(report).some(({ levels }) => {
-    const finer = levels && report.fields[levels.finer];
-    return finer && 'column' in finer && finer.column === name;
-  });
 
 /**
  * Most traffic comes around noon (the sum of two even draws), some at any time, and a little in the first and

@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { reports } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
-import { type Column, PARTITION_COLUMN, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
-import { isMeasure } from './measures.ts';
+import { type Column, PARTITION_COLUMN, TIME_COLUMN, tableOf } from '../../lib/report/tables.ts';
+import { measureColumns } from '../lake/report-columns.ts';
 
 /**
  * One record by column. `event_time` is a text like `2026-01-31T23:59:59.999Z`, money is a text like `0.25`.
@@ -22,9 +23,11 @@ export async function writeEvents(
   table: string,
   rows: readonly EventRow[],
 ): Promise<void> {
-  const columns = tables.find(({ name }) => name === table)?.columns;
-  if (!columns) throw new TypeError(`there is no table ${table}`);
-  const records = rows.map((row) => recordOf(columns, row));
+  const report = reports.find((candidate) => candidate.table === table);
+  if (!report) throw new TypeError(`there is no table ${table}`);
+  const { columns } = tableOf(report);
+  const measures = measureColumns(report);
+  const records = rows.map((row) => recordOf(columns, measures, row));
   const path = join(directory, table);
   await mkdir(path, { recursive: true });
 
@@ -39,12 +42,16 @@ export async function writeEvents(
 }
 
 /** Every value as text: DuckDB parses it as the column's type, so that no digit is lost on the way. */
-function recordOf(columns: readonly Column[], row: EventRow): Record<string, string | null> {
+function recordOf(
+  columns: readonly Column[],
+  measures: readonly string[],
+  row: EventRow,
+): Record<string, string | null> {
   const unknown = Object.keys(row).find((key) => columns.every(({ name }) => name !== key));
   if (unknown) throw new TypeError(`the table has no column ${unknown}`);
   return Object.fromEntries(
     columns.map(({ name }) => {
-      const value = row[name] ?? (isMeasure(name) && row[name] === undefined ? 0 : null);
+      const value = row[name] ?? (measures.includes(name) && row[name] === undefined ? 0 : null);
       return [name, value === null ? null : String(value)];
     }),
   );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { destinationRecord } from './destination-record.ts';
 import type { Sandbox } from './lambda-sandbox.ts';
+import { failureLine, type Log, toStderr } from './log.ts';
 
 /** How long Lambda waits before it runs a failed event again, the second and the third time. */
 export const LAMBDA_RETRY_PAUSES_MS = [60_000, 120_000];
@@ -23,8 +24,9 @@ export function eventQueue(options: {
   /** A pause for each further try. */
   readonly retryPausesMs: readonly number[];
   readonly onFailure?: (record: object) => void;
+  readonly log?: Log | undefined;
 }): EventQueue {
-  const { name, sandbox, retryPausesMs, onFailure } = options;
+  const { name, sandbox, retryPausesMs, onFailure, log = toStderr } = options;
   const closed = new AbortController();
 
   const run = async (event: unknown): Promise<void> => {
@@ -39,7 +41,7 @@ export function eventQueue(options: {
       } catch (error) {
         closed.signal.throwIfAborted();
         failure = error;
-        process.stderr.write(`${name}: ${error instanceof Error ? error.message : error}\n`);
+        log(failureLine(name, error));
       }
     }
     onFailure?.(destinationRecord({ name, requestId, event, failure, tries: retryPausesMs.length + 1 }));

@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { headerAsDelivered } from '../../lib/answers/gateway-headers.ts';
-import { type GatewayProblem, gatewayProblems } from '../../lib/answers/gateway-problems.ts';
+import { type GatewayProblem, gatewayProblems, requestTooLarge } from '../../lib/answers/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
 import { admitsGzip } from '../../lib/handlers/admits-gzip.ts';
 import { ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
+import { failureLine, type Log, toStderr } from './log.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { requestTarget } from './request-target.ts';
 
@@ -38,6 +39,7 @@ export interface GatewayOptions {
     response: ServerResponse,
     path: string,
   ) => Promise<boolean>;
+  readonly log?: Log | undefined;
 }
 
 /** API Gateway's limit for the request line and the headers together. */
@@ -52,7 +54,13 @@ const MAX_REQUEST_HEAD_BYTES = 10_240;
 export async function startGateway(
   routes: readonly Route[],
   port: number,
-  { throttling, notFound, isForPages = false, answerBeside = async () => false }: GatewayOptions = {},
+  {
+    throttling,
+    notFound,
+    isForPages = false,
+    answerBeside = async () => false,
+    log = toStderr,
+  }: GatewayOptions = {},
 ): Promise<Gateway> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
   const answer = (response: ServerResponse, problem: GatewayProblem, requestId: string) => {
@@ -83,17 +91,18 @@ export async function startGateway(
       send(response, (await route.sandbox.invoke(event)) as APIGatewayProxyResult);
     } catch (error) {
       const timedOut = error instanceof FunctionFailed && error.timedOut;
-      process.stderr.write(`${route.path}: ${error instanceof Error ? error.message : error}\n`);
+      log(failureLine(route.path, error));
       answer(response, gatewayProblems[timedOut ? 'functionTimedOut' : 'functionFailed'], requestId);
     }
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return;
     if (error.code !== 'HPE_HEADER_OVERFLOW') return socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
-    const body = JSON.stringify(problemDocument(gatewayProblems.tooLarge, randomUUID()));
+    const { status, mediaType } = requestTooLarge;
+    const body = JSON.stringify(requestTooLarge.body);
     socket.end(
-      `HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Type: ${PROBLEM_MEDIA_TYPE}\r\n` +
-        `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `HTTP/1.1 ${status} Content Too Large\r\nConnection: close\r\nContent-Type: ${mediaType}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
   });
 

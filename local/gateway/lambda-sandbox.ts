@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import type { Log } from './log.ts';
 
 export interface Invocation {
   readonly id: string;
@@ -33,6 +34,8 @@ export interface FunctionSpec {
   /** All that the function sees of the environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Gets what it writes; left out, that goes to this process's own output. */
+  readonly log?: Log | undefined;
 }
 
 export interface Sandbox {
@@ -42,9 +45,9 @@ export interface Sandbox {
   kill(): Promise<void>;
 }
 
-/** Starts one function in a thread of its own, which takes invocations concurrently. */
-export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
-  const { name, timeoutMs } = spec;
+/** One function in a thread of its own, which the first invocation starts and which takes invocations concurrently. */
+export function createSandbox(spec: FunctionSpec): Sandbox {
+  const { name, timeoutMs, log } = spec;
   const waiting = new Map<string, (outcome: Outcome | Error) => void>();
   let thread: Promise<Worker> | undefined;
 
@@ -53,7 +56,11 @@ export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
       const worker = new Worker(new URL('./lambda-worker.ts', import.meta.url), {
         workerData: { entry: spec.entry.href, functionName: name },
         env: { ...spec.env, AWS_LAMBDA_FUNCTION_NAME: name },
+        stdout: log !== undefined,
+        stderr: log !== undefined,
       });
+      if (log)
+        for (const output of [worker.stdout, worker.stderr]) output.on('data', (text) => log(`${text}`));
       worker.on('message', (message: Outcome | 'ready') => {
         if (message === 'ready') resolve(worker);
         else waiting.get(message.id)?.(message);
@@ -70,7 +77,6 @@ export async function startSandbox(spec: FunctionSpec): Promise<Sandbox> {
     thread ??= start();
     return thread;
   };
-  await running();
 
   return {
     async invoke(event, requestId = randomUUID()) {

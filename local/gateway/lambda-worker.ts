@@ -1,8 +1,11 @@
 /** The inside of one Lambda execution environment: a thread with its own `process.env` and modules. */
+import { enableCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { functionArn } from './function-arn.ts';
 import type { Invocation, Outcome } from './lambda-sandbox.ts';
 
+// Of an environment's start, most is reading the SDK's sources, the same for every function.
+enableCompileCache();
 const { handler } = await import(workerData.entry);
 
 parentPort?.on('message', async ({ id, requestId, event, deadline }: Invocation) => {

@@ -1,5 +1,5 @@
 import { reports } from '../../lib/report/catalogue.ts';
-import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
+import { PARTITION_COLUMN, tableOf } from '../../lib/report/tables.ts';
 import type { DayFacts, Entry, LakeFacts, TableFacts } from './lake-facts.ts';
 
 /** Spark's and Hadoop's marker: the day that holds it is complete. */
@@ -12,7 +12,7 @@ export const dayFolder = (table: string, day: string): string => `${table}/${PAR
 
 /** Sorts what lies in a lake into tables, days and what the engines leave out, as Athena reads it. */
 export function layoutOf(location: string, entries: readonly Entry[], today: string): LakeFacts {
-  const names = tables.map(({ name }) => name);
+  const names = reports.map(({ table }) => table);
   const isOfTable = ({ path }: Entry) => names.some((name) => path === name || path.startsWith(`${name}/`));
   const unreadable = entries.filter(
     (entry) => entry.unreadable !== undefined && isOfTable(entry) && !entry.path.split('/').some(isHidden),
@@ -24,9 +24,8 @@ export function layoutOf(location: string, entries: readonly Entry[], today: str
     today,
     unreadable,
     others: [...new Set(first)].filter((name) => !names.includes(name)).sort(),
-    tables: tables.map((table, index) => {
-      const report = reports[index];
-      if (!report) throw new TypeError(`${table.name} belongs to no report`);
+    tables: reports.map((report) => {
+      const table = tableOf(report);
       const isBelow = ({ path }: Entry) => path.startsWith(`${table.name}/`);
       const isItself = ({ path }: Entry) => path === table.name;
       const own = readable.filter(isBelow);

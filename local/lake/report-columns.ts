@@ -1,22 +1,20 @@
-import type { Metric, Report } from '../../lib/report/catalogue.ts';
-import { metricsOf } from '../events/measures.ts';
+import { metricsOf, ownerOf, type Report } from '../../lib/report/catalogue.ts';
 
 /** The column of the companies whose rows a restricted caller sees. */
-export function companyColumn(report: Report): string {
-  const field = report.fields[report.governedBy];
-  if (!field || field.type === 'datetime') throw new TypeError(`${report.name} has no column of companies`);
-  return field.column;
-}
+export const companyColumn = (report: Report): string => ownerOf(report).column;
 
 /** The columns that hold counts; the other measures are money. */
-export const countColumns = (report: Report): string[] =>
-  metricsOf(report)
-    .filter(({ type }) => type === 'integer')
-    .flatMap(({ column, levels }) => (levels ? [levels.finerColumn, column] : [column]));
+export const countColumns = (report: Report): string[] => columnsOf(report, 'integer');
 
-/** The columns of everything that is summed. */
-export const measureColumns = (report: Report): string[] =>
-  metricsOf(report).flatMap(({ column, levels }) => (levels ? [levels.finerColumn, column] : [column]));
+/** The columns of everything that is summed; all others are grouped by. */
+export const measureColumns = (report: Report): string[] => columnsOf(report, 'integer', 'float');
+
+const columnsOf = (report: Report, ...types: readonly string[]): string[] =>
+  metricsOf(report)
+    .filter(({ type }) => types.includes(type))
+    .flatMap((metric) =>
+      report.levels?.metric === metric ? [report.levels.finerColumn, metric.column] : [metric.column],
+    );
 
 /** How a report counts at two levels, in columns; undefined where it doesn't. */
 export interface LevelColumns {
@@ -29,16 +27,15 @@ export interface LevelColumns {
 }
 
 export function levelColumns(report: Report): LevelColumns | undefined {
-  const metrics = metricsOf(report);
-  const leveled = metrics.find(
-    (metric): metric is Metric & Required<Pick<Metric, 'levels'>> => !!metric.levels,
+  const { levels } = report;
+  return (
+    levels && {
+      finer: levels.finer.column,
+      finerCount: levels.finerColumn,
+      coarserCount: levels.metric.column,
+      others: metricsOf(report)
+        .filter((metric) => metric !== levels.metric)
+        .map(({ column }) => column),
+    }
   );
-  const finer = leveled && report.fields[leveled.levels.finer];
-  if (!finer || !('column' in finer)) return undefined;
-  return {
-    finer: finer.column,
-    finerCount: leveled.levels.finerColumn,
-    coarserCount: leveled.column,
-    others: metrics.filter((metric) => metric !== leveled).map(({ column }) => column),
-  };
 }

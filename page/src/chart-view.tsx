@@ -1,4 +1,4 @@
-import { reports } from '../../lib/report/catalogue.ts';
+import { metricsOf, reportOf } from '../../lib/report/catalogue.ts';
 import type { ChartData } from './chart-data.ts';
 import { nameOf } from './chart-words.ts';
 import { rough } from './format.ts';
@@ -15,8 +15,9 @@ export function MetricChart({
   readonly fields: readonly string[];
   readonly report: string;
 }) {
-  const known = reports.find(({ name }) => name === report)?.fields ?? {};
-  const metrics = fields.filter((name) => known[name]?.role === 'metric');
+  const asked = reportOf(report);
+  const known = asked ? metricsOf(asked).map(({ name }) => name) : [];
+  const metrics = fields.filter((name) => known.includes(name));
   const hasTime = chart.times.length > 0;
   if (!hasTime && chart.by === undefined) return null;
   return (

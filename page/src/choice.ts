@@ -1,4 +1,5 @@
-import { reports } from '../../lib/report/catalogue.ts';
+import { reportOf, reports } from '../../lib/report/catalogue.ts';
+import { filteredField, filterParameter } from '../../lib/report/filter-parameter.ts';
 import { isPreset, type Preset } from './presets.ts';
 
 /** Days of the window, first and last, `YYYY-MM-DD`; what is not chosen yet is empty. */
@@ -25,14 +26,11 @@ export interface Choice {
 
 /** A report as it is first shown: every metric, day by day, over the latest days. */
 export function firstChoice(report = reports[0]?.name ?? ''): Choice {
-  const fields = Object.entries(reports.find(({ name }) => name === report)?.fields ?? {});
-  const shown = fields.filter(([, field]) =>
-    field.role === 'metric' ? true : field.type === 'datetime' && field.grain === 'day',
+  const shown = reportOf(report)?.fields.filter(
+    (field) => field.role === 'metric' || (field.type === 'datetime' && field.grain === 'day'),
   );
-  return { report, fields: shown.map(([name]) => name), window: 'latest', filters: [] };
+  return { report, fields: shown?.map(({ name }) => name) ?? [], window: 'latest', filters: [] };
 }
-
-const FILTER = /^filter\[(.+)\]$/s;
 
 /** The choice as the part of the page's address after `#`, which no browser sends to anybody. */
 export function toHash({ report, fields, window, filters }: Choice): string {
@@ -43,18 +41,17 @@ export function toHash({ report, fields, window, filters }: Choice): string {
     query.set('last', window.last);
   }
   for (const { field, values } of filters)
-    for (const value of values) query.append(`filter[${field}]`, value);
+    for (const value of values) query.append(filterParameter(field), value);
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 
 /** The choice that an address holds; what it leaves out, or names wrongly, is as at first. */
 export function fromHash(hash: string): Choice {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
-  const known = reports.find(({ name }) => name === query.get('report'));
+  const known = reportOf(query.get('report') ?? '');
   const first = firstChoice(known?.name);
   const fields = query.get('requestedFields');
   const preset = query.get('window') ?? '';
-  const names = new Set([...query.keys()].filter((name) => FILTER.test(name)));
   return {
     report: first.report,
     // Unknown names stay, so that the fault is told.
@@ -64,9 +61,9 @@ export function fromHash(hash: string): Choice {
       : query.has('first') || query.has('last')
         ? { first: query.get('first') ?? '', last: query.get('last') ?? '' }
         : first.window,
-    filters: [...names].map((name) => ({
-      field: FILTER.exec(name)?.[1] ?? '',
-      values: query.getAll(name),
-    })),
+    filters: [...new Set(query.keys())].flatMap((parameter) => {
+      const field = filteredField(parameter);
+      return field === undefined ? [] : [{ field, values: query.getAll(parameter) }];
+    }),
   };
 }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { BASE_PATH } from '../../lib/names.ts';
 import { API_VERSIONS } from '../../lib/report/parse-request.ts';
+import { daysPath } from '../../lib/routes.ts';
 import { accessToken } from './caller.ts';
 import { addDays } from './presets.ts';
 import { serviceAddress } from './service-address.ts';
@@ -38,10 +38,13 @@ export async function askDays(report: string): Promise<void> {
     'api-version': API_VERSIONS.at(-1) ?? '',
   });
   try {
-    const response = await fetch(`${serviceAddress.replace(/\/$/, '')}${BASE_PATH}/${report}/days?${query}`, {
-      headers: { Authorization: `Bearer ${await accessToken()}` },
-      cache: 'no-store',
-    });
+    const response = await fetch(
+      `${serviceAddress.replace(/\/$/, '')}${daysPath({ name: report })}?${query}`,
+      {
+        headers: { Authorization: `Bearer ${await accessToken()}` },
+        cache: 'no-store',
+      },
+    );
     if (!response.ok) return;
     const answer = (await response.json()) as { days: { day: string; state: DayState }[] };
     const states = new Map(answer.days.map(({ day, state }) => [day, state]));

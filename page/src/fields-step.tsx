@@ -1,4 +1,4 @@
-import type { Field } from '../../lib/report/catalogue.ts';
+import { type Field, metricsOf, type Report } from '../../lib/report/catalogue.ts';
 import { Faults } from './faults.tsx';
 import { called, focusOn } from './focus.ts';
 import { choice, choose, currency, report } from './state.ts';
@@ -9,20 +9,17 @@ const GROUPS = [
 ] as const;
 
 /** The fields in a new order of columns: a dimension goes before the metrics, a metric to the end. */
-function withField(
-  fields: readonly string[],
-  name: string,
-  known: Readonly<Record<string, Field>>,
-): string[] {
-  if (known[name]?.role === 'metric') return [...fields, name];
-  const firstMetric = fields.findIndex((field) => known[field]?.role === 'metric');
+function withField(fields: readonly string[], name: string, known: Report): string[] {
+  const metrics = metricsOf(known).map((metric) => metric.name);
+  if (metrics.includes(name)) return [...fields, name];
+  const firstMetric = fields.findIndex((field) => metrics.includes(field));
   return firstMetric === -1 ? [...fields, name] : fields.toSpliced(firstMetric, 0, name);
 }
 
 /** Which fields, and in which order. */
 export function FieldsStep() {
   const { fields } = choice.value;
-  const known = report.value.fields;
+  const known = report.value;
   const toggle = (name: string) =>
     choose({
       fields: fields.includes(name)
@@ -38,13 +35,17 @@ export function FieldsStep() {
             <legend>
               {title} <span class="hint">{hint}</span>
             </legend>
-            {Object.entries(known)
-              .filter(([, field]) => field.role === role)
-              .map(([name, field]) => (
-                <label key={name} class="field">
-                  <input type="checkbox" checked={fields.includes(name)} onChange={() => toggle(name)} />
-                  <span class="field-name">{name}</span>
-                  <span class="hint">{meaningOf(field, fields)}</span>
+            {known.fields
+              .filter((field) => field.role === role)
+              .map((field) => (
+                <label key={field.name} class="field">
+                  <input
+                    type="checkbox"
+                    checked={fields.includes(field.name)}
+                    onChange={() => toggle(field.name)}
+                  />
+                  <span class="field-name">{field.name}</span>
+                  <span class="hint">{meaningOf(field, fields, known)}</span>
                 </label>
               ))}
           </fieldset>
@@ -56,13 +57,11 @@ export function FieldsStep() {
   );
 }
 
-function meaningOf(field: Field, fields: readonly string[]): string {
+function meaningOf(field: Field, fields: readonly string[], { levels }: Report): string {
   const { meaning } = field;
   if (field.role === 'dimension') return meaning;
-  if (field.levels) {
-    const { finer, coarser } = field.levels;
-    return `${meaning}, by ${fields.includes(finer) ? finer : coarser}`;
-  }
+  if (levels?.metric === field)
+    return `${meaning}, by ${fields.includes(levels.finer.name) ? levels.finer.name : levels.coarser.name}`;
   return field.type === 'float' && currency !== '' ? `${meaning}, ${currency}` : meaning;
 }
 

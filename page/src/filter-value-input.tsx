@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Dimension } from '../../lib/report/catalogue.ts';
-import { filterValueSchema } from '../../lib/report/filter-value.ts';
+import { filterColumnSchema, filterTimeSchema } from '../../lib/report/filter-value.ts';
 import { isAsked } from './state.ts';
 
 /** One value of a filter, by the input that fits its type; a fault stands below it in the words of the service. */
@@ -44,7 +44,8 @@ export function FilterValueInput({
 
 /** What the service would say of one value. */
 function faultOf(dimension: Dimension, value: string): string | undefined {
-  const result = v.safeParse(filterValueSchema(dimension), value);
+  const schema = dimension.type === 'datetime' ? filterTimeSchema(dimension) : filterColumnSchema(dimension);
+  const result = v.safeParse<typeof schema>(schema, value);
   return result.success ? undefined : result.issues[0].message;
 }
 

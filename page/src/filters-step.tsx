@@ -1,3 +1,5 @@
+import { dimensionsOf } from '../../lib/report/catalogue.ts';
+import { filterParameter } from '../../lib/report/filter-parameter.ts';
 import type { ChosenFilter } from './choice.ts';
 import { Faults } from './faults.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
@@ -7,8 +9,8 @@ import { answeredFaults, choice, choose, report } from './state.ts';
 /** Which rows count: values of dimensions. */
 export function FiltersStep() {
   const { filters } = choice.value;
-  const dimensions = Object.entries(report.value.fields).filter(([, { role }]) => role === 'dimension');
-  const free = dimensions.filter(([name]) => !filters.some(({ field }) => field === name));
+  const dimensions = dimensionsOf(report.value);
+  const free = dimensions.filter(({ name }) => !filters.some(({ field }) => field === name));
   const add = (field: string) => {
     choose({ filters: [...filters, { field, values: [''] }] });
     focusOn(valueInput(field, 0));
@@ -31,7 +33,7 @@ export function FiltersStep() {
       {free.length > 0 && (
         <fieldset class="add-filter">
           <legend class="visually-hidden">Add a filter</legend>
-          {free.map(([name]) => (
+          {free.map(({ name }) => (
             <button
               key={name}
               type="button"
@@ -58,8 +60,7 @@ function Filter({
   readonly filter: ChosenFilter;
   readonly onChange: (values: readonly string[]) => void;
 }) {
-  const known = report.value.fields[name];
-  const dimension = known?.role === 'dimension' ? known : undefined;
+  const dimension = dimensionsOf(report.value).find((candidate) => candidate.name === name);
   const drop = (index: number) => {
     onChange(values.toSpliced(index, 1));
     focusOn(valueInput(name, Math.max(0, index - 1)), '.add-filter button');
@@ -86,7 +87,7 @@ function Filter({
       <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${name}`}>
         + value
       </button>
-      {isToldElsewhere && <Faults of={`filter[${name}]`} id={`filter-${name}-faults`} />}
+      {isToldElsewhere && <Faults of={filterParameter(name)} id={`filter-${name}-faults`} />}
     </fieldset>
   );
 }

@@ -1,6 +1,7 @@
 /** The page: choose, see the request grow, run it, look at it, take it away. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { pathOf } from '../../lib/routes.ts';
 import { chosenPartner, findSamplePartners, isCallerKnown, pastedToken } from './caller.ts';
 import { CallerStep } from './caller-step.tsx';
 import { askDays } from './day-states.ts';
@@ -27,7 +28,7 @@ function Page() {
       <header>
         <h1>Performance reports</h1>
         <nav aria-label="The service">
-          <a href={`${serviceAddress}openapi.json`}>OpenAPI</a>
+          <a href={`${serviceAddress}${pathOf('openapi').slice(1)}`}>OpenAPI</a>
           <a href={`${serviceAddress}reporting/fields`}>Fields as JSON</a>
         </nav>
       </header>

@@ -9,7 +9,7 @@ const QUOTE = 34;
 export class BrokenCsv extends Error {}
 
 /**
- * Reads the rows of a CSV (contract 2.3) as its text comes, piece by piece. Rows go to `onRow` in an array that is
+ * Reads the rows of a CSV (docs/contract.md#the-file) as its text comes, piece by piece. Rows go to `onRow` in an array that is
  * used again for the next one.
  */
 export function csvReader(onRow: (cells: readonly Cell[]) => void) {

@@ -1,5 +1,5 @@
 /** The page's worker: asks for a report, reads it as it comes, and keeps what totals, charts and downloads need. */
-import { reports } from '../../lib/report/catalogue.ts';
+import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
 import { askReport, NoReport } from './ask-report.ts';
 import { type Column, chartGatherer } from './chart-data.ts';
 import { ExactSum } from './exact-sum.ts';
@@ -126,9 +126,9 @@ async function readReport({ url, token, report, fields }: Extract<ReaderRequest,
 }
 
 function columnsOf(report: string, fields: readonly string[]): Column[] {
-  const known = reports.find(({ name }) => name === report)?.fields ?? {};
+  const asked = reportOf(report);
   return fields.flatMap((name) => {
-    const field = known[name];
+    const field = asked && fieldOf(asked, name);
     return field ? [{ name, field }] : [];
   });
 }

@@ -1,7 +1,8 @@
 import { type Fault, InvalidRequest } from '../../lib/answers/problem.ts';
-import { BASE_PATH } from '../../lib/names.ts';
-import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { type Report, reportOf, reports } from '../../lib/report/catalogue.ts';
+import { filterParameter } from '../../lib/report/filter-parameter.ts';
 import { API_VERSIONS, parseRequest } from '../../lib/report/parse-request.ts';
+import { reportPath } from '../../lib/routes.ts';
 import type { Choice, Days } from './choice.ts';
 import { addDays } from './presets.ts';
 
@@ -17,14 +18,14 @@ export function parametersOf({ fields, filters }: Choice, { first, last }: Days)
     ...named('requestedFields', fields.length > 0 ? [fields.join(',')] : []),
     ...named('startInclusive', midnight(first)),
     ...named('endExclusive', midnight(addDays(last, 1))),
-    ...filters.flatMap(({ field, values }) => named(`filter[${field}]`, values)),
+    ...filters.flatMap(({ field, values }) => named(filterParameter(field), values)),
     ...named('api-version', API_VERSIONS.slice(-1)),
   ];
 }
 
 /** The report of the catalogue that is chosen. */
-export function reportOf({ report }: Choice): Report {
-  const found = reports.find(({ name }) => name === report) ?? reports[0];
+export function chosenReport({ report }: Choice): Report {
+  const found = reportOf(report) ?? reports[0];
   if (!found) throw new TypeError('the catalogue is empty');
   return found;
 }
@@ -52,5 +53,5 @@ const encoded = (text: string): string =>
  * @param service the service's address, with a slash at its end
  */
 export const urlOf = (service: string, report: Report, parameters: Parameters): string =>
-  `${service.replace(/\/$/, '')}${BASE_PATH}/${report.name}?` +
+  `${service.replace(/\/$/, '')}${reportPath(report)}?` +
   parameters.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');

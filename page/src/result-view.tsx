@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { reports } from '../../lib/report/catalogue.ts';
+import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
 import { MetricChart } from './chart-view.tsx';
 import { counted, duration, fileSize, grouped } from './format.ts';
 import { RowsTable } from './rows-table.tsx';
@@ -135,7 +135,7 @@ function Download({ run: { file, fileName = 'report.csv', downloadUrl } }: { rea
 }
 
 function Totals({ run: { totals = [], report } }: { readonly run: Run }) {
-  const fields = reports.find(({ name }) => name === report)?.fields;
+  const asked = reportOf(report);
   return (
     <dl class="totals" aria-label="Totals of the whole file">
       {totals.map(({ metric, sum }) => (
@@ -143,7 +143,7 @@ function Totals({ run: { totals = [], report } }: { readonly run: Run }) {
           <dt>{metric}</dt>
           <dd>
             {grouped(sum)}
-            {fields?.[metric]?.type === 'float' && currency !== '' ? ` ${currency}` : ''}
+            {asked && fieldOf(asked, metric)?.type === 'float' && currency !== '' ? ` ${currency}` : ''}
           </dd>
         </div>
       ))}

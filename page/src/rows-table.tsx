@@ -1,6 +1,6 @@
 import type { ComponentChild, VNode } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Field, reports } from '../../lib/report/catalogue.ts';
+import { type Field, fieldOf, reportOf } from '../../lib/report/catalogue.ts';
 import { counted, grouped, shownCell } from './format.ts';
 import type { Cell } from './read-csv.ts';
 import type { Run } from './run.ts';
@@ -33,17 +33,16 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
       element.removeEventListener('scroll', look);
     };
   }, []);
-  const fields = reports.find(({ name }) => name === run.report)?.fields ?? {};
-  const columns = run.fields.map((name) => ({
-    name,
-    field: fields[name],
-    isNumber: fields[name]?.role === 'metric',
-  }));
+  const report = reportOf(run.report);
+  const columns = run.fields.map((name) => {
+    const field = report && fieldOf(report, name);
+    return { name, field, isNumber: field?.role === 'metric' };
+  });
   const widths = useMemo(
     () =>
-      run.fields.map((name, index) => {
+      columns.map(({ name, field }, index) => {
         const longest = rows.reduce(
-          (most, row) => Math.max(most, shownCell(row[index] ?? null, fields[name]).length),
+          (most, row) => Math.max(most, shownCell(row[index] ?? null, field).length),
           4,
         );
         return Math.min(MOST_WIDTH_CH, Math.max(longest, name.length));

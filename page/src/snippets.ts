@@ -1,5 +1,5 @@
-import { BASE_PATH } from '../../lib/names.ts';
-import type { FieldType, Report } from '../../lib/report/catalogue.ts';
+import { type FieldType, fieldOf, type Report } from '../../lib/report/catalogue.ts';
+import { reportPath } from '../../lib/routes.ts';
 import { type Parameters, urlOf } from './request.ts';
 
 /** What the programs are made for. */
@@ -36,7 +36,7 @@ const python = ({ service, report, parameters }: SnippetRequest): string =>
     'import requests',
     '',
     'response = requests.get(',
-    `    ${JSON.stringify(`${service.replace(/\/$/, '')}${BASE_PATH}/${report.name}`)},`,
+    `    ${JSON.stringify(`${service.replace(/\/$/, '')}${reportPath(report)}`)},`,
     '    params=[',
     ...parameters.map(([name, value]) => `        (${JSON.stringify(name)}, ${JSON.stringify(value)}),`),
     '    ],',
@@ -81,7 +81,7 @@ function powerQuery({ service, report, parameters }: SnippetRequest): string {
   });
   const requested = parameters.find(([name]) => name === 'requestedFields')?.[1].split(',') ?? [];
   const types = requested.map((name) => {
-    const field = report.fields[name];
+    const field = fieldOf(report, name);
     const isId = field?.role === 'dimension' && field.type === 'integer';
     return `        {${mText(name)}, ${isId ? 'type text' : POWER_QUERY_TYPE[field?.type ?? 'string']}}`;
   });
@@ -89,7 +89,7 @@ function powerQuery({ service, report, parameters }: SnippetRequest): string {
     'let',
     '    Token = "paste the access token here",',
     `    Report = Web.Contents(${mText(service.replace(/\/$/, ''))}, [`,
-    `        RelativePath = ${mText(`${BASE_PATH}/${report.name}`.slice(1))},`,
+    `        RelativePath = ${mText(reportPath(report).slice(1))},`,
     '        Query = [',
     query.join(',\n'),
     '        ],',

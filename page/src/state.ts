@@ -4,7 +4,7 @@ import { MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { type Choice, fromHash, toHash } from './choice.ts';
 import { daysBetween, resolveWindow } from './presets.ts';
-import { faultsOf, parametersOf, reportOf, urlOf } from './request.ts';
+import { chosenReport, faultsOf, parametersOf, urlOf } from './request.ts';
 import { serviceAddress } from './service-address.ts';
 
 /** The currency of all amounts, as the service says it in the page; empty where it doesn't. */
@@ -19,7 +19,7 @@ export const newestDay = signal<string | undefined>(undefined);
 export const today = signal(utcDay(Date.now()));
 setInterval(() => (today.value = utcDay(Date.now())), 60_000);
 
-export const report = computed(() => reportOf(choice.value));
+export const report = computed(() => chosenReport(choice.value));
 export const days = computed(() =>
   resolveWindow(choice.value.window, { today: today.value, newest: newestDay.value }),
 );

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { type Service, startService } from '../e2e/service.ts';
 import { guideEvents, guideReport } from './guide-events.ts';
-import { pythonWith } from './python.ts';
+import { duckDbPython, INSTALL_HTTPFS, pythonWith } from './python.ts';
 import { isHere, runProgram } from './run-program.ts';
 import { readGuide } from './snippet.ts';
 
@@ -13,8 +13,10 @@ const guide = await readGuide('clients.md');
 const expected = guideReport(['Mobile', 'Tablet']);
 let service: Service;
 let directory: string;
-const hasJava = await isHere('java', '--version');
+const hasCurl = await isHere('curl', '--version');
+const hasJava = await isHere('javac', '--version');
 const hasR = await isHere('Rscript', '-e', 'library(curl)');
+const duckDb = await duckDbPython();
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 beforeAll(async () => {
@@ -43,33 +45,33 @@ const run = async (name: string, [command = '', ...parameters]: readonly string[
     env: { ...environment(), ...env },
   });
 const savedReport = () => readFile(join(directory, 'report.csv'), 'utf8');
-const sums = () => {
+/** Holds what a program prints, its rows and the sums of clicks and revenue, against the report. */
+function expectSums(printed: string): void {
   const rows = expected
     .trimEnd()
     .split('\n')
     .slice(1)
     .map((row) => row.split(','));
   const micros = (amount = '') => BigInt(amount.replace('.', ''));
-  return {
-    rows: rows.length,
-    clicks: rows.reduce((sum, [, , count]) => sum + BigInt(count ?? 0), 0n),
-    revenue: rows.reduce((sum, [, , , amount]) => sum + micros(amount), 0n),
-    micros,
-  };
-};
+  const [length, clicks, revenue] = printed.split(/\s/);
+  expect(Number(length)).toBe(rows.length);
+  expect(BigInt(clicks ?? 0)).toBe(rows.reduce((sum, [, , count]) => sum + BigInt(count ?? 0), 0n));
+  expect(micros(revenue)).toBe(rows.reduce((sum, [, , , amount]) => sum + micros(amount), 0n));
+}
 
 describe('the programs of docs/clients.md', () => {
   it('are all run here', () => {
     expect(guide.names).toEqual([
       ...['pull-report.sh', 'pull-by-url.sh', 'pull_report.py', 'pull_polars.py', 'pull-report.R'],
-      ...['pull-report.mjs', 'Pull.java', 'pull-daily.sh'],
+      ...['pull_duckdb.py', 'pull-report.mjs', 'Pull.java', 'pull-daily.sh'],
     ]);
   });
 
   it.each([
-    ['curl', 'pull-report.sh', 'sh'],
-    ['curl -g', 'pull-by-url.sh', 'sh'],
-    ['fetch', 'pull-report.mjs', process.execPath],
+    ...(hasCurl
+      ? [['curl', 'pull-report.sh', 'sh'] as const, ['curl -g', 'pull-by-url.sh', 'sh'] as const]
+      : []),
+    ['fetch', 'pull-report.mjs', process.execPath] as const,
   ])('pull the report with %s', async (_, name, command) => {
     await run(name, [command]);
     expect(await savedReport()).toBe(expected);
@@ -83,13 +85,15 @@ describe('the programs of docs/clients.md', () => {
   it.runIf(python).each(['pull_report.py', 'pull_polars.py'])(
     'pull the report with %s, every value as it is',
     async (name) => {
-      const [length, clicks, revenue] = (await run(name, [python as string])).split(/\s/);
-      const wanted = sums();
-      expect(Number(length)).toBe(wanted.rows);
-      expect(BigInt(clicks ?? 0)).toBe(wanted.clicks);
-      expect(wanted.micros(revenue)).toBe(wanted.revenue);
+      expectSums(await run(name, [python as string]));
     },
   );
+
+  it.runIf(duckDb)('pull the report with DuckDB, every value as it is', async () => {
+    const home = { HOME: directory };
+    await runProgram(duckDb as string, ['-c', INSTALL_HTTPFS], { env: home });
+    expectSums(await run('pull_duckdb.py', [duckDb as string], home));
+  });
 
   it.runIf(hasR)('pull the report with R, every value as it is', async () => {
     await run('pull-report.R', ['Rscript']);
@@ -101,8 +105,7 @@ describe('the programs of docs/clients.md', () => {
 describe('a program of docs/clients.md that can not pull its report', () => {
   const wrongSecret = { CLIENT_SECRET: 'wrong' };
   it.each([
-    ['pull-report.sh', ['sh']],
-    ['pull-daily.sh', ['sh', '.']],
+    ...(hasCurl ? [['pull-report.sh', ['sh']] as const, ['pull-daily.sh', ['sh', '.']] as const] : []),
     ['pull-report.mjs', [process.execPath]],
     ...(hasJava ? [['Pull.java', ['java']] as const] : []),
     ...(python ? [['pull_report.py', [python]] as const] : []),
@@ -111,8 +114,8 @@ describe('a program of docs/clients.md that can not pull its report', () => {
   });
 
   it.each([
-    ['pull-report.sh', 'sh'],
-    ['pull-report.mjs', process.execPath],
+    ...(hasCurl ? [['pull-report.sh', 'sh'] as const] : []),
+    ['pull-report.mjs', process.execPath] as const,
   ])('leaves the good file of yesterday as it is: %s', async (name, command) => {
     await writeFile(join(directory, 'report.csv'), 'yesterday');
     await expect(run(name, [command], { SCOPE: 'api://other/.default' })).rejects.toThrow(
@@ -122,7 +125,7 @@ describe('a program of docs/clients.md that can not pull its report', () => {
   });
 });
 
-describe('the cron job of docs/clients.md', () => {
+describe.runIf(hasCurl)('the cron job of docs/clients.md', () => {
   let reports: string;
   beforeEach(async () => {
     reports = join(directory, 'reports');

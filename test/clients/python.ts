@@ -14,3 +14,14 @@ export async function pythonWith(name: string, packages: readonly string[]): Pro
   });
   return home && join(home, 'bin', 'python');
 }
+
+/** DuckDB, with its extension for HTTP as a package: `INSTALL httpfs` fetches the same from DuckDB's own host. */
+export const duckDbPython = (): Promise<string | undefined> =>
+  pythonWith('duckdb-client', [
+    'duckdb==1.5.5',
+    'duckdb-extensions==1.5.5',
+    'duckdb-extension-httpfs==1.5.5',
+  ]);
+
+/** A program for it that puts the extension into `HOME`, where `INSTALL` then finds it. */
+export const INSTALL_HTTPFS = 'from duckdb_extensions import import_extension; import_extension("httpfs")';

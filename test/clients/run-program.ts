@@ -10,12 +10,13 @@ const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 export async function runProgram(
   command: string,
   parameters: readonly string[],
-  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  options: { cwd?: string; env?: Readonly<Record<string, string>>; timeout?: number } = {},
 ): Promise<string> {
-  const { cwd, env = {} } = options;
+  const { cwd, env = {}, timeout = 0 } = options;
   try {
     const { stdout } = await run(command, parameters, {
       maxBuffer: MAX_OUTPUT_BYTES,
+      timeout,
       ...(cwd && { cwd }),
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     });
@@ -28,17 +29,42 @@ export async function runProgram(
   }
 }
 
-/** Runs what fetches a tool: with all of the environment, where proxies and certificates may stand. */
-export const runInstaller = (command: string, parameters: readonly string[], env = {}): Promise<string> =>
-  runProgram(command, parameters, { env: { ...(process.env as Record<string, string>), ...env } });
+/** Without a way to its registry, some installers wait for ever. */
+const INSTALL_MS = 240_000;
 
-/** Whether the machine has it; where not, says so in one line, so that a test left out is seen. */
-export async function isHere(command: string, ...parameters: string[]): Promise<boolean> {
-  try {
-    await runProgram(command, parameters);
-    return true;
-  } catch {
-    process.stdout.write(`NOT RUN: this machine has no ${command}; what it runs is left out.\n`);
-    return false;
-  }
+/** Runs what fetches a tool: with all of the environment, where proxies and certificates may stand. */
+export const runInstaller = (
+  command: string,
+  parameters: readonly string[],
+  env = {},
+  cwd = '.',
+): Promise<string> =>
+  runProgram(command, parameters, {
+    cwd,
+    env: { ...(process.env as Record<string, string>), ...env },
+    timeout: INSTALL_MS,
+  });
+
+/** Packages of npm, into the `node_modules` of the directory. */
+export const npmInstall = (directory: string, packages: readonly string[]): Promise<string> => {
+  const quiet = ['--no-fund', '--no-audit', '--silent', '--fetch-retries=1'];
+  return runInstaller('npm', ['install', '--prefix', directory, ...quiet, ...packages]);
+};
+
+const asked = new Map<string, Promise<boolean>>();
+
+/** Whether the machine can run it; where not, says so in one line, once, so that a test left out is seen. */
+export function isHere(command: string, ...parameters: string[]): Promise<boolean> {
+  const line = [command, ...parameters].join(' ');
+  const answer =
+    asked.get(line) ??
+    runProgram(command, parameters).then(
+      () => true,
+      () => {
+        process.stdout.write(`NOT RUN: \`${line}\` fails on this machine; what needs it is left out.\n`);
+        return false;
+      },
+    );
+  asked.set(line, answer);
+  return answer;
 }

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { resourceNames } from '../../infra/resource-names.ts';
+import { ENV } from '../../lib/names.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import type { Stack, StackOptions } from '../../local/stack.ts';
 import type { KnownEvents } from '../e2e/known-events.ts';
@@ -27,7 +29,7 @@ const slower = (functionEnv: Readonly<Record<string, string>>) =>
 
 /** A deployed function, as far as a test may touch it. */
 const sandboxOf = (stage: string, name: string) => ({
-  kill: async () => killProcesses(`performance-reports-${stage}-${name}`),
+  kill: () => killProcesses(resourceNames(stage).functionName(name)),
   invoke: () => Promise.reject(new TypeError('a deployed function is invoked by its events')),
 });
 
@@ -74,7 +76,7 @@ export async function startDeployed(
       sandboxes: new Map(FUNCTIONS.map((name) => [name, sandboxOf(stage, name)])),
       identityProvider: signer(lane),
       clients: [],
-      environment: {},
+      environment: { [ENV.athenaWorkgroup]: resourceNames(stage).service },
       register: () => Promise.reject(new TypeError('deployed, `npm run partner` writes the register')),
       athenaCalls: () => [],
       close: () => running.disposeAsync(),

@@ -17,7 +17,7 @@ from decimal import Decimal
 import faults
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import athena, cognito, s3
+from ministack.services import apigateway_v1, athena, cognito, s3, secretsmanager
 from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
@@ -92,6 +92,22 @@ def metric_math_alarms_are_stored():
     replace(provisioners, "_cw_metric_alarm_record", make)
 
 
+@bend("The emulator's Ref of a secret is its name; CloudFormation's is its ARN, by which the probe's role names it.")
+def secrets_are_referred_to_by_their_arn():
+    handlers = provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
+    create, update, delete = (handlers[act] for act in ("create", "update", "delete"))
+
+    def by_arn(_, attributes):
+        return attributes["Arn"], attributes
+
+    def name_of(arn):
+        return secretsmanager._resolve(arn)[0]
+
+    handlers["create"] = lambda *args: by_arn(*create(*args))
+    handlers["update"] = lambda arn, *args: by_arn(*update(name_of(arn), *args))
+    handlers["delete"] = lambda arn, props: delete(name_of(arn), props)
+
+
 # --- Cognito: an issuer that can be reached ---
 
 
@@ -115,6 +131,24 @@ def the_issuer_is_the_emulator():
         return sign
 
     replace(cognito, "_signed_jwt", with_issuer)
+
+
+# --- API Gateway ---
+
+
+@bend("The emulator leaves a function's WWW-Authenticate as it is; API Gateway renames it (Known issues for REST APIs).")
+def the_challenge_is_renamed():
+    def make(original):
+        async def invoke(*args, **kwargs):
+            status, headers, body = await original(*args, **kwargs)
+            return status, {RENAMED.get(name.lower(), name): value for name, value in headers.items()}, body
+
+        return invoke
+
+    replace(apigateway_v1, "_invoke_lambda_proxy_v1", make)
+
+
+RENAMED = {"www-authenticate": "x-amzn-Remapped-WWW-Authenticate"}
 
 
 # --- IAM ---

@@ -1,15 +1,41 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const LOOK_MS = 20;
 
 /**
- * Ends the processes in which the emulator runs a function, at once, as a crash would. They are the emulator's
- * children, and known by the name that Lambda gives a function in its environment.
+ * Ends the processes in which the emulator runs a function, at once, as a crash would; resolves when they are gone, so
+ * that no later request can be given to one of them. They are the emulator's children, and known by the name that
+ * Lambda gives a function in its environment.
  */
-export function killProcesses(functionName: string): void {
+export async function killProcesses(functionName: string): Promise<void> {
+  for (let running = processesOf(functionName); running.length > 0; running = processesOf(functionName)) {
+    for (const id of running) signal(id);
+    await pause(LOOK_MS);
+  }
+}
+
+/** Those that have ended have no environment any more. */
+function processesOf(functionName: string): number[] {
   const mark = `AWS_LAMBDA_FUNCTION_NAME=${functionName}\0`;
-  for (const id of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)))
-    try {
-      if (readFileSync(`/proc/${id}/environ`, 'utf8').includes(mark)) process.kill(Number(id), 'SIGKILL');
-    } catch {
-      // Another's process, or one that has ended.
-    }
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && environmentOf(entry).includes(mark))
+    .map(Number);
+}
+
+function environmentOf(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/environ`, 'utf8');
+  } catch {
+    // Another's process, or one that has ended.
+    return '';
+  }
+}
+
+function signal(id: number): void {
+  try {
+    process.kill(id, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
 }

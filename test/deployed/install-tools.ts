@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { LaneFault } from './lane-fault.ts';
+import { NoTools } from '../lane-fault.ts';
 import { runCommand } from './run-command.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
@@ -11,7 +11,7 @@ const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 
 /**
  * Puts the emulator, the AWS CLI and cfn-lint into the user's cache, unless they are there already. Resolves to the
- * folder of their commands; rejects with a LaneFault where there is no Python that can have them.
+ * folder of their commands; rejects with NoTools where they can't be had.
  */
 export async function installTools(): Promise<string> {
   const pins = createHash('sha256')
@@ -41,15 +41,15 @@ async function findPython(): Promise<string> {
     const { code } = await runCommand(python, test).catch(() => ({ code: 1 }));
     if (code === 0) return python;
   }
-  throw new LaneFault(
-    'The lane of deployed tests needs Python, 3.11 or later, with venv; there is none here.',
+  throw new NoTools(
+    'The AWS emulator and cfn-lint need Python, 3.11 or later, with venv; there is none here.',
   );
 }
 
 async function run(command: string, ...parameters: string[]): Promise<void> {
   const { code, output } = await runCommand(command, parameters);
   if (code !== 0)
-    throw new LaneFault(
-      `${parameters.slice(0, 3).join(' ')} ends with ${code}: ${output.trim().split('\n').at(-1)}`,
+    throw new NoTools(
+      `The AWS emulator and cfn-lint can't be installed: ${parameters.slice(0, 3).join(' ')} ends with ${code}: ${output.trim().split('\n').at(-1)}`,
     );
 }

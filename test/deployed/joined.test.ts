@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { SLOWNESS } from './emulator-faults.ts';
 
 const events = knownEvents(77, 200);
 const question: Question = {
@@ -18,7 +19,8 @@ afterAll(() => service.close());
 
 describe('ten identical requests at once', () => {
   it('share one query, and say so', async () => {
-    service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: 400 }]);
+    // Longer than ten processes take to start, and so beyond the first answer.
+    service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: 15_000 / SLOWNESS }]);
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => service.request('publisherperformance', queryOf(question))),
     );
@@ -27,7 +29,10 @@ describe('ten identical requests at once', () => {
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss')).toHaveLength(1);
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);
     const files = await Promise.all(
-      answers.map(async ({ headers }) => (await fetch(headers.get('location') ?? '')).text()),
+      answers.map(async ({ headers }) => {
+        const next = new URL(headers.get('location') ?? '', `${service.stack.apiUrl}/`);
+        return (await fetch(next)).text();
+      }),
     );
     expect(new Set(files)).toEqual(
       new Set([expectedReport('publisherperformance', events.publisher_events, question)]),

@@ -45,8 +45,8 @@ async function upgradedCopy(): Promise<string> {
   const catalogue = join(copy, 'lib/report/catalogue.ts');
   const source = await readFile(catalogue, 'utf8');
   const changed = source.replace(
-    /( +)DeviceOrProxy: /,
-    "$1AppName: text('app_name', 'name of the app'),\n$&",
+    /( +)deviceOrProxy,/,
+    "$1text('AppName', 'app_name', 'name of the app'),\n$&",
   );
   expect(changed).not.toBe(source);
   await writeFile(catalogue, changed);
@@ -125,23 +125,22 @@ async function emptied(bucket: string): Promise<void> {
     );
 }
 
-/** Whatever of the stage is still there, by its name. */
+/** Whatever of the stage is still there, by its name, but for API Gateway's role for writing logs. */
 async function remains(): Promise<string[]> {
+  const json = ['--output', 'json'];
+  const { Roles } = JSON.parse(await aws('iam', 'list-roles', ...json));
+  const roles = Roles.filter((role: object) => !JSON.stringify(role).includes('apigateway.amazonaws.com'));
   const listings = await Promise.all([
-    aws('s3api', 'list-buckets', '--output', 'json'),
-    aws('lambda', 'list-functions', '--output', 'json'),
-    aws('logs', 'describe-log-groups', '--output', 'json'),
-    aws('athena', 'list-work-groups', '--output', 'json'),
-    aws('glue', 'get-databases', '--output', 'json'),
-    aws('iam', 'list-roles', '--output', 'json'),
-    aws('cognito-idp', 'list-user-pools', '--max-results', '60', '--output', 'json'),
-    aws('secretsmanager', 'list-secrets', '--output', 'json'),
-    aws('cloudwatch', 'describe-alarms', '--output', 'json'),
+    aws('s3api', 'list-buckets', ...json),
+    aws('lambda', 'list-functions', ...json),
+    aws('logs', 'describe-log-groups', ...json),
+    aws('athena', 'list-work-groups', ...json),
+    aws('glue', 'get-databases', ...json),
+    aws('cognito-idp', 'list-user-pools', '--max-results', '60', ...json),
+    aws('secretsmanager', 'list-secrets', ...json),
+    aws('cloudwatch', 'describe-alarms', ...json),
   ]);
   const ours = new RegExp(`"(?:[^"]*[/:])?(performance[-_]reports[-_]${stage}[^"]*)"`, 'g');
-  return (
-    [...new Set(listings.flatMap((listing) => [...listing.matchAll(ours)].map(([, name = '']) => name)))]
-      // The account's own, for the logs of all its APIs.
-      .filter((name) => !/CloudWatchRole/i.test(name))
-  );
+  const texts = [...listings, JSON.stringify(roles)];
+  return [...new Set(texts.flatMap((text) => [...text.matchAll(ours)].map(([, name = '']) => name)))];
 }

@@ -2,8 +2,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LaneFault, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
-import { LaneFault } from './lane-fault.ts';
 import { runCommand } from './run-command.ts';
 
 /** What cfn-lint finds and we leave as it is, and why. */
@@ -33,9 +33,7 @@ try {
     await rm(directory, { recursive: true });
   }
 } catch (error) {
-  if (!(error instanceof LaneFault)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
+  tell(error);
 }
 
 async function run(command: string, ...parameters: string[]): Promise<void> {

@@ -28,14 +28,17 @@ export function operator({ endpoint, commands }: Account, cwd = ROOT, credential
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     AWS_PAGER: '',
   };
-  const run = async (command: string, parameters: readonly string[]): Promise<string> => {
-    const { code, output } = await runCommand(command, parameters, { cwd, env });
+  const run = async (command: string, parameters: readonly string[], more = {}): Promise<string> => {
+    const { code, output } = await runCommand(command, parameters, { cwd, env: { ...env, ...more } });
     if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} ends with ${code}:\n${output}`);
     return output;
   };
   const aws = (...parameters: string[]) => run(join(commands, 'aws'), parameters);
   return {
     aws,
+    /** A script of a shell, with the commands of the documents on the way: `aws`, `npm`. */
+    shell: (script: string, variables: Readonly<Record<string, string>>) =>
+      run('bash', ['-euc', script], { ...variables, PATH: `${commands}:${process.env['PATH']}` }),
     /** `npx cdk …`, as every CDK user types it, on a stage of the lane. */
     cdk: (command: string, stage: string, ...parameters: string[]) =>
       run('npx', ['cdk', command, '-c', `stages=${STAGES}`, '-c', `stage=${stage}`, ...parameters]),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resourceNames } from '../../infra/resource-names.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
@@ -48,6 +49,16 @@ const reportOf = (company: bigint) => ({
   ),
 });
 
+/** The lines of a function's log. */
+async function linesOf(name: string): Promise<{ name: string; message?: string; partner?: string }[]> {
+  const log = ['--log-group-name', resourceNames(lane.stage).functionLog(name)];
+  const { events } = JSON.parse(await aws('logs', 'filter-log-events', ...log, '--output', 'json'));
+  return (events as { message: string }[])
+    .flatMap(({ message }) => message.split('\n'))
+    .filter((line) => line.startsWith('{'))
+    .map((line) => ({ ...JSON.parse(line), name }));
+}
+
 /** How long a function goes by what it has read, and some seconds for the requests. */
 const MINUTE = { timeout: 75_000, interval: 2_000 };
 
@@ -73,6 +84,29 @@ describe('partners of a deployed stage', () => {
     expect(await partner('list', lane.stage)).toContain(
       `(client ${ClientId}, "lane-one" in Cognito, is no partner`,
     );
+  });
+
+  it('are named in the log, by the waiting room and the publishing function too', async () => {
+    const token = await added('lane-logged', '1000');
+    service.stack.faults.set([{ on: 'query', delayMs: 3_000, resultBytes: 40_000_000 }]);
+    const large = { ...question, fields: ['Day', 'Opens'] };
+    expect((await get(token, large)).status).toBe(200);
+    service.stack.faults.set([]);
+    const named = async () =>
+      (await Promise.all(['publisherperformance', 'downloads', 'publish'].map(linesOf)))
+        .flat()
+        .filter(({ partner }) => partner === 'lane-logged')
+        .map(({ name, message }) => `${name}: ${message}`);
+    await expect
+      .poll(async () => new Set(await named()), MINUTE)
+      .toEqual(
+        new Set([
+          'publisherperformance: request',
+          'downloads: request',
+          'downloads: download',
+          'publish: publication',
+        ]),
+      );
   });
 
   it('that are removed are refused within a minute, in the waiting room too', async () => {

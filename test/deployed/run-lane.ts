@@ -7,12 +7,13 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LaneFault, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
 import { laneEnvironment } from './lane.ts';
-import { LaneFault } from './lane-fault.ts';
 import { operator } from './operator.ts';
 import { startEmulator } from './start-emulator.ts';
 import { startIssuer } from './start-issuer.ts';
+import { count, emptyTally, inWords } from './tally.ts';
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
@@ -34,6 +35,7 @@ const SUITES = [
       'test/deployed/permissions.test.ts',
     ],
   },
+  { stage: 'cognito', files: ['test/deployed/runbook.test.ts'] },
   { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
 
@@ -43,7 +45,6 @@ const chosen = SUITES.map(({ stage, files }) => ({
   stage,
   files: files.filter((file) => given.length === 0 || given.includes(file)),
 })).filter(({ files }) => files.length > 0);
-if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
 
 /** The house's own client, which sees every row as the suites expect, and the probe's. */
 async function addHouse(partner: (...parameters: string[]) => Promise<string>) {
@@ -75,6 +76,7 @@ async function addHouse(partner: (...parameters: string[]) => Promise<string>) {
 }
 
 try {
+  if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
   const commands = await installTools();
   await using resources = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-deployed-'));
@@ -90,6 +92,9 @@ try {
     say(`Stage ${stage} is deployed.`);
   }
   const client = chosen.some(({ stage }) => stage === 'cognito') ? await addHouse(partner) : undefined;
+  const tally = emptyTally();
+  const report = join(directory, 'suite.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   for (const { stage, files } of chosen) {
     stop.signal.throwIfAborted();
     const { url: endpoint, faultsFile } = emulator;
@@ -101,17 +106,18 @@ try {
       stage,
       ...(client && { client }),
     });
-    const suite = spawn('vitest', ['run', '--config', 'vitest.deployed.config.ts', ...files], {
+    const suite = spawn('vitest', ['run', '--config', 'vitest.deployed.config.ts', ...reporters, ...files], {
       stdio: 'inherit',
       env: { ...process.env, ...lane },
     });
     stop.signal.addEventListener('abort', () => suite.kill());
     const [code] = await once(suite, 'exit');
     if (code !== 0) process.exitCode = 1;
+    stop.signal.throwIfAborted();
+    await count(tally, report);
     say(`The suites of stage ${stage} have ended with ${code}.`);
   }
+  say(inWords(tally));
 } catch (error) {
-  if (!stop.signal.aborted && !(error instanceof LaneFault)) throw error;
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exitCode = 1;
+  tell(stop.signal.aborted ? new LaneFault('The lane was stopped.') : error);
 }

@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { LaneFault } from './lane-fault.ts';
+import { LaneFault } from '../lane-fault.ts';
+import { freePort, stopServer, untilReady } from '../server-process.ts';
 
 const START_MS = 60_000;
 const STOP_MS = 5_000;
-const POLL_MS = 100;
 
 /** An AWS on loopback that no one here wrote, with the bends of `emulator.py`. It enforces IAM, and speaks TLS. */
 export interface Emulator extends AsyncDisposable {
@@ -50,8 +48,8 @@ export async function startEmulator(commands: string, directory: string): Promis
     },
   });
   await output.close();
-  if (!(await isReady(port, child))) {
-    await stop(child);
+  if (!(await untilReady(child, START_MS, () => isListening(port)))) {
+    await stopServer(child, STOP_MS);
     throw new LaneFault(
       `The emulator does not start: ${(await readFile(log, 'utf8')).trim().split('\n').at(-1)}`,
     );
@@ -66,41 +64,16 @@ export async function startEmulator(commands: string, directory: string): Promis
     },
     faultsFile,
     log,
-    [Symbol.asyncDispose]: () => stop(child),
+    [Symbol.asyncDispose]: () => stopServer(child, STOP_MS),
   };
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
-
-const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
-  exitCode !== null || signalCode !== null;
-
-async function isReady(port: number, child: ChildProcess): Promise<boolean> {
-  const until = Date.now() + START_MS;
-  while (!hasEnded(child) && Date.now() < until) {
-    const socket = connect(port, '127.0.0.1');
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (isOpen) return true;
-    await pause(POLL_MS);
-  }
-  return false;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (hasEnded(child)) return;
-  const ended = once(child, 'exit');
-  child.kill();
-  const insist = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-  await ended;
-  clearTimeout(insist);
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  const isOpen = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
 }

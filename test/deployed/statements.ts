@@ -1,3 +1,5 @@
+import { reports } from '../../lib/report/catalogue.ts';
+
 /** How a statement of a function's role is known to be needed, and to be enough. */
 export type Proof =
   /** `permissions.test.ts` takes it away from the deployed role and sees the function fail. */
@@ -5,7 +7,7 @@ export type Proof =
   /** The emulator does not ask for it; AWS does, as this document of its says. */
   | { readonly awsOnly: string };
 
-const reportFunctions = ['publisherperformance', 'advertiserperformance'];
+const reportFunctions = reports.map(({ name }) => name);
 const querying = [...reportFunctions, 'downloads'];
 const days = reportFunctions.map((name) => `${name}-days`);
 const everything = [
@@ -21,6 +23,8 @@ const everything = [
 ];
 
 const ATHENA_S3 = 'Athena User Guide, "Control access to Amazon S3 from Athena"';
+const S3_MISSING =
+  'S3 API Reference, "GetObject" and "HeadObject", Permissions: without it, 403 instead of 404 for what is not there';
 const ATHENA_GLUE =
   'Athena User Guide, "Configure access to databases and tables in the AWS Glue Data Catalog"';
 
@@ -49,8 +53,12 @@ export const statements: readonly {
   },
   { sid: 'WriteQueryResults', functions: querying, proof: { awsOnly: ATHENA_S3 } },
   { sid: 'ListQueryResultUploads', functions: querying, proof: { awsOnly: ATHENA_S3 } },
-  { sid: 'TellMissingFromForbidden', functions: [...querying, 'publish'], proof: 'here' },
-  { sid: 'ReadResults', functions: [...querying, 'publish'], proof: 'here' },
+  {
+    sid: 'TellMissingFromForbidden',
+    functions: [...querying, 'publish', 'abandon'],
+    proof: { awsOnly: S3_MISSING },
+  },
+  { sid: 'ReadResults', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
   { sid: 'WriteResults', functions: [...querying, 'publish', 'abandon'], proof: 'here' },
   {
     sid: 'AbortUploads',

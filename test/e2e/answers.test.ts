@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { createServer, get as getPlain, type IncomingMessage } from 'node:http';
+import { get as getEncrypted } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -125,6 +126,7 @@ describe('the answer to a request that admits gzip', () => {
   };
   /** As it comes over the wire, whatever the client asks for. */
   const bytesAt = async (url: string) => {
+    const get = url.startsWith('https:') ? getEncrypted : getPlain;
     const [response] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
     return { headers: response.headers, body: await buffer(response) };
   };
@@ -293,7 +295,6 @@ describe('the answer to a bad request', () => {
     ['POST', '/reporting/publisherperformance', 404, 'not-found'],
     ['DELETE', '/openapi.json', 404, 'not-found'],
     ['GET', '/reporting', 404, 'not-found'],
-    ['GET', '/reporting/publisherperformance/', 404, 'not-found'],
     ['PUT', '/a/b/c', 404, 'not-found'],
   ])('%s %s is %i, with a token as well', async (method, path, status, slug) => {
     const headers = { Authorization: `Bearer ${service.token}` };
@@ -304,6 +305,10 @@ describe('the answer to a bad request', () => {
       type: `urn:problem-type:performance-reports:${slug}`,
       status,
     });
+  });
+
+  it('is 404 where a slash stands at the end of a report’s path', async () => {
+    expect((await service.request('publisherperformance/', query)).status).toBe(404);
   });
 
   it('begins with the first fault, for clients that show no more than 120 characters of it', async () => {
@@ -332,13 +337,14 @@ describe('the answer to a bad request', () => {
     expect([response.status, await response.text()]).toEqual([400, '']);
   });
 
-  it('is 413 where the request is larger than API Gateway takes', async () => {
+  it('is 413, and no problem document, where the request is larger than API Gateway takes', async () => {
     const response = await service.request(
       'publisherperformance',
       `${query}&filter[DeviceOrProxy]=${'x'.repeat(11_000)}`,
     );
     expect(response.status).toBe(413);
-    expect(await response.json()).toMatchObject({ status: 413, title: 'Request too large' });
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toEqual({ message: expect.any(String) });
   });
 });
 

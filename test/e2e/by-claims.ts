@@ -3,7 +3,9 @@ import { ENV } from '../../lib/names.ts';
 /** The functions' environment where tokens say whose rows they open, and no register does. */
 export const BY_CLAIMS = {
   [ENV.entitlements]: 'claims',
-  [ENV.publisherCompaniesClaim]: 'publisher_companies',
-  [ENV.advertiserCompaniesClaim]: 'advertiser_companies',
+  [ENV.companyClaims]: JSON.stringify({
+    publisherCompanies: { claim: 'publisher_companies' },
+    advertiserCompanies: { claim: 'advertiser_companies' },
+  }),
   [ENV.everyCompanyValue]: '*',
 };

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,9 +19,7 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'performance-reports-days-'));
   lake = join(home, 'lake');
   await write('2026-01-01', 1);
-  await writeEvents(lake, 'advertiser_events', [
-    { event_time: '2026-01-01T12:00:00.000Z', advertiser_company_id: 1 },
-  ]);
+  await writeOthers();
   service = await startService(
     { publisher_events: [], advertiser_events: [] },
     { openEngine: duckDbOn(lake), eventsDirectory: lake },
@@ -33,11 +32,16 @@ afterAll(async () => {
 beforeEach(async () => {
   await rm(join(lake, 'publisher_events'), { recursive: true });
   await rm(join(lake, 'advertiser_events'), { recursive: true, force: true });
-  await writeEvents(lake, 'advertiser_events', [
-    { event_time: '2026-01-01T12:00:00.000Z', advertiser_company_id: 1 },
-  ]);
+  await writeOthers();
   await write('2026-03-01', 1);
 });
+
+/** A record in every table that is missing but the publisher's. */
+async function writeOthers(): Promise<void> {
+  for (const { table } of reports)
+    if (table !== 'publisher_events' && !existsSync(join(lake, table)))
+      await writeEvents(lake, table, [{ event_time: '2026-01-01T12:00:00.000Z' }]);
+}
 
 const folder = (day: string) => join(lake, 'publisher_events', `day=${day}`);
 
@@ -253,14 +257,15 @@ describe('GET /reporting/{report}/days', () => {
   });
 
   it.each([
-    ['house', [200, 200]],
-    ['publisher-one', [200, 401]],
-    ['advertiser', [401, 200]],
-    ['nobody', [401, 401]],
-  ])('answers %s by what the token opens of each report: %j', async (clientId, expected) => {
+    ['house', ['publisherCompanies', 'advertiserCompanies']],
+    ['publisher-one', ['publisherCompanies']],
+    ['advertiser', ['advertiserCompanies']],
+    ['nobody', []],
+  ])('answers %s of the reports that belong to its %j', async (clientId, seen) => {
     const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
     const token = await accessToken({ ...service.stack, ...client });
     const statuses = reports.map(async ({ name }) => (await days(...MARCH, token, name)).status);
+    const expected = reports.map(({ governedBy }) => (seen.includes(governedBy) ? 200 : 401));
     expect(await Promise.all(statuses)).toEqual(expected);
   });
 

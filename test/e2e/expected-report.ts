@@ -1,7 +1,8 @@
 /**
  * What a report must say, computed row by row with exact integers from the contract's words alone: it shares
- * no line, no table of fields and no SQL with the service.
+ * no line and no SQL with the service. Of fields that came after the contract's, it takes the columns from the catalogue.
  */
+import { type Field, reportOf } from '../../lib/report/catalogue.ts';
 
 /** A record as it is written to Parquet: bigint for integers, text for money, ISO text for the time. */
 export type EventRow = Readonly<Record<string, string | bigint | null>>;
@@ -55,9 +56,28 @@ const METRICS: Record<string, string> = {
 };
 const MONEY = ['Revenue', 'ConversionRevenue', 'Spend'];
 
-/** The report's CSV, byte for byte (contract 2.1 to 2.3). */
+const readerOf = (field: Field): Read => {
+  if (field.type !== 'datetime') return column(field.column);
+  return field.grain === 'hour' ? hour : day;
+};
+
+/** How a report's fields are read: the contract's as it says, and what came later as the catalogue says. */
+function fieldsOf(report: string) {
+  const dimensions = { ...DIMENSIONS[report] };
+  const metrics = { ...METRICS };
+  const money = [...MONEY];
+  for (const field of reportOf(report)?.fields ?? [])
+    if (field.role === 'dimension') dimensions[field.name] ??= readerOf(field);
+    else if (field.name !== 'Opens' && !(field.name in metrics)) {
+      metrics[field.name] = field.column;
+      if (field.type === 'float') money.push(field.name);
+    }
+  return { dimensions, metrics, money };
+}
+
+/** The report's CSV, byte for byte (docs/contract.md#the-two-reports). */
 export function expectedReport(report: string, rows: readonly EventRow[], question: Question): string {
-  const dimensions = DIMENSIONS[report] ?? {};
+  const { dimensions, metrics, money: amounts } = fieldsOf(report);
   const filters = Object.entries(question.filters ?? {});
   const inWindow = rows.filter((row) => {
     const time = Date.parse(String(row['event_time']));
@@ -107,8 +127,8 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
 
   for (const row of counted) {
     const { sums } = groupOf(row);
-    for (const [metric, name] of Object.entries(METRICS))
-      add(sums, metric, MONEY.includes(metric) ? micros(row[name]) : whole(row[name]));
+    for (const [metric, name] of Object.entries(metrics))
+      add(sums, metric, amounts.includes(metric) ? micros(row[name]) : whole(row[name]));
     add(sums, 'Opens', whole(row[byPlacement ? 'placement_opens' : 'container_opens']));
   }
   for (const row of opened) add(groupOf(row).sums, 'Opens', whole(row['container_opens']));
@@ -122,7 +142,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
           const at = grouped.indexOf(field);
           if (at >= 0) return textOf(key[at] ?? null);
           const sum = sums.get(field) ?? 0n;
-          return MONEY.includes(field) ? money(sum) : String(sum);
+          return amounts.includes(field) ? money(sum) : String(sum);
         })
         .join(','),
     );

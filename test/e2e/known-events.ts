@@ -1,3 +1,5 @@
+import { type Column, tables } from '../../lib/report/tables.ts';
+import { isMeasure } from '../is-measure.ts';
 import type { EventRow } from './expected-report.ts';
 
 /** A reproducible stream of numbers in [0, 1): the same seed, the same events (mulberry32). */
@@ -63,10 +65,10 @@ const TIMES = [
   '23:59:59.999',
 ];
 
-export interface KnownEvents {
+export type KnownEvents = Readonly<Record<string, EventRow[]>> & {
   readonly publisher_events: EventRow[];
   readonly advertiser_events: EventRow[];
-}
+};
 
 /** Records of 2025-12-30 to 2026-01-06 and of 2026-02-01, with every column NULL somewhere. */
 export function knownEvents(seed: number, count: number): KnownEvents {
@@ -94,7 +96,7 @@ export function knownEvents(seed: number, count: number): KnownEvents {
     publisher_company_id: random() < 0.02 ? huge : id(1_000n, 3),
     device_or_proxy: orNull(pick(AWKWARD_TEXT)),
   });
-  return {
+  const contracts = {
     publisher_events: Array.from({ length: count }, () => {
       const atContainer = random() < 0.3;
       return {
@@ -124,4 +126,33 @@ export function knownEvents(seed: number, count: number): KnownEvents {
       spend: orNull(pick(AMOUNTS)),
     })),
   };
+  return { ...contracts, ...withLaterColumns(seed, contracts, () => ({ event_time: time() })) };
+}
+
+/** The same with values in the columns, and in the tables, that came after the contract's, from draws of their own. */
+function withLaterColumns(
+  seed: number,
+  contracts: Readonly<Record<string, readonly EventRow[]>>,
+  emptyRow: () => EventRow,
+): Record<string, EventRow[]> {
+  const random = randomNumbers(seed + 1);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const value = ({ name, type }: Column): string | bigint | null => {
+    if (random() < 0.03) return null;
+    if (type === 'varchar') return pick(AWKWARD_TEXT);
+    if (type === 'decimal(18,6)') return pick(AMOUNTS);
+    return isMeasure(name) ? pick(COUNTS) : 1_000n + BigInt(Math.floor(random() * 3));
+  };
+  const count = contracts['publisher_events']?.length ?? 0;
+  return Object.fromEntries(
+    tables.map(({ name, columns }) => [
+      name,
+      (contracts[name] ?? Array.from({ length: count }, emptyRow)).map((row) => ({
+        ...Object.fromEntries(
+          columns.filter((column) => !(column.name in row)).map((column) => [column.name, value(column)]),
+        ),
+        ...row,
+      })),
+    ]),
+  );
 }

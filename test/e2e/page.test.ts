@@ -58,7 +58,7 @@ describe('GET /reporting/fields', () => {
       const described = document.reports[index];
       expect(described).toMatchObject({ name, path: `/reporting/${name}` });
       expect(described?.fields).toMatchObject(
-        Object.entries(fields).map(([name, { role, type, meaning }]) => ({
+        fields.map(({ name, role, type, meaning }) => ({
           name,
           role,
           type,

@@ -5,7 +5,9 @@ import { accessToken } from '../../local/access-token.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { startDeployed } from '../deployed/deployed-service.ts';
+import { SLOWNESS } from '../deployed/emulator-faults.ts';
 import { currentLane } from '../deployed/lane.ts';
+import { keptLog } from '../kept-log.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
 import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
@@ -24,6 +26,8 @@ export interface Service {
   /** The gateway itself, without the proxy. */
   readonly gatewayUrl: string;
   readonly token: string;
+  /** How much longer the service's waits and slow queries are than a test sets them. */
+  readonly slowness: number;
   /** The first response of a report route, the redirect not followed. */
   request(report: string, query: string, init?: RequestInit): Promise<Response>;
   /** The report's CSV, by the plain GET of a client that follows redirects; throws the problem if it is none. */
@@ -42,7 +46,13 @@ export async function startService(
   const lane = currentLane();
   if (lane) {
     const { stack, gatewayUrl } = await startDeployed(lane, events, options);
-    return serviceOf({ stack, eventsDirectory: '', gatewayUrl, close: () => stack.close() });
+    return serviceOf({
+      stack,
+      eventsDirectory: '',
+      gatewayUrl,
+      slowness: SLOWNESS,
+      close: () => stack.close(),
+    });
   }
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-'));
   const eventsDirectory = join(home, 'events');
@@ -53,6 +63,7 @@ export async function startService(
     eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
+    log: keptLog,
     ...functions,
     ...options,
   });
@@ -61,6 +72,7 @@ export async function startService(
     stack: { ...started, apiUrl: proxy.url },
     eventsDirectory,
     gatewayUrl: started.apiUrl,
+    slowness: 1,
     async close() {
       await started.close();
       await rm(home, { recursive: true, force: true, maxRetries: 5 });
@@ -69,9 +81,9 @@ export async function startService(
   });
 }
 
-type Place = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'close'>;
+type Place = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'slowness' | 'close'>;
 
-async function serviceOf({ stack, eventsDirectory, gatewayUrl, close }: Place): Promise<Service> {
+async function serviceOf({ stack, eventsDirectory, gatewayUrl, slowness, close }: Place): Promise<Service> {
   const token = await accessToken(stack);
   const request = async (report: string, query: string, init: RequestInit = {}) => {
     const path = `/reporting/${report}`;
@@ -90,6 +102,7 @@ async function serviceOf({ stack, eventsDirectory, gatewayUrl, close }: Place): 
     eventsDirectory,
     gatewayUrl,
     token,
+    slowness,
     request,
     async pull(report, question, extra = '') {
       const response = await request(report, queryOf(question) + extra, { redirect: 'follow' });

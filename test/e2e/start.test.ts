@@ -1,12 +1,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tables } from '../../lib/report/tables.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import { expectedReport } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
@@ -50,6 +51,7 @@ describe('npm start', () => {
   it('serves the caller’s events, prints a curl that works, says where it is, and leaves nothing behind', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory });
     await expect.poll(output, { timeout: 20_000 }).toContain('Ctrl-C');
+    expect(output()).toMatch(/^1\. The page: open http:\/\/127\.0\.0\.1:\d+\/ in a browser/m);
     const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
     const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
     expect(stdout).toBe(
@@ -97,6 +99,7 @@ describe('npm start', () => {
       'athenaUrl',
       'faultsUrl',
       'clients',
+      'pid',
       'environment',
     ]);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
@@ -109,6 +112,37 @@ describe('npm start', () => {
     await expect(stat(stackFile)).rejects.toThrow('ENOENT');
     await expect(stat(join(home, 'state', `run-${child.pid}`))).rejects.toThrow('ENOENT');
   });
+
+  it('beside another one: a failed start and a second stack leave the first one as it is', async () => {
+    const state = join(home, 'beside');
+    const env = { EVENTS_DIR: eventsDirectory, LOCAL_DIR: state };
+    const first = run(env);
+    await expect.poll(first.output, { timeout: 20_000 }).toContain('Ctrl-C');
+    const firstFile = await readFile(join(state, 'stack.json'), 'utf8');
+    const { port } = new URL(JSON.parse(firstFile).apiUrl);
+    const second = run(env);
+    expect(await failure({ ...env, PORT: port })).toEqual({
+      code: 1,
+      output: `Port ${port} is busy: this service runs there already, as process ${first.child.pid}. Set PORT to another one; PORT=0 takes a free one.\n`,
+    });
+    expect(await readFile(join(state, 'stack.json'), 'utf8')).toBe(firstFile);
+
+    await expect.poll(second.output, { timeout: 20_000 }).toContain('Ctrl-C');
+    const curlOf = ({ output }: Run) => /^curl .*$/m.exec(output())?.[0] ?? '';
+    const headOf = async (curl: string) =>
+      (await promisify(execFile)('sh', ['-c', curl])).stdout.split('\n')[0];
+    expect(await Promise.all([curlOf(first), curlOf(second)].map(headOf))).toEqual(
+      Array(2).fill('"Day","ServedAds","Opens","Clicks","Revenue"'),
+    );
+    expect(curlOf(second)).toMatch(/PORT='\d+' npm run --silent token/);
+
+    second.child.kill('SIGINT');
+    expect(await second.exitCode).toBe(0);
+    expect(await readFile(join(state, 'stack.json'), 'utf8')).toBe(firstFile);
+    first.child.kill('SIGINT');
+    expect(await first.exitCode).toBe(0);
+    expect(await readdir(state)).toEqual([]);
+  }, 60_000);
 
   it('takes its partners from a file, each with its own rows', async () => {
     const file = join(home, 'partners.json');
@@ -210,8 +244,12 @@ describe('npm start', () => {
     const directory = join(home, 'empty');
     await mkdir(directory);
     const { code, output } = await failure({ EVENTS_DIR: directory });
-    expect(output).toMatch(
-      /^EVENTS_DIR: .*empty can't be served; 2 faults:\n {2}1\. publisher_events\/: it does not exist; .*\n {2}2\. advertiser_events\/: .*\n$/,
+    const [heading, ...lines] = output.trimEnd().split('\n');
+    expect(heading).toMatch(RegExp(`^EVENTS_DIR: .*empty can't be served; ${tables.length} faults:$`));
+    expect(lines).toEqual(
+      tables.map(({ name }, index) =>
+        expect.stringMatching(RegExp(`^ {2}${index + 1}\\. ${name}/: it does not exist; `)),
+      ),
     );
     expect(code).toBe(1);
   });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pythonWith } from '../clients/python.ts';
-import { isHere, runInstaller } from '../clients/run-program.ts';
+import { isHere, npmInstall, runInstaller } from '../clients/run-program.ts';
 import { toolCache } from '../clients/tool-cache.ts';
 
 const OPENAPI_GENERATOR = '7.25.0';
@@ -47,6 +47,4 @@ export async function openApiPythonClient(): Promise<string | undefined> {
 
 /** A directory whose `node_modules` has the generators of npm, and a TypeScript that they work with. */
 export const npmGenerators = (): Promise<string | undefined> =>
-  toolCache('npm-generators', NPM, (directory) =>
-    runInstaller('npm', ['install', '--prefix', directory, '--no-fund', '--no-audit', '--silent', ...NPM]),
-  );
+  toolCache('npm-generators', NPM, (directory) => npmInstall(directory, NPM));

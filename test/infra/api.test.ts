@@ -104,8 +104,7 @@ describe('the functions', () => {
       expect(readConfig(environment(each)).entitlements).toEqual({
         by: 'claims',
         rules: {
-          PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
-          AdvertiserCompanyId: undefined,
+          publisherCompanies: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'every-company' },
         },
       });
   });
@@ -263,7 +262,6 @@ describe('the API', () => {
     const answers = ofType(made, 'AWS::ApiGateway::GatewayResponse').map(({ Properties }) => Properties);
     expect(answers.map(({ ResponseType, StatusCode }) => `${ResponseType} ${StatusCode}`)).toEqual([
       'MISSING_AUTHENTICATION_TOKEN 404',
-      'REQUEST_TOO_LARGE 413',
       'THROTTLED 429',
       'INTEGRATION_FAILURE 502',
       'INTEGRATION_TIMEOUT 504',

@@ -5,7 +5,7 @@ import { publisherReport } from '../../lib/report/catalogue.ts';
 
 const rules = firewallRules(500);
 
-const fields = Object.keys(publisherReport.fields).join(',');
+const fields = publisherReport.fields.map(({ name }) => name).join(',');
 const window = 'startInclusive=2026-01-01T00:00:00Z&endExclusive=2026-02-01T00:00:00Z&api-version=1.0';
 const manyPlacements = Array.from({ length: 120 }, (_, index) => `filter[PlacementId]=${9_000_000 + index}`);
 

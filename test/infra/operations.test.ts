@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reportingFunctions } from '../../infra/api/service-functions.ts';
+import { reports } from '../../lib/report/catalogue.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
 
@@ -174,8 +175,7 @@ describe('the questions about partners', () => {
     ]);
     for (const { LogGroupNames, QueryString } of saved) {
       expect(LogGroupNames).toEqual([
-        '/aws/lambda/performance-reports-test-publisherperformance',
-        '/aws/lambda/performance-reports-test-advertiserperformance',
+        ...reports.map(({ name }) => `/aws/lambda/performance-reports-test-${name}`),
         '/aws/lambda/performance-reports-test-downloads',
       ]);
       expect(QueryString).toContain('filter partner = "first-partner"');

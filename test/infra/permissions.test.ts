@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
+import { reports } from '../../lib/report/catalogue.ts';
 import { statements } from '../deployed/statements.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
@@ -46,14 +47,16 @@ const rolesOf = (stage: keyof typeof stages) => {
 };
 const roles = rolesOf('newAccount');
 
+const tables = reports.map(({ table }) => table).sort();
+
 /** Every wildcard that is granted, and why nothing narrower would do. */
 const ALLOWED_WILDCARDS = [
   // Objects are named by what they hold: days and files, queries, reports, tickets.
-  /^arn:(aws|<AWS::Partition>):s3:::made-events\/(publisher_events|advertiser_events)\/\*$/,
+  RegExp(`^arn:(aws|<AWS::Partition>):s3:::made-events/(${tables.join('|')})/\\*$`),
   /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|orders|tickets|publications|abandoned)\/\*$/,
   // Named by the digest of a client's id, which a token tells.
   /^arn:(aws|<AWS::Partition>):s3:::made-partners\/partners\/\*$/,
-  /^arn:(aws|<AWS::Partition>):s3:::example-events\/warehouse\/(publisher_events|advertiser_events)\/\*$/,
+  RegExp(`^arn:(aws|<AWS::Partition>):s3:::example-events/warehouse/(${tables.join('|')})/\\*$`),
 ];
 
 describe('public access', () => {
@@ -152,9 +155,8 @@ describe('a function', () => {
       .sort();
 
   it.each([
-    ['publisherperformance', ['publisher_events']],
-    ['advertiserperformance', ['advertiser_events']],
-    ['downloads', ['advertiser_events', 'publisher_events']],
+    ...reports.map(({ name, table }): [string, string[]] => [name, [table]]),
+    ['downloads', tables],
     ['publish', []],
   ])('%s reads the records of %j and no others', (name, readable) => {
     const events = resources(name, 's3:GetObject').filter((resource) => resource.startsWith('made-events/'));
@@ -166,23 +168,18 @@ describe('a function', () => {
   });
 
   it.each([
-    [
-      'publisherperformance',
+    ...reports.map(({ name }): [string, string[], string[]] => [
+      name,
       ['abandoned', 'athena', 'orders', 'publications', 'reports'],
       ['athena', 'orders', 'publications', 'reports', 'tickets'],
-    ],
-    [
-      'advertiserperformance',
-      ['abandoned', 'athena', 'orders', 'publications', 'reports'],
-      ['athena', 'orders', 'publications', 'reports', 'tickets'],
-    ],
+    ]),
     [
       'downloads',
       ['abandoned', 'athena', 'orders', 'publications', 'reports', 'tickets'],
       ['athena', 'orders', 'publications', 'reports', 'tickets'],
     ],
     ['publish', ['athena', 'publications', 'reports'], ['reports']],
-    ['abandon', [], ['abandoned']],
+    ['abandon', ['publications'], ['abandoned']],
     ['openapi', [], []],
     ['fields', [], []],
     ['page', [], []],
@@ -196,8 +193,7 @@ describe('a function', () => {
   });
 
   it.each([
-    ['publisherperformance', ['made-partners/partners/*']],
-    ['advertiserperformance', ['made-partners/partners/*']],
+    ...reports.map(({ name }): [string, string[]] => [name, ['made-partners/partners/*']]),
     ['downloads', ['made-partners/partners/*']],
     ['publish', []],
     ['openapi', []],
@@ -216,7 +212,7 @@ describe('a function', () => {
   });
 
   it('runs queries in the workgroup of its stage alone', () => {
-    for (const name of ['publisherperformance', 'advertiserperformance', 'downloads'])
+    for (const name of [...reports.map((report) => report.name), 'downloads'])
       expect(resources(name, 'athena:StartQueryExecution')).toEqual([
         'arn:<AWS::Partition>:athena:<AWS::Region>:<AWS::AccountId>:workgroup/performance-reports-test',
       ]);
@@ -224,7 +220,7 @@ describe('a function', () => {
   });
 
   it('may decrypt the events where they are encrypted with a key', () => {
-    expect(allowing.filter(({ Sid }) => Sid === 'DecryptEvents')).toHaveLength(3);
+    expect(allowing.filter(({ Sid }) => Sid === 'DecryptEvents')).toHaveLength(reports.length + 1);
   });
 
   it('has the statements that are proven by the lane of deployed tests or by a document of AWS, and no others', () => {

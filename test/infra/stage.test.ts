@@ -7,7 +7,7 @@ import { stages } from '../../infra/stages.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 
 describe('the stages that come with the product', () => {
-  it('are dev, which is complete, and prod, which waits for somebody to alarm and a runbook', () => {
+  it('have dev, which is complete, and prod, which waits for somebody to alarm and a runbook', () => {
     expect(chooseStage(stages, 'dev')).toMatchObject({ name: 'dev', keepData: false });
     expect(() => chooseStage(stages, 'prod')).toThrow(
       [
@@ -29,9 +29,9 @@ describe('the stages that come with the product', () => {
   });
 
   it('are named when another is asked for', () => {
-    expect(() => chooseStage(stages, 'staging')).toThrow(
-      'There is no stage "staging". There are: dev, prod. Choose one with `-c stage=<name>`, or write your own in ' +
-        'stages.ts (docs/deploy.md, "Stages of your own").',
+    expect(() => chooseStage(stages, 'elsewhere')).toThrow(
+      `There is no stage "elsewhere". There are: ${Object.keys(stages).join(', ')}. ` +
+        'Choose one with `-c stage=<name>`, or write your own in stages.ts (docs/deploy.md, "Stages of your own").',
     );
   });
 });

@@ -32,15 +32,13 @@ describe('readConfig', () => {
     const { entitlements } = readConfig({
       ...env,
       ENTITLEMENTS: 'claims',
-      PUBLISHER_COMPANIES_CLAIM: 'roles',
-      PUBLISHER_COMPANIES_PREFIX: 'publisher-company:',
+      COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}',
       EVERY_COMPANY_VALUE: 'all',
     });
     expect(entitlements).toEqual({
       by: 'claims',
       rules: {
-        PublisherCompanyId: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
-        AdvertiserCompanyId: undefined,
+        publisherCompanies: { claim: 'roles', prefix: 'publisher-company:', everyCompany: 'all' },
       },
     });
   });
@@ -109,6 +107,16 @@ describe('readConfig', () => {
   });
 
   it('refuses claims without the name of one', () => {
-    expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims' })).toThrow('PUBLISHER_COMPANIES_CLAIM');
+    expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims' })).toThrow('COMPANY_CLAIMS');
+  });
+
+  it.each([
+    ['no JSON', 'roles'],
+    ['a claim of an owner that there is not', '{"publisherAccounts":{"claim":"roles"}}'],
+    ['an owner without a claim', '{"publisherCompanies":{"prefix":"publisher-company:"}}'],
+  ])('refuses %s among the claims', (_, claims) => {
+    expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims', COMPANY_CLAIMS: claims })).toThrow(
+      'COMPANY_CLAIMS',
+    );
   });
 });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventQueue } from '../../local/gateway/async-invocation.ts';
-import { startSandbox } from '../../local/gateway/lambda-sandbox.ts';
+import { createSandbox } from '../../local/gateway/lambda-sandbox.ts';
+import { keptLog } from '../kept-log.ts';
 
 const event = { detail: { object: { key: 'publications/id.json' } } };
 
@@ -25,6 +26,7 @@ const queueOf = (sandbox: Parameters<typeof eventQueue>[0]['sandbox'], retryPaus
     sandbox,
     retryPausesMs,
     onFailure: (record) => records.push(record),
+    log: keptLog,
   });
   onTestFinished(() => queue.close());
   return { queue, records };
@@ -98,7 +100,7 @@ it('a function that crashes, and one that takes too long, is run again', async (
        await new Promise((resolve) => setTimeout(resolve, 1_000_000));
      };`,
   );
-  const sandbox = await startSandbox({
+  const sandbox = createSandbox({
     name: 'publish',
     entry: pathToFileURL(entry),
     env: {},

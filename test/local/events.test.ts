@@ -1,13 +1,18 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { advertiserReport, type Field, metricsOf } from '../../lib/report/catalogue.ts';
 import { tables } from '../../lib/report/tables.ts';
+import { DRAW_MACROS } from '../../local/events/draws.ts';
 import { EventsFault } from '../../local/events/events-fault.ts';
 import { openEvents } from '../../local/events/open-events.ts';
+import { sampleDays } from '../../local/events/sample-days.ts';
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
+import { sampleRows } from '../../local/events/sample-rows.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 
 const database = 'reports';
@@ -41,7 +46,7 @@ afterEach(async () => {
 const rowsOf = async (sql: string): Promise<DuckDBValue[][]> =>
   (await connection.runAndReadAll(sql)).getRowsJson() as DuckDBValue[][];
 
-const writeBoth = async (rows: readonly EventRow[] = [NOON]) => {
+const writeEach = async (rows: readonly EventRow[] = [NOON]) => {
   for (const { name } of tables) await writeEvents(directory, name, rows);
 };
 
@@ -64,14 +69,15 @@ const publisherRecord = (changed: Readonly<Record<string, string | undefined>> =
 
 describe('openEvents', () => {
   it('shows every table of the contract with the types of the contract and the day as text', async () => {
-    await writeBoth();
+    await writeEach();
     await openEvents(connection, { directory, database });
 
     const shown = await rowsOf(
       `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE schema_name = '${database}'
-       ORDER BY table_name DESC, column_index`,
+       ORDER BY table_name, column_index`,
     );
-    const expected = tables.flatMap(({ name, columns }) => [
+    const byName = tables.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const expected = byName.flatMap(({ name, columns }) => [
       ...columns.map((column) => [name, column.name, column.type.toUpperCase()]),
       [name, 'day', 'VARCHAR'],
     ]);
@@ -79,7 +85,7 @@ describe('openEvents', () => {
   });
 
   it('shows files and days that are added later', async () => {
-    await writeBoth();
+    await writeEach();
     await openEvents(connection, { directory, database });
     await writeEvents(directory, 'publisher_events', [NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
 
@@ -100,7 +106,7 @@ describe('openEvents', () => {
     ['one column more', { clicks: '7 AS added, 1::BIGINT' }],
     ['columns of names that engines use', { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" }],
   ])('reads %s as the contract says', async (_, changed) => {
-    await writeBoth();
+    await writeEach();
     await rm(join(directory, 'publisher_events'), { recursive: true });
     await writeParquet('publisher_events/day=2026-01-31/a.parquet', publisherRecord(changed));
     await openEvents(connection, { directory, database });
@@ -114,7 +120,7 @@ describe('openEvents', () => {
   });
 
   it("leaves out what a writer hides: its markers, and files that it hasn't finished", async () => {
-    await writeBoth();
+    await writeEach();
     await writeFile(join(directory, 'publisher_events', '_SUCCESS'), '');
     await writeFile(join(directory, 'publisher_events', 'day=2026-01-31', '_half.parquet'), 'half');
     await openEvents(connection, { directory, database });
@@ -123,7 +129,7 @@ describe('openEvents', () => {
   });
 
   it('reads every file of a day, whatever its name and however deep, as Athena does', async () => {
-    await writeBoth();
+    await writeEach();
     await writeParquet('publisher_events/day=2026-01-31/part-0000', publisherRecord());
     await writeParquet(
       'publisher_events/day=2026-01-31/hour=05/more/b.snappy',
@@ -141,7 +147,7 @@ describe('openEvents', () => {
   });
 
   it('opens only the files of the days that a query asks for', async () => {
-    await writeBoth([NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
+    await writeEach([NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
     await openEvents(connection, { directory, database });
     await writeFile(join(directory, 'publisher_events', 'day=2026-02-01', 'z.parquet'), 'broken meanwhile');
 
@@ -152,7 +158,7 @@ describe('openEvents', () => {
   });
 
   it('answers NULL where a file has no such column, and says so', async () => {
-    await writeBoth();
+    await writeEach();
     await writeParquet(
       'publisher_events/day=2026-02-01/a.parquet',
       publisherRecord({ ...AT_NEW_DAY, clicks: undefined }),
@@ -184,7 +190,7 @@ describe('openEvents', () => {
   });
 
   it('reads files whose types differ, each of them fitting', async () => {
-    await writeBoth();
+    await writeEach();
     await addFile({
       clicks: '7::INTEGER',
       revenue: '1::DECIMAL(9,6)',
@@ -203,7 +209,7 @@ describe('openEvents', () => {
   });
 
   it('serves one table where the other is missing, and says so', async () => {
-    await writeBoth();
+    await writeEach();
     await rm(join(directory, 'advertiser_events'), { recursive: true });
     const warnings: string[] = [];
     await openEvents(connection, { directory, database, onWarning: (line) => warnings.push(line) });
@@ -326,7 +332,7 @@ describe('openEvents', () => {
     ],
   ])('refuses %s', (_, make, message) => {
     it('in one line that names the fault and the cure', async () => {
-      await writeBoth();
+      await writeEach();
       await make();
 
       const fault = await openEvents(connection, { directory, database }).catch((error: Error) => error);
@@ -337,7 +343,7 @@ describe('openEvents', () => {
   });
 
   it('names all faults at once, the worst first, and a fault of many files once', async () => {
-    await writeBoth();
+    await writeEach();
     await addFile({ clicks: '-1::BIGINT' });
     for (const name of ['m', 'n', 'o', 'p', 'q'])
       await addFile({ revenue: '1.5::DOUBLE', placement_id: `${name.charCodeAt(0)}::BIGINT` }, name);
@@ -384,7 +390,9 @@ describe('openEvents', () => {
 
 describe('writeEvents', () => {
   it('puts each record into the partition of its UTC day, to the last millisecond', async () => {
-    await writeBoth([
+    await writeEach();
+    await rm(join(directory, 'publisher_events'), { recursive: true });
+    await writeEvents(directory, 'publisher_events', [
       { event_time: '2026-01-31T23:59:59.999Z', container_id: 1 },
       { event_time: '2026-02-01T00:00:00.000Z', container_id: 2 },
     ]);
@@ -402,7 +410,7 @@ describe('writeEvents', () => {
 
   it('keeps every digit and character; what is left out is 0 in a measure and NULL elsewhere', async () => {
     const text = `O'Brien" OR 1=1 --\r\n\t日本 📱 `;
-    await writeBoth();
+    await writeEach();
     await writeEvents(directory, 'publisher_events', [
       {
         ...NOON,
@@ -428,7 +436,7 @@ describe('writeEvents', () => {
 });
 
 describe('makeSampleEvents', () => {
-  const records = { publisherRecords: 20_000, advertiserRecords: 20_000 };
+  const records = { records: 20_000 };
   let home: string;
   let sample: string;
   let progress: string[];
@@ -436,9 +444,15 @@ describe('makeSampleEvents', () => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'sample-'));
     progress = [];
+    const { pid: killed } = spawnSync(process.execPath, ['--version']);
+    for (const maker of [`${killed}-abcdef`, `${process.pid}-abcdef`, 'abcdef'])
+      await mkdir(join(home, `sample-0123456789ab-partial-${maker}`, 'publisher_events'), {
+        recursive: true,
+      });
     const onProgress = (done: number, total: number) => progress.push(`${done}/${total}`);
     sample = await makeSampleEvents({ directory: home, ...records, onProgress });
     await openEvents(connection, { directory: sample, database: 'sample' });
+    await connection.run(DRAW_MACROS);
   });
 
   afterAll(() => rm(home, { recursive: true }));
@@ -465,9 +479,35 @@ describe('makeSampleEvents', () => {
     expect(await digestOf('advertiser_events', 'spend')).toEqual([['18eac6ff75cb07e02fc10c3c7ea73088']]);
   });
 
+  it('fills every column of every table', async () => {
+    for (const { name, columns } of tables) {
+      const counts = columns.map((column) => `count(DISTINCT ${column.name}) > 1`);
+      const [varied] = await rowsOf(`SELECT ${counts.join(', ')} FROM sample.${name}`);
+      expect(columns.filter((_, index) => varied?.[index] !== true)).toEqual([]);
+    }
+  });
+
+  it.each([0, 1])('makes records of a report with %i counts', async (counts) => {
+    const [count] = metricsOf(advertiserReport);
+    const fields: readonly Field[] = advertiserReport.fields.filter(
+      (field) => field.role === 'dimension' || (counts === 1 && field === count),
+    );
+    const report = { ...advertiserReport, fields };
+    const [day] = sampleDays(59_000);
+    if (!day) return expect.unreachable();
+    const [made] = await rowsOf(`SELECT count(*) > 500 FROM (${sampleRows(report, 1, day)})`);
+    expect(made).toEqual([true]);
+  });
+
   it('reports progress from file to file', () => {
-    expect(progress).toHaveLength(118);
-    expect(progress.slice(-1)).toEqual(['118/118']);
+    const files = 59 * tables.length;
+    expect(progress).toHaveLength(files);
+    expect(progress.slice(-1)).toEqual([`${files}/${files}`]);
+  });
+
+  it('sweeps what a killed process was making, and leaves alone what another is making', async () => {
+    const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
+    expect(unfinished).toEqual([`sample-0123456789ab-partial-${process.pid}-abcdef`]);
   });
 
   it('keeps what it has made', async () => {
@@ -496,8 +536,7 @@ describe('makeSampleEvents', () => {
     };
     const made = makeSampleEvents({
       directory: half,
-      publisherRecords: 59,
-      advertiserRecords: 59,
+      records: 59,
       onProgress,
     });
     await expect(made).rejects.toThrow('the disk is full');

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readlink, rm, stat } from 'node:fs/promises';
@@ -491,46 +490,12 @@ describe('a write', () => {
     });
     await Promise.all([...writers, ...readers]);
   });
-
-  it('of a process that was killed is not seen by the next', async () => {
-    const path = await temporaryDirectory();
-    const killed = await spawnStore(path);
-    const doomed = clientOf({ ...store, url: killed.url });
-    await doomed.send(new PutObjectCommand({ Bucket, Key: 'survivor', Body: 'x' }));
-    const url = await getSignedUrl(doomed, new PutObjectCommand({ Bucket, Key: 'victim' }));
-    await putHalf(url, randomBytes(2 * MIB), path);
-    doomed.destroy();
-    killed.process.kill('SIGKILL');
-    await once(killed.process, 'exit');
-
-    const next = await startObjectStore({ directory: path, buckets: [Bucket] });
-    const client = clientOf(next);
-    const { Contents } = await client.send(new ListObjectsV2Command({ Bucket }));
-    expect(Contents?.map(({ Key }) => Key)).toEqual(['survivor']);
-    expect(await bytesUnder(path)).toBeLessThan(1000);
-    client.destroy();
-    await next.close();
-  });
 });
 
 const temporaryDirectory = async (): Promise<string> => {
   const path = await mkdtemp(join(tmpdir(), 'object-store-'));
   onTestFinished(() => rm(path, { recursive: true }));
   return path;
-};
-
-const spawnStore = async (path: string): Promise<{ url: string; process: ChildProcess }> => {
-  const module = new URL('../../local/object-store.ts', import.meta.url);
-  const program = `
-    import { startObjectStore } from ${JSON.stringify(module.href)};
-    const { url } = await startObjectStore({ directory: ${JSON.stringify(path)}, buckets: ['${Bucket}'] });
-    console.log(url);`;
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', program], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const [line] = await once(child.stdout, 'data');
-  return { url: String(line).trim(), process: child };
 };
 
 describe('a stranger', () => {

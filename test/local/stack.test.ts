@@ -6,6 +6,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect, it, onTestFinished } from 'vitest';
 import { credentials } from '../../local/object-store/verify-signature.ts';
 import { type StackOptions, startStack } from '../../local/stack.ts';
+import { keptLog } from '../kept-log.ts';
 
 /** Notes its event and what it sees of the environment; `publish` then fails. */
 const FUNCTION = `
@@ -32,6 +33,7 @@ async function startNoting(options: Partial<StackOptions> = {}) {
     }),
     directory: join(home, 'run'),
     port: 0,
+    log: keptLog,
     functionModule: () => pathToFileURL(entry),
     functionEnv: { NOTES: notes },
     ...options,

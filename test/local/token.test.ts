@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
+import { writeStackFile } from '../../local/stack-file.ts';
+import { stackFacts } from './stack-facts.ts';
 
 const run = promisify(execFile);
 const clients = ['house', 'publisher-one'].map((clientId) => ({
@@ -16,16 +18,21 @@ let provider: IdentityProvider;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'performance-reports-token-'));
   provider = await startIdentityProvider({ clients });
-  const stack = { tokenUrl: provider.tokenUrl, scope: 'api://x/.default', clients };
-  await writeFile(join(home, 'stack.json'), JSON.stringify(stack));
+  await writeStackFile(home, {
+    ...stackFacts,
+    apiUrl: 'http://127.0.0.1:8080',
+    tokenUrl: provider.tokenUrl,
+    scope: 'api://x/.default',
+    clients,
+  });
 });
 afterAll(async () => {
   await provider.close();
   await rm(home, { recursive: true, force: true });
 });
 
-const token = async (parameters: string[], directory = home) => {
-  const env = { PATH: process.env['PATH'], LOCAL_DIR: directory };
+const token = async (parameters: string[], directory = home, port = '') => {
+  const env = { PATH: process.env['PATH'], LOCAL_DIR: directory, PORT: port };
   return (await run(process.execPath, ['local/token.ts', ...parameters], { env })).stdout;
 };
 const claimsOf = (text: string) => JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString());
@@ -44,8 +51,9 @@ describe('npm run token', () => {
       'There is no client publisher-ten. Known are: house,',
     ],
     ['nothing that runs', [], '/nowhere', 'Nothing runs here. Run `npm start` first.'],
-  ])('says what is wrong in one line: %s', async (_, parameters, directory, message) => {
-    await expect(token(parameters, directory)).rejects.toMatchObject({
+    ['nothing at that port', [], undefined, 'Nothing runs at port 8081. Unset PORT', '8081'],
+  ])('says what is wrong in one line: %s', async (_, parameters, directory, message, port = '') => {
+    await expect(token(parameters, directory, port)).rejects.toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringContaining(message),

@@ -261,8 +261,10 @@ describe('no row of a foreign company counts', () => {
     const config = readConfig({
       ...LEAST,
       ENTITLEMENTS: 'claims',
-      PUBLISHER_COMPANIES_CLAIM: 'publisher_companies',
-      ADVERTISER_COMPANIES_CLAIM: 'advertiser_companies',
+      COMPANY_CLAIMS: JSON.stringify({
+        publisherCompanies: { claim: 'publisher_companies' },
+        advertiserCompanies: { claim: 'advertiser_companies' },
+      }),
     });
     const answer = (entry: Case) => answerTo(entry, config);
     expect(await wronglyAnswered(randomCases(99, 1_000), answer, 2)).toEqual([]);

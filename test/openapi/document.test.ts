@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../lib/openapi/document.ts';
-import { reports } from '../../lib/report/catalogue.ts';
+import { dimensionsOf, reports } from '../../lib/report/catalogue.ts';
 import { SCOPE } from '../../local/stack.ts';
 
 interface Parameter {
@@ -18,21 +17,16 @@ describe('docs/openapi.json', () => {
     expect(await readFile(file, 'utf8')).toBe(`${JSON.stringify(document, null, 2)}\n`);
   });
 
-  it('is valid OpenAPI 3.1 by the schema of the OpenAPI Initiative', async () => {
-    const result = await new Validator().validate(structuredClone(document));
-    expect(result).toEqual({ valid: true });
-  });
-
   it('lists every field of the catalogue, and what can be grouped and filtered by', () => {
     const paths = document['paths'] as Record<string, { get: { parameters: Parameter[] } }>;
-    for (const { name, fields } of reports) {
-      const parameters = paths[`/reporting/${name}`]?.get.parameters ?? [];
+    for (const report of reports) {
+      const parameters = paths[`/reporting/${report.name}`]?.get.parameters ?? [];
       const namesIn = (parameter: string) =>
         /^\^\(([^)]*)\)/
           .exec(parameters.find((candidate) => candidate.name === parameter)?.schema?.pattern ?? '')?.[1]
           ?.split('|');
-      const dimensions = Object.keys(fields).filter((field) => fields[field]?.role === 'dimension');
-      expect(namesIn('requestedFields')).toEqual(Object.keys(fields));
+      const dimensions = dimensionsOf(report).map(({ name }) => name);
+      expect(namesIn('requestedFields')).toEqual(report.fields.map(({ name }) => name));
       expect(namesIn('groupBy')).toEqual(dimensions);
       expect(
         parameters.flatMap((parameter) => /^filter\[(.+)\]$/.exec(parameter.name ?? '')?.[1] ?? []),

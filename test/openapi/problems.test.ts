@@ -3,14 +3,14 @@ import type { GatewayResponse, RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { describe, expect, it } from 'vitest';
 import { responseBodies } from '../../infra/api/firewall-rules.ts';
 import { addGatewayAnswers } from '../../infra/api/gateway-answers.ts';
+import { causes, knownProblems } from '../../lib/answers/known-problems.ts';
 import * as problems from '../../lib/answers/problem.ts';
-import { causes, knownProblems } from '../../lib/openapi/known-problems.ts';
 import { SCOPE } from '../../local/stack.ts';
 import { faultsOfResponse } from './response-validator.ts';
 
 const guide = await readFile(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 const known = knownProblems(SCOPE);
-const [ours = ''] = guide.split(/^# What the download URL answers/m);
+const [ours = ''] = guide.split(/^# What API Gateway answers alone/m);
 const [, ...entries] = ours.split(/^## /m);
 const REQUEST_ID = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 

@@ -3,8 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
+import { requestTooLarge } from '../../lib/answers/gateway-problems.ts';
+import { knownProblems } from '../../lib/answers/known-problems.ts';
 import { PROBLEM_MEDIA_TYPE } from '../../lib/answers/problem-document.ts';
-import { knownProblems } from '../../lib/openapi/known-problems.ts';
 import { SCOPE } from '../../local/stack.ts';
 
 export interface SeenResponse {
@@ -50,8 +51,10 @@ export async function faultsOfResponse({
   if (isJson && !isParseable(text)) return [...faults, 'body is not JSON'];
   const value = isJson ? JSON.parse(text) : text;
   // The schema can't say it in a way that generators understand (RFC 9457, 3.1.2).
-  if (status >= 400 && isJson && value.status !== status) faults.push(`status ${value.status} in the body`);
-  if (status >= 400 && isJson && !typesOf(status).includes(value.type)) faults.push(`type ${value.type}`);
+  if (status >= 400 && status !== requestTooLarge.status && isJson) {
+    if (value.status !== status) faults.push(`status ${value.status} in the body`);
+    if (!typesOf(status).includes(value.type)) faults.push(`type ${value.type}`);
+  }
   const result = validateOutput({
     resource: resource as Parameters<typeof validateOutput>[0]['resource'],
     element: {
@@ -69,6 +72,7 @@ export async function faultsOfResponse({
 function isOf(documented: string, mediaType: string, status: number): boolean {
   const plain = mediaType.split(';')[0] ?? '';
   if (documented !== 'application/*') return plain === documented;
+  if (status === requestTooLarge.status) return plain === requestTooLarge.mediaType;
   // The firewall, which can send no media type of its own choosing, answers 429.
   return plain === PROBLEM_MEDIA_TYPE || (status === 429 && plain === 'application/json');
 }

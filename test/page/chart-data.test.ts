@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { publisherReport } from '../../lib/report/catalogue.ts';
+import { fieldOf, publisherReport } from '../../lib/report/catalogue.ts';
 import { type Column, chartGatherer } from '../../page/src/chart-data.ts';
 
 const columns = (...names: string[]): Column[] =>
   names.flatMap((name) => {
-    const field = publisherReport.fields[name];
+    const field = fieldOf(publisherReport, name);
     return field ? [{ name, field }] : [];
   });
 const day = (date: number) => `2026-02-0${date}T00:00:00Z`;

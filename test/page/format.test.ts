@@ -25,11 +25,13 @@ describe('what people read', () => {
   it('shortens times by their grain, groups the digits of metrics, and leaves the rest', () => {
     const time = '2026-02-01T05:00:00Z';
     const field = (grain: 'day' | 'hour') =>
-      ({ role: 'dimension', type: 'datetime', grain, meaning: '' }) as const;
+      ({ role: 'dimension', type: 'datetime', grain, name: 'x', meaning: '' }) as const;
     expect(shownCell(time, field('day'))).toBe('2026-02-01');
     expect(shownCell(time, field('hour'))).toBe('2026-02-01 05:00');
-    expect(shownCell('1234.5', { role: 'metric', type: 'float', column: 'x', meaning: '' })).toBe('1,234.5');
-    const text = { role: 'dimension', type: 'string', column: 'x', meaning: '' } as const;
+    expect(shownCell('1234.5', { role: 'metric', type: 'float', name: 'x', column: 'x', meaning: '' })).toBe(
+      '1,234.5',
+    );
+    const text = { role: 'dimension', type: 'string', name: 'x', column: 'x', meaning: '' } as const;
     for (const kept of [time, '7000013']) expect(shownCell(kept, text)).toBe(kept);
     expect(shownCell(null, text)).toBe('');
   });

@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TokenRules } from '../../lib/token/verify-token.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
+import { writeStackFile } from '../../local/stack-file.ts';
 import { checkToken } from '../../tools/explain/explain-token.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { stackFacts } from '../local/stack-facts.ts';
 
 const API = 'api://performance-reports';
 const SCOPE = `${API}/.default`;
@@ -80,7 +82,7 @@ describe('npm run explain', () => {
     home = await mkdtemp(join(tmpdir(), 'explain-'));
     service = await startService(knownEvents(7, 100));
     const { environment } = service.stack;
-    await writeFile(join(home, 'stack.json'), JSON.stringify({ environment }));
+    await writeStackFile(home, { ...stackFacts, environment });
   });
   afterAll(async () => {
     await service.close();

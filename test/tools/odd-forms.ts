@@ -3,9 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { tables } from '../../lib/report/tables.ts';
-import { isMeasure } from '../../local/events/measures.ts';
 import type { EventRow } from '../e2e/expected-report.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
+import { isMeasure } from '../is-measure.ts';
 import type { Writer } from './make-parquet.ts';
 
 /** Records of three days whose values every one of the forms below can hold. */

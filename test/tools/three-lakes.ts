@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { ownerOf, type Report, reports } from '../../lib/report/catalogue.ts';
 import type { QueryEngine } from '../../local/athena/query-engine.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
@@ -101,7 +101,7 @@ export async function compareLakes(
   const work = async () => {
     for (const [, { report, asked }] of queue) {
       requests++;
-      const { column } = report.fields[report.governedBy] as { column: string };
+      const { column } = ownerOf(report);
       const visible = (events[report.table] ?? []).filter(
         (row) => !asked.companies || asked.companies.includes(row[column] as bigint),
       );

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { retypeCsv } from '../../lib/csv/retype-csv.ts';
-import type { Field, Report } from '../../lib/report/catalogue.ts';
+import type { Report } from '../../lib/report/catalogue.ts';
 import { compileQuery } from '../../lib/report/compile-query.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
 import type { QueryEngine } from '../../local/athena/query-engine.ts';
@@ -23,7 +23,7 @@ export async function askEngine(
   const signal = new AbortController().signal;
   const { csvPath } = await engine.run({ id: randomUUID(), ...query, signal });
   try {
-    const columns = question.fields.map((name) => ({ name, type: (report.fields[name] as Field).type }));
+    const columns = request.requestedFields.map(({ name, type }) => ({ name, type }));
     return await text(retypeCsv(columns, createReadStream(csvPath)));
   } finally {
     await rm(csvPath);

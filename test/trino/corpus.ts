@@ -1,4 +1,11 @@
-import type { Dimension, Report } from '../../lib/report/catalogue.ts';
+import {
+  type Dimension,
+  dimensionsOf,
+  fieldOf,
+  metricsOf,
+  ownerOf,
+  type Report,
+} from '../../lib/report/catalogue.ts';
 import type { EventRow, Question } from '../e2e/expected-report.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 
@@ -54,17 +61,17 @@ export function corpusOf(report: Report, rows: readonly EventRow[], size: number
       .slice(0, 1 + Math.floor(random() * most))
       .map(({ value }) => value);
 
-  const names = Object.keys(report.fields);
-  const dimensions = names.filter((name) => report.fields[name]?.role === 'dimension');
-  const metrics = names.filter((name) => report.fields[name]?.role === 'metric');
+  const names = report.fields.map(({ name }) => name);
+  const dimensions = dimensionsOf(report).map(({ name }) => name);
+  const metrics = metricsOf(report).map(({ name }) => name);
   const pairs = dimensions.flatMap((one, index) => dimensions.slice(index + 1).map((other) => [one, other]));
   const values = Object.fromEntries(
-    dimensions.map((name) => [name, valuesIn(rows, report.fields[name] as Dimension)]),
+    dimensionsOf(report).map((dimension) => [dimension.name, valuesIn(rows, dimension)]),
   );
-  const companies = [...(values[report.governedBy] ?? []), ABSENT['integer'] as string].map(BigInt);
+  const companies = [...(values[ownerOf(report).name] ?? []), ABSENT['integer'] as string].map(BigInt);
 
   const filter = (name: string): [string, string[]] => {
-    const absent = ABSENT[report.fields[name]?.type ?? ''] as string;
+    const absent = ABSENT[fieldOf(report, name)?.type ?? ''] as string;
     return [name, some([...(values[name] ?? []), absent], 4)];
   };
   const mixed = (): Case => ({

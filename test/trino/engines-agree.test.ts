@@ -20,7 +20,7 @@ const AT_ONCE = 4;
 
 const known = knownEvents(20260202, 2_000);
 const events: Readonly<Record<string, readonly EventRow[]>> = Object.fromEntries(
-  tables.map((table) => [table.name, [...known[table.name as keyof typeof known], ...hardEvents(table)]]),
+  tables.map((table) => [table.name, [...(known[table.name] ?? []), ...hardEvents(table)]]),
 );
 
 /** A day that no question of the corpus asks for: more clicks than 64 bits hold. */

@@ -1,6 +1,6 @@
 import { type Column, type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
-import { isMeasure } from '../../local/events/measures.ts';
 import type { EventRow } from '../e2e/expected-report.ts';
+import { isMeasure } from '../is-measure.ts';
 
 /** Texts that engines are known to compare, sort or write differently. */
 const HARD_TEXTS = [

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { LaneFault } from './lane-fault.ts';
+import { NoTools } from '../lane-fault.ts';
 import { runTool } from './run-tool.ts';
 
 export const TRINO_VERSION = '435';
@@ -16,7 +16,7 @@ const PLUGIN_SOURCE = join(SOURCES, 'LocalFilesPlugin.java');
 
 /**
  * Puts a Trino server together in the user's cache, unless it is there already: `lib/` and `plugin/hive/`. Resolves
- * to its directory; rejects with a LaneFault where Java or Maven is missing.
+ * to its directory; rejects with NoTools where Java, Maven or the registry of its parts is missing.
  */
 export async function installTrino(): Promise<string> {
   await checkTools();
@@ -31,7 +31,11 @@ export async function installTrino(): Promise<string> {
   // Under another name until it is whole: a run that is killed leaves nothing that could be taken for it.
   const partial = await mkdtemp(`${home}-partial-`);
   try {
-    await runTool('mvn', '-q', '-B', '-f', POM, `-DtrinoHome=${partial}`, 'package');
+    await runTool('mvn', '-q', '-B', '-f', POM, `-DtrinoHome=${partial}`, 'package').catch(
+      ({ message }: Error) => {
+        throw new NoTools(message);
+      },
+    );
     await rename(join(partial, 'plugin', `trino-hive-${TRINO_VERSION}`), join(partial, 'plugin', 'hive'));
     await compilePlugin(partial);
     await rename(partial, home);
@@ -45,7 +49,7 @@ async function checkTools(): Promise<void> {
   const java = await runTool(JAVA, '-version');
   const [, version] = /version "(\d+)/.exec(java) ?? [];
   if (Number(version) < OLDEST_JAVA)
-    throw new LaneFault(`The Trino lane needs a JDK, ${OLDEST_JAVA} or later; Java is ${version} here.`);
+    throw new NoTools(`The Trino lane needs a JDK, ${OLDEST_JAVA} or later; Java is ${version} here.`);
   await runTool('javac', '-version');
   await runTool('mvn', '-version');
 }

@@ -1,8 +1,8 @@
 /** `npm run test:trino`: the end-to-end suite and the corpus, on a Trino server that is fetched once. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { LaneFault, tell } from '../lane-fault.ts';
 import { installTrino } from './install-trino.ts';
-import { LaneFault } from './lane-fault.ts';
 import { startTrino } from './start-trino.ts';
 
 const stop = new AbortController();
@@ -20,7 +20,5 @@ try {
   const [code] = await once(suite, 'exit');
   process.exitCode = code ?? 1;
 } catch (error) {
-  if (!stop.signal.aborted && !(error instanceof LaneFault)) throw error;
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exitCode = 1;
+  tell(stop.signal.aborted ? new LaneFault('The lane was stopped.') : error);
 }

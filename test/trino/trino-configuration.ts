@@ -21,6 +21,9 @@ export async function configure(directory: string, url: string): Promise<void> {
       'hive.security=allow-all',
       'hive.storage-format=PARQUET',
       'hive.parquet.use-column-names=true',
+      'hive.partition-projection-enabled=true',
+      // S3 has no folders, so that a projected day without one is empty.
+      'hive.ignore-absent-partitions=true',
     ],
   };
   for (const [name, lines] of Object.entries(properties))

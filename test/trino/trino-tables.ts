@@ -23,22 +23,38 @@ export const trinoOver =
     return trinoOn(await declareTables(url, eventsDirectory))(options);
   };
 
-/** Declares the tables of the data contract over a directory of events, in a new schema. */
-export async function declareTables(url: string, eventsDirectory: string): Promise<TrinoCluster> {
+/**
+ * Declares the tables of the data contract over a directory of events, in a new schema.
+ *
+ * @param firstDay projects the days from it to today, as the deployed tables do; without it, they are those that there are
+ */
+export async function declareTables(
+  url: string,
+  eventsDirectory: string,
+  firstDay?: string,
+): Promise<TrinoCluster> {
   const schema = `events_${randomUUID().replaceAll('-', '')}`;
   const cluster = { url, user: 'test', catalog: CATALOG, schema };
   await run(cluster, `CREATE SCHEMA ${schema}`);
   for (const table of tables) {
-    await run(cluster, tableDefinition(table, join(eventsDirectory, table.name)));
-    await run(cluster, `CALL system.sync_partition_metadata('${schema}', '${table.name}', 'FULL')`);
+    await run(cluster, tableDefinition(table, join(eventsDirectory, table.name), firstDay));
+    if (firstDay === undefined)
+      await run(cluster, `CALL system.sync_partition_metadata('${schema}', '${table.name}', 'FULL')`);
   }
   return cluster;
 }
 
-function tableDefinition({ name, columns }: Table, directory: string): string {
+function tableDefinition({ name, columns }: Table, directory: string, firstDay: string | undefined): string {
   const definitions = columns.map((column) => `${quoteName(column.name)} ${TRINO_TYPE[column.type]}`);
-  return `CREATE TABLE ${name} (${definitions.join(', ')}, ${PARTITION_COLUMN} varchar)
+  const projection =
+    firstDay === undefined
+      ? ''
+      : `WITH (partition_projection_type = 'DATE', partition_projection_format = 'yyyy-MM-dd',
+               partition_projection_range = ARRAY[${quoteText(firstDay)}, 'NOW'],
+               partition_projection_interval = 1, partition_projection_interval_unit = 'DAYS')`;
+  return `CREATE TABLE ${name} (${definitions.join(', ')}, ${PARTITION_COLUMN} varchar ${projection})
     WITH (format = 'PARQUET', partitioned_by = ARRAY['${PARTITION_COLUMN}'],
+          ${firstDay === undefined ? '' : 'partition_projection_enabled = true,'}
           external_location = ${quoteText(`local://${directory}`)})`;
 }
 

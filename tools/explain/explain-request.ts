@@ -8,6 +8,7 @@ import { readRecord } from '../../lib/delivery/order-record.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
 import type { Entitlement } from '../../lib/report/row-predicates.ts';
+import { reportPath } from '../../lib/routes.ts';
 import { OperatorFault } from '../operator-fault.ts';
 
 /** A report that is asked for by URL. */
@@ -19,10 +20,10 @@ export interface AskedReport {
 /** The report that a URL asks for. Throws an OperatorFault where it asks for none. */
 export function readUrl(text: string): AskedReport {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const report = reports.find(({ name }) => url?.pathname.endsWith(`/reporting/${name}`));
+  const report = reports.find((known) => url?.pathname.endsWith(reportPath(known)));
   if (!url || !report)
     throw new OperatorFault(
-      `"${text}" is no URL of a report. It ends in ${reports.map(({ name }) => `/reporting/${name}?…`).join(' or ')}`,
+      `"${text}" is no URL of a report. It ends in ${reports.map((known) => `${reportPath(known)}?…`).join(' or ')}`,
     );
   const names = [...new Set(url.searchParams.keys())];
   return {

@@ -1,7 +1,11 @@
-import type { Report } from '../../lib/report/catalogue.ts';
-import { reports } from '../../lib/report/catalogue.ts';
-import { type Table, tables } from '../../lib/report/tables.ts';
-import { companyColumn, levelColumns, measureColumns } from '../../local/lake/report-columns.ts';
+import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { tableOf } from '../../lib/report/tables.ts';
+import {
+  companyColumn,
+  countColumns,
+  levelColumns,
+  measureColumns,
+} from '../../local/lake/report-columns.ts';
 
 const BEGIN = '<!-- Made of the field catalogue by `npm run data-contract`; edits here are lost. -->';
 const END = '<!-- The end of what is made of the catalogue. -->';
@@ -11,19 +15,16 @@ function roleOf(name: string, report: Report): string {
   const levels = levelColumns(report);
   if (levels?.coarserCount === name) return `count, 0 and more; 0 where \`${levels.finer}\` is set`;
   if (levels?.finerCount === name) return `count, 0 and more; 0 where \`${levels.finer}\` is NULL`;
-  if (measureColumns(report).includes(name)) {
-    const isMoney = Object.values(report.fields).some(
-      (field) => field.type === 'float' && 'column' in field && field.column === name,
-    );
-    return isMoney ? 'amount, may be below 0' : 'count, 0 and more';
-  }
+  if (countColumns(report).includes(name)) return 'count, 0 and more';
+  if (measureColumns(report).includes(name)) return 'amount, may be below 0';
   if (levels?.finer === name) return `NULL on records that count in \`${levels.coarserCount}\`, see below`;
   return name === companyColumn(report)
     ? 'may be NULL; whose rows a caller sees is decided by it'
     : 'may be NULL';
 }
 
-function tableOf({ name, columns }: Table, report: Report): string {
+function tableText(report: Report): string {
+  const { name, columns } = tableOf(report);
   const rows = columns.map(
     ({ name: column, type, meaning }, index) =>
       `| \`${column}\` | ${type} | ${meaning} | ${index === 0 ? 'in every record, to the millisecond' : roleOf(column, report)} |`,
@@ -34,8 +35,7 @@ function tableOf({ name, columns }: Table, report: Report): string {
 }
 
 /** The tables of the data contract in Markdown, between the marks that `docs/data-contract.md` has them in. */
-const contractTables = (): string =>
-  [BEGIN, ...tables.map((table, index) => tableOf(table, reports[index] as Report)), END].join('\n\n');
+const contractTables = (): string => [BEGIN, ...reports.map(tableText), END].join('\n\n');
 
 /** The page with its tables as the catalogue has them. */
 export function withContractTables(page: string): string {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { byOwner, type Owner } from '../../lib/report/catalogue.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import type { CognitoClients } from './cognito-clients.ts';
 import { type CommandParts, commandLine, sweep } from './command-parts.ts';
@@ -7,8 +8,7 @@ import type { NameRecord } from './name-record.ts';
 import type { Stored } from './register-bucket.ts';
 
 /** What the operator says of a new partner. */
-export interface NewPartner
-  extends Pick<PartnerRecord, 'name' | 'publisherCompanies' | 'advertiserCompanies' | 'contact'> {
+export interface NewPartner extends Pick<PartnerRecord, 'name' | Owner | 'contact'> {
   /** A client that is there already; without it, Cognito makes one. */
   readonly client?: string;
 }
@@ -34,8 +34,7 @@ export async function addPartner(parts: CommandParts, wanted: NewPartner): Promi
     form: 1,
     client,
     name: wanted.name,
-    publisherCompanies: wanted.publisherCompanies,
-    advertiserCompanies: wanted.advertiserCompanies,
+    ...byOwner((owner) => wanted[owner]),
     contact: wanted.contact,
     since: was?.value?.active ? was.value.since : new Date().toISOString(),
     active: true,

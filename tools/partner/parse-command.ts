@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
 import {
+  type Companies,
   EVERY_COMPANY,
   LONGEST_NAME,
   PARTNER_NAME,
-  type PartnerRecord,
 } from '../../lib/partners/partner-record.ts';
+import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
 import { isCompanyId } from '../../lib/report/company-id.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import type { NewPartner } from './add-partner.ts';
+import { optionOf } from './owner-words.ts';
 import type { PartnerChanges } from './set-partner.ts';
 
 export type Command =
@@ -28,7 +30,8 @@ const USAGE = `npm run partner -- <command> <stage> [<name>] [options]
 
 const TEXT = { type: 'string' } as const;
 const FLAG = { type: 'boolean' } as const;
-const FACTS = { 'publisher-companies': TEXT, 'advertiser-companies': TEXT, contact: TEXT };
+const COMPANIES = ownerNames.map(optionOf);
+const FACTS = { ...Object.fromEntries(COMPANIES.map((option) => [option, TEXT])), contact: TEXT };
 
 /** The options of each command. */
 const OPTIONS = {
@@ -74,23 +77,20 @@ export function parseCommand(argv: readonly string[]): Command {
     case 'set': {
       const changes = changesOf(values);
       if (Object.keys(changes).length === 0)
-        throw new OperatorFault(
-          'Say what to change: --publisher-companies, --advertiser-companies, --contact or --active.',
-        );
+        throw new OperatorFault(`Say what to change: --${COMPANIES.join(', --')}, --contact or --active.`);
       return { act, stage, name, changes };
     }
     case 'add': {
-      const { publisherCompanies = [], advertiserCompanies = [], contact } = changesOf(values);
-      if (publisherCompanies.length + advertiserCompanies.length === 0)
-        throw new OperatorFault(
-          'Say whose rows it sees: --publisher-companies, --advertiser-companies or both.',
-        );
+      const { contact, ...changes } = changesOf(values);
+      const opened = byOwner((owner) => changes[owner] ?? []);
+      if (ownerNames.every((owner) => opened[owner].length === 0))
+        throw new OperatorFault(`Say whose rows it sees: --${COMPANIES.join(', --')} or both.`);
       if (contact === undefined)
         throw new OperatorFault('Say whom to write to: --contact reports@partner.example');
       const client = values['client'];
       if (client !== undefined && !/^[\x21-\x7e]{1,256}$/.test(String(client)))
         throw new OperatorFault('--client is no client id: at most 256 printable characters without blanks.');
-      const facts = { name, publisherCompanies, advertiserCompanies, contact };
+      const facts = { name, ...opened, contact };
       return { act, stage, partner: { ...facts, ...(client !== undefined && { client: String(client) }) } };
     }
   }
@@ -102,8 +102,6 @@ const isAct = (text: string): text is keyof typeof OPTIONS => Object.hasOwn(OPTI
 
 function changesOf(values: Values): PartnerChanges {
   const text = (option: string) => values[option] as string | undefined;
-  const publisher = text('publisher-companies');
-  const advertiser = text('advertiser-companies');
   const contact = text('contact');
   const active = text('active');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would forge a line of the list
@@ -112,14 +110,18 @@ function changesOf(values: Values): PartnerChanges {
   if (active !== undefined && !['yes', 'no'].includes(active))
     throw new OperatorFault(`--active is "${active}". Say yes or no.`);
   return {
-    ...(publisher !== undefined && { publisherCompanies: companies('publisher-companies', publisher) }),
-    ...(advertiser !== undefined && { advertiserCompanies: companies('advertiser-companies', advertiser) }),
+    ...Object.fromEntries(
+      ownerNames.flatMap((owner) => {
+        const given = text(optionOf(owner));
+        return given === undefined ? [] : [[owner, companies(optionOf(owner), given)]];
+      }),
+    ),
     ...(contact !== undefined && { contact }),
     ...(active !== undefined && { active: active === 'yes' }),
   };
 }
 
-function companies(option: string, text: string): PartnerRecord['publisherCompanies'] {
+function companies(option: string, text: string): Companies {
   if (text === EVERY_COMPANY) return text;
   if (text === 'none') return [];
   const ids = text.split(',').map((id) => id.trim());

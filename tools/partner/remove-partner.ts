@@ -1,4 +1,5 @@
 import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { byOwner } from '../../lib/report/catalogue.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { type CommandParts, sweep } from './command-parts.ts';
 
@@ -41,8 +42,7 @@ const withoutRights = (client: string, name: string, was: PartnerRecord | undefi
   form: 1,
   client,
   name,
-  publisherCompanies: [],
-  advertiserCompanies: [],
+  ...byOwner(() => []),
   contact: '',
   since: was?.since ?? new Date().toISOString(),
   active: false,

@@ -1,12 +1,11 @@
 import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import type { Owner } from '../../lib/report/catalogue.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { type CommandParts, partnerThere } from './command-parts.ts';
 import { describePartner } from './show-partners.ts';
 
 /** What of a partner can be changed. */
-export type PartnerChanges = Partial<
-  Pick<PartnerRecord, 'publisherCompanies' | 'advertiserCompanies' | 'contact' | 'active'>
->;
+export type PartnerChanges = Partial<Pick<PartnerRecord, Owner | 'contact' | 'active'>>;
 
 /** Changes what the register holds of a partner. Its tokens stay good; what they open changes within a minute. */
 export async function setPartner(parts: CommandParts, name: string, changes: PartnerChanges): Promise<void> {

@@ -1,7 +1,9 @@
-import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import type { Companies, PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { ownerNames } from '../../lib/report/catalogue.ts';
 import { type CommandParts, partnerThere } from './command-parts.ts';
+import { kindOf, labelOf } from './owner-words.ts';
 
-const companiesText = (companies: PartnerRecord['publisherCompanies']): string => {
+const companiesText = (companies: Companies): string => {
   if (typeof companies === 'string') return companies;
   return companies.length === 0 ? 'none' : companies.join(',');
 };
@@ -10,8 +12,7 @@ const companiesText = (companies: PartnerRecord['publisherCompanies']): string =
 export const describePartner = (record: PartnerRecord): string[] => [
   `Partner ${record.name}${record.active ? '' : ', inactive'}:`,
   `  client id             ${record.client}`,
-  `  publisher companies   ${companiesText(record.publisherCompanies)}`,
-  `  advertiser companies  ${companiesText(record.advertiserCompanies)}`,
+  ...ownerNames.map((owner) => `  ${labelOf(owner).padEnd(20)}  ${companiesText(record[owner])}`),
   `  contact               ${record.contact}`,
   `  since                 ${record.since}`,
 ];
@@ -50,8 +51,7 @@ export async function listPartners({ register, cognito, stage, say }: CommandPar
         [
           name,
           record.active ? 'active' : 'inactive',
-          `publisher ${companiesText(record.publisherCompanies)}`,
-          `advertiser ${companiesText(record.advertiserCompanies)}`,
+          ...ownerNames.map((owner) => `${kindOf(owner)} ${companiesText(record[owner])}`),
           record.client,
           record.contact,
         ].join('  '),

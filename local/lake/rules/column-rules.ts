@@ -4,6 +4,7 @@ import { type Column, type ColumnType, PARTITION_COLUMN, TIME_COLUMN } from '../
 import { fits } from '../column-types.ts';
 import type { Finding, Rule } from '../finding.ts';
 import { type FileFacts, filesOf, type TableFacts } from '../lake-facts.ts';
+import { companyColumn } from '../report-columns.ts';
 import { similarName } from '../similar-name.ts';
 
 const CONVERT = 'Run `npm run lake -- convert`';
@@ -73,8 +74,7 @@ function missing(
       needed: type,
       cure: `Write it.${hint}`,
     };
-  const governing = report.fields[report.governedBy];
-  const isCompany = governing && 'column' in governing && governing.column === name;
+  const isCompany = companyColumn(report) === name;
   return {
     severity: 'warning',
     found: `it is missing, which Athena reads as NULL${isCompany ? ': no caller who is restricted to companies sees these records' : ''}`,

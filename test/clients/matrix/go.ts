@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isHere, runInstaller, runProgram } from '../run-program.ts';
+import { runInstaller, runProgram } from '../run-program.ts';
 import { toolCache } from '../tool-cache.ts';
 import type { Language } from './client.ts';
 
@@ -30,6 +30,7 @@ export const goClients: Language = {
   clients: [
     {
       name: 'Go net/http',
+      why: 'follows 9 redirects',
       program: `${start}	request, err := http.NewRequest("GET", full, nil)
 	check(err)
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))
@@ -43,9 +44,22 @@ export const goClients: Language = {
 	check(os.WriteFile(os.Getenv("OUT"), body, 0o644))
 }
 `,
+      cures: [
+        {
+          from: '	response, err := http.DefaultClient.Do(request)',
+          to: `	client := http.Client{CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		if len(via) > 30 {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}}
+	response, err := client.Do(request)`,
+        },
+      ],
     },
     {
       name: 'Go resty',
+      why: 'follows 9 redirects',
       program: `package main
 
 import (
@@ -69,10 +83,11 @@ func main() {
 	}
 }
 `,
+      cures: [{ from: 'resty.New()', to: 'resty.New().SetRedirectPolicy(resty.FlexibleRedirectPolicy(30))' }],
     },
   ],
+  runtime: ['go', 'version'],
   async prepare() {
-    if (!(await isHere('go', 'version'))) return undefined;
     const home = await toolCache('go-clients', [RESTY], async (directory) => {
       await writeFile(join(directory, 'go.mod'), 'module example.com/clients\n\ngo 1.23\n');
       await runInstaller('go', ['-C', directory, 'get', RESTY]);
@@ -84,7 +99,9 @@ func main() {
       const folder = join(home, `pull-${name}`);
       await mkdir(folder, { recursive: true });
       await writeFile(join(folder, 'main.go'), source);
-      return runProgram('go', ['-C', folder, 'run', '.'], { cwd, env: { ...env, GOFLAGS: '-mod=mod' } });
+      const binary = join(cwd, 'pull');
+      await runInstaller('go', ['-C', folder, 'build', '-o', binary, '.'], { GOFLAGS: '-mod=mod' });
+      return runProgram(binary, [], { cwd, env });
     };
   },
 };

@@ -32,6 +32,7 @@ export const javaClients: Language = {
   clients: [
     {
       name: 'Java HttpClient',
+      why: 'sends the token on to storage, and follows 4 redirects',
       program: pull(
         'import java.net.http.*;',
         `    HttpClient client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).build();
@@ -44,7 +45,11 @@ export const javaClients: Language = {
         { from: 'Redirect.NORMAL', to: 'Redirect.NEVER' },
         {
           from: '    if (response.statusCode() != 200)',
-          to: '    while (response.statusCode() == 303) response = client.send(HttpRequest.newBuilder(response.uri().resolve(response.headers().firstValue("Location").get())).build(), HttpResponse.BodyHandlers.ofByteArray());\n    if (response.statusCode() != 200)',
+          to: `    while (response.statusCode() == 303) {
+      URI next = response.uri().resolve(response.headers().firstValue("Location").get());
+      response = client.send(HttpRequest.newBuilder(next).build(), HttpResponse.BodyHandlers.ofByteArray());
+    }
+    if (response.statusCode() != 200)`,
         },
       ],
     },
@@ -59,6 +64,7 @@ export const javaClients: Language = {
     },
     {
       name: 'Java OkHttp',
+      why: 'waits 10 s for an answer',
       program: pull(
         'import okhttp3.*;',
         `    OkHttpClient client = new OkHttpClient();
@@ -77,6 +83,7 @@ export const javaClients: Language = {
     },
     {
       name: 'Java Apache HttpClient 5',
+      why: 'follows no redirect of a request that has a token',
       program: pull(
         `import org.apache.hc.client5.http.classic.methods.HttpGet;
 import org.apache.hc.client5.http.impl.classic.*;
@@ -94,12 +101,20 @@ import org.apache.hc.core5.http.io.entity.EntityUtils;`,
       cures: [
         {
           from: '    CloseableHttpClient client = HttpClients.createDefault();',
-          to: `    CloseableHttpClient client = HttpClients.custom().setRedirectStrategy(new org.apache.hc.client5.http.impl.DefaultRedirectStrategy() { public boolean isRedirectAllowed(org.apache.hc.core5.http.HttpHost from, org.apache.hc.core5.http.HttpHost to, org.apache.hc.core5.http.HttpRequest redirect, org.apache.hc.core5.http.protocol.HttpContext context) { if (!from.equals(to)) redirect.removeHeaders("Authorization"); return true; } }).build();`,
+          to: `    CloseableHttpClient client = HttpClients.custom().setRedirectStrategy(new org.apache.hc.client5.http.impl.DefaultRedirectStrategy() {
+      @Override public boolean isRedirectAllowed(
+          org.apache.hc.core5.http.HttpHost from, org.apache.hc.core5.http.HttpHost to,
+          org.apache.hc.core5.http.HttpRequest redirect, org.apache.hc.core5.http.protocol.HttpContext context) {
+        if (!from.equals(to)) redirect.removeHeaders("Authorization");
+        return true;
+      }
+    }).build();`,
         },
       ],
     },
     {
       name: 'Java Apache HttpClient 4',
+      why: 'sends the token on to storage',
       program: pull(
         `import org.apache.http.client.methods.*;
 import org.apache.http.impl.client.*;
@@ -114,7 +129,14 @@ import org.apache.http.util.EntityUtils;`,
       cures: [
         {
           from: 'HttpClients.createDefault()',
-          to: 'HttpClients.custom().setRedirectStrategy(new DefaultRedirectStrategy() { public HttpUriRequest getRedirect(org.apache.http.HttpRequest from, org.apache.http.HttpResponse answer, org.apache.http.protocol.HttpContext context) throws org.apache.http.ProtocolException { HttpUriRequest next = super.getRedirect(from, answer, context); return RequestBuilder.get(next.getURI()).addHeader("Accept", "text/csv").build(); } }).build()',
+          to: `HttpClients.custom().setRedirectStrategy(new DefaultRedirectStrategy() {
+      @Override public HttpUriRequest getRedirect(
+          org.apache.http.HttpRequest from, org.apache.http.HttpResponse answer,
+          org.apache.http.protocol.HttpContext context) throws org.apache.http.ProtocolException {
+        // A request with a header of its own gets none of the first one's.
+        return RequestBuilder.get(super.getRedirect(from, answer, context).getURI()).addHeader("Accept", "text/csv").build();
+      }
+    }).build()`,
         },
       ],
     },
@@ -130,6 +152,7 @@ import org.springframework.web.client.RestTemplate;`,
     },
     {
       name: 'Java Unirest',
+      why: 'sends the token on to storage',
       program: pull(
         'import kong.unirest.core.HttpResponse;\nimport kong.unirest.core.Unirest;',
         `    HttpResponse<byte[]> response = Unirest.get(System.getenv("URL")).queryString("filter[DeviceOrProxy]", System.getenv("TEXT")).header("Authorization", token).asBytes();
@@ -143,13 +166,19 @@ import org.springframework.web.client.RestTemplate;`,
         },
         {
           from: '    if (!response',
-          to: '    URI at = URI.create(full); while (response.getStatus() == 303) { at = at.resolve(response.getHeaders().getFirst("Location")); response = Unirest.get(at.toString()).asBytes(); }\n    if (!response',
+          to: `    for (URI at = URI.create(full); response.getStatus() == 303; ) {
+      at = at.resolve(response.getHeaders().getFirst("Location"));
+      response = Unirest.get(at.toString()).asBytes();
+    }
+    if (!response`,
         },
       ],
     },
   ],
+  // A program in one file needs the compiler, which a JRE lacks.
+  runtime: ['javac', '--version'],
   async prepare() {
-    if (!(await isHere('java', '-version')) || !(await isHere('mvn', '-version'))) return undefined;
+    if (!(await isHere('mvn', '-version'))) return undefined;
     const dependencies = ARTIFACTS.map((artifact) => {
       const [group, name, version] = artifact.split(':');
       return `<dependency><groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version}</version></dependency>`;

@@ -1,6 +1,6 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runInstaller, runProgram } from '../run-program.ts';
+import { npmInstall, runProgram } from '../run-program.ts';
 import { toolCache } from '../tool-cache.ts';
 import type { Language } from './client.ts';
 
@@ -42,15 +42,19 @@ writeFileSync(out, data);`,
     },
     {
       name: 'Node.js got',
+      why: 'follows 10 redirects',
       program: `${start}import got from 'got';\nwriteFileSync(out, await got(full, { headers }).text());`,
+      cures: [{ from: '{ headers })', to: '{ headers, maxRedirects: 30 })' }],
     },
     {
       name: 'Node.js ky',
+      why: 'waits 10 s in all',
       program: `${start}import ky from 'ky';\nwriteFileSync(out, await ky(full, { headers }).text());`,
       cures: [{ from: '{ headers }', to: '{ headers, timeout: false }' }],
     },
     {
       name: 'Node.js undici request',
+      why: 'follows no redirect',
       program: `${start}import { request } from 'undici';
 const response = await request(full, { headers });
 if (response.statusCode !== 200) throw new Error(String(response.statusCode));
@@ -65,14 +69,15 @@ writeFileSync(out, await response.body.text());`,
     },
     {
       name: 'Node.js superagent',
+      why: 'follows 5 redirects',
       program: `${start}import superagent from 'superagent';
 const response = await superagent.get(url).query(params).set(headers).buffer(true);
 writeFileSync(out, response.text);`,
       cures: [{ from: '.set(headers)', to: '.set(headers).redirects(30)' }],
-      note: 'for reports of more than 100 s',
     },
     {
       name: 'Node.js needle',
+      why: 'follows no redirect',
       program: `${start}import needle from 'needle';
 const response = await needle('get', full, { headers, parse: false });
 if (response.statusCode !== 200) throw new Error(String(response.statusCode));
@@ -81,6 +86,7 @@ writeFileSync(out, response.body);`,
     },
     {
       name: 'Node.js http.get',
+      why: 'follows no redirect',
       program: `${start}import { get } from 'node:http';
 import { text as read } from 'node:stream/consumers';
 const response = await new Promise((resolve) => get(full, { headers }, resolve));
@@ -89,23 +95,18 @@ writeFileSync(out, await read(response));`,
       cures: [
         {
           from: 'const response = await new Promise((resolve) => get(full, { headers }, resolve));',
-          to: 'let at = full, response, sent = headers; do { response = await new Promise((resolve) => get(at, { headers: sent }, resolve)); at = new URL(response.headers.location ?? "", at); sent = {}; } while (response.statusCode === 303);',
+          to: `let response = await new Promise((resolve) => get(full, { headers }, resolve));
+for (let at = full; response.statusCode === 303; ) {
+  at = new URL(response.headers.location, at);
+  response = await new Promise((resolve) => get(at, resolve));
+}`,
         },
       ],
     },
   ],
+  runtime: [process.execPath, '--version'],
   async prepare() {
-    const home = await toolCache('node-clients', PACKAGES, (directory) =>
-      runInstaller('npm', [
-        'install',
-        '--prefix',
-        directory,
-        '--no-fund',
-        '--no-audit',
-        '--silent',
-        ...PACKAGES,
-      ]),
-    );
+    const home = await toolCache('node-clients', PACKAGES, (directory) => npmInstall(directory, PACKAGES));
     if (!home) return undefined;
     return async (source, cwd, env) => {
       await symlink(join(home, 'node_modules'), join(cwd, 'node_modules')).catch(() => {});

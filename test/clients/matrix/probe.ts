@@ -5,18 +5,27 @@ import { listenApart } from '../../../local/object-store/listen-apart.ts';
 
 /** What a client does when it is redirected to another host. */
 export interface Seen {
+  /** Whether it sends anything. */
+  asks: boolean;
+  sendsToken: boolean;
   /** Whether it came there at all. */
   follows: boolean;
   forwardsToken: boolean;
   asksForGzip: boolean;
 }
 
-/** Two hosts, of which one redirects to the other: `/1?…` is a client's own path. */
+/** Two hosts, of which one redirects to the other: the first part of a path names the client. */
 export async function startProbe() {
   const seen = new Map<string, Seen>();
   const of = (path = '') => {
-    const [, client = ''] = /^\/(\d+)/.exec(path) ?? [];
-    const known = seen.get(client) ?? { follows: false, forwardsToken: false, asksForGzip: false };
+    const [, client = ''] = /^\/(\w+)/.exec(path) ?? [];
+    const known = seen.get(client) ?? {
+      asks: false,
+      sendsToken: false,
+      follows: false,
+      forwardsToken: false,
+      asksForGzip: false,
+    };
     seen.set(client, known);
     return known;
   };
@@ -28,13 +37,16 @@ export async function startProbe() {
   });
   const farOrigin = await listenApart(far);
   const near = createServer((request, response) => {
-    of(request.url).asksForGzip ||= /gzip/.test(request.headers['accept-encoding'] ?? '');
+    const known = of(request.url);
+    known.asks = true;
+    known.sendsToken ||= request.headers.authorization !== undefined;
+    known.asksForGzip ||= /gzip/.test(request.headers['accept-encoding'] ?? '');
     response.writeHead(303, { location: farOrigin + (request.url?.split('?')[0] ?? '/') }).end();
   });
   await once(near.listen(0, '127.0.0.1'), 'listening');
   return {
-    url: (client: number) => `http://127.0.0.1:${(near.address() as AddressInfo).port}/${client}?a=b`,
-    seen: (client: number) => of(`/${client}`),
+    origin: `http://127.0.0.1:${(near.address() as AddressInfo).port}`,
+    seen: (client: string) => of(`/${client}`),
     close: () => {
       for (const server of [near, far]) server.close().closeAllConnections();
     },

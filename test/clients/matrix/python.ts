@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pythonWith } from '../python.ts';
+import { duckDbPython, INSTALL_HTTPFS, pythonWith } from '../python.ts';
 import { runProgram } from '../run-program.ts';
 import type { Language } from './client.ts';
 
@@ -32,14 +32,21 @@ open(out, "wb").write(response.content)`,
     },
     {
       name: 'Python requests, stream and raw',
+      why: 'asks for gzip, and the raw stream is gzip then',
       program: `${start}import requests, shutil
 response = requests.get(url, headers=headers, ${filter}, stream=True)
 response.raise_for_status()
 shutil.copyfileobj(response.raw, open(out, "wb"))`,
-      cures: [{ from: 'response.raise_for_status()', to: 'response.raw.decode_content = True' }],
+      cures: [
+        {
+          from: 'response.raise_for_status()',
+          to: 'response.raise_for_status()\nresponse.raw.decode_content = True',
+        },
+      ],
     },
     {
       name: 'Python urllib',
+      why: 'sends the token on to storage, and follows 10 redirects',
       program: `${start}from urllib.request import Request, urlopen
 from urllib.parse import quote
 request = Request(url + "&filter[DeviceOrProxy]=" + quote(text), headers=headers)
@@ -47,22 +54,24 @@ open(out, "wb").write(urlopen(request).read())`,
       cures: [
         {
           from: ', headers=headers)',
-          to: '); request.add_unredirected_header("Authorization", headers["Authorization"])',
+          to: ')\nrequest.add_unredirected_header("Authorization", headers["Authorization"])\nHTTPRedirectHandler.max_redirections = 30',
         },
+        { from: 'import Request, urlopen', to: 'import HTTPRedirectHandler, Request, urlopen' },
       ],
     },
     {
       name: 'Python urllib3',
+      why: 'waits 3 s for an answer, and follows 3 redirects',
       program: `${start}import urllib3
 from urllib.parse import quote
 response = urllib3.request("GET", url + "&filter[DeviceOrProxy]=" + quote(text), headers=headers)
 assert response.status == 200, response.data
 open(out, "wb").write(response.data)`,
-      cures: [{ from: 'headers=headers)', to: 'headers=headers, retries=30)' }],
-      note: 'for reports of more than half a minute',
+      cures: [{ from: 'headers=headers)', to: 'headers=headers, timeout=60, retries=30)' }],
     },
     {
       name: 'Python httpx',
+      why: 'follows no redirect, and waits 5 s for an answer',
       program: `${start}import httpx
 response = httpx.get(httpx.URL(url, params={**dict(httpx.URL(url).params), "filter[DeviceOrProxy]": text}), headers=headers)
 response.raise_for_status()
@@ -71,6 +80,7 @@ open(out, "wb").write(response.content)`,
     },
     {
       name: 'Python aiohttp',
+      why: 'follows 9 redirects, and waits 300 s in all',
       program: `${start}import aiohttp, asyncio
 async def main():
     async with aiohttp.ClientSession() as session:
@@ -78,9 +88,14 @@ async def main():
             response.raise_for_status()
             open(out, "wb").write(await response.read())
 asyncio.run(main())`,
+      cures: [
+        { from: 'ClientSession()', to: 'ClientSession(timeout=aiohttp.ClientTimeout(total=1200))' },
+        { from: `${filter})`, to: `${filter}, max_redirects=30)` },
+      ],
     },
     {
       name: 'pandas.read_csv(url)',
+      why: 'sends the token on to storage',
       rewrites: true,
       program: `${start}import pandas
 from urllib.parse import quote
@@ -98,6 +113,7 @@ table.to_csv(out, index=False)`,
     },
     {
       name: 'polars.read_csv(url)',
+      why: 'has no way to send the token',
       rewrites: true,
       program: `${start}import polars
 from urllib.parse import quote
@@ -114,6 +130,7 @@ table.write_csv(out)`,
       ],
     },
   ],
+  runtime: ['python3', '--version'],
   async prepare() {
     const python = await pythonWith('python-clients', PACKAGES);
     if (!python) return undefined;
@@ -125,7 +142,6 @@ table.write_csv(out)`,
   },
 };
 
-/** With the extension that reads from HTTP, as a package: `INSTALL httpfs` fetches the same from DuckDB's own host. */
 export const duckDbClients: Language = {
   name: 'DuckDB',
   clients: [
@@ -133,25 +149,21 @@ export const duckDbClients: Language = {
       name: 'DuckDB read_csv(url)',
       rewrites: true,
       program: `import os, duckdb, urllib.parse
-from duckdb_extensions import import_extension
-import_extension("httpfs")
 con = duckdb.connect()
-con.execute("LOAD httpfs")
+con.execute("INSTALL httpfs; LOAD httpfs")
 con.execute(f"CREATE SECRET (TYPE http, BEARER_TOKEN '{os.environ['TOKEN']}', SCOPE '{os.environ['API_URL']}')")
 url = os.environ["URL"] + "&filter%5BDeviceOrProxy%5D=" + urllib.parse.quote(os.environ["TEXT"])
 con.execute(f"COPY (FROM read_csv('{url}', all_varchar = true)) TO '{os.environ['OUT']}'")`,
     },
   ],
+  runtime: ['python3', '--version'],
   async prepare() {
-    const python = await pythonWith('duckdb-client', [
-      'duckdb==1.5.5',
-      'duckdb-extensions==1.5.5',
-      'duckdb-extension-httpfs==1.5.5',
-    ]);
+    const python = await duckDbPython();
     if (!python) return undefined;
     return async (source, cwd, env) => {
       const file = join(cwd, 'pull.py');
       await writeFile(file, source);
+      await runProgram(python, ['-c', INSTALL_HTTPFS], { env: { HOME: cwd } });
       return runProgram(python, [file], { cwd, env: { ...env, HOME: cwd } });
     };
   },

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isHere, runInstaller, runProgram } from '../run-program.ts';
+import { runInstaller, runProgram } from '../run-program.ts';
 import { toolCache } from '../tool-cache.ts';
 import { type Client, cured, type Language } from './client.ts';
 
@@ -23,6 +23,7 @@ fn variable(name: &str) -> String { env::var(name).unwrap() }
 const clients: readonly Client[] = [
   {
     name: 'Rust reqwest, blocking',
+    why: 'waits 30 s in all, and follows 10 redirects',
     program: `${start}fn main() {
     let client = reqwest::blocking::Client::new();
     let response = client.get(variable("URL")).query(&[("filter[DeviceOrProxy]", variable("TEXT"))]).bearer_auth(variable("TOKEN")).send().unwrap();
@@ -32,12 +33,13 @@ const clients: readonly Client[] = [
     cures: [
       {
         from: 'reqwest::blocking::Client::new();',
-        to: 'reqwest::blocking::Client::builder().timeout(None).build().unwrap();',
+        to: 'reqwest::blocking::Client::builder().timeout(None).redirect(reqwest::redirect::Policy::limited(30)).build().unwrap();',
       },
     ],
   },
   {
     name: 'Rust reqwest',
+    why: 'follows 10 redirects',
     program: `${start}#[tokio::main(flavor = "current_thread")]
 async fn main() {
     let client = reqwest::Client::new();
@@ -45,22 +47,30 @@ async fn main() {
     fs::write(variable("OUT"), response.error_for_status().unwrap().bytes().await.unwrap()).unwrap();
 }
 `,
+    cures: [
+      {
+        from: 'reqwest::Client::new();',
+        to: 'reqwest::Client::builder().redirect(reqwest::redirect::Policy::limited(30)).build().unwrap();',
+      },
+    ],
   },
   {
     name: 'Rust ureq',
+    why: 'follows 10 redirects',
     program: `${start}fn main() {
     let mut response = ureq::get(variable("URL")).query("filter[DeviceOrProxy]", variable("TEXT")).header("Authorization", format!("Bearer {}", variable("TOKEN"))).call().unwrap();
     fs::write(variable("OUT"), response.body_mut().read_to_vec().unwrap()).unwrap();
 }
 `,
+    cures: [{ from: '.call()', to: '.config().max_redirects(30).build().call()' }],
   },
 ];
 
 export const rustClients: Language = {
   name: 'Rust',
   clients,
+  runtime: ['cargo', '--version'],
   async prepare() {
-    if (!(await isHere('cargo', '--version'))) return undefined;
     const sources = clients.flatMap((client) => [client.program, cured(client)]);
     const nameOf = (source: string) => `pull${sources.indexOf(source)}`;
     const home = await toolCache('rust-clients', [MANIFEST, ...sources], async (directory) => {
@@ -69,10 +79,10 @@ export const rustClients: Language = {
       await mkdir(folder, { recursive: true });
       for (const source of sources) await writeFile(join(folder, `${nameOf(source)}.rs`), source);
       const manifest = join(directory, 'Cargo.toml');
-      await runInstaller('cargo', ['build', '--quiet', '--release', '--manifest-path', manifest]);
+      await runInstaller('cargo', ['build', '--quiet', '--manifest-path', manifest]);
     });
     return home
-      ? (source, cwd, env) => runProgram(join(home, 'target', 'release', nameOf(source)), [], { cwd, env })
+      ? (source, cwd, env) => runProgram(join(home, 'target', 'debug', nameOf(source)), [], { cwd, env })
       : undefined;
   },
 };

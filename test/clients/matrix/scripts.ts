@@ -3,25 +3,29 @@ import { join } from 'node:path';
 import { isHere, runProgram } from '../run-program.ts';
 import type { Client, Language } from './client.ts';
 
-/** A language whose interpreter runs a file; `libraries` are what the system's packages bring. */
-const script = (
-  name: string,
-  {
-    command,
-    file,
-    clients,
-  }: { command: string; file: string; clients: readonly (Client & { needs?: string })[] },
-): Language => ({
-  name,
-  clients,
-  async prepare() {
-    if (!(await isHere(command, '--version'))) return undefined;
-    return async (source, cwd, env) => {
-      await writeFile(join(cwd, file), source);
-      return runProgram(command, [join(cwd, file)], { cwd, env });
-    };
-  },
-});
+interface Interpreter {
+  readonly command: string;
+  readonly file: string;
+  /** The option that takes a program. */
+  readonly option: string;
+  /** Each with a program that fails where the library is missing, which the system's packages bring. */
+  readonly clients: readonly (Client & { readonly needs?: string })[];
+}
+
+/** The clients of an interpreter, each by itself, because each may lack its library. */
+const scripts = (name: string, { command, file, option, clients }: Interpreter): readonly Language[] =>
+  clients.map(({ needs, ...client }) => ({
+    name,
+    clients: [client],
+    runtime: [command, '--version'],
+    async prepare() {
+      if (needs && !(await isHere(command, option, needs))) return undefined;
+      return async (source, cwd, env) => {
+        await writeFile(join(cwd, file), source);
+        return runProgram(command, [join(cwd, file)], { cwd, env });
+      };
+    },
+  }));
 
 const perl = `use strict; use URI::Escape;
 my $full = $ENV{URL} . '&filter%5BDeviceOrProxy%5D=' . uri_escape($ENV{TEXT});
@@ -29,12 +33,15 @@ my %headers = (Authorization => "Bearer $ENV{TOKEN}");
 `;
 const perlSave = `open(my $file, '>:raw', $ENV{OUT}); print $file `;
 
-export const perlClients = script('Perl', {
+export const perlClients = scripts('Perl', {
   command: 'perl',
   file: 'pull.pl',
+  option: '-e',
   clients: [
     {
       name: 'Perl LWP::UserAgent',
+      needs: 'use LWP::UserAgent; use URI::Escape',
+      why: 'sends the token on to storage, and follows 7 redirects',
       program: `${perl}use LWP::UserAgent;
 my $client = LWP::UserAgent->new;
 my $response = $client->get($full, %headers);
@@ -43,27 +50,26 @@ ${perlSave}$response->content;`,
       cures: [
         {
           from: 'my $client = LWP::UserAgent->new;',
-          to: 'my $client = LWP::UserAgent->new(max_redirect => 30); $client->add_handler(request_prepare => sub { $_[0]->remove_header("Authorization") if $_[0]->uri =~ /X-Amz-/; });',
+          to: `my $client = LWP::UserAgent->new(max_redirect => 30);
+$client->add_handler(request_prepare => sub { $_[0]->remove_header('Authorization') if $_[0]->uri =~ /X-Amz-/ });`,
         },
       ],
     },
     {
       name: 'Perl HTTP::Tiny',
+      needs: 'use URI::Escape',
+      why: 'follows 5 redirects',
       program: `${perl}use HTTP::Tiny;
 my $client = HTTP::Tiny->new();
 my $response = $client->get($full, { headers => \\%headers });
 die $response->{content} unless $response->{status} == 200;
 ${perlSave}$response->{content};`,
-      cures: [
-        { from: 'HTTP::Tiny->new()', to: 'HTTP::Tiny->new(max_redirect => 0)' },
-        {
-          from: 'die $response',
-          to: 'my $at = $full; while ($response->{status} == 303) { require URI; $at = URI->new_abs($response->{headers}{location}, $at); $response = $client->get("$at"); }\ndie $response',
-        },
-      ],
+      cures: [{ from: 'HTTP::Tiny->new()', to: 'HTTP::Tiny->new(max_redirect => 30)' }],
     },
     {
       name: 'Perl Mojo::UserAgent',
+      needs: 'use Mojo::UserAgent; use URI::Escape',
+      why: 'follows no redirect',
       program: `${perl}use Mojo::UserAgent;
 my $client = Mojo::UserAgent->new;
 my $response = $client->get($full => \\%headers)->result;
@@ -85,12 +91,15 @@ $token = 'Bearer ' . getenv('TOKEN');
 $out = getenv('OUT');
 `;
 
-export const phpClients = script('PHP', {
+export const phpClients = scripts('PHP', {
   command: 'php',
   file: 'pull.php',
+  option: '-r',
   clients: [
     {
       name: 'PHP curl',
+      needs: 'curl_version();',
+      why: 'follows no redirect',
       program: `${php}$curl = curl_init($full);
 curl_setopt_array($curl, [CURLOPT_HTTPHEADER => ["Authorization: $token"], CURLOPT_RETURNTRANSFER => true, CURLOPT_FAILONERROR => true]);
 $body = curl_exec($curl);
@@ -109,30 +118,26 @@ file_put_contents($out, $body);`,
 $body = file_get_contents($full, false, $context);
 if ($body === false) exit(1);
 file_put_contents($out, $body);`,
-      cures: [
-        { from: `"Authorization: $token"]]);`, to: `"Authorization: $token", 'follow_location' => 0]]);` },
-        {
-          from: 'if ($body === false)',
-          to: `while (preg_match('{^HTTP/\\S+ 303}', $http_response_header[0]) && preg_match('{^location: *(\\S+)}mi', implode("\\n", $http_response_header), $found)) { $body = file_get_contents($found[1][0] === '/' ? getenv('API_URL') . $found[1] : $found[1], false, stream_context_create(['http' => ['follow_location' => 0]])); }\nif ($body === false)`,
-        },
-      ],
     },
     {
       name: 'PHP Guzzle',
+      needs: "require 'GuzzleHttp/autoload.php';",
+      why: 'follows 5 redirects',
       program: `${php}require 'GuzzleHttp/autoload.php';
 $client = new GuzzleHttp\\Client();
 $response = $client->get($full, ['headers' => ['Authorization' => $token]]);
 file_put_contents($out, $response->getBody());`,
       cures: [{ from: "['headers' =>", to: "['allow_redirects' => ['max' => 30], 'headers' =>" }],
-      note: 'for reports of more than 100 s',
     },
     {
       name: 'PHP Symfony HttpClient',
+      needs: "require 'Symfony/Component/HttpClient/autoload.php';",
+      why: 'waits 60 s in all, redirects among them',
       program: `${php}require 'Symfony/Component/HttpClient/autoload.php';
 $client = Symfony\\Component\\HttpClient\\HttpClient::create();
 $response = $client->request('GET', $full, ['headers' => ['Authorization' => $token]]);
 file_put_contents($out, $response->getContent());`,
-      cures: [{ from: "['headers' =>", to: "['timeout' => 120, 'headers' =>" }],
+      cures: [{ from: "['headers' =>", to: "['timeout' => 1200, 'headers' =>" }],
     },
   ],
 });
@@ -143,23 +148,30 @@ headers = { 'Authorization' => "Bearer #{ENV['TOKEN']}" }
 save = ->(body) { File.binwrite(ENV['OUT'], body) }
 `;
 
-export const rubyClients = script('Ruby', {
+export const rubyClients = scripts('Ruby', {
   command: 'ruby',
   file: 'pull.rb',
+  option: '-e',
   clients: [
     {
       name: 'Ruby open-uri',
+      why: 'sends the token on to storage',
       program: `${ruby}require 'open-uri'
 save.(URI.open(full, headers).read)`,
       cures: [
         {
           from: 'save.(URI.open(full, headers).read)',
-          to: `begin; save.(URI.open(full, headers.merge(redirect: false)).read); rescue OpenURI::HTTPRedirect => answer; save.(URI.open(answer.uri, read_timeout: 60).read); end`,
+          to: `begin
+  URI.open(full, headers.merge(redirect: false))
+rescue OpenURI::HTTPRedirect => answer
+  save.(URI.open(answer.uri).read)
+end`,
         },
       ],
     },
     {
       name: 'Ruby Net::HTTP',
+      why: 'follows no redirect',
       program: `${ruby}require 'net/http'
 response = Net::HTTP.get_response(URI(full), headers)
 raise response.body unless response.code == '200'
@@ -167,21 +179,26 @@ save.(response.body)`,
       cures: [
         {
           from: 'raise response.body unless',
-          to: "at = URI(full); response = Net::HTTP.get_response(at = URI.join(at, response['location'])) while response.code == '303'\nraise response.body unless",
+          to: `at = URI(full)
+response = Net::HTTP.get_response(at = URI.join(at, response['location'])) while response.code == '303'
+raise response.body unless`,
         },
       ],
     },
     {
       name: 'Ruby Faraday',
+      needs: "require 'faraday_middleware'",
+      why: 'follows 3 redirects',
       program: `${ruby}require 'faraday'
 require 'faraday_middleware'
 client = Faraday.new { |faraday| faraday.response :follow_redirects; faraday.response :raise_error }
 save.(client.get(full, nil, headers).body)`,
       cures: [{ from: ':follow_redirects;', to: ':follow_redirects, limit: 30;' }],
-      note: 'for reports of more than half a minute',
     },
     {
       name: 'Ruby HTTParty',
+      needs: "require 'httparty'",
+      why: 'sends the token on to storage',
       program: `${ruby}require 'httparty'
 response = HTTParty.get(full, headers: headers, format: :plain)
 raise response.body unless response.code == 200
@@ -190,34 +207,47 @@ save.(response.body)`,
         { from: 'headers: headers,', to: 'headers: headers, follow_redirects: false,' },
         {
           from: 'raise response.body',
-          to: "at = URI(full); response = HTTParty.get(at = URI.join(at, response.headers['location']), format: :plain, follow_redirects: false) while response.code == 303\nraise response.body",
+          to: `at = URI(full)
+response = HTTParty.get(at = URI.join(at, response.headers['location']), format: :plain, follow_redirects: false) while response.code == 303
+raise response.body`,
         },
       ],
     },
     {
       name: 'Ruby RestClient',
+      needs: "require 'rest-client'",
+      why: 'sends the token on to storage, and follows 10 redirects',
       program: `${ruby}require 'rest-client'
 save.(RestClient.get(full, headers).body)`,
       cures: [
         {
-          from: 'RestClient.get(full, headers).body',
-          to: 'RestClient::Request.execute(method: :get, url: full, headers: headers, max_redirects: 0) { |answer| RestClient.get(URI.join(full, answer.headers[:location]).to_s).body }',
+          from: 'save.(RestClient.get(full, headers).body)',
+          to: `at = RestClient::Request.execute(method: :get, url: full, headers: headers) { |answer| URI.join(full, answer.headers[:location]).to_s }
+save.(RestClient::Request.execute(method: :get, url: at, max_redirects: 30).body)`,
         },
       ],
     },
     {
       name: 'Ruby httpclient',
+      needs: "require 'httpclient'",
+      why: 'sends the token on to storage',
       program: `${ruby}require 'httpclient'
 save.(HTTPClient.new.get_content(full, nil, headers))`,
       cures: [
         {
           from: 'save.(HTTPClient.new.get_content(full, nil, headers))',
-          to: "answer = HTTPClient.new.get(full, nil, headers); at = URI(full); answer = HTTPClient.new.get(at = URI.join(at, answer.headers['Location'])) while answer.status == 303; save.(answer.body)",
+          to: `at = URI(full)
+answer = HTTPClient.new.get(at, nil, headers)
+answer = HTTPClient.new.get(at = URI.join(at, answer.headers['Location'])) while answer.status == 303
+raise answer.body unless answer.status == 200
+save.(answer.body)`,
         },
       ],
     },
     {
       name: 'Ruby http.rb',
+      needs: "require 'http'",
+      why: 'sends the token on to storage',
       program: `${ruby}require 'http'
 response = HTTP.headers(headers).follow.get(full)
 raise response.to_s unless response.code == 200
@@ -226,24 +256,32 @@ save.(response.body.to_s)`,
         { from: '.follow.get(full)', to: '.get(full)' },
         {
           from: 'raise response.to_s',
-          to: "at = URI(full); response = HTTP.get(at = URI.join(at, response['Location'])) while response.code == 303\nraise response.to_s",
+          to: `at = URI(full)
+response = HTTP.get(at = URI.join(at, response['Location'])) while response.code == 303
+raise response.to_s`,
         },
       ],
     },
     {
       name: 'Ruby excon',
+      needs: "require 'excon'",
+      why: 'follows no redirect',
       program: `${ruby}require 'excon'
 response = Excon.get(full, headers: headers, expects: [200])
 save.(response.body)`,
       cures: [
         {
           from: 'expects: [200])',
-          to: "expects: [200, 303]); at = URI(full); response = Excon.get((at = URI.join(at, response.headers['Location'])).to_s, expects: [200, 303]) while response.status == 303",
+          to: `expects: [200, 303])
+at = URI(full)
+response = Excon.get((at = URI.join(at, response.headers['Location'])).to_s, expects: [200, 303]) while response.status == 303`,
         },
       ],
     },
     {
       name: 'Ruby Typhoeus',
+      needs: "require 'typhoeus'",
+      why: 'follows no redirect',
       program: `${ruby}require 'typhoeus'
 response = Typhoeus.get(full, headers: headers)
 raise response.body unless response.code == 200
@@ -258,28 +296,35 @@ token <- paste("Bearer", Sys.getenv("TOKEN"))
 out <- Sys.getenv("OUT")
 `;
 
-export const rClients = script('R', {
+export const rClients = scripts('R', {
   command: 'Rscript',
   file: 'pull.R',
+  option: '-e',
   clients: [
     {
       name: 'R download.file',
+      why: 'waits 60 s in all',
       program: `${r}download.file(full, out, quiet = TRUE, headers = c(Authorization = token))`,
       cures: [
         {
           from: 'download.file(full, out, quiet = TRUE, headers = c(Authorization = token))',
-          to: `library(curl); curl_download(full, out, handle = handle_setheaders(new_handle(unrestricted_auth = FALSE), Authorization = token))`,
+          to: `options(timeout = 1200)
+download.file(full, out, quiet = TRUE, headers = c(Authorization = token))`,
         },
       ],
     },
     {
       name: 'R curl',
+      needs: 'library(curl)',
+      why: 'sends the token on to storage, and follows 10 redirects',
       program: `${r}library(curl)
 curl_download(full, out, handle = handle_setheaders(new_handle(), Authorization = token))`,
-      cures: [{ from: 'new_handle()', to: 'new_handle(unrestricted_auth = FALSE)' }],
+      cures: [{ from: 'new_handle()', to: 'new_handle(unrestricted_auth = FALSE, maxredirs = 30)' }],
     },
     {
       name: 'R httr',
+      needs: 'library(httr)',
+      why: 'sends the token on to storage, and follows 10 redirects',
       program: `${r}library(httr)
 response <- GET(full, add_headers(Authorization = token))
 stop_for_status(response)

@@ -1,16 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pythonWith } from '../python.ts';
-import { isHere, runProgram } from '../run-program.ts';
+import { runProgram } from '../run-program.ts';
 import type { Client, Language } from './client.ts';
 
 /** Runs a line for a POSIX shell, where the machine has the tool. */
 const tool = (command: string, client: Client): Language => ({
   name: command,
   clients: [client],
-  async prepare() {
-    return (await isHere(command, '--version')) ? (source, cwd, env) => sh(source, cwd, env) : undefined;
-  },
+  runtime: [command, '--version'],
+  prepare: async () => sh,
 });
 
 async function sh(source: string, cwd: string, env: Readonly<Record<string, string>>) {
@@ -21,17 +20,18 @@ async function sh(source: string, cwd: string, env: Readonly<Record<string, stri
 
 const filtered = '"$URL&filter[DeviceOrProxy]=$TEXT"';
 // curl resolves the redirect and follows none; what comes after needs no token.
-const located = `"$(curl -sS -o location -w '%{redirect_url}' -H "Authorization: Bearer $TOKEN" -G "$URL" --data-urlencode "filter[DeviceOrProxy]=$TEXT")"`;
+const located = `"$(curl -sS -o /dev/null -w '%{redirect_url}' -H "Authorization: Bearer $TOKEN" -G "$URL" --data-urlencode "filter[DeviceOrProxy]=$TEXT")"`;
 
 export const shellTools: readonly Language[] = [
   tool('curl', {
     name: 'curl',
+    why: 'takes brackets in a URL for a range',
     program: `curl -sSf -L -H "Authorization: Bearer $TOKEN" -o "$OUT" ${filtered}`,
     cures: [{ from: filtered, to: '-G "$URL" --data-urlencode "filter[DeviceOrProxy]=$TEXT"' }],
-    note: 'or `-g`, and the value percent-encoded; it keeps the token',
   }),
   tool('wget', {
     name: 'wget',
+    why: 'sends the token on to storage',
     program: `wget -q --header "Authorization: Bearer $TOKEN" -O "$OUT" ${filtered}`,
     cures: [
       { from: `--header "Authorization: Bearer $TOKEN" -O "$OUT" ${filtered}`, to: `-O "$OUT" ${located}` },
@@ -39,6 +39,7 @@ export const shellTools: readonly Language[] = [
   }),
   tool('aria2c', {
     name: 'aria2c',
+    why: 'sends the token on to storage',
     program: `aria2c -q --allow-overwrite --header "Authorization: Bearer $TOKEN" -d "$(dirname "$OUT")" -o "$(basename "$OUT")" ${filtered}`,
     cures: [
       { from: '--header "Authorization: Bearer $TOKEN" ', to: '' },
@@ -47,6 +48,7 @@ export const shellTools: readonly Language[] = [
   }),
   {
     name: 'httpie',
+    runtime: ['python3', '--version'],
     clients: [
       {
         name: 'HTTPie',

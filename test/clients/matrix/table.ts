@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { type Client, cured } from './client.ts';
 
 /** What was measured of a client. A mark is `✓` or `✗`. */
 export interface Row {
@@ -9,12 +10,12 @@ export interface Row {
   readonly oddText: string;
   readonly gzip: string;
   readonly token: string;
-  readonly cure: string;
+  readonly why: string;
 }
 
 const GUIDE = new URL('../../../docs/clients.md', import.meta.url);
 const BEGIN = '<!-- Made by npm run test:clients. -->\n';
-const END = '\n<!-- End of what it makes. -->';
+const END = '<!-- End of what it makes. -->\n';
 const COLUMNS = [
   ['name', 'client'],
   ['atOnce', 'at once'],
@@ -23,41 +24,78 @@ const COLUMNS = [
   ['oddText', 'odd text'],
   ['gzip', 'gzip'],
   ['token', 'the token'],
-  ['cure', 'what must change'],
+  ['why', 'what is in its way'],
 ] as const;
 
-const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-export const rowLine = (row: Row): string => line(COLUMNS.map(([key]) => cell(row[key])));
+const rowLine = (row: Row): string => line(COLUMNS.map(([key]) => row[key]));
 
-/** The table's rows in the guide, by the client's name. */
-export async function documentedRows(): Promise<Map<string, Row>> {
-  const guide = await readFile(GUIDE, 'utf8');
-  const table = guide.slice(guide.indexOf(BEGIN) + BEGIN.length, guide.indexOf(END));
-  const rows = table
-    .split('\n')
-    .slice(2)
-    .map((text) => {
-      const cells = text
-        .slice(2, -2)
-        .split(/(?<!\\) \| /)
-        .map((part) => part.replaceAll('\\|', '|'));
-      return Object.fromEntries(COLUMNS.map(([key], index) => [key, cells[index] ?? ''])) as unknown as Row;
-    });
-  return new Map(rows.filter(({ name }) => name !== '').map((row) => [row.name, row]));
-}
-
-/** Writes the rows into the guide; those of clients that this machine does not have stay as they are. */
-export async function writeRows(rows: readonly Row[]): Promise<void> {
-  const documented = await documentedRows();
-  for (const row of rows) documented.set(row.name, row);
-  const table = [
-    line(COLUMNS.map(([, title]) => title)),
-    line(COLUMNS.map(() => '---')),
-    ...[...documented.values()].map(rowLine),
-  ].join('\n');
+/** What the test makes of the guide: all around it, and its rows by the client's name. */
+async function readGuide() {
   const guide = await readFile(GUIDE, 'utf8');
   const [from, to] = [guide.indexOf(BEGIN) + BEGIN.length, guide.indexOf(END)];
-  await writeFile(GUIDE, guide.slice(0, from) + table + guide.slice(to));
+  const rows = [...guide.slice(from, to).matchAll(/^\| (.*) \|$/gm)].slice(2).map(([, cells = '']) => {
+    const texts = cells.split(' | ');
+    return Object.fromEntries(COLUMNS.map(([key], index) => [key, texts[index] ?? ''])) as unknown as Row;
+  });
+  return {
+    made: guide.slice(from, to),
+    rows: new Map(rows.map((row) => [row.name, row])),
+    with: (made: string) => guide.slice(0, from) + made + guide.slice(to),
+  };
+}
+
+export const documentedRows = async (): Promise<ReadonlyMap<string, Row>> => (await readGuide()).rows;
+
+/** What a program becomes by its cure: the lines that differ, as `diff` marks them; where lines only come in, the one that they come after. */
+function diff(before: readonly string[], after: readonly string[]): string[] {
+  const common = (i: number, j: number): number => {
+    if (i === before.length || j === after.length) return 0;
+    return before[i] === after[j] ? 1 + common(i + 1, j + 1) : Math.max(common(i + 1, j), common(i, j + 1));
+  };
+  const lines: string[] = [];
+  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
+    if (before[i] === after[j]) {
+      lines.push(` ${before[i++]}`);
+      j++;
+    } else if (i < before.length && common(i + 1, j) === common(i, j)) lines.push(`-${before[i++]}`);
+    else lines.push(`+${after[j++]}`);
+  }
+  return lines.filter((text, index) => text[0] !== ' ' || lines[index + 1]?.[0] === '+');
+}
+
+const cureOf = (client: Client): string =>
+  [
+    '<details>',
+    `<summary>${client.name}: ${client.why}</summary>\n`,
+    '```diff',
+    ...diff(client.program.trimEnd().split('\n'), cured(client).trimEnd().split('\n')),
+    '```\n',
+    '</details>',
+  ].join('\n');
+
+const render = (rows: Iterable<Row>, clients: readonly Client[]): string =>
+  [
+    line(COLUMNS.map(([, title]) => title)),
+    line(COLUMNS.map(() => '---')),
+    ...[...rows].map(rowLine),
+    '\n### What must change\n',
+    ...clients.filter(({ cures }) => cures).map(cureOf),
+    '',
+  ].join('\n');
+
+/** The guide as it is, and as these rows want it; those of clients that this machine does not have stay. */
+export async function guideWith(measured: readonly Row[], clients: readonly Client[]) {
+  const { rows, ...guide } = await readGuide();
+  const known = new Map([...rows, ...measured.map((row) => [row.name, row] as const)]);
+  const part = render(
+    clients.flatMap(({ name, why = '' }) => (known.has(name) ? { ...(known.get(name) as Row), why } : [])),
+    clients,
+  );
+  return {
+    says: guide.made,
+    shouldSay: part,
+    write: () => writeFile(GUIDE, guide.with(part)),
+  };
 }

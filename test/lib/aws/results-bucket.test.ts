@@ -49,7 +49,8 @@ afterAll(async () => {
 const results = (patienceMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, Date.now() + patienceMs);
 let keys = 0;
 const freshKey = (folder = 'orders') => `${folder}/${++keys}.json`;
-const put = (Key: string, Body: string) => clients.s3.send(new PutObjectCommand({ Bucket, Key, Body }));
+const put = (Key: string, text: string) =>
+  clients.s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) }));
 const get = async (Key: string) =>
   (await clients.s3.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString();
 const remove = (Key: string) => clients.s3.send(new DeleteObjectCommand({ Bucket, Key }));

@@ -275,8 +275,8 @@ describe('readPublication', () => {
 describe('abandonPublication', () => {
   it('leaves word by the execution, once', async () => {
     const results = memoryBucket();
-    expect(await abandonPublication(results, 'publications/12ab.json')).toBe('12ab');
-    expect(await abandonPublication(results, 'publications/12ab.json')).toBe('12ab');
+    expect(await abandonPublication(results, 'publications/12ab.json')).toEqual({ queryExecutionId: '12ab' });
+    expect(await abandonPublication(results, 'publications/12ab.json')).toEqual({ queryExecutionId: '12ab' });
     expect(results.objects.get('abandoned/12ab.json')).toMatchObject({ document: {}, etag: '"1"' });
   });
 });

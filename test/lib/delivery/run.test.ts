@@ -131,5 +131,10 @@ describe('publicationOf', () => {
     };
     expect(publicationOf(begun, succeededRecord())).toEqual({ ...of, dataVersion: begun.data.version });
     expect(publicationOf(begun, succeededRecord({ isCopy: false }))).toEqual(of);
+    const asked = { ...begun, terms: { ...begun.terms, partner: 'first-partner' } };
+    expect(publicationOf(asked, succeededRecord({ isCopy: false }))).toEqual({
+      ...of,
+      partner: 'first-partner',
+    });
   });
 });

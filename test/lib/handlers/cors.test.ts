@@ -36,7 +36,7 @@ describe('pages of other origins', () => {
       Location: '/there',
       'Access-Control-Allow-Origin': PARTNER,
       'Access-Control-Expose-Headers':
-        'Cache-Status, Data-Version, Retry-After, Service-Version, x-amzn-RequestId',
+        'Cache-Status, Data-Version, Deprecation, Link, Retry-After, Service-Version, Sunset, x-amzn-RequestId',
       'Service-Version': expect.any(String),
       Vary: 'Accept-Encoding, Origin',
     });

@@ -21,7 +21,7 @@ const PARAMETERS = {
 };
 const CLAIMED = {
   ENTITLEMENTS: 'claims',
-  PUBLISHER_COMPANIES_CLAIM: 'companies',
+  COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
   EVERY_COMPANY_VALUE: 'all',
 };
 

@@ -57,6 +57,41 @@ describe('what every route has around it', () => {
     ]);
   });
 
+  it.each<[string, () => object]>([
+    ['an answer', () => ({ statusCode: 303, body: '' })],
+    [
+      'a problem',
+      () => {
+        throw new ReportTooLarge();
+      },
+    ],
+  ])('tells the caller in %s that the version it names is to go, and no other caller', async (_, act) => {
+    const going = new Map([
+      [
+        '1.0',
+        {
+          deprecatedAt: '2027-01-01T00:00:00Z',
+          sunsetAt: '2028-01-01T00:00:00Z',
+          link: 'https://reports.example/2.0',
+        },
+      ],
+    ]);
+    const { parts } = functionSetting();
+    const handler = problemChain(parts, going).handler(async () => act() as never);
+    const path = '/reporting/publisherperformance';
+    const headersFor = async (parameters: Record<string, string[]>) =>
+      (await invoke(handler, requestEvent({ path, parameters }))).headers ?? {};
+    const told = await headersFor({ 'api-version': ['1.0'] });
+    expect(told).toMatchObject({
+      Deprecation: '@1798761600',
+      Sunset: 'Sat, 01 Jan 2028 00:00:00 GMT',
+      Link: '<https://reports.example/2.0>; rel="deprecation sunset"',
+      'Service-Version': 'unknown',
+    });
+    for (const parameters of [{ 'api-version': ['2.0'] }, {}])
+      expect(Object.keys(await headersFor(parameters))).not.toContain('Deprecation');
+  });
+
   it('counts an answer once', async () => {
     const { metrics, published } = await answering(({ facts }) => {
       Object.assign(facts, { isReady: true, ends: [{ state: 'succeeded', bytesScanned: 5, queryMs: 6 }] });

@@ -22,6 +22,7 @@ const publication: Publication = {
     { name: 'Day', type: 'datetime' },
     { name: 'Clicks', type: 'integer' },
   ],
+  partner: 'first-partner',
 };
 const event = { detail: { object: { key: REQUEST } } };
 
@@ -44,7 +45,7 @@ describe('the publishing function', () => {
       {
         level: 'info',
         message: 'publication',
-        facts: { publication: REQUEST, durationMs: 5, queryExecutionId: 'q1' },
+        facts: { publication: REQUEST, durationMs: 5, queryExecutionId: 'q1', partner: 'first-partner' },
       },
     ]);
   });
@@ -58,9 +59,15 @@ describe('the publishing function', () => {
     expect(lines).toMatchObject([{ level: 'info' }]);
   });
 
-  it.each<[string, (results: ReturnType<typeof publishing>['results']) => void, string]>([
-    ['the request is gone', () => {}, `there is no publication ${REQUEST} that can be read`],
-    ['the result is gone', (results) => results.put(REQUEST, publication), 'the result of query q1 is gone'],
+  const named = { queryExecutionId: 'q1', partner: 'first-partner' };
+  it.each<[string, (results: ReturnType<typeof publishing>['results']) => void, string, object]>([
+    ['the request is gone', () => {}, `there is no publication ${REQUEST} that can be read`, {}],
+    [
+      'the result is gone',
+      (results) => results.put(REQUEST, publication),
+      'the result of query q1 is gone',
+      named,
+    ],
     [
       'the result is broken',
       (results) => {
@@ -68,28 +75,37 @@ describe('the publishing function', () => {
         results.putResult(publication.location, 'nonsense');
       },
       "the engine's result file is not in its CSV dialect",
+      named,
     ],
-  ])('fails where %s, so that Lambda runs it again, and logs it as an error', async (_, prepare, message) => {
-    const { results, run, lines } = publishing();
-    prepare(results);
-    await expect(run()).rejects.toThrow(message);
-    expect(lines).toEqual([
-      {
-        level: 'error',
-        message: 'publication',
-        facts: {
-          publication: REQUEST,
-          durationMs: 5,
-          error: expect.objectContaining({ message: expect.stringContaining(message) }),
+  ])(
+    'fails where %s, so that Lambda runs it again, and logs it as an error',
+    async (_, prepare, message, known) => {
+      const { results, run, lines } = publishing();
+      prepare(results);
+      await expect(run()).rejects.toThrow(message);
+      expect(lines).toEqual([
+        {
+          level: 'error',
+          message: 'publication',
+          facts: {
+            publication: REQUEST,
+            durationMs: 5,
+            ...known,
+            error: expect.objectContaining({ message: expect.stringContaining(message) }),
+          },
         },
-      },
-    ]);
-  });
+      ]);
+    },
+  );
 });
 
 describe('the abandoning function', () => {
-  it('leaves word for those who wait, and logs it as an error', async () => {
+  it.each([
+    ['', publication.partner],
+    [', of a request without a name too', undefined],
+  ])('leaves word for those who wait, and logs it as an error%s', async (_, partner) => {
     const { parts, results, lines, untils } = functionSetting();
+    results.put(REQUEST, { ...publication, partner });
     await abandonmentHandler(parts)({
       requestContext: { condition: 'RetriesExhausted' },
       requestPayload: event,
@@ -100,7 +116,7 @@ describe('the abandoning function', () => {
       {
         level: 'error',
         message: 'publication abandoned',
-        facts: { publication: REQUEST, queryExecutionId: 'q1', condition: 'RetriesExhausted' },
+        facts: { publication: REQUEST, queryExecutionId: 'q1', partner, condition: 'RetriesExhausted' },
       },
     ]);
   });

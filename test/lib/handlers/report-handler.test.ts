@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unauthenticated } from '../../../lib/answers/problem.ts';
+import { NotAuthorized, Unauthenticated } from '../../../lib/answers/problem.ts';
 import { reportHandler } from '../../../lib/handlers/report-handler.ts';
 import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
@@ -23,7 +23,7 @@ const PARAMETERS = {
 };
 const CLAIMED = {
   ENTITLEMENTS: 'claims',
-  PUBLISHER_COMPANIES_CLAIM: 'companies',
+  COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
   EVERY_COMPANY_VALUE: 'all',
 };
 
@@ -34,6 +34,7 @@ function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {
     ...made.parts,
     verifyToken: async (authorization) => {
       tokens.push(authorization);
+      if (authorization === 'Bearer without-scope') throw new NotAuthorized('scope', 'first-partner');
       if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
       return claims;
     },
@@ -170,6 +171,17 @@ describe('a report route', () => {
     expect(answer.statusCode).toBe(401);
     expect(made.lake.looks).toEqual([]);
     expect(made.lines).toMatchObject([{ level: 'info', facts: { problem: 'unauthenticated', status: 401 } }]);
+  });
+
+  it('is 401 for a good token without the scope, and the log names whose it is', async () => {
+    const made = service();
+    expect((await made.ask(PARAMETERS, { Authorization: ['Bearer without-scope'] })).statusCode).toBe(401);
+    expect(made.lines).toMatchObject([
+      {
+        level: 'info',
+        facts: { problem: 'not-authorized', client: 'first-partner', partner: 'first-partner' },
+      },
+    ]);
   });
 
   it.each([{}, undefined])('is 400 with every fault where nothing was asked (%j)', async (parameters) => {

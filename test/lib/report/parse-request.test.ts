@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRequest } from '../../../lib/answers/problem.ts';
 import { problemResponse } from '../../../lib/answers/problem-response.ts';
-import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
+import { advertiserReport, fieldOf, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
 const good = {
@@ -30,11 +30,13 @@ const refusalOf = (changes: Parameters, accept?: string, report?: Report): Inval
 };
 const faultsOf = (...request: [Parameters, string?, Report?]) => refusalOf(...request).faults;
 
+const named = (name: string) => fieldOf(publisherReport, name);
+
 describe('parseRequest', () => {
   it('reads fields in requested order, the window in milliseconds and no filters', () => {
     expect(parse({ requestedFields: ['Clicks,Day,Opens'] })).toEqual({
       report: publisherReport,
-      requestedFields: ['Clicks', 'Day', 'Opens'],
+      requestedFields: ['Clicks', 'Day', 'Opens'].map(named),
       window: { start: Date.UTC(2026, 0, 1), end: Date.UTC(2026, 1, 1) },
       filters: [],
     });
@@ -48,10 +50,10 @@ describe('parseRequest', () => {
       'filter[DateTime]': ['2026-01-02T03:00:00Z'],
     });
     expect(filters).toEqual([
-      { field: 'DateTime', values: [Date.UTC(2026, 0, 2, 3)] },
-      { field: 'Day', values: [Date.UTC(2026, 0, 2)] },
-      { field: 'PlacementId', values: [-9223372036854775808n, 7n] },
-      { field: 'DeviceOrProxy', values: ['desktop', 'phone'] },
+      { kind: 'time', dimension: named('DateTime'), values: [Date.UTC(2026, 0, 2, 3)] },
+      { kind: 'time', dimension: named('Day'), values: [Date.UTC(2026, 0, 2)] },
+      { kind: 'column', dimension: named('PlacementId'), values: [-9223372036854775808n, 7n] },
+      { kind: 'column', dimension: named('DeviceOrProxy'), values: ['desktop', 'phone'] },
     ]);
   });
 

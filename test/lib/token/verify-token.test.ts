@@ -21,6 +21,19 @@ const outcome = async (claims: object, requiredClaim?: { name: string; value: st
   );
 };
 
+describe('a good token without the scope', () => {
+  it.each([
+    ['the client', { client_id: 'first-partner', sub: 'other' }, 'first-partner'],
+    ['the subject where it names no client', { sub: 'somebody' }, 'somebody'],
+    ['nobody where it names neither', { sub: undefined }, 'unnamed'],
+  ])('tells the log of %s', async (_, claims, caller) => {
+    const token = await provider.signToken(claims, {});
+    await expect(tokenVerifier({ ...provider, apiScope })(`Bearer ${token}`)).rejects.toMatchObject({
+      caller,
+    });
+  });
+});
+
 describe('a token of an API without a required claim', () => {
   it.each([
     ['the scope', { scope }, 'good'],

@@ -1,4 +1,4 @@
-import { gatewayProblems, refusedByFirewall } from '../answers/gateway-problems.ts';
+import { gatewayProblems, refusedByFirewall } from './gateway-problems.ts';
 import {
   InvalidRequest,
   NoRecords,
@@ -8,16 +8,16 @@ import {
   ReportTooLarge,
   Unauthenticated,
   Unavailable,
-} from '../answers/problem.ts';
-import { problemDocument } from '../answers/problem-document.ts';
-import { problemResponse } from '../answers/problem-response.ts';
+} from './problem.ts';
+import { problemDocument } from './problem-document.ts';
+import { problemResponse } from './problem-response.ts';
 
 /** A problem as a caller may see it: the very document and headers that the service, or its gateway, answers. */
 export interface KnownProblem {
   readonly name: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  readonly document: { readonly type: string; readonly detail: string };
+  readonly document: { readonly type: string; readonly title: string; readonly detail: string };
 }
 
 const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
@@ -29,7 +29,7 @@ export const causes = (scope: string): readonly Problem[] => [
   ]),
   new ReportTooLarge(),
   new Unauthenticated('The access token is invalid or has expired. Request a new one.'),
-  new NotAuthorized(scope),
+  new NotAuthorized(scope, 'partner'),
   new NoRecords('Advertiser performance report'),
   new NoSuchDownload(),
   new Unavailable('The report took too long and was given up. Narrow it, or request it later.', 60),

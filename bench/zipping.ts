@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
+import { GZIP_LEVEL, gzipped } from '../lib/delivery/gzipped.ts';
+import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
+import { engineFile, repeated } from './engine-file.ts';
+import type { Section } from './section.ts';
+import { figure, median, times } from './statistics.ts';
+
+const LEVELS = [1, 3, 4, 5, 6, 7, 9];
+const ROUNDS = 3;
+const CHUNK_BYTES = 64 * 1024;
+const REPORT_BYTES = 1e9;
+const REGULAR_BYTES = 30_000_000;
+const LINES_MBIT = [20, 200];
+
+const question = {
+  report: publisherReport,
+  fields: [
+    ...[
+      'DateTime',
+      'PlacementId',
+      'ContainerId',
+      'PublisherAccountId',
+      'PublisherCompanyId',
+      'DeviceOrProxy',
+    ],
+    ...['ServedAds', 'Opens', 'Clicks', 'Revenue'],
+  ],
+  firstDay: '2026-01-01',
+  days: 28,
+};
+const columns: CsvColumn[] = question.fields.map((name) => ({
+  name,
+  type: fieldOf(publisherReport, name)?.type ?? 'string',
+}));
+
+async function* chunksOf(file: Buffer) {
+  for (let at = 0; at < file.length; at += CHUNK_BYTES) yield file.subarray(at, at + CHUNK_BYTES);
+}
+
+async function bytesIn(chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of chunks) bytes += chunk.length;
+  return bytes;
+}
+
+async function bytesByGzip(file: Buffer): Promise<number> {
+  const gzip = spawn('gzip', ['-6', '-c'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  gzip.stdin.end(file);
+  const [bytes] = await Promise.all([bytesIn(gzip.stdout), once(gzip, 'exit')]);
+  return bytes;
+}
+
+/** Zips it; resolves to the bytes, and the seconds of processor time: of time, others take their part. */
+async function zip(file: Buffer, level: number) {
+  const before = process.cpuUsage();
+  const bytes = await bytesIn(gzipped(chunksOf(file), level));
+  const { user, system } = process.cpuUsage(before);
+  return { bytes, seconds: (user + system) / 1e6 };
+}
+
+async function measureLevel(level: number, report: Buffer, regular: Buffer) {
+  const rounds = [];
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await zip(report, level));
+  return {
+    level,
+    bytes: rounds[0]?.bytes ?? Number.NaN,
+    bytesASecond: report.length / median(rounds.map(({ seconds }) => seconds)),
+    regularBytes: (await zip(regular, level)).bytes,
+  };
+}
+
+type Level = Awaited<ReturnType<typeof measureLevel>>;
+
+export async function measure(): Promise<Section> {
+  const file = await engineFile(question, 1_000_000);
+  const chunks: Buffer[] = [];
+  for await (const chunk of retypeCsv(columns, chunksOf(file))) chunks.push(Buffer.from(chunk));
+  const report = Buffer.concat(chunks);
+  const regular = repeated(report.subarray(0, report.indexOf('\n', 30_000) + 1), REGULAR_BYTES);
+  const [reportByGzip, regularByGzip] = [await bytesByGzip(report), await bytesByGzip(regular)];
+
+  const levels: Level[] = [];
+  for (const level of LEVELS) levels.push(await measureLevel(level, report, regular));
+  const transfer = (bytes: number, mbit: number) => `${figure((bytes * 8) / (mbit * 1e6))} s`;
+  const lastByte = ({ bytes, bytesASecond }: Level, mbit: number) =>
+    `${figure(REPORT_BYTES / bytesASecond + (REPORT_BYTES * (bytes / report.length) * 8) / (mbit * 1e6))} s`;
+  const chosen = levels.find(({ level }) => level === GZIP_LEVEL) as Level;
+  const worst = Math.max(chosen.bytes / reportByGzip, chosen.regularBytes / regularByGzip);
+  return {
+    title: 'Zipping',
+    method:
+      `A report (${columns.length} columns, ${figure(report.length / 1e6)} MB) through the service's gzip, one core, ` +
+      `${ROUNDS} rounds; the regular report is 30 kB of its rows again and again. The time to the last byte of 1 GB is that ` +
+      'of the first who wants it in gzip: zipping, then the transfer.',
+    table: [
+      [
+        ...['level', 'bytes', 'MB/s of CPU', ...LINES_MBIT.map((mbit) => `1 GB at ${mbit} Mbit/s`)],
+        ...['beside `gzip -6`', 'a regular report beside it'],
+      ],
+      ['plain', '1', '', ...LINES_MBIT.map((mbit) => transfer(REPORT_BYTES, mbit)), '', ''],
+      ...levels.map((one) => [
+        ...[String(one.level), `1/${figure(report.length / one.bytes)}`, figure(one.bytesASecond / 1e6)],
+        ...LINES_MBIT.map((mbit) => lastByte(one, mbit)),
+        ...[times(one.bytes / reportByGzip), times(one.regularBytes / regularByGzip)],
+      ]),
+    ],
+    reading:
+      'The first who wants a report in gzip waits least with level 4 or 5; everyone later waits for the transfer alone. ' +
+      'Why 6: [decision 62](decisions/0062-gzip-beside-the-plain-file.md).',
+    goals: [{ goal: 'at most 1.05x the bytes of `gzip -6`', measured: times(worst), isMet: worst <= 1.05 }],
+  };
+}

@@ -1,0 +1,19 @@
+/** What callers are told of a version of the API that is to go (docs/contract.md#when-a-version-goes). */
+export interface GoingVersion {
+  /** Since when it should no longer be used: `2027-01-01T00:00:00Z`. */
+  readonly deprecatedAt: string;
+  /** From when on it may be refused. */
+  readonly sunsetAt: string;
+  /** Where it says what to do instead. */
+  readonly link: string;
+}
+
+/** The versions of which it is decided that they go. */
+export const GOING_VERSIONS: ReadonlyMap<string, GoingVersion> = new Map();
+
+/** The headers of RFC 9745 and RFC 8594. */
+export const goingHeaders = ({ deprecatedAt, sunsetAt, link }: GoingVersion) => ({
+  Deprecation: `@${Date.parse(deprecatedAt) / 1_000}`,
+  Sunset: new Date(sunsetAt).toUTCString(),
+  Link: `<${link}>; rel="deprecation sunset"`,
+});

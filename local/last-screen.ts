@@ -1,0 +1,22 @@
+/** What `npm start` says when it is ready: where the service is, and what to try next. */
+export const lastScreen = ({
+  apiUrl,
+  curl,
+  stackFile,
+}: {
+  readonly apiUrl: string;
+  /** One line that pulls a report. */
+  readonly curl: string;
+  readonly stackFile: string;
+}): string => `
+Ready at ${apiUrl}. Try:
+
+1. The page: open ${apiUrl}/ in a browser and build a report by looking.
+2. A report in a shell:
+
+${curl}
+
+3. Your own program: docs/clients.md. Your own events, partners and faults: docs/local.md. All documents: docs/README.md.
+
+Addresses and credentials are in ${stackFile}. Ctrl-C stops the service.
+`;

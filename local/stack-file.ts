@@ -1,0 +1,86 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAlive } from './is-alive.ts';
+import type { Stack } from './stack.ts';
+
+/** Where `npm start` keeps what it makes. */
+export const LOCAL_DIR = process.env['LOCAL_DIR'] || join(import.meta.dirname, '..', '.local');
+
+/** What a running stack tells of itself: addresses, credentials, and its process. */
+export type StackFacts = Pick<
+  Stack,
+  | 'apiUrl'
+  | 'tokenUrl'
+  | 'clientId'
+  | 'clientSecret'
+  | 'scope'
+  | 'storageUrl'
+  | 'athenaUrl'
+  | 'faultsUrl'
+  | 'clients'
+  | 'environment'
+> & { readonly pid: number };
+
+const FIRST = 'stack.json';
+const FILE = /^stack(-\d+)?\.json$/;
+
+const portOf = ({ apiUrl }: Pick<StackFacts, 'apiUrl'>): string => new URL(apiUrl).port;
+
+/** A stack's file: `stack.json` of the first that runs, `stack-<port>.json` of each further one. */
+export interface StackFile {
+  readonly path: string;
+  /** What `npm run token` needs in PORT to find this stack; undefined where it needs nothing. */
+  readonly port: string | undefined;
+}
+
+/** Writes a stack's file; that of another stack stays as it is. */
+export async function writeStackFile(home: string, facts: StackFacts): Promise<StackFile> {
+  const text = `${JSON.stringify(facts, null, 2)}\n`;
+  const first = join(home, FIRST);
+  try {
+    await writeFile(first, text, { flag: 'wx' });
+    return { path: first, port: undefined };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const port = portOf(facts);
+  const path = join(home, `stack-${port}.json`);
+  await writeFile(path, text);
+  return { path, port };
+}
+
+async function readFacts(path: string): Promise<StackFacts | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The stacks that run, the first one first. */
+async function runningStacks(home: string): Promise<StackFacts[]> {
+  const names = (await readdir(home).catch(() => [])).filter((name) => FILE.test(name));
+  names.sort((a, b) => a.length - b.length);
+  const found = await Promise.all(names.map((name) => readFacts(join(home, name))));
+  return found.filter((facts) => facts !== undefined).filter(({ pid }) => isAlive(pid));
+}
+
+/** The stack that runs at a port, or the first one where no port is named; undefined where there is none. */
+export async function runningStack(home: string, port?: string): Promise<StackFacts | undefined> {
+  const stacks = await runningStacks(home);
+  return !port || port === '0' ? stacks[0] : stacks.find((facts) => portOf(facts) === port);
+}
+
+/** Removes what killed processes could not remove any more: their files and their directories. */
+export async function removeLeftovers(home: string): Promise<void> {
+  const names = await readdir(home).catch(() => []);
+  const left = await Promise.all(
+    names.map(async (name) => {
+      const run = /^run-(\d+)$/.exec(name)?.[1];
+      if (run !== undefined) return !isAlive(Number(run));
+      return FILE.test(name) && !isAlive((await readFacts(join(home, name)))?.pid);
+    }),
+  );
+  const dead = names.filter((_, index) => left[index]);
+  await Promise.all(dead.map((name) => rm(join(home, name), { recursive: true, force: true })));
+}

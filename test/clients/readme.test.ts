@@ -1,0 +1,94 @@
+/** What README.md and docs/security.md show of a terminal is what a terminal shows: `npm start` on its sample events. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { makeSampleEvents } from '../../local/events/sample-events.ts';
+
+const root = join(import.meta.dirname, '../..');
+const README_URL = 'http://127.0.0.1:8080';
+
+let home: string;
+let output = '';
+let apiUrl: string;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'performance-reports-readme-'));
+  const child = spawn(process.execPath, ['local/start.ts'], {
+    cwd: root,
+    env: {
+      ...process.env,
+      LOCAL_DIR: home,
+      PORT: '0',
+      // Kept, since they are always the same and take their time.
+      EVENTS_DIR: await makeSampleEvents({ directory: join(root, '.local/events') }),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  stop = async () => {
+    child.kill('SIGINT');
+    await ended;
+    await rm(home, { recursive: true, force: true });
+  };
+  child.stdout.on('data', (text) => (output += text));
+  await vi.waitFor(() => expect(output).toContain('Ctrl-C'), { timeout: 60_000, interval: 50 });
+  apiUrl = /Ready at (http:\S+)\. /.exec(output)?.[1] ?? '';
+}, 120_000);
+afterAll(() => stop());
+
+interface Shown {
+  readonly command: string;
+  readonly answer: string;
+}
+
+/** The commands that a page shows, and what it shows of their answers. */
+async function shownOn(page: string): Promise<Shown[]> {
+  const text = await readFile(join(root, page), 'utf8');
+  const blocks = [...text.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  return blocks.flatMap((block) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((part) => {
+        const end = part.indexOf('\n');
+        return { command: part.slice(0, end), answer: part.slice(end + 1) };
+      }),
+  );
+}
+
+/** Every answer has an id of its own. */
+const withoutInstance = (answer: string) => answer.replace(/urn:uuid:[0-9a-f-]{36}/, 'urn:uuid:…');
+
+/** Runs commands in one shell; resolves to what each wrote. */
+async function answersOf(commands: readonly string[]): Promise<string[]> {
+  const mark = '--- the end of an answer ---';
+  const script = [
+    'token() { npm run --silent token -- "$1"; }',
+    ...commands.map((command) => `${command.replaceAll(README_URL, apiUrl)}\necho '${mark}'`),
+  ].join('\n');
+  const env = { ...process.env, LOCAL_DIR: home };
+  const { stdout } = await promisify(execFile)('sh', ['-c', script], { cwd: root, env });
+  return stdout.split(`${mark}\n`).slice(0, -1);
+}
+
+it('answers each command of the pages as they say', async () => {
+  const shown = [...(await shownOn('README.md')), ...(await shownOn('docs/security.md'))];
+  expect(shown.length).toBeGreaterThanOrEqual(7);
+  const answers = await answersOf(shown.map(({ command }) => command));
+  expect(
+    answers.map((answer, index) => ({
+      command: shown[index]?.command,
+      answer: withoutInstance(answer).trimEnd(),
+    })),
+  ).toEqual(shown.map(({ command, answer }) => ({ command, answer: withoutInstance(answer).trimEnd() })));
+});
+
+it('prints the line that the README begins with', async () => {
+  const [first] = await shownOn('README.md');
+  const printed = /^curl .*$/m.exec(output)?.[0].replace(`LOCAL_DIR='${home}' `, '');
+  expect(printed?.replace(apiUrl, README_URL)).toBe(first?.command);
+});

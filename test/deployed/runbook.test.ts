@@ -1,0 +1,215 @@
+/** What docs/runbook.md has for 3 am, run as it stands there. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accessToken } from '../../local/access-token.ts';
+import { expectedReport, type Question } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator } from './operator.ts';
+
+const lane = currentLane() as Lane;
+const { aws, outputs, partner, shell } = operator(lane);
+const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
+const blocks = new Map(
+  [...runbook.matchAll(/^ *```sh (\S+)\n(.*?)^ *```$/gms)].map(([, name = '', text = '']) => [name, text]),
+);
+
+/** Not run here: the emulator has one secret a client, and no second region. */
+const NOT_HERE = ['new-secret.sh', 'save-the-register.sh'];
+const ran = new Set<string>();
+
+/** Runs a block of the runbook after `shell.sh`, with these variables; resolves to what it wrote. */
+async function run(name: string, variables: Readonly<Record<string, string>> = {}): Promise<string> {
+  ran.add(name);
+  return shell(`${blocks.get('shell.sh')}\n${blocks.get(name)}`, { STAGE: lane.stage, ...variables });
+}
+
+const NAME = 'runbook-partner';
+const events = knownEvents(11, 300);
+const question: Question = {
+  fields: ['Day', 'Clicks', 'Revenue'],
+  start: '2026-01-01T00:00:00Z',
+  end: '2026-02-01T00:00:00Z',
+};
+const report = expectedReport('publisherperformance', events.publisher_events, question);
+
+let service: Service;
+let token: string;
+beforeAll(async () => {
+  service = await startService(events);
+  const added = await partner(
+    ...['add', lane.stage, NAME, '--publisher-companies', 'every-company'],
+    ...['--contact', 'reports@partner.example'],
+  );
+  const [clientId = '', clientSecret = ''] = ['client id', 'client secret'].map(
+    (label) => RegExp(`${label} +(\\S+)`).exec(added)?.[1],
+  );
+  token = await accessToken({ ...service.stack, clientId, clientSecret });
+});
+afterAll(() => service.close());
+
+const get = async (redirect: 'follow' | 'manual' = 'follow') => {
+  const headers = { Authorization: `Bearer ${token}` };
+  return service.request('publisherperformance', queryOf(question), { redirect, headers });
+};
+const pulled = async () => (await get()).text();
+
+/** The query of the report's file, by the objects that there are. */
+async function queryOfReport(): Promise<string> {
+  const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
+  const listed = await aws(
+    ...['s3api', 'list-objects-v2', '--bucket', ResultsBucket, '--prefix', 'reports/'],
+    ...['--query', 'Contents[].Key', '--output', 'text'],
+  );
+  const [, id = ''] = /reports\/([\w-]+)\//.exec(listed) ?? [];
+  return id;
+}
+
+/** How long a function goes by what it has read, and some seconds for the requests. */
+const MINUTE = { timeout: 75_000, interval: 2_000 };
+
+describe('a request', () => {
+  it('is found in the logs with its query', async () => {
+    const answer = await get('manual');
+    expect(answer.status).toBe(303);
+    const REQUEST = answer.headers.get('x-amzn-requestid') ?? '';
+    expect(await run('one-request.sh', { REQUEST })).toContain('"message":"request"');
+    const QUERY = await queryOfReport();
+    expect(await run('its-query.sh', { QUERY })).toContain('SUCCEEDED');
+    expect(await run('its-sql.sh', { QUERY })).toContain('FROM publisher_events');
+  });
+
+  it('is found with all that its partner pulled', async () => {
+    const PARTNER = NAME;
+    expect(await run('of-which-data.sh', { PARTNER })).toContain('publisherperformance');
+    expect(await run('what-was-pulled.sh', { PARTNER })).toContain('publisherperformance');
+    expect(await run('who-scans.sh')).toContain(NAME);
+  });
+});
+
+describe('a day', () => {
+  const days = events.publisher_events.map((row) => String(row['event_time']).slice(0, 10));
+  const DAY = days.find((day) => day > '2026-01-01' && day < '2026-02-01') ?? '';
+  const PREFIX = `publisher_events/day=${DAY}/`;
+
+  it('shows its files, and the lake its faults', async () => {
+    expect(await run('files-of-the-day.sh', { DAY })).toContain(PREFIX);
+    expect(await run('check-the-lake.sh')).toContain('publisher_events');
+  });
+
+  it('that was deleted comes back, and so does a version that was overwritten', async () => {
+    const { EventsBucket = '' } = await outputs(lane.stage, 'data');
+    await aws('s3', 'rm', '--recursive', `s3://${EventsBucket}/${PREFIX}`);
+    expect(await pulled()).not.toBe(report);
+    await run('undelete.sh', { PREFIX });
+    expect(await pulled()).toBe(report);
+
+    const listed = await aws(
+      ...['s3api', 'list-object-versions', '--bucket', EventsBucket, '--prefix', PREFIX],
+      ...['--query', 'Versions[?IsLatest].[Key,VersionId]', '--output', 'text'],
+    );
+    const [KEY = '', VERSION = ''] = listed.trim().split(/\s+/);
+    await aws('s3api', 'put-object', '--bucket', EventsBucket, '--key', KEY);
+    await run('bring-a-version-back.sh', { KEY, VERSION });
+    expect(await pulled()).toBe(report);
+  });
+});
+
+describe('a file', () => {
+  it('is handed over by a link', async () => {
+    const link =
+      (await run('a-link-by-hand.sh', { QUERY: await queryOfReport() })).trim().split('\n').at(-1) ?? '';
+    const answer = await fetch(link);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toMatch(/^"Day"/);
+  });
+
+  it('is made again where it was dropped', async () => {
+    await run('drop-one-report.sh', { QUERY: await queryOfReport() });
+    expect(await pulled()).toBe(report);
+  });
+
+  it('of a partner is deleted: a link to it leads nowhere, and the next request makes it again', async () => {
+    const link = (await get('manual')).headers.get('location') ?? '';
+    expect((await fetch(link)).status).toBe(200);
+    await run('delete-reports.sh', { PARTNER: NAME });
+    expect((await fetch(link)).status).toBe(404);
+    expect(await pulled()).toBe(report);
+  });
+});
+
+describe('the service', () => {
+  it('is stopped, and started again', async () => {
+    await run('stop-everything.sh');
+    const name = `performance-reports-${lane.stage}-publisherperformance`;
+    const invoked = aws('lambda', 'invoke', '--function-name', name, '/dev/null');
+    await expect(invoked).rejects.toThrow('TooManyRequestsException');
+    const workgroup = `performance-reports-${lane.stage}`;
+    const state = () =>
+      aws(
+        'athena',
+        'get-work-group',
+        '--work-group',
+        workgroup,
+        '--query',
+        'WorkGroup.State',
+        '--output',
+        'text',
+      );
+    expect(await state()).toContain('DISABLED');
+    await run('start-again.sh');
+    expect(await state()).toContain('ENABLED');
+    await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(303);
+  });
+
+  it('caps its queries', async () => {
+    await run('cap-queries.sh');
+    const answer = await aws('athena', 'get-work-group', '--work-group', `performance-reports-${lane.stage}`);
+    expect(answer).toContain('10000000000');
+  });
+
+  it('starts its functions anew', async () => {
+    await run('start-functions-anew.sh');
+    expect(await pulled()).toBe(report);
+  });
+
+  it('has another secret for the probe', async () => {
+    const secrets = await aws(
+      'secretsmanager',
+      'list-secrets',
+      '--query',
+      'SecretList[].ARN',
+      '--output',
+      'text',
+    );
+    const [SECRET = ''] = secrets.trim().split(/\s+/);
+    const value = () =>
+      aws(
+        'secretsmanager',
+        'get-secret-value',
+        '--secret-id',
+        SECRET,
+        '--query',
+        'SecretString',
+        '--output',
+        'text',
+      );
+    const before = await value();
+    await run('probe-secret.sh', { SECRET, CLIENT: 'a', NEW_SECRET: 'b' });
+    expect(JSON.parse(await value())).toEqual({ clientId: 'a', clientSecret: 'b' });
+    await aws('secretsmanager', 'put-secret-value', '--secret-id', SECRET, '--secret-string', before.trim());
+  });
+});
+
+describe('a partner', () => {
+  it('is cut off within a minute', async () => {
+    expect((await get('manual')).status).toBe(303);
+    await run('cut-off.sh', { PARTNER: NAME });
+    await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(401);
+  });
+});
+
+it('every block of the runbook was run, but for those that can not be run here', () => {
+  expect([...ran, ...NOT_HERE, 'shell.sh'].sort()).toEqual([...blocks.keys()].sort());
+});

@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { anchorsOf, linksOf } from './markdown.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  .toString()
+  .trim()
+  .split('\n')
+  // Deleted, and not yet committed.
+  .filter((file) => existsSync(join(root, file)));
+const pages = files.filter((file) => file.endsWith('.md'));
+const sources = files.filter(
+  (file) => /\.(tsx?|mjs|py|sh|yml|json)$/.test(file) && file !== 'package-lock.json',
+);
+
+/** Why a link leads nowhere; undefined where it leads somewhere. */
+function faultOf(from: string, link: string): string | undefined {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? from : relative(root, join(root, dirname(from), path));
+  if (!existsSync(join(root, target))) return `${from}: there is no ${target}`;
+  if (anchor === undefined || anchorsOf(read(target)).includes(anchor)) return undefined;
+  return `${from}: ${target} has no #${anchor}`;
+}
+
+describe('the documents', () => {
+  it('link to pages and anchors that are there', () => {
+    const links = pages.flatMap((page) => linksOf(read(page)).map((link) => [page, link] as const));
+    expect(links.length).toBeGreaterThan(60);
+    expect(links.map(([page, link]) => faultOf(page, link)).filter(Boolean)).toEqual([]);
+  });
+
+  it('name files that are there', () => {
+    // A record that was amended tells of what was.
+    const current = pages.filter(
+      (page) => !page.startsWith('docs/decisions/') || /^\*[\d-]+ · holds\*$/m.test(read(page)),
+    );
+    const named = current.flatMap((page) =>
+      [
+        ...read(page).matchAll(
+          /`((?:\.ci|bench|docs|functions|infra|lib|local|page|test|tools)\/[\w./-]*)`/g,
+        ),
+      ].map(([, file = '']) => [page, file] as const),
+    );
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter(([, file]) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  it('have the anchors that code names', () => {
+    const named = sources.flatMap((file) =>
+      [...read(file).matchAll(/\bdocs\/([\w/.-]+\.md(?:#[\w-]+)?)/g)].map(
+        ([, link = '']) => [file, `${relative(dirname(file), 'docs')}/${link}`] as const,
+      ),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.map(([file, link]) => faultOf(file, link)).filter(Boolean)).toEqual([]);
+  });
+
+  it('are cited by anchors, not by numbers', () => {
+    const numbered = sources.filter((file) => /\bcontract,? \d/i.test(read(file)));
+    expect(numbered).toEqual([]);
+  });
+});
+
+describe('the links of a page', () => {
+  it.each([
+    ['a link', '[a](b.md#c)', ['b.md#c']],
+    ['a picture', '![a](b.png)', ['b.png']],
+    ['none to other hosts', '[a](https://b.example/c)', []],
+    ['none in code', '`[a](b)`\n```sh\n[a](b)\n```\n[c](d)', ['d']],
+  ])('are %s', (_, page, links) => {
+    expect(linksOf(page)).toEqual(links);
+  });
+
+  it('lead to headings by the name that Git hosts give them', () => {
+    expect(anchorsOf('# A `b` "c"\n```\n# no\n```\n## What\'s new, here?\n## A b c')).toEqual([
+      'a-b-c',
+      'whats-new-here',
+      'a-b-c-1',
+    ]);
+  });
+});

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readDecision } from '../../tools/docs/decision-index.ts';
+import { withMadePart } from '../../tools/docs/made-part.ts';
+import { madeParts } from '../../tools/docs/made-parts.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+describe('what is made of a page', () => {
+  it.each([...madeParts(root)])('$page is as npm run docs writes it', ({ page, make }) => {
+    const text = readFileSync(join(root, page), 'utf8');
+    expect(text).toBe(make(text));
+  });
+
+  it('takes the place of what stood there, and of nothing else', () => {
+    const page =
+      'a\n<!-- X, made by `npm run docs`; edits here are lost. -->\nold\n<!-- The end of what is made. -->\nb\n';
+    const made = withMadePart(page, 'X', 'new');
+    expect(made).toBe(page.replace('\nold\n', '\n\nnew\n\n'));
+    expect(withMadePart(made, 'X', 'new')).toBe(made);
+    expect(() => withMadePart('a', 'X', 'new')).toThrow('a page has lost its marks: X');
+  });
+});
+
+describe('the decision records', () => {
+  it.each([
+    ['no status', '# 1. A\n\n**Context.** B\n'],
+    ['another number', '# 2. A\n\n*2026-01-01 · holds*\n'],
+    ['no date', '# 1. A\n\n*holds*\n'],
+  ])('say what they must begin with: %s', (_, text) => {
+    expect(() => readDecision('0001-a.md', text)).toThrow(
+      '0001-a.md must begin with "# <its number>. <title>"',
+    );
+  });
+});
+
+it('the changelog has the version of package.json', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')).toContain(`\n## ${version}\n`);
+});

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { ownerOf, reports } from '../../../lib/report/catalogue.ts';
+
+describe.each(reports)('the catalogue of $name', (report) => {
+  const { fields, levels } = report;
+
+  it('has each name and each column once', () => {
+    const names = fields.map(({ name }) => name);
+    const columns = fields.flatMap((field) => (field.type === 'datetime' ? [] : [field.column]));
+    if (levels) columns.push(levels.finerColumn);
+    expect(names).toEqual([...new Set(names)]);
+    expect(columns).toEqual([...new Set(columns)]);
+  });
+
+  it('has the field that says whose rows they are, and the fields of its levels', () => {
+    expect(fields).toContain(ownerOf(report));
+    if (levels) expect(fields).toEqual(expect.arrayContaining([levels.metric, levels.finer, levels.coarser]));
+  });
+
+  it('shares its name and its table with no other', () => {
+    expect(reports.filter(({ name }) => name === report.name)).toEqual([report]);
+    expect(reports.filter(({ table }) => table === report.table)).toEqual([report]);
+  });
+});

@@ -1,0 +1,16 @@
+import type { StackFacts } from '../../local/stack-file.ts';
+
+/** Of a stack that runs as long as the test does. */
+export const stackFacts: StackFacts = {
+  apiUrl: 'http://127.0.0.1:8080',
+  tokenUrl: 'http://127.0.0.1:1/token',
+  clientId: 'house',
+  clientSecret: 'house-secret',
+  scope: 'api://performance-reports/.default',
+  storageUrl: 'http://127.0.0.2:1',
+  athenaUrl: 'http://127.0.0.1:1',
+  faultsUrl: 'http://127.0.0.1:1/faults',
+  clients: [],
+  pid: process.pid,
+  environment: {},
+};

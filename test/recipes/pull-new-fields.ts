@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
+import { accessToken } from '../../local/access-token.ts';
+
+/** A field that a tree has beyond this one's, and what a report by day shows of it in the sample events. */
+export interface PulledField {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+interface Catalogue {
+  readonly reports: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly fields: readonly { readonly name: string }[];
+  }[];
+}
+
+/** Runs `npm start` in a copy of the tree, and pulls a report with each field that is new there. */
+export async function pullNewFields(directory: string): Promise<PulledField[]> {
+  const home = join(directory, '.local');
+  const child = spawn(process.execPath, ['local/start.ts'], {
+    cwd: directory,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  try {
+    await readiness(child);
+    const stack = JSON.parse(await readFile(join(home, 'stack.json'), 'utf8'));
+    const headers = { Authorization: `Bearer ${await accessToken(stack)}`, Accept: 'text/csv' };
+    const { reports } = (await (await fetch(`${stack.apiUrl}/reporting/fields`)).json()) as Catalogue;
+    const pulled: PulledField[] = [];
+    for (const { name: report, path, fields } of reports)
+      for (const { name } of fields) {
+        const known = reportOf(report);
+        if (known && fieldOf(known, name)) continue;
+        const query = new URLSearchParams({
+          requestedFields: [...new Set(['Day', name])].join(','),
+          startInclusive: '2026-01-01T00:00:00Z',
+          endExclusive: '2026-02-01T00:00:00Z',
+          'api-version': '1.0',
+        });
+        const answer = await fetch(`${stack.apiUrl}${path}?${query}`, { headers });
+        const csv = await answer.text();
+        if (!answer.ok) throw new Error(`${path}: ${answer.status} ${csv}`);
+        const lines = csv.trimEnd().split('\n').slice(1);
+        pulled.push({ name, values: lines.map((line) => line.replace(/^"[^"]+",/, '')) });
+      }
+    return pulled;
+  } finally {
+    child.kill('SIGINT');
+    await ended;
+  }
+}
+
+/** Resolves when it says how to ask; rejects with what it said if it ends before. */
+function readiness(child: ReturnType<typeof spawn>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const listen = (text: unknown) => {
+      output += String(text);
+      if (output.includes('Ctrl-C')) resolve();
+    };
+    child.stdout?.on('data', listen);
+    child.stderr?.on('data', listen);
+    child.once('exit', () => reject(new Error(`npm start ended:\n${output}`)));
+  });
+}

@@ -1,0 +1,39 @@
+/** One thing that a recipe has its reader do. */
+export type Step =
+  /** To an excerpt of a file: what stands there, and what is to stand there. */
+  | { readonly kind: 'edit'; readonly path: string; readonly before: string; readonly after: string }
+  | { readonly kind: 'file'; readonly path: string; readonly text: string }
+  | { readonly kind: 'run'; readonly command: string };
+
+export interface Recipe {
+  readonly title: string;
+  readonly steps: readonly Step[];
+}
+
+const FENCED = /^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm;
+
+/** The recipes of CONTRIBUTING.md: its sections that have code blocks, and these blocks as steps. */
+export const readRecipes = (guide: string): Recipe[] =>
+  guide
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => ({
+      title: section.slice(0, section.indexOf('\n')),
+      steps: [...section.matchAll(FENCED)].map(([, language = '', path, text = '']) =>
+        stepOf(language, path, text),
+      ),
+    }))
+    .filter(({ steps }) => steps.length > 0);
+
+function stepOf(language: string, path: string | undefined, text: string): Step {
+  if (language === 'sh') return { kind: 'run', command: text };
+  if (path === undefined) throw new Error(`a block of ${language} names no file:\n${text}`);
+  if (language !== 'diff') return { kind: 'file', path, text };
+  const lines = text.split('\n').slice(0, -1);
+  const without = (sign: string) =>
+    lines
+      .filter((line) => !line.startsWith(sign))
+      .map((line) => `${line.slice(1)}\n`)
+      .join('');
+  return { kind: 'edit', path, before: without('+'), after: without('-') };
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { pullNewFields } from './pull-new-fields.ts';
+import { type Recipe, readRecipes } from './read-recipes.ts';
+import { copyTree, type TreeCopy } from './tree-copy.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(resolve(ROOT, path), 'utf8');
+
+/** Every new field must come out of `npm start` with something in it. */
+async function expectNewFields({ directory }: TreeCopy, names: readonly string[]): Promise<void> {
+  const pulled = await pullNewFields(directory);
+  expect(pulled.map(({ name }) => name)).toEqual(names);
+  for (const { name, values } of pulled) expect(new Set(values).size, name).toBeGreaterThan(1);
+}
+
+/** What must hold beyond the commands of a recipe, by its title. */
+const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output: string) => Promise<void>>> =
+  {
+    async 'Add a field'(copy, { steps }) {
+      const linesOf = (text: string) => text.split('\n').length;
+      const added = steps.map((step) =>
+        step.kind === 'edit' ? linesOf(step.after) - linesOf(step.before) : 0,
+      );
+      expect(added.filter((lines) => lines > 0)).toEqual([2]);
+      expect(await copy.changedFiles()).toEqual([
+        'docs/data-contract.md',
+        'docs/openapi.json',
+        'lib/report/catalogue.ts',
+      ]);
+      await expectNewFields(copy, ['AppName', 'Bounces']);
+    },
+    'Add a report': (copy) =>
+      expectNewFields(copy, ['DateTime', 'Day', 'PublisherCompanyId', 'SiteName', 'Visits']),
+    async 'Run one test'(_, __, output) {
+      expect(output).toMatch(/^ +Tests +1 passed/m);
+    },
+  };
+
+describe('CONTRIBUTING.md', () => {
+  const guide = read('CONTRIBUTING.md');
+  const recipes = readRecipes(guide);
+
+  it('has the outcomes of recipes that are there', () => {
+    expect(recipes.map(({ title }) => title)).toEqual(expect.arrayContaining(Object.keys(OUTCOMES)));
+  });
+
+  it('says of every suite what it is for', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const suites = Object.keys(scripts).filter((name) => /^test\b/.test(name));
+    const listed = [...guide.matchAll(/^\| `npm (?:run )?(test[\w:]*)` \| .{10,} \|$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(listed.toSorted()).toEqual(suites.toSorted());
+  });
+
+  it.each(recipes)('is right about "$title"', async (recipe) => {
+    await using copy = await copyTree();
+    let output = '';
+    for (const step of recipe.steps) output += await copy.follow(step);
+    await OUTCOMES[recipe.title]?.(copy, recipe, output);
+  });
+});

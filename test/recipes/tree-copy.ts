@@ -1,0 +1,84 @@
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { runCommand } from '../deployed/run-command.ts';
+import type { Step } from './read-recipes.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const BIN = join(ROOT, 'node_modules/.bin');
+
+/** A copy of the tree as it stands, with the packages of the original. */
+export interface TreeCopy extends AsyncDisposable {
+  readonly directory: string;
+  /** Does what a recipe's step says; resolves to what it printed. Throws where it can't be done. */
+  follow(step: Step): Promise<string>;
+  /** Which files differ from those that were copied. */
+  changedFiles(): Promise<string[]>;
+}
+
+export async function copyTree(): Promise<TreeCopy> {
+  const directory = await mkdtemp(join(tmpdir(), 'performance-reports-recipe-'));
+  const listed = await run(
+    ROOT,
+    'git',
+    'ls-files',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '--deduplicate',
+  );
+  for (const file of listed.trim().split('\n')) {
+    await mkdir(dirname(join(directory, file)), { recursive: true });
+    // One that is deleted and not yet committed is still listed.
+    await cp(join(ROOT, file), join(directory, file)).catch(() => {});
+  }
+  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
+  await run(directory, 'git', 'init', '--quiet');
+  await run(directory, 'git', 'add', '--all', '--', '.', ':!node_modules');
+  return {
+    directory,
+    async follow(step) {
+      if (step.kind === 'run') return run(directory, 'bash', '-euo', 'pipefail', '-c', step.command);
+      const file = join(directory, step.path);
+      await mkdir(dirname(file), { recursive: true });
+      if (step.kind === 'file') await writeFile(file, step.text, { flag: 'wx' });
+      else {
+        const parts = (await readFile(file, 'utf8')).split(step.before);
+        if (parts.length !== 2)
+          throw new Error(`${step.path} holds this ${parts.length - 1} times, not once:\n${step.before}`);
+        await writeFile(file, parts.join(step.after));
+      }
+      return '';
+    },
+    async changedFiles() {
+      const changed = await run(
+        directory,
+        'git',
+        'status',
+        '--porcelain',
+        '--untracked-files=all',
+        '--',
+        ':!node_modules',
+      );
+      return changed
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('A  '))
+        .map((line) => line.slice(3))
+        .sort();
+    },
+    [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+async function run(cwd: string, command: string, ...parameters: readonly string[]): Promise<string> {
+  const env = {
+    ...process.env,
+    PATH: `${BIN}:${process.env['PATH']}`,
+    VITEST: undefined,
+    NODE_ENV: undefined,
+  };
+  const { code, output } = await runCommand(command, parameters, { cwd, env });
+  if (code !== 0)
+    throw new Error(`${command} ${parameters.at(-1)} ended with ${code}:\n${output.slice(-6_000)}`);
+  return output;
+}

@@ -1,0 +1,43 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const POLL_MS = 100;
+
+/** A port of loopback that nobody has. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
+/** Asks until the answer is yes. False where the server ends before, or takes longer. */
+export async function untilReady(
+  child: ChildProcess,
+  withinMs: number,
+  isReady: () => Promise<boolean>,
+): Promise<boolean> {
+  const until = Date.now() + withinMs;
+  while (!hasEnded(child) && Date.now() < until) {
+    if (await isReady()) return true;
+    await pause(POLL_MS);
+  }
+  return false;
+}
+
+/** Ends a server: by a request first, and by force after a while. */
+export async function stopServer(child: ChildProcess, patienceMs: number): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill();
+  const insist = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+  await ended;
+  clearTimeout(insist);
+}

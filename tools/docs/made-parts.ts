@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { decisionIndex, readDecisions } from './decision-index.ts';
+import { withMadePart } from './made-part.ts';
+import { problemTable } from './problem-table.ts';
+
+/** A page of which a part is made. */
+export interface MadePage {
+  readonly page: string;
+  /** The page as it must be, of the page as it is. */
+  make(text: string): string;
+}
+
+/** Every page of which a part is made, in the repository at `root`. */
+export const madeParts = (root: string): readonly MadePage[] => [
+  {
+    page: 'docs/decisions/README.md',
+    make: (text) =>
+      withMadePart(text, 'The records', decisionIndex(readDecisions(join(root, 'docs/decisions')))),
+  },
+  { page: 'docs/problems.md', make: (text) => withMadePart(text, 'The problems', problemTable()) },
+];
