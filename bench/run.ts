@@ -20,6 +20,9 @@ const BENCHMARKS = [
   'bytes-scanned',
   'load',
   'growth',
+  'listing',
+  'rush',
+  'fair-shares',
 ];
 const RIVALS = ['csv-parse', 'csv-stringify', 'papaparse'];
 

@@ -108,7 +108,7 @@ export async function measure(): Promise<Section> {
     ],
     reading:
       'The first who wants a report in gzip waits least with level 4 or 5; everyone later waits for the transfer alone. ' +
-      'Why 6: [decision 62](decisions/0062-gzip-beside-the-plain-file.md).',
+      'Why 6: [the decision](decisions/0029-gzip-beside-the-plain-file.md).',
     goals: [{ goal: 'at most 1.05x the bytes of `gzip -6`', measured: times(worst), isMet: worst <= 1.05 }],
   };
 }

@@ -69,7 +69,7 @@ const byClaims = v.pipe(
   }),
   v.check(
     (claims) => ownerNames.some((owner) => claims[owner]),
-    `expected ${ownerNames.join(' or ')} or both`,
+    `expected one or more of ${ownerNames.join(', ')}`,
   ),
 );
 
@@ -112,6 +112,11 @@ const settings = v.strictObject({
   queries: v.strictObject({
     /** A query that scans more is stopped and answered 400. Athena takes no limit under 10 MB. */
     maxGigabytesScanned: v.pipe(v.number(), v.minValue(0.01)),
+    /**
+     * So many queries of one partner may be under way; its further reports wait in the waiting room until one has ended.
+     * Reports that are joined, or given again, don't count.
+     */
+    underWayPerPartner: v.exactOptional(whole(1, 10_000), 5),
   }),
   reports: v.strictObject({
     /**

@@ -61,6 +61,8 @@ const environment = v.object({
   [ENV.listingSeconds]: v.optional(whole(0, 3_600), '0'),
   /** The workgroup's limit for one query; 0 where it is not known. */
   [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
+  /** How many queries may be under way that were started for one client; 0: any number. */
+  [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
   /** Origins other than the service's own whose pages may call it, separated by commas. */
@@ -95,7 +97,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const claims = values[ENV.companyClaims];
   if (values[ENV.entitlements] === 'claims' && Object.keys(claims).length === 0)
     throw new Error(
-      `${ENV.entitlements} is "claims": name a claim in ${ENV.companyClaims}, for ${ownerNames.join(' or ')}.`,
+      `${ENV.entitlements} is "claims": name one or more in ${ENV.companyClaims}: ${ownerNames.join(', ')}.`,
     );
   const partnersBucket = values[ENV.partnersBucket];
   if (values[ENV.entitlements] === 'partners' && partnersBucket === undefined)
@@ -137,6 +139,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
         : Object.freeze({ bucket: eventsBucket, prefix: values[ENV.eventsPrefix] }),
     listingMs: values[ENV.listingSeconds] * 1_000,
     maxBytesScanned: values[ENV.maxBytesScanned],
+    queriesPerPartner: values[ENV.queriesPerPartner],
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
     corsOrigins: values[ENV.corsOrigins],
     currency: values[ENV.currency],

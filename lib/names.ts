@@ -22,6 +22,7 @@ export const ENV = {
   eventsPrefix: 'EVENTS_PREFIX',
   listingSeconds: 'LISTING_SECONDS',
   maxBytesScanned: 'MAX_BYTES_SCANNED',
+  queriesPerPartner: 'QUERIES_PER_PARTNER',
   queryWaitMs: 'QUERY_WAIT_MS',
   longestQueryMs: 'LONGEST_QUERY_MS',
   downloadUrlSeconds: 'DOWNLOAD_URL_SECONDS',
@@ -64,6 +65,8 @@ export const RESULTS_PREFIX = {
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
+  /** Which queries each client has under way, as far as they were started for it. */
+  shares: 'shares/',
 } as const;
 
 /** Where things lie in the bucket of the register of partners. */

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import {
-  type Companies,
   companies,
   EVERY_COMPANY,
   type PartnerRecord,
@@ -8,6 +7,7 @@ import {
 } from '../lib/partners/partner-record.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
+import { labelOf } from './owner-words.ts';
 
 /** A partner of this machine: its record in the register, and its client of the identity provider. */
 export interface LocalPartner {
@@ -18,7 +18,7 @@ export interface LocalPartner {
 const { name, client, contact, since, active } = partnerRecord.entries;
 
 /** A record of the register, of which most may be left out, and the client's secret. */
-const entry = v.strictObject({
+const partnerOfFile = v.strictObject({
   form: v.optional(v.literal(1), 1),
   name,
   /** The name, if left out. */
@@ -31,7 +31,7 @@ const entry = v.strictObject({
   active: v.optional(active, true),
 });
 
-const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof entry>): LocalPartner => {
+const partnerOf = ({ secret, client, ...facts }: v.InferOutput<typeof partnerOfFile>): LocalPartner => {
   const clientId = client ?? facts.name;
   return {
     record: { ...facts, client: clientId },
@@ -47,7 +47,7 @@ export function readPartners(text: string): readonly LocalPartner[] {
   } catch (error) {
     throw new Error(`not JSON: ${(error as Error).message}`);
   }
-  const result = v.safeParse(v.pipe(v.array(entry), v.minLength(1, 'names no partner')), document);
+  const result = v.safeParse(v.pipe(v.array(partnerOfFile), v.minLength(1, 'names no partner')), document);
   if (!result.success) {
     const faults = result.issues.map((issue) => `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`);
     throw new Error(faults.join('; '));
@@ -63,20 +63,19 @@ export function readPartners(text: string): readonly LocalPartner[] {
 
 /** Which rows a partner sees, for people. */
 export function describeRows({ record }: LocalPartner): string {
-  const rows = (of: string, companies: Companies) => {
-    if (companies === EVERY_COMPANY) return [`every ${of} company`];
-    if (companies.length === 0) return [];
-    return [`${of} ${companies.length === 1 ? 'company' : 'companies'} ${companies.join(', ')}`];
-  };
-  const seen = ownerNames.flatMap((owner) => rows(owner.replace(/[A-Z]\w+$/, ''), record[owner]));
+  const seen = ownerNames.flatMap((owner) => {
+    const companies = record[owner];
+    if (companies === EVERY_COMPANY) return [`all ${labelOf(owner)}`];
+    return companies.length > 0 ? [`${labelOf(owner)} ${companies.join(', ')}`] : [];
+  });
   return seen.length > 0 ? seen.join('; ') : 'nothing';
 }
 
 /** Without a file of one's own. The companies are the largest of the sample events. */
 export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
   JSON.stringify([
-    // Sees every row of both reports, like the house's own staff.
-    { name: 'house', publisherCompanies: EVERY_COMPANY, advertiserCompanies: EVERY_COMPANY },
+    // Sees every row of every report, like the house's own staff.
+    { name: 'house', ...byOwner(() => EVERY_COMPANY) },
     { name: 'publisher-one', publisherCompanies: ['1000'] },
     { name: 'publisher-two', publisherCompanies: ['1001', '1002'] },
     { name: 'advertiser', advertiserCompanies: ['2000'] },

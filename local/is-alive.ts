@@ -4,7 +4,7 @@ export function isAlive(pid: number | undefined): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It is there, and another user's.
+    // The process is there and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -5,7 +5,7 @@ export const lastScreen = ({
   stackFile,
 }: {
   readonly apiUrl: string;
-  /** One line that pulls a report. */
+  /** One line for a shell that pulls a report. */
   readonly curl: string;
   readonly stackFile: string;
 }): string => `

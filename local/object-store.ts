@@ -59,7 +59,7 @@ export async function startObjectStore(options: {
   const overrideResponseHeaders = responseHeaderOverride();
 
   const s3 = new S3rver({ directory, silent: true, vhostBuckets: false });
-  // The last one is its router, which also answers those who show no credentials.
+  // The last middleware is s3rver's router, which would also answer requests without credentials.
   s3.middleware.pop();
   s3.use(async (ctx) => {
     ctx.params = bucketAndKey(ctx.path);

@@ -58,7 +58,7 @@ async function outputsOf(
       Stacks?.[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
     );
   } catch (error) {
-    // CloudFormation has no error of its own for it.
+    // CloudFormation has no error class for a missing stack: it is known by its message.
     if (error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message))
       return undefined;
     throw error;

@@ -50,6 +50,7 @@ export function functionEnvironment({
     [ENV.eventsPrefix]: events.prefix,
     [ENV.listingSeconds]: String(reports.listingSeconds),
     [ENV.maxBytesScanned]: String(bytesOf(queries.maxGigabytesScanned)),
+    [ENV.queriesPerPartner]: String(queries.underWayPerPartner),
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),

@@ -37,8 +37,8 @@ const reportFunction = (report: Report): ServiceFunction => ({
     ...partnersPermissions(place),
     ...queryPermissions(place, [report]),
     ...resultsPermissions(place, {
-      reads: ['athena', 'reports', 'orders', 'publications', 'abandoned'],
-      writes: ['reports', 'orders', 'tickets', 'publications'],
+      reads: ['athena', 'reports', 'orders', 'publications', 'abandoned', 'shares'],
+      writes: ['reports', 'orders', 'tickets', 'publications', 'shares'],
     }),
   ],
 });
@@ -61,8 +61,8 @@ const downloads: ServiceFunction = {
     ...partnersPermissions(place),
     ...queryPermissions(place, reports),
     ...resultsPermissions(place, {
-      reads: ['athena', 'reports', 'orders', 'tickets', 'publications', 'abandoned'],
-      writes: ['reports', 'orders', 'tickets', 'publications'],
+      reads: ['athena', 'reports', 'orders', 'tickets', 'publications', 'abandoned', 'shares'],
+      writes: ['reports', 'orders', 'tickets', 'publications', 'shares'],
     }),
   ],
 };

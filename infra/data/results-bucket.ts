@@ -19,6 +19,7 @@ const KEPT_DAYS: Readonly<Record<keyof typeof RESULTS_PREFIX, number>> = {
   tickets: WAITING_DAYS,
   publications: WAITING_DAYS,
   abandoned: WAITING_DAYS,
+  shares: WAITING_DAYS,
 };
 
 /** Makes the bucket of query results and reports. All that it holds expires, prefix by prefix. */

@@ -57,7 +57,7 @@ export function athenaQueries(
   };
 }
 
-/** Athena's reason for a cut-off; there is no code for it. A cut-off is the one thing that its text decides. */
+/** Athena stopped the query at the workgroup's scan limit. There is no error code for that, only this text. */
 const CUT_OFF = 'Bytes scanned limit was exceeded';
 
 /** What Athena tells of an execution, as one of the states that there are. */

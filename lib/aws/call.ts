@@ -31,12 +31,12 @@ export async function call<T>(
     try {
       return await send(signal);
     } catch (error) {
-      // Of a call within this one, which has done what can be done.
+      // From a call inside this one, which has been tried again already.
       if (error instanceof Overloaded || error instanceof AwsCallFailed) throw error;
       const failure = new AwsCallFailed(operation, error);
       if (!signal.aborted && !mayPass(error)) throw failure;
       const pause = pauseMs * (0.5 + Math.random() / 2);
-      // What AWS answered says more than that the last try was ended.
+      // Keep AWS's last answer as the cause: it says more than that the last try ran out of time.
       telling = failure.httpStatus === undefined ? (telling ?? failure) : failure;
       if (Date.now() + pause >= until) throw overloaded(telling);
       await delay(pause);
@@ -46,7 +46,7 @@ export async function call<T>(
 
 /**
  * Athena throttles with `TooManyRequestsException` or, without a class of its own in the SDK, `ThrottlingException`.
- * Every other error that may pass is told by its HTTP status, since a HEAD's answer has no body: 429, 5xx, or none
+ * Every other error that may pass is known by its HTTP status, since a HEAD has no body: 429, 5xx, or no status
  * because the connection broke. 409 is S3's word for two conditional writes at one time.
  */
 function mayPass(error: unknown): boolean {

@@ -19,11 +19,11 @@ const requestHandler = {
 };
 
 export const makeClients = (): Clients => ({
-  // `call` repeats what may be repeated: tries of the SDK's own would come on top of its.
+  // `call` in call.ts tries again; tries of the SDK would multiply with its own.
   athena: new AthenaClient({ requestHandler, maxAttempts: 1 }),
   s3: new S3Client({
     requestHandler,
-    // Otherwise presigned URLs carry checksum parameters, and clients must send what they signed.
+    // Otherwise presigned URLs carry checksum parameters, which the client must repeat as headers.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   }),

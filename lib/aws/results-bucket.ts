@@ -108,7 +108,7 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
           if (!opened) return false;
           const content = watched(opened);
           try {
-            // Opening may have taken all the time of this try.
+            // Opening the result may have used up the time of this try.
             signal.throwIfAborted();
             await upload(s3, { Bucket: name, Key: key }, file, content.chunks, signal);
           } catch (error) {
@@ -180,7 +180,7 @@ async function upload(
   }
 }
 
-/** Hands the chunks on, and keeps the error with which their source ended: it is none of the upload's. */
+/** Hands the chunks on, and keeps the error of their source, so that it is not taken for an error of the upload. */
 function watched(source: AsyncIterable<Uint8Array>) {
   let fault: NotEngineCsv | undefined;
   async function* chunks() {

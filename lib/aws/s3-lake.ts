@@ -17,7 +17,7 @@ export type ListingCache = Map<string, LakeListing>;
 
 const FORBIDDEN = 403;
 
-/** Days that are listed side by side where one page doesn't hold them; more are listed one page after another. */
+/** Where one page does not hold a window of up to so many days, each day is listed by a call of its own, all at once. */
 const MOST_AT_ONCE = 33;
 
 /**

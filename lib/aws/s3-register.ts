@@ -22,7 +22,7 @@ export function s3Register(
   return {
     async find(client) {
       if (bucket === undefined) return undefined;
-      // The time before the read: what is written while it is under way must not be kept out any longer.
+      // Counted from before the read: a record that is written during the read must be seen within the same minute.
       const readAt = Date.now();
       const kept = cache.get(client);
       if (kept && isFresh(kept.readAt, readAt)) return kept.record;
@@ -43,10 +43,10 @@ export function s3Register(
   };
 }
 
-/** A clock that was set back makes nothing fresh. */
+/** False too where the clock was set back, so that nothing is kept for longer than it may be. */
 const isFresh = (readAt: number, now: number): boolean => readAt <= now && now - readAt < RECORD_KEPT_MS;
 
-/** Who may not list a bucket is answered `AccessDenied` for an object that is not there. */
+/** S3 answers `AccessDenied` for a missing object to a caller who may not list the bucket. */
 const isMissing = (error: unknown): boolean =>
   error instanceof NoSuchKey || (error instanceof S3ServiceException && error.name === 'AccessDenied');
 

@@ -25,12 +25,14 @@ const MOST_TRIES = 6;
  *
  * @param stored what was read of the order
  * @param after the token of the try that does not answer it
+ * @param startedFor the client that has taken a share for it
  */
 export async function claimNext(
   run: Run,
   stored: StoredDocument | undefined,
   after: string | undefined,
   isRetry: boolean,
+  startedFor: string | undefined = run.wanted.client,
 ): Promise<ClaimedTry | undefined> {
   const { data, order, terms } = run;
   if (Date.now() >= terms.giveUpAt) throw tookTooLong();
@@ -43,6 +45,7 @@ export async function claimNext(
     askedUntil: terms.waitUntil,
     claim: randomUUID(),
     isRetry,
+    startedFor,
   };
   const claimed = await write(run, stored, record);
   if (claimed) {

@@ -10,6 +10,7 @@ import {
   type DeliveryTerms,
   dataKeepMoving,
   type Progress,
+  shareStayedFull,
   tookTooLong,
   type Wanted,
 } from './delivery.ts';
@@ -17,10 +18,11 @@ import { judgeRecord, type RequestFacts } from './judge-record.ts';
 import { leadQuery } from './lead-query.ts';
 import { copyKey, recordKey } from './order.ts';
 import { type OpenRecord, readRecord } from './order-record.ts';
-import { nextRecordLookMs } from './pace.ts';
+import { nextRecordLookMs, nextShareLookMs } from './pace.ts';
 import { figuresOf, refusalOf } from './record-end.ts';
 import type { StoredDocument } from './results.ts';
 import { beginRun, follow, lookAgain, type Run, waiting } from './run.ts';
+import { takeShare } from './take-share.ts';
 
 /** A file is not given out on the last day that it is kept, so that no link outlives its file. */
 export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
@@ -49,8 +51,9 @@ export async function deliverReport(
   const run = await beginRun(parts, wanted, terms, note, left);
   for (;;) {
     const delivery = await step(run).catch((error: unknown) => {
-      // AWS has more to do than it can, while the query goes on and the caller has time.
-      if (error instanceof Overloaded && run.follows !== undefined && Date.now() < terms.giveUpAt)
+      // AWS has more to do than it can, while the query goes on or is waited for, and the caller has time.
+      const isUnderWay = run.follows !== undefined || run.waitsForShare;
+      if (error instanceof Overloaded && isUnderWay && Date.now() < terms.giveUpAt)
         return waiting(run, run.follows);
       throw error;
     });
@@ -72,6 +75,8 @@ async function step(run: Run): Promise<Delivery | undefined> {
   const stored = await results.read(recordKey(run.order, run.data));
   const verdict = judgeRecord(readRecord(stored), factsOf(run));
   const start = async (after: string | undefined) => {
+    if (!(await takeShare(run, after))) return waitForShare(run);
+    run.waitsForShare = false;
     const claimed = await claimNext(run, stored, after, false);
     return claimed && leadQuery(run, claimed);
   };
@@ -120,6 +125,19 @@ function join(run: Run, record: OpenRecord): void {
   follow(run, record.token);
   run.cacheStatus ??= 'collapsed';
   if (record.state === 'under-way') run.note({ queryExecutionId: record.executionId });
+}
+
+/** Lets some time pass before it is tried again to start a query. */
+async function waitForShare(run: Run): Promise<Delivery | undefined> {
+  const { terms, note } = run;
+  run.waitsForShare = true;
+  note({ waitsForShare: true });
+  const now = Date.now();
+  if (now >= terms.giveUpAt) throw shareStayedFull();
+  if (now >= terms.waitUntil) return waiting({ ...run, cacheStatus: 'miss' }, undefined);
+  const pauseMs = nextShareLookMs(terms.giveUpAt - now, Math.random());
+  await delay(Math.min(pauseMs, terms.waitUntil - now, terms.giveUpAt - now));
+  return undefined;
 }
 
 /** Looks at the record until it changes, nobody asks the engine any more, or the request must be answered. */

@@ -17,6 +17,8 @@ export interface DeliveryParts {
 export interface Wanted {
   readonly request: ReportRequest;
   readonly entitlement: Entitlement;
+  /** The client's id, or what else its token calls it: who asks. */
+  readonly client: string;
 }
 
 /** Times are milliseconds since 1970. */
@@ -37,6 +39,8 @@ export interface DeliveryTerms {
   readonly maxBytesScanned: number;
   /** Who asks, for the log of the publishing function. */
   readonly partner?: string | undefined;
+  /** How many queries may be under way that were started for one client; 0: any number. */
+  readonly queriesPerClient: number;
 }
 
 /** How the answer relates to earlier ones, in the words of RFC 9211. */
@@ -45,8 +49,8 @@ export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 /** A report under way: what one request leaves to the next. */
 export interface Progress {
   readonly data: DataState;
-  /** Of the try that it waits for. */
-  readonly token: string;
+  /** Of the try that it waits for; absent where it waits until one may be started. */
+  readonly token?: string | undefined;
   readonly cacheStatus: CacheStatus;
   /** How often the query was asked anew because files changed under it. */
   readonly moves: number;
@@ -74,6 +78,8 @@ export interface DeliveryFacts {
   queryMs?: number;
   /** The queries whose end this request has recorded, so that it counts them. */
   ends?: readonly QueryEnd[];
+  /** Set where the client had as many queries under way as it may, so that this one waited. */
+  waitsForShare?: true;
 }
 
 /** How a query ended, for the one who counts it. */
@@ -102,6 +108,13 @@ export const tookTooLong = () =>
     RETRY_AFTER_SECONDS,
   );
 
+/** The time of a caller is up whose other reports were under way all the while. */
+export const shareStayedFull = () =>
+  new Unavailable(
+    'Too many reports of this client were under way. Request fewer at a time, or this one later.',
+    RETRY_AFTER_SECONDS,
+  );
+
 export const dataKeepMoving = () =>
   new Unavailable(
     'The events of this window are being rewritten at this moment. Request the report again later.',
@@ -111,7 +124,7 @@ export const dataKeepMoving = () =>
 /** What the lake holds of a request's window now. Throws NoRecords where it holds nothing of the report at all. */
 export async function lookAtLake(
   { lake }: Pick<DeliveryParts, 'lake'>,
-  { request: { report, window } }: Wanted,
+  { request: { report, window } }: Pick<Wanted, 'request'>,
   maxAgeMs: number,
 ): Promise<DataState> {
   const listing = await lake.list(report, window, maxAgeMs);

@@ -45,7 +45,9 @@ export async function leadQuery(run: Run, first: ClaimedTry): Promise<Delivery |
     try {
       const outcome: Outcome = await act(run, asked, stored);
       if (outcome.next !== 'claim') return outcome.delivery;
-      claimed = stored && (await claimNext(run, stored, asked.record.token, outcome.isRetry));
+      claimed =
+        stored &&
+        (await claimNext(run, stored, asked.record.token, outcome.isRetry, asked.record.startedFor));
       if (claimed && outcome.failed) run.note({ ends: [countedEnd('failed', outcome.failed)] });
     } catch (error) {
       // A request that can't go on lets the next one do it at once.

@@ -18,6 +18,8 @@ const open = {
   claim: v.string(),
   /** Whether this is the second try of a query that failed. */
   isRetry: v.boolean(),
+  /** The client against whose share the query counts; absent in records of older versions. */
+  startedFor: v.optional(v.string()),
 };
 const ended = {
   ...every,

@@ -26,5 +26,12 @@ export const nextResultLookMs = (ageMs: number): number => Math.min(Math.max(20,
 export const nextRecordLookMs = (waitedMs: number, random: number): number =>
   Math.min(150 + 0.15 * waitedMs, 2_000) * (0.75 + 0.5 * random);
 
+/**
+ * When a request looks next whether its client may have one more query started: every two seconds where it has waited
+ * little, four times as often where its time is nearly up, so that who has waited longest is most likely the next.
+ */
+export const nextShareLookMs = (timeLeftMs: number, random: number): number =>
+  Math.min(Math.max(500, timeLeftMs / 300), 2_000) * (0.75 + 0.5 * random);
+
 /** When to look next for the file of a large report. */
 export const nextFileLookMs = (waitedMs: number): number => Math.min(Math.max(200, 0.1 * waitedMs), 2_000);

@@ -27,6 +27,8 @@ export interface Run {
   /** Since when; undefined: since an earlier request of the same caller. In milliseconds since 1970. */
   followsSince: number | undefined;
   cacheStatus: CacheStatus | undefined;
+  /** Whether its client has as many queries under way as it may, so that it can't start one. */
+  waitsForShare: boolean;
   /** Whether it has seen whether there is a copy of the data as they are in `data`. */
   hasLookedForCopy: boolean;
   moves: number;
@@ -53,6 +55,7 @@ export async function beginRun(
     follows: left?.token,
     followsSince: undefined,
     cacheStatus: left?.cacheStatus,
+    waitsForShare: left !== undefined && left.token === undefined,
     hasLookedForCopy: false,
     moves: left?.moves ?? 0,
     starts: 0,
@@ -76,7 +79,10 @@ export async function lookAgain(run: Run): Promise<void> {
 }
 
 /** The answer of a request that can't wait any more, while its caller can. */
-export const waiting = ({ data, cacheStatus = 'collapsed', moves }: Run, token: string): Delivery => ({
+export const waiting = (
+  { data, cacheStatus = 'collapsed', moves }: Pick<Run, 'data' | 'cacheStatus' | 'moves'>,
+  token: string | undefined,
+): Delivery => ({
   state: 'waiting',
   progress: { data, token, cacheStatus, moves },
 });

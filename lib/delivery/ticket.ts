@@ -24,7 +24,7 @@ const ticket = v.object({
       listedAt: v.number(),
       isListed: v.boolean(),
     }),
-    token: v.string(),
+    token: v.optional(v.string()),
     cacheStatus: v.picklist(['hit', 'miss', 'collapsed']),
     moves: v.number(),
   }),

@@ -3,8 +3,8 @@ import { formatUtcTime } from '../report/utc-time.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 
 /**
- * Who was given a link to which rows, for the audit line: an allow-list. Filter values, the link and the file's key have
- * no place in it; the companies are those that the caller may see, whatever it filters.
+ * Who was given a link to which rows, for the audit line: an allow-list. Filter values, the link and the file's key are
+ * never written; the companies are those that the caller may see, whatever it filters.
  */
 export const auditedFacts = (
   { client, partner }: LoggedFacts,

@@ -18,7 +18,8 @@ const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-
 
 /**
  * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins
- * it does nothing: a preflight then is a method like any other, and there is none. No credentials: a token is sent by the page itself, never by the browser.
+ * it does nothing, and the gateway answers OPTIONS with 404. Credentials are not allowed: a page sends its token
+ * itself, a browser sends none by itself.
  */
 export function cors(
   origins: readonly string[],

@@ -34,7 +34,7 @@ export function downloadsHandler(parts: FunctionParts) {
     facts.partner = ticket.client;
     facts.hop = Number(hop);
 
-    // What it accepts was settled by the request that got the ticket.
+    // The Accept header was checked by the request that got the ticket.
     const request = parseRequest(report, { parameters: ticket.parameters, accept: undefined });
     const given: Entitlement =
       ticket.companies === 'every-company' ? ticket.companies : ticket.companies.map(BigInt);
@@ -47,7 +47,7 @@ export function downloadsHandler(parts: FunctionParts) {
     if (verdict.state === 'refused') throw new NoSuchDownload();
     const { entitlement } = verdict;
     const companies = entitlement === 'every-company' ? entitlement : entitlement.map(String);
-    // A report of other companies' rows is another report: what was waited for is let go.
+    // The companies changed meanwhile: the old report is no longer waited for, and the new one is begun.
     const isSame = JSON.stringify(companies) === JSON.stringify(ticket.companies);
 
     return answerDelivery(parts, {
@@ -55,7 +55,7 @@ export function downloadsHandler(parts: FunctionParts) {
       began,
       hop: Number(hop),
       facts,
-      wanted: { request, entitlement },
+      wanted: { request, entitlement, client: ticket.client },
       callerWaits: ticket,
       ...(isSame && { left: ticket.progress }),
       remember: async (progress) => {

@@ -17,7 +17,7 @@ export function openApiHandler(parts: Pick<FunctionParts, 'config' | 'log' | 'me
       statusCode: 200,
       headers: {
         'Content-Type': OPENAPI_MEDIA_TYPE,
-        // Not for shared caches: the address in it is as this caller's request has it.
+        // Not for shared caches: the document holds the address by which this caller has reached the service.
         'Cache-Control': 'private, max-age=300',
         // The gateway zips it for whoever admits that.
         Vary: 'Accept-Encoding',

@@ -11,7 +11,7 @@ const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
 
 /**
  * GET /: the page on which people build, run and look at reports. GET /page/{file}: what it loads. Both are public and
- * hold nothing of anybody's.
+ * contain no data.
  *
  * - 200 with the page, which is asked for anew each time, or with a file, which may be kept for as long as its version
  *   stands in the page

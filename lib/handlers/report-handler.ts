@@ -13,7 +13,7 @@ import { requestHeader } from './request-header.ts';
 /** A large result may take the publishing function's 15 minutes after its query has ended. */
 const PUBLISHING_MS = 900_000;
 
-/** So that the last request of a caller whose time is up is told so, and not that there is no such download. */
+/** The ticket outlives the wait by this, so that the last hop can say that the time is up. */
 const LAST_ANSWER_MS = 60_000;
 
 /**
@@ -38,7 +38,7 @@ export function reportHandler(
     const parameters = event.multiValueQueryStringParameters ?? {};
     const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
 
-    // The query reaches its own limit first, and is stopped.
+    // A little later than the limit of the query, so that the query is stopped before its caller gives up.
     const giveUpAt = began + (1 + LIMIT_TOLERANCE) * config.longestQueryMs;
     const publishUntil = giveUpAt + PUBLISHING_MS;
     return answerDelivery(parts, {
@@ -46,7 +46,7 @@ export function reportHandler(
       began,
       hop: 0,
       facts,
-      wanted: { request, entitlement },
+      wanted: { request, entitlement, client },
       callerWaits: { giveUpAt, publishUntil },
       remember: async (progress) => {
         const ticket = await issueTicket(results, {

@@ -18,7 +18,7 @@ export interface LineLog {
 
 /**
  * Writes one line per request, and counts it: who, what, outcome, durations. A 5xx is an error and carries its cause; headers,
- * tokens, filter values and download URLs have no way in.
+ * tokens, filter values and download URLs are never written.
  */
 export function requestLog(
   log: LineLog,

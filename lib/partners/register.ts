@@ -8,7 +8,7 @@ export interface Register {
   find(client: string): Promise<PartnerRecord | undefined>;
 }
 
-/** For how long a function may go by what it has read: after so long, a partner that was taken away is out. */
+/** For how long a function keeps a record that it has read: a partner that is taken away is refused after so long. */
 export const RECORD_KEPT_MS = 60_000;
 
 /** Where a client's record lies. Whoever doesn't know the client's id can't find it. */

@@ -12,7 +12,7 @@ const properties = ({ issuer, jwksUri }: Issuer) => ({
   issuer,
   jwksUri,
   audience: null,
-  // RFC 7515, 4.1.11: who doesn't know what a header calls critical refuses the token. The library doesn't look.
+  // RFC 7515, 4.1.11: a critical header that the reader does not know refuses the token. The library does not check.
   customJwtCheck: ({ header }: { header: object }) => {
     if ('crit' in header) throw new JwtParseError('No critical header is known here');
   },
@@ -20,7 +20,7 @@ const properties = ({ issuer, jwksUri }: Issuer) => ({
 
 /**
  * The library's check of signature, issuer and times, which also takes a token whose `scope` is a list. Make one for
- * each token: it keeps a key by its name for ever, also after the provider put another in its place.
+ * each token: an instance keeps a key for ever, even after the provider has put another key under the same id.
  */
 export class JwtCheck extends JwtVerifierBase<
   Partial<VerifyProperties>,

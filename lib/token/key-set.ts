@@ -18,7 +18,7 @@ const FRESH_MS = 600_000;
 /** While the key server can't be reached, its keys are good for so long. */
 const LONGEST_KEPT_MS = 3_600_000;
 
-/** Whoever makes up keys' names makes us ask for the key set, but no more often than this. */
+/** A token with an invented key id makes us read the key set again, but no more often than this. */
 const PAUSE_BETWEEN_READS_MS = 2_000;
 
 /**
@@ -34,7 +34,7 @@ export class KeySet extends SimpleJwksCache {
 
   constructor({ read, now, pause }: KeySetParts) {
     let pausing: Promise<unknown> | undefined;
-    // The library's own refuses every unknown key for ten seconds. Those who wait go on together, to one reading.
+    // The library would refuse every unknown key for ten seconds. Here they wait for the pause, and share one reading.
     const wait = async () => {
       const left = PAUSE_BETWEEN_READS_MS - this.#age();
       if (left > 0)

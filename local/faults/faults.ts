@@ -12,9 +12,9 @@ const faultSchema = v.strictObject({
    * `LIST <bucket>/<prefix>`. Left out, any.
    */
   match: v.optional(v.string()),
-  /** Of those that match, each nth. */
+  /** Strikes each nth of those that match. */
   every: v.optional(count, 1),
-  /** How often at the most. */
+  /** Strikes so many times at the most. */
   times: v.optional(count, Number.MAX_SAFE_INTEGER),
   /** Takes so much longer. */
   delayMs: v.optional(milliseconds, 0),
@@ -26,7 +26,7 @@ const faultSchema = v.strictObject({
   stall: v.optional(v.boolean(), false),
   /** A call is answered as by a service with a fault of its own; one of S3, also as a write in conflict with another. */
   status: v.optional(v.picklist([409, 500])),
-  /** A query ends so. */
+  /** How a query ends: failed for good, failed and worth another try, or cut off at the scan limit. */
   fail: v.optional(v.picklist(['retryable', 'final', 'cut-off'])),
   /** A query's rows are repeated until the result file is at least so large. */
   resultBytes: v.optional(count),

@@ -10,7 +10,7 @@ import type { Faults } from './faults.ts';
 export const queryText = (sql: string, parameters: readonly string[]): string =>
   [sql, ...parameters].join('\n');
 
-/** An engine whose queries are as slow, as failing and as large as the faults have it. */
+/** Wraps an engine: its queries become as slow, fail and grow as the faults say. */
 export const faultyQueries = <E extends QueryEngine>(engine: E, faults: Faults): E => ({
   ...engine,
   async run(query) {

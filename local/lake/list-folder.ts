@@ -42,7 +42,7 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<E
       const { code } = error as NodeJS.ErrnoException;
       if (code === undefined) throw error;
       if (code === 'ENOENT' && isLink) entries.push(unread(path, 'the link leads nowhere'));
-      // Without a link, it went while we looked.
+      // No link: the file was removed while the folder was being listed.
       else if (code !== 'ENOENT') entries.push(unread(path, `it can't be read (${code})`));
     }
   }

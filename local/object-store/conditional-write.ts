@@ -3,7 +3,7 @@ import type { Context } from '@20minutes/s3rver';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import { openStoredFile, type Publish } from './stored-file.ts';
 
-/** How a write takes its place, by its `If-None-Match: *` or `If-Match: <entity tag>`; unconditionally without. */
+/** How a write is published, by its `If-None-Match: *` or `If-Match: <entity tag>`; without either, it replaces what is there. */
 export function conditionalPublish(ctx: Context): Publish {
   const match = ctx.get('if-match');
   const noneMatch = ctx.get('if-none-match');
@@ -18,7 +18,7 @@ const refused = (condition: string) =>
     Condition: condition,
   });
 
-/** Unlike a look before the write, refuses also what another writer has just made. */
+/** Checks at the moment of publishing, so that an object that another writer has just made is seen too. */
 const createOnly: Publish = async (from, to) => {
   await link(from, to).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST' ? refused('If-None-Match') : error;

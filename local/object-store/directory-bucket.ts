@@ -66,7 +66,7 @@ export class DirectoryBucket implements Listable, ObjectReader {
   }
 
   async getObject(bucket: string, key: string, range?: string): Promise<S3Object | null> {
-    // Looked at first: to open a pipe would wait for somebody to write into it.
+    // Checked before it is opened: opening a pipe would wait for somebody to write into it.
     if (!(await this.#factsOf(key))) return null;
     const handle = await open(join(this.#root, key)).catch(ignoreVanished);
     if (!handle) return null;

@@ -97,7 +97,7 @@ export async function listObjects(ctx: Context, objects: Listable): Promise<void
   ].join('\n');
 }
 
-/** After so many scans that differ, the last one must do. */
+/** After so many scans that differ, the last one is taken. */
 const MOST_SCANS = 10;
 
 /**

@@ -46,7 +46,7 @@ const reading = (
     const object = await objects.getObject(ctx.params.bucket, ctx.params.key, ctx.get('range'));
     ctx.store = { getObject: async () => object };
     await controllers.getObject(ctx);
-    // There the controller leaves the content open.
+    // Here the controller does not close the content.
     if (ctx.status === 304) object?.content?.destroy();
   };
   return {

@@ -12,7 +12,7 @@ const LENGTH_BYTES = 4;
 export type Bytes = AsyncIterable<Buffer>;
 export type Metadata = Readonly<Record<string, string>>;
 
-/** Gives a finished file its place: `rename` takes that of what is there, `link` refuses to. */
+/** Moves a finished file to its path: `rename` replaces a file that is there, `link` refuses to. */
 export type Publish = (from: string, to: string) => Promise<void>;
 
 /** What was written, named as s3rver's controllers have it: `md5` becomes the entity tag. */

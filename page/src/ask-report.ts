@@ -61,7 +61,7 @@ async function problemOf(response: Response): Promise<ReportProblem> {
       const document = JSON.parse(text);
       if (typeof document.detail === 'string') return document;
     } catch {
-      // Answered like any other body that is no problem document.
+      // Treated like any other body that is no problem document.
     }
   }
   return {

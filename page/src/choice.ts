@@ -45,7 +45,7 @@ export function toHash({ report, fields, window, filters }: Choice): string {
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 
-/** The choice that an address holds; what it leaves out, or names wrongly, is as at first. */
+/** The choice that an address holds. What it leaves out or misspells is as it is on a fresh page. */
 export function fromHash(hash: string): Choice {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
   const known = reportOf(query.get('report') ?? '');
@@ -54,7 +54,7 @@ export function fromHash(hash: string): Choice {
   const preset = query.get('window') ?? '';
   return {
     report: first.report,
-    // Unknown names stay, so that the fault is told.
+    // Unknown names are kept, so that the page can show the fault.
     fields: fields === null ? first.fields : fields.split(',').filter((name) => name !== ''),
     window: isPreset(preset)
       ? preset

@@ -52,6 +52,6 @@ export async function askDays(report: string): Promise<void> {
     const newest = [...states.keys()].sort().at(-1);
     if (newest !== undefined) newestDay.value = newest;
   } catch {
-    // The window works without.
+    // The window can be chosen without the states of its days.
   }
 }

@@ -1,4 +1,4 @@
-/** Amounts have six decimals (contract: exact decimals). */
+/** Amounts have six decimals (docs/contract.md#the-file). */
 const DECIMALS = 6;
 
 /** Sums of at most so many digits are exact as a number. */

@@ -39,7 +39,7 @@ export function optionsFor(
     axes: [
       {
         ...axis,
-        // No hours where there are only days.
+        // No labels of hours where the report has only days.
         ...(chart.times.every((time) => time % 86_400 === 0) && {
           incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400),
         }),
@@ -57,7 +57,7 @@ export function optionsFor(
 const shortDay = (time: number): string =>
   new Date(time * 1_000).toLocaleDateString('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** Reads colours of the style sheet as a canvas takes them: `light-dark()` decided. */
+/** Reads colours of the style sheet for a canvas, which does not understand `light-dark()`. */
 function coloursAt(element: HTMLElement): (name: string) => string {
   return (name) => {
     element.style.color = `var(${name})`;

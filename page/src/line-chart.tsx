@@ -7,11 +7,11 @@ import { HEIGHT_PX, optionsFor } from './line-chart-options.ts';
 
 /** A report over time: a line for each value, and their totals; where the chart is pointed at, their values there. */
 export function LineChart({ chart }: { readonly chart: ChartData }) {
-  const place = useRef<HTMLDivElement>(null);
+  const chartBox = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number | null>(null);
   const isDark = useDark();
   useEffect(() => {
-    const element = place.current;
+    const element = chartBox.current;
     if (!element) return;
     const plot = new uPlot(
       optionsFor(chart, element, setAt),
@@ -30,7 +30,7 @@ export function LineChart({ chart }: { readonly chart: ChartData }) {
   const time = at === null ? undefined : chart.times[at];
   return (
     <>
-      <div ref={place} role="img" aria-label={wordsOf(chart)} />
+      <div ref={chartBox} role="img" aria-label={wordsOf(chart)} />
       <p class="hint at" aria-hidden="true">
         {time === undefined ? 'Point at the chart to read it.' : timeText(time, chart)}
       </p>

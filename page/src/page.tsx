@@ -21,7 +21,7 @@ const TOKEN_SETTLED_MS = 400;
 function Page() {
   return (
     <>
-      {/* No link: the address holds the choice, and a jump would replace it. */}
+      {/* A button and no link: a link to an anchor would replace the choice, which stands in the address. */}
       <button type="button" class="skip" onClick={() => document.getElementById('builder')?.focus()}>
         Skip to the report
       </button>
@@ -62,5 +62,5 @@ effect(() => {
 });
 
 void findSamplePartners();
-const place = document.getElementById('page');
-if (place) render(<Page />, place);
+const pageRoot = document.getElementById('page');
+if (pageRoot) render(<Page />, pageRoot);

@@ -26,7 +26,7 @@ export function csvReader(onRow: (cells: readonly Cell[]) => void) {
         let from = at + 1;
         for (;;) {
           const quote = text.indexOf('"', from);
-          // Whether a quote at the very end is doubled, the next piece tells.
+          // A quote at the very end of a piece may be the first of two: the next piece decides.
           if (quote === -1 || quote + 1 === text.length) return -1;
           if (text.charCodeAt(quote + 1) !== QUOTE) {
             value = value === '' ? text.slice(from, quote) : value + text.slice(from, quote);

@@ -9,7 +9,7 @@ import type { ReaderAnswer, ReaderRequest, Reading } from './reader-messages.ts'
 /** What the table shows. */
 const SHOWN_ROWS = 1_000;
 
-/** A larger file is not read: it would take minutes, and a phone's memory. */
+/** A larger file is not read: that would take minutes, and more memory than a phone has. */
 const MOST_BYTES = 256_000_000;
 
 /** Pieces are put into a blob by so many bytes: a blob's bytes are not on the heap. */
@@ -41,7 +41,7 @@ function problemFor(error: unknown) {
 async function readReport({ url, token, report, fields }: Extract<ReaderRequest, { kind: 'read' }>) {
   const columns = columnsOf(report, fields);
   const response = await askReport(url, token);
-  // Of a zipped file the length is that on the way, and says nothing of what comes out.
+  // Content-Length of a zipped file counts the zipped bytes, not those that are read here.
   const isZipped = response.headers.has('content-encoding');
   const announced = isZipped ? Number.NaN : Number(response.headers.get('content-length') ?? Number.NaN);
   const totalBytes = Number.isFinite(announced) ? announced : undefined;
@@ -133,6 +133,6 @@ function columnsOf(report: string, fields: readonly string[]): Column[] {
   });
 }
 
-/** As the store names the file; what the browser has unzipped is no zipped file any more. */
+/** The name that the store gives the file, without `.gz`: the browser has unzipped it. */
 const fileNameOf = (url: string): string =>
   decodeURIComponent(new URL(url).pathname.split('/').at(-1) || 'report.csv').replace(/\.gz$/, '');

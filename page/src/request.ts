@@ -43,7 +43,7 @@ export function faultsOf(report: Report, parameters: Parameters): readonly Fault
   }
 }
 
-/** Of the characters that a shell or a URL takes amiss, none is left; commas and colons stay, for people. */
+/** Percent-encodes what a shell or a URL would misread. Commas and colons stay, so that people can read the rest. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll("'", '%27').replaceAll('%2C', ',').replaceAll('%3A', ':');
 

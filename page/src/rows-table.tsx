@@ -64,7 +64,7 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
     drawn.set(index, row);
     return row;
   };
-  // A table of no width of its own would grow with its longest text.
+  // Without a width of its own, the table would grow with its longest text.
   const width = `calc(${widths.reduce((sum, one) => sum + one, 0)}ch + ${widths.length * 1.6}rem)`;
   const first = Math.max(0, step * STEP_ROWS - SPARE_ROWS);
   const end = Math.min(rows.length, (step + 1) * STEP_ROWS + seenRows + SPARE_ROWS);
@@ -107,7 +107,7 @@ function shown(cell: Cell, field: Field | undefined): ComponentChild {
   return cell === '' ? <span class="dim">""</span> : shownCell(cell, field);
 }
 
-/** The place of rows that are not drawn. */
+/** Takes the room of the rows that are not drawn. */
 const Gap = ({ rowCount, columns }: { readonly rowCount: number; readonly columns: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
   <tr aria-hidden="true" class="gap">

@@ -30,10 +30,10 @@ export function RunBar() {
 
 async function ask(): Promise<void> {
   isAsked.value = true;
-  // What the service said of an earlier request is no reason not to ask it again.
+  // Faults that the service answered do not block another request: it may answer otherwise now.
   answeredFaults.value = [];
   if (faults.value.length === 0 && isCallerKnown.value) return startRun();
-  // Once the faults are drawn.
+  // After the faults have been drawn.
   requestAnimationFrame(() => {
     const fault = document.querySelector('.builder .faults');
     const input = document.querySelector<HTMLElement>('.builder [aria-invalid="true"]');

@@ -15,7 +15,7 @@ export const choice = signal<Choice>(fromHash(location.hash));
 /** The newest day that has events, where it is known. */
 export const newestDay = signal<string | undefined>(undefined);
 
-/** Of UTC, as it is while the page is open. */
+/** The present day in UTC; it changes while the page is open. */
 export const today = signal(utcDay(Date.now()));
 setInterval(() => (today.value = utcDay(Date.now())), 60_000);
 
@@ -23,7 +23,7 @@ export const report = computed(() => chosenReport(choice.value));
 export const days = computed(() =>
   resolveWindow(choice.value.window, { today: today.value, newest: newestDay.value }),
 );
-/** The days of the window, one by one; no more than a report may have, and one. */
+/** The days of the window, one by one: at most one more than a report may have, which shows that it is too long. */
 export const windowDays = computed(() => daysBetween(days.value, MAX_WINDOW_DAYS + 1));
 export const parameters = computed(() => parametersOf(choice.value, days.value));
 export const requestUrl = computed(() => urlOf(serviceAddress, report.value, parameters.value));

@@ -4,12 +4,20 @@
  */
 export const localOnly: readonly { readonly test: string; readonly reason: string }[] = [
   {
+    test: 'a partner that asks for more reports at once than its share > gets all of them by plain GETs',
+    reason: 'It asks Athena itself what ran at one time, with keys of this machine.',
+  },
+  {
+    test: 'a partner that asks for more reports at once than its share > gets the next one although the function was killed',
+    reason: 'The emulator takes a process that has died for one that works, until the function’s time is up.',
+  },
+  {
     test: 'identical requests > are each queried where the lake can not be listed',
     reason: 'A deployed stage always has an events bucket.',
   },
   {
     test: 'identical requests > share one query while it is under way',
-    reason: 'Each of 50 requests at once is a process of its own in the emulator; joined.test.ts has ten.',
+    reason: 'So many requests at once are as many processes in the emulator; joined.test.ts has ten.',
   },
   {
     test: 'the answer to a bad request > is 404 where a slash stands at the end',
@@ -37,7 +45,7 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
   },
   {
     test: 'the answer to a good request > is the same for fifty callers at once',
-    reason: 'Each of 50 requests at once is a process of its own in the emulator; joined.test.ts has ten.',
+    reason: 'So many requests at once are as many processes in the emulator; joined.test.ts has ten.',
   },
   {
     test: 'the answer to a bad request > is 413, and no problem document',

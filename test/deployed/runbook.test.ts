@@ -70,11 +70,16 @@ async function queryOfReport(): Promise<string> {
 const MINUTE = { timeout: 75_000, interval: 2_000 };
 
 describe('a request', () => {
-  it('is found in the logs with its query', async () => {
-    const answer = await get('manual');
-    expect(answer.status).toBe(303);
-    const REQUEST = answer.headers.get('x-amzn-requestid') ?? '';
-    expect(await run('one-request.sh', { REQUEST })).toContain('"message":"request"');
+  it('is found in the logs by the instance of its problem', async () => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const answer = await service.request('publisherperformance', 'requestedFields=Click', { headers });
+    const { instance } = (await answer.json()) as { instance: string };
+    const REQUEST = instance.replace('urn:uuid:', '');
+    expect(await run('one-request.sh', { REQUEST })).toMatch(/"message":"request".*"status":400/);
+  });
+
+  it('is found with its query', async () => {
+    expect((await get('manual')).status).toBe(303);
     const QUERY = await queryOfReport();
     expect(await run('its-query.sh', { QUERY })).toContain('SUCCEEDED');
     expect(await run('its-sql.sh', { QUERY })).toContain('FROM publisher_events');

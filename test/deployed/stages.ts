@@ -7,6 +7,8 @@ const common: StageInput = {
   // The suites ask as fast as they can, from one address.
   throttling: { requestsPerSecond: 1_000, burst: 2_000 },
   maxRequestsPerAddress: 100_000,
+  // And as one partner.
+  queries: { ...dev.queries, underWayPerPartner: 1_000 },
 };
 
 /** An operator's own stages: one with the identity provider that comes with it, one with another that was there. */

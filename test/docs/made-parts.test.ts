@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readDecision } from '../../tools/docs/decision-index.ts';
+import { readDecision, readDecisions } from '../../tools/docs/decision-index.ts';
 import { withMadePart } from '../../tools/docs/made-part.ts';
 import { madeParts } from '../../tools/docs/made-parts.ts';
 
@@ -24,6 +24,11 @@ describe('what is made of a page', () => {
 });
 
 describe('the decision records', () => {
+  it('are numbered without holes', () => {
+    const numbers = readDecisions(join(root, 'docs/decisions')).map(({ number }) => number);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+  });
+
   it.each([
     ['no status', '# 1. A\n\n**Context.** B\n'],
     ['another number', '# 2. A\n\n*2026-01-01 · holds*\n'],

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { reports } from '../../lib/report/catalogue.ts';
+import { ownerNames, reports } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { SAMPLE_PARTNERS } from '../../local/clients.ts';
@@ -257,7 +257,7 @@ describe('GET /reporting/{report}/days', () => {
   });
 
   it.each([
-    ['house', ['publisherCompanies', 'advertiserCompanies']],
+    ['house', ownerNames],
     ['publisher-one', ['publisherCompanies']],
     ['advertiser', ['advertiserCompanies']],
     ['nobody', []],

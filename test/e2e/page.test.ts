@@ -154,7 +154,7 @@ describe('the sample partners of one machine', () => {
   it('are listed, with the last day that has events, and have tokens that see their rows', async () => {
     const { partners, lastDay } = (await (await get(PATH)).json()) as { partners: object[]; lastDay: string };
     expect(lastDay).toBe('2026-02-01');
-    expect(partners).toContainEqual({ clientId: 'publisher-one', sees: 'publisher company 1000' });
+    expect(partners).toContainEqual({ clientId: 'publisher-one', sees: 'publisher companies 1000' });
     expect(JSON.stringify(partners)).not.toContain('secret');
 
     const answer = await (await get(`${PATH}/publisher-one/token`, { method: 'POST' })).json();

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EVERY_COMPANY, type PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { byOwner } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import { type EventRow, expectedReport, type Question } from './expected-report.ts';
@@ -26,9 +27,8 @@ const forget = async () => {
 let clients = 0;
 const aPartner = (facts: Partial<PartnerRecord>): PartnerRecord => {
   const client = `client-${clients++}`;
-  const none = { publisherCompanies: [], advertiserCompanies: [] };
   const rest = { contact: 'reports@partner.example', since: '2026-01-01T00:00:00Z', active: true };
-  return { form: 1, client, name: client, ...none, ...rest, ...facts };
+  return { form: 1, client, name: client, ...byOwner(() => []), ...rest, ...facts };
 };
 const registered = async (facts: Partial<PartnerRecord>) => {
   const record = aPartner(facts);

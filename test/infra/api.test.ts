@@ -91,6 +91,7 @@ describe('the functions', () => {
         athenaDatabase: 'performance_reports_test',
         athenaWorkgroup: 'performance-reports-test',
         resultsBucket: 'made-results',
+        queriesPerPartner: 5,
         queryWaitMs: 25_000,
         longestQueryMs: 600_000,
         downloadUrlSeconds: 300,

@@ -96,6 +96,7 @@ describe('the buckets', () => {
       ['tickets/', 2],
       ['publications/', 2],
       ['abandoned/', 2],
+      ['shares/', 2],
     ]);
   });
 

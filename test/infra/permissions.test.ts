@@ -53,7 +53,7 @@ const tables = reports.map(({ table }) => table).sort();
 const ALLOWED_WILDCARDS = [
   // Objects are named by what they hold: days and files, queries, reports, tickets.
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::made-events/(${tables.join('|')})/\\*$`),
-  /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|orders|tickets|publications|abandoned)\/\*$/,
+  /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|orders|tickets|publications|abandoned|shares)\/\*$/,
   // Named by the digest of a client's id, which a token tells.
   /^arn:(aws|<AWS::Partition>):s3:::made-partners\/partners\/\*$/,
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::example-events/warehouse/(${tables.join('|')})/\\*$`),
@@ -170,13 +170,13 @@ describe('a function', () => {
   it.each([
     ...reports.map(({ name }): [string, string[], string[]] => [
       name,
-      ['abandoned', 'athena', 'orders', 'publications', 'reports'],
-      ['athena', 'orders', 'publications', 'reports', 'tickets'],
+      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'shares'],
+      ['athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
     ]),
     [
       'downloads',
-      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'tickets'],
-      ['athena', 'orders', 'publications', 'reports', 'tickets'],
+      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
+      ['athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
     ],
     ['publish', ['athena', 'publications', 'reports'], ['reports']],
     ['abandon', ['publications'], ['abandoned']],
@@ -234,11 +234,22 @@ describe('a function', () => {
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
-  it('has each of its statements explained in docs/security.md, with its proof', () => {
+  it('has each of its statements in docs/security.md, with its actions, and with its proof', () => {
+    const granted = new Map(
+      (['newAccount', 'grownAccount'] as const).flatMap((account) =>
+        Object.values(rolesOf(account))
+          .flat()
+          .map(({ Sid, Action }) => [Sid, list(Action)] as const),
+      ),
+    );
     const security = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
     for (const { sid, proof } of statements) {
       const row = security.split('\n').find((line) => line.startsWith(`| \`${sid}\` `));
       expect(row, sid).toMatch(proof === 'here' ? /\| proven here \|$/ : /\| AWS only \|$/);
+      const [service, names = ''] = (row?.split(' | ')[1] ?? '').split(': ');
+      expect(new Set(names.split(', ').map((name) => `${service}:${name}`)), sid).toEqual(
+        new Set(granted.get(sid)),
+      );
     }
   });
 });

@@ -4,6 +4,7 @@ import { chooseStage } from '../../infra/choose-stage.ts';
 import { ownStages } from '../../infra/own-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
+import { ownerNames } from '../../lib/report/catalogue.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 
 describe('the stages that come with the product', () => {
@@ -94,7 +95,7 @@ describe('readStage', () => {
     [
       'claims that name no claim',
       { entitlements: { by: 'claims' } },
-      'entitlements: expected publisherCompanies or advertiserCompanies or both',
+      `entitlements: expected one or more of ${ownerNames.join(', ')}`,
     ],
     [
       'a day that does not exist',

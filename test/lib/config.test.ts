@@ -21,6 +21,7 @@ describe('readConfig', () => {
       lake: undefined,
       listingMs: 0,
       maxBytesScanned: 0,
+      queriesPerPartner: 0,
       downloadUrlSeconds: 300,
       corsOrigins: [],
       currency: undefined,
@@ -81,6 +82,7 @@ describe('readConfig', () => {
     ['LISTING_SECONDS', '3601'],
     ['LISTING_SECONDS', '-1'],
     ['MAX_BYTES_SCANNED', '1 GB'],
+    ['QUERIES_PER_PARTNER', 'many'],
     ['EVENTS_PREFIX', 'warehouse'],
     ['EVENTS_BUCKET', ''],
     ['TOKEN_JWKS_URI', 'keys'],
@@ -112,7 +114,7 @@ describe('readConfig', () => {
 
   it.each([
     ['no JSON', 'roles'],
-    ['a claim of an owner that there is not', '{"publisherAccounts":{"claim":"roles"}}'],
+    ['a claim of an owner that there is not', '{"nobodysCompanies":{"claim":"roles"}}'],
     ['an owner without a claim', '{"publisherCompanies":{"prefix":"publisher-company:"}}'],
   ])('refuses %s among the claims', (_, claims) => {
     expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims', COMPANY_CLAIMS: claims })).toThrow(

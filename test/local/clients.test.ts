@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
 import { describeRows, readPartners, SAMPLE_PARTNERS } from '../../local/clients.ts';
+import { labelOf } from '../../local/owner-words.ts';
 
 const read = (entries: unknown) => readPartners(JSON.stringify(entries));
 
@@ -9,6 +11,7 @@ describe('the file of partners of this machine', () => {
       form: 1,
       client: 'client-1',
       name: 'first-partner',
+      ...byOwner(() => []),
       publisherCompanies: ['7'],
       advertiserCompanies: 'every-company',
       contact: 'reports@partner.example',
@@ -51,10 +54,10 @@ describe('the file of partners of this machine', () => {
 
   it('says for people what each sees', () => {
     expect(SAMPLE_PARTNERS.map(describeRows)).toEqual([
-      'every publisher company; every advertiser company',
-      'publisher company 1000',
+      ownerNames.map((owner) => `all ${labelOf(owner)}`).join('; '),
+      'publisher companies 1000',
       'publisher companies 1001, 1002',
-      'advertiser company 2000',
+      'advertiser companies 2000',
       'nothing',
     ]);
   });

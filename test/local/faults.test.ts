@@ -79,7 +79,7 @@ describe('a call that is stalled', () => {
     expect(await (await getFile()).Body?.transformToString()).toBe('x');
   });
 
-  it('of S3 writes nothing', async () => {
+  it('of a write to S3 writes nothing', async () => {
     faults.set([{ on: 's3', match: 'PUT', stall: true }]);
     const abort = new AbortController();
     const object = { Bucket: 'results', Key: 'key', Body: 'x' };

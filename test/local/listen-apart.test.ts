@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe('listenApart', () => {
-  it('leads to the server, on the first address', async () => {
+  it('answers on the first address', async () => {
     const origin = await listenApart(server, ['127.0.0.1']);
     expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await (await fetch(origin)).text()).toBe('here');

@@ -460,7 +460,7 @@ describe('a write', () => {
     expect(await keys('growing')).toEqual(['growing']);
   });
 
-  it('that breaks off leaves what was there, and no debris', async () => {
+  it('that breaks off leaves the old object, and no partial file', async () => {
     await put('broken', 'before');
     const before = await bytesUnder(directory);
     const half = await putHalf(await presignPut('broken'), randomBytes(2 * MIB), directory);
@@ -592,13 +592,16 @@ describe('a presigned URL', () => {
     );
   });
 
-  it.each(['soon', '-1', '1e3', ''])('is refused with the expiry %j, though signed', async (expiry) => {
-    const response = await fetch(await presign('signed', expiry as unknown as number));
-    expect(await refusal(response)).toMatchObject({
-      status: 400,
-      code: 'AuthorizationQueryParametersError',
-    });
-  });
+  it.each(['soon', '-1', '1e3', ''])(
+    'is refused with the expiry %j, though its signature is good',
+    async (expiry) => {
+      const response = await fetch(await presign('signed', expiry as unknown as number));
+      expect(await refusal(response)).toMatchObject({
+        status: 400,
+        code: 'AuthorizationQueryParametersError',
+      });
+    },
+  );
 
   it.each(['Bearer token', 'Basic dXNlcjpwYXNz', 'AWS4-HMAC-SHA256 x', 'x'])(
     'is refused together with the header Authorization: %s',
@@ -636,7 +639,7 @@ describe('what the store does not do', () => {
     expect(await read('untouched')).toBe('x');
   });
 
-  it('is to have other buckets than it was started with', async () => {
+  it('answers NoSuchBucket for a bucket that it was not started with', async () => {
     const command = new ListObjectsV2Command({ Bucket: 'other' });
     await expect(s3.send(command)).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });

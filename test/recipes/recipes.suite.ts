@@ -32,7 +32,7 @@ const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output:
       await expectNewFields(copy, ['AppName', 'Bounces']);
     },
     'Add a report': (copy) =>
-      expectNewFields(copy, ['DateTime', 'Day', 'PublisherCompanyId', 'SiteName', 'Visits']),
+      expectNewFields(copy, ['DateTime', 'Day', 'PublisherAccountId', 'SiteName', 'Visits']),
     async 'Run one test'(_, __, output) {
       expect(output).toMatch(/^ +Tests +1 passed/m);
     },

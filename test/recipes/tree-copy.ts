@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -6,6 +7,11 @@ import type { Step } from './read-recipes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'node_modules/.bin');
+const LISTED = ['ls-files', '--deduplicate', '--exclude-standard'];
+/** In a copy, the packages are a link, which `.gitignore` does not name. */
+const OWN = ['--', ':!node_modules'];
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
 /** A copy of the tree as it stands, with the packages of the original. */
 export interface TreeCopy extends AsyncDisposable {
@@ -18,23 +24,15 @@ export interface TreeCopy extends AsyncDisposable {
 
 export async function copyTree(): Promise<TreeCopy> {
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-recipe-'));
-  const listed = await run(
-    ROOT,
-    'git',
-    'ls-files',
-    '--cached',
-    '--others',
-    '--exclude-standard',
-    '--deduplicate',
-  );
-  for (const file of listed.trim().split('\n')) {
-    await mkdir(dirname(join(directory, file)), { recursive: true });
+  for (const file of linesOf(await run(ROOT, 'git', ...LISTED, '--cached', '--others'))) {
     // One that is deleted and not yet committed is still listed.
-    await cp(join(ROOT, file), join(directory, file)).catch(() => {});
+    if (!existsSync(join(ROOT, file))) continue;
+    await mkdir(dirname(join(directory, file)), { recursive: true });
+    await cp(join(ROOT, file), join(directory, file));
   }
   await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
   await run(directory, 'git', 'init', '--quiet');
-  await run(directory, 'git', 'add', '--all', '--', '.', ':!node_modules');
+  await run(directory, 'git', 'add', '--all', ...OWN);
   return {
     directory,
     async follow(step) {
@@ -50,22 +48,8 @@ export async function copyTree(): Promise<TreeCopy> {
       }
       return '';
     },
-    async changedFiles() {
-      const changed = await run(
-        directory,
-        'git',
-        'status',
-        '--porcelain',
-        '--untracked-files=all',
-        '--',
-        ':!node_modules',
-      );
-      return changed
-        .split('\n')
-        .filter((line) => line !== '' && !line.startsWith('A  '))
-        .map((line) => line.slice(3))
-        .sort();
-    },
+    changedFiles: async () =>
+      linesOf(await run(directory, 'git', ...LISTED, '--modified', '--others', ...OWN)).sort(),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
   };
 }
@@ -75,6 +59,9 @@ async function run(cwd: string, command: string, ...parameters: readonly string[
     ...process.env,
     PATH: `${BIN}:${process.env['PATH']}`,
     VITEST: undefined,
+    // Vitest has its workers' children write in colours.
+    FORCE_COLOR: undefined,
+    NO_COLOR: '1',
     NODE_ENV: undefined,
   };
   const { code, output } = await runCommand(command, parameters, { cwd, env });

@@ -323,7 +323,7 @@ describe('of a lake that is right', () => {
         );
   });
 
-  it('tells days, states, records, companies, files and sizes, and exits with 0', async () => {
+  it('prints days, states, records, companies, files and sizes, and exits with 0', async () => {
     await writeFile(join(right, 'publisher_events/day=2026-01-30/_SUCCESS'), '');
     const { code, stdout } = await runLake(['check', right]);
     expect(stdout).toMatch(

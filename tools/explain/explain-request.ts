@@ -46,7 +46,7 @@ export async function explainRequest(
     if (!(error instanceof InvalidRequest)) throw error;
     return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];
   }
-  const data = await lookAtLake(parts, { request, entitlement }, 0);
+  const data = await lookAtLake(parts, { request }, 0);
   const order = makeOrder(request, entitlement, data);
   const facts = {
     isWaiting: false,

@@ -40,10 +40,13 @@ async function recordLines(
 ): Promise<string[]> {
   if (client === undefined) return ['record      none: the token names no client in client_id, azp or appid'];
   const record = await register.find(client);
-  const place = `s3://${bucket}/${partnerKey(client)}`;
-  if (!record) return [`record      none that can be read: ${place}`];
+  const recordUri = `s3://${bucket}/${partnerKey(client)}`;
+  if (!record) return [`record      none that can be read: ${recordUri}`];
   const { name, active, since } = record;
-  return [`partner     ${name}, ${active ? 'active' : 'inactive'}, since ${since}`, `record      ${place}`];
+  return [
+    `partner     ${name}, ${active ? 'active' : 'inactive'}, since ${since}`,
+    `record      ${recordUri}`,
+  ];
 }
 
 const REFUSALS = {

@@ -55,7 +55,7 @@ export async function checkToken(
   }
 }
 
-/** The service tells strangers less than this. */
+/** More than the service itself tells, since a stranger might be asking there. */
 function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRules, now: number): string {
   if (!token) return 'It is no JWT of three parts.';
   if (error instanceof NotAuthorized) return missingIn(token.claims, rules);

@@ -26,7 +26,7 @@ export function bucketSource(location: string, directory: string): LakeSource {
       copies(directory, entries, async ({ path }, target) =>
         pipeline(await bucket.read(path), createWriteStream(target)),
       ),
-    // The listing's ETag is as good, and costs nothing.
+    // The ETag of the listing serves as the digest, without reading the file.
     digestOf: async ({ path, digest }) => digest ?? path,
   };
 }

@@ -27,5 +27,5 @@ export interface LakeTarget {
 export const lakeTarget = (location: string): LakeTarget =>
   isBucket(location) ? bucketTarget(location) : folderTarget(location);
 
-/** What keeps an empty table from looking like a missing one. No engine reads it. */
+/** A file that marks an empty table, which would otherwise look like a missing one. No engine reads it. */
 export const EMPTY_TABLE = '_empty';

@@ -6,7 +6,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 export interface Workshop extends AsyncDisposable {
   /** In UTC. */
   readonly connection: DuckDBConnection;
-  /** For what is on its way; removed at the end. */
+  /** For unfinished files; removed at the end. */
   readonly directory: string;
 }
 

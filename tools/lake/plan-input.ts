@@ -102,7 +102,7 @@ function tableOf({ types }: InputFile): string | undefined {
   return best && second && best.found > second.found ? best.name : undefined;
 }
 
-/** What no conversion can mend, since only the source knows what was meant: asked of the contract's columns. */
+/** Faults of the converted values that no conversion can mend, because only the source knows what was meant. */
 function recordChecks(report: Report, missing: ReadonlySet<string>): Check[] {
   const negative = countColumns(report)
     .filter((name) => !missing.has(name))

@@ -122,7 +122,7 @@ async function withOwnClient(
   try {
     return await register.writeName(reserved, { ...reserved.value, client: id });
   } catch (error) {
-    // The same command, run at the same time, has noted another one.
+    // The same command ran at the same time, and has noted another client.
     if (error instanceof OperatorFault && found === undefined) await cognito.remove(id);
     throw error;
   }

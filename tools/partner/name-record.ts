@@ -29,7 +29,7 @@ const nameRecord = v.strictObject({
 
 export type NameRecord = v.InferOutput<typeof nameRecord>;
 
-/** Throws where the document is none: the commands must not go by what they do not understand. */
+/** Throws where the document is no such record: the commands change nothing that they do not understand. */
 export const readName = (document: unknown): NameRecord => v.parse(nameRecord, document);
 
 export const nameKey = (name: string): string => `${REGISTER_PREFIX.names}${name}.json`;

@@ -7,9 +7,9 @@ import {
 } from '../../lib/partners/partner-record.ts';
 import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
 import { isCompanyId } from '../../lib/report/company-id.ts';
+import { optionOf } from '../../local/owner-words.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import type { NewPartner } from './add-partner.ts';
-import { optionOf } from './owner-words.ts';
 import type { PartnerChanges } from './set-partner.ts';
 
 export type Command =
@@ -84,7 +84,7 @@ export function parseCommand(argv: readonly string[]): Command {
       const { contact, ...changes } = changesOf(values);
       const opened = byOwner((owner) => changes[owner] ?? []);
       if (ownerNames.every((owner) => opened[owner].length === 0))
-        throw new OperatorFault(`Say whose rows it sees: --${COMPANIES.join(', --')} or both.`);
+        throw new OperatorFault(`Say whose rows it sees: one or more of --${COMPANIES.join(', --')}.`);
       if (contact === undefined)
         throw new OperatorFault('Say whom to write to: --contact reports@partner.example');
       const client = values['client'];

@@ -1,7 +1,7 @@
 import type { Companies, PartnerRecord } from '../../lib/partners/partner-record.ts';
 import { ownerNames } from '../../lib/report/catalogue.ts';
+import { labelOf } from '../../local/owner-words.ts';
 import { type CommandParts, partnerThere } from './command-parts.ts';
-import { kindOf, labelOf } from './owner-words.ts';
 
 const companiesText = (companies: Companies): string => {
   if (typeof companies === 'string') return companies;
@@ -51,7 +51,7 @@ export async function listPartners({ register, cognito, stage, say }: CommandPar
         [
           name,
           record.active ? 'active' : 'inactive',
-          ...ownerNames.map((owner) => `${kindOf(owner)} ${companiesText(record[owner])}`),
+          ...ownerNames.map((owner) => `${labelOf(owner)} ${companiesText(record[owner])}`),
           record.client,
           record.contact,
         ].join('  '),

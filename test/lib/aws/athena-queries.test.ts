@@ -98,7 +98,7 @@ describe('get', () => {
     expect(inputs).toEqual([{ QueryExecutionId: 'q1' }]);
   });
 
-  it('takes an answer without an execution for one under way', async () => {
+  it('counts an answer without an execution as a query under way', async () => {
     const { queries } = athenaOf({ command: 'GetQueryExecution', answer: {} });
     expect(await queries.get('q1')).toEqual({ state: 'under-way', id: 'q1', submittedAt: 0 });
   });
@@ -121,7 +121,7 @@ describe('stop', () => {
     expect(inputs).toEqual([{ QueryExecutionId: 'q1' }]);
   });
 
-  it('is content with one that has ended or is forgotten', async () => {
+  it('does nothing for an execution that has ended or that Athena has forgotten', async () => {
     const { queries, planned } = athenaOf({ command: 'StopQueryExecution', answer: refused });
     await queries.stop('q1');
     expect(planned).toEqual([]);
@@ -209,7 +209,7 @@ describe('executionOf', () => {
     expect(executionOf('q1', given)).toEqual(expected);
   });
 
-  it('reads one of which Athena tells next to nothing', () => {
+  it('reads an execution without statistics', () => {
     const none = { id: 'q1', submittedAt: 0, completedAt: 0, bytesScanned: 0, engineMs: 0 };
     expect(executionOf('q1', { Status: { State: 'SUCCEEDED' } })).toEqual({
       state: 'succeeded',

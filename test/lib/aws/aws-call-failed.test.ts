@@ -35,7 +35,7 @@ describe('AwsCallFailed', () => {
 });
 
 describe('metadataOf', () => {
-  it('is what the SDK adds to its errors, and nothing for others', () => {
+  it('has status and request id of an error of the SDK, and nothing of another error', () => {
     expect(metadataOf(cause)).toEqual({ httpStatusCode: 400, requestId: 'abc-1' });
     expect([new Error('x'), 'x', undefined].map(metadataOf)).toEqual([{}, {}, {}]);
   });

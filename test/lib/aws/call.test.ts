@@ -159,7 +159,7 @@ describe('call', () => {
     });
   });
 
-  it('makes no try that would begin when it must have ended', async () => {
+  it('begins no try after the time is up', async () => {
     expect((await made([ofS3(503)], 100)).at).toEqual([0]);
     vi.setSystemTime(START);
     expect((await made([ofS3(503)], 101)).at).toEqual([0, 100]);
@@ -186,7 +186,7 @@ describe('call', () => {
     expect(ms).toBeGreaterThan(8_000);
   });
 
-  it('tells the log what AWS answered, where the last try was ended without an answer', async () => {
+  it('keeps the last answer of AWS as the cause, where the last try ran out of time', async () => {
     const told = async (...outcomes: unknown[]) =>
       ((await made(outcomes, 9_000)).error as Overloaded).cause as AwsCallFailed;
     expect((await told(ofS3(500), ofS3(503, 'SlowDown'), 'no answer')).message).toBe(

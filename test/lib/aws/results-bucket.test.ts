@@ -57,7 +57,7 @@ const remove = (Key: string) => clients.s3.send(new DeleteObjectCommand({ Bucket
 const struck = () => faults.current().map(({ struck: times }) => times);
 
 describe('head', () => {
-  it('tells size and time of an object, and undefined where there is none', async () => {
+  it('gives size and time of an object, and undefined where there is none', async () => {
     const key = freshKey();
     expect(await results().head(key)).toBeUndefined();
     await put(key, '12345');
@@ -121,7 +121,7 @@ describe('create', () => {
 });
 
 describe('replace', () => {
-  it('writes where the object is still what was read, and what it gives can be replaced in turn', async () => {
+  it('writes where the object is still what was read; what it returns can be replaced again', async () => {
     const key = freshKey();
     const first = await results().create(key, { a: 1 });
     const second = first && (await results().replace(first, key, { a: 2 }));
@@ -130,7 +130,7 @@ describe('replace', () => {
     expect(await get(key)).toBe('{"a":3}');
   });
 
-  it('writes nothing where it is not, or is gone', async () => {
+  it('writes nothing where the object has changed, or is gone', async () => {
     const key = freshKey();
     const first = await results().create(key, { a: 1 });
     if (!first) throw new Error('not written');
@@ -141,7 +141,7 @@ describe('replace', () => {
     expect(await results().replace(first, key, { a: 9 })).toBeUndefined();
   });
 
-  it('takes a conflict with another writer for a write that came too late', async () => {
+  it('counts a conflict with another writer (409) as a write that came too late', async () => {
     const key = freshKey();
     faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
     expect(await results().create(key, {})).toBeUndefined();
@@ -260,7 +260,7 @@ describe('writeOnce', () => {
     expect(await results().head(key)).toBeUndefined();
   });
 
-  it('takes another error of the content for one that may pass or not, as for any call', async () => {
+  it('tries again after an error of the content only where it is one that may pass', async () => {
     const key = freshFile();
     const broken = Object.assign(new Error('socket'), { code: 'ECONNRESET' });
     let tries = 0;
@@ -305,7 +305,7 @@ describe('writeOnce, of a result that it opens', () => {
       5_000,
     );
 
-  it('is overloaded, and no failure of ours, where S3 does not give the result to the end of the time', async () => {
+  it('throws Overloaded where S3 does not give the result in time', async () => {
     faults.set([{ on: 's3', match: 'GET athena/busy', status: 500 }]);
     const bucket = results(1_000);
     const error = await copying(bucket, `s3://${Bucket}/athena/busy.csv`).catch((each: unknown) => each);
@@ -387,7 +387,7 @@ describe('every call', () => {
 });
 
 describe('the clients', () => {
-  it('leave the repeating of Athena to the calls, and give up on dead connections', async () => {
+  it('make one try a call, since call.ts tries again, and give up on dead connections', async () => {
     const { athena, s3 } = makeClients();
     expect(await athena.config.maxAttempts()).toBe(1);
     for (const { config } of [athena, s3]) {

@@ -140,7 +140,7 @@ describe('a lake that fits a page', () => {
     expect(inputs[0]?.Prefix).toBe('warehouse/advertiser_events/day=');
   });
 
-  it('has objects of which S3 tells next to nothing', async () => {
+  it('has objects without size, time and tag where S3 leaves them out', async () => {
     const s3 = {
       send: async () => ({ Contents: [{ Key: `${FOLDER}day=2026-01-02/a` }, {}] }),
     } as unknown as S3Client;
@@ -187,7 +187,7 @@ describe('a lake of many files', () => {
 describe('a listing', () => {
   const keys = files('2026-01-02', 1);
 
-  it('is given again for as long as it may be old, and not a millisecond longer', async () => {
+  it('is used again up to its highest age, and not a millisecond longer', async () => {
     const { s3, inputs } = s3Of(keys);
     const cache: ListingCache = new Map();
     const list = (maxAgeMs: number) => lakeOf(s3, cache).list(publisherReport, window, maxAgeMs);
@@ -200,7 +200,7 @@ describe('a listing', () => {
     expect(inputs).toHaveLength(2);
   });
 
-  it('is made anew where it must not be old, and not kept then', async () => {
+  it('is made anew where the highest age is 0, and not kept', async () => {
     const { s3, inputs } = s3Of(keys);
     const cache: ListingCache = new Map();
     await lakeOf(s3, cache).list(publisherReport, window, 0);
@@ -224,7 +224,7 @@ describe('a listing', () => {
     expect(inputs).toHaveLength(5);
   });
 
-  it('is let go of when it is too old to be given', async () => {
+  it('is dropped when it is too old to be used again', async () => {
     const { s3 } = s3Of(keys);
     const cache: ListingCache = new Map();
     await lakeOf(s3, cache).list(publisherReport, window, 1_000);
@@ -240,7 +240,7 @@ describe('a listing', () => {
 describe('a lake that can not be listed', () => {
   const refusal = Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
 
-  it('is one whose place nobody knows, which is told', async () => {
+  it('can not be listed where no bucket is configured, and the log says so', async () => {
     const { s3, inputs } = s3Of([]);
     const told: unknown[] = [];
     const onUnlistable = (error: unknown) => told.push(error);
@@ -250,7 +250,7 @@ describe('a lake that can not be listed', () => {
     expect(lake.folderOf(publisherReport)).toBe('publisher_events/');
   });
 
-  it('is one whose listing is forbidden, which is told', async () => {
+  it('can not be listed where S3 forbids it, and the log says so', async () => {
     const { s3 } = s3Of([], { [`${FOLDER}day=`]: refusal });
     const told: unknown[] = [];
     const lake = lakeOf(s3, new Map(), (error) => told.push(error));
@@ -259,7 +259,7 @@ describe('a lake that can not be listed', () => {
     expect(told[0]).toMatchObject({ operation: 'S3 ListObjectsV2', httpStatus: 403 });
   });
 
-  it('is none whose bucket is wrong, or that is at its limit', async () => {
+  it('fails the request where the bucket is wrong or S3 throttles', async () => {
     const told: unknown[] = [];
     const listing = (httpStatusCode: number, until: number) => {
       const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });

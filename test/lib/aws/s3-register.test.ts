@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type RecordCache, s3Register } from '../../../lib/aws/s3-register.ts';
 import { partnerKey } from '../../../lib/partners/register.ts';
+import { byOwner } from '../../../lib/report/catalogue.ts';
 
 const NOW = Date.parse('2026-03-01T00:00:00Z');
 beforeEach(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
@@ -12,8 +13,8 @@ const recordOf = (client: string, companies = ['7']) => ({
   form: 1,
   client,
   name: 'first-partner',
+  ...byOwner(() => [] as string[]),
   publisherCompanies: companies,
-  advertiserCompanies: [],
   contact: '',
   since: '2026-01-01T00:00:00Z',
   active: true,
@@ -92,7 +93,7 @@ describe('the register in S3', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('counts the minute from before the read, and takes a clock that was set back for no youth', async () => {
+  it('counts the minute from before the read, and reads again where the clock was set back', async () => {
     const texts = new Map([['client-1', JSON.stringify(recordOf('client-1'))]]);
     const { find, asked, cache } = bucketOf(texts);
     await find('client-1');
@@ -102,7 +103,7 @@ describe('the register in S3', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('lets go of what is too old to be given', async () => {
+  it('drops listings that are too old to be used again', async () => {
     const { find, cache } = bucketOf(new Map());
     for (let client = 0; client < 50; client++) await find(`stranger-${client}`);
     expect(cache.size).toBe(50);

@@ -26,6 +26,7 @@ describe('claimNext', () => {
       askedUntil: START + 25_000,
       claim: expect.stringMatching(UUID),
       isRetry: false,
+      startedFor: 'client-1',
     };
     expect(claimed?.record).toEqual(record);
     expect(results.calls).toEqual([`create ${recordKey(begun.order, begun.data)}`]);

@@ -27,7 +27,7 @@ export interface MemoryBucket extends ResultsBucket {
 }
 
 /** Every object's key must begin with one of the bucket's prefixes. */
-const KEY = /^(athena|reports|orders|tickets|publications|abandoned)\/./;
+const KEY = /^(athena|reports|orders|tickets|publications|abandoned|shares)\/./;
 
 /** More than any test means to make. */
 const MOST_CALLS = 10_000;

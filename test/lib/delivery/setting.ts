@@ -23,6 +23,7 @@ export const wanted: Wanted = {
     },
   }),
   entitlement: 'every-company',
+  client: 'client-1',
 };
 
 /** The report of the result that the engine in memory gives unless a plan says otherwise. */
@@ -36,6 +37,7 @@ export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
   longestQueryMs: 600_000,
   listingMs: 0,
   maxBytesScanned: 10,
+  queriesPerClient: 0,
   admitsGzip: false,
   ...more,
 });

@@ -74,7 +74,7 @@ describe('pages of other origins', () => {
     },
   );
 
-  it('are not spoken of where the stage names none', async () => {
+  it('are not mentioned in answers where the stage names none', async () => {
     const silent = { Location: '/there', 'Service-Version': expect.any(String), Vary: 'Accept-Encoding' };
     expect((await answer(PARTNER, { origins: '' })).headers).toEqual(silent);
     const preflight = await answer(PARTNER, { origins: '', httpMethod: 'OPTIONS' });
@@ -82,7 +82,7 @@ describe('pages of other origins', () => {
     expect(preflight.headers).toEqual(silent);
   });
 
-  it('leave a line in the log each, as everybody does', async () => {
+  it('write one line of log each, as every route does', async () => {
     expect((await answer(PARTNER)).lines).toMatchObject([{ status: 303 }]);
     expect((await answer(PARTNER, { fails: true })).lines).toMatchObject([{ status: 404 }]);
   });

@@ -70,7 +70,7 @@ describe('the waiting room', () => {
     expect(JSON.stringify(room.lines)).not.toContain(room.id);
   });
 
-  it('leads to its next place while it is not, and writes down how far it is', async () => {
+  it('leads to the next waiting URL while the report is not ready, and records how far it is', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }] });
     const answer = await room.get({ ticket: room.id, hop: '7' });
     expect(answer.headers?.['Location']).toBe(`/prod/reporting/downloads/${room.id}/8`);
@@ -81,7 +81,7 @@ describe('the waiting room', () => {
     expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
   });
 
-  it('keeps to the time that its caller waits, and not to one of its own', async () => {
+  it('ends when its caller stops waiting, not earlier', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }], more: { giveUpAt: START + 500 } });
     expect((await room.get()).statusCode).toBe(503);
     expect(room.untils).toEqual([START + 3_500, START + 3_500]);

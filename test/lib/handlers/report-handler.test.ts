@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NotAuthorized, Unauthenticated } from '../../../lib/answers/problem.ts';
 import { reportHandler } from '../../../lib/handlers/report-handler.ts';
 import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
-import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Claims } from '../../../lib/token/verify-token.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { START } from '../delivery/setting.ts';
@@ -224,8 +224,8 @@ describe('a report route, by the register of partners', () => {
     form: 1,
     client: 'client-1',
     name: 'first-partner',
+    ...byOwner(() => []),
     publisherCompanies: ['7', '9'],
-    advertiserCompanies: [],
     contact: 'reports@partner.example',
     since: '2026-01-01T00:00:00Z',
     active: true,

@@ -10,7 +10,7 @@ describe('requestHeader', () => {
     expect(headerOf({ Host: ['x'], [name]: ['text/csv'], 'Accept-Language': ['en'] })).toBe('text/csv');
   });
 
-  it('is all its values as one, also of names in several cases', () => {
+  it('is all values joined, also where the name comes in several cases', () => {
     expect(headerOf({ accept: ['a', 'b'], Accept: ['c'] })).toBe('a, b, c');
   });
 

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRequest } from '../../../lib/answers/problem.ts';
 import { problemResponse } from '../../../lib/answers/problem-response.ts';
-import { advertiserReport, fieldOf, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
+import {
+  advertiserReport,
+  dimensionsOf,
+  type Field,
+  fieldOf,
+  publisherReport,
+  type Report,
+} from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
 const good = {
@@ -90,8 +97,8 @@ describe('parseRequest', () => {
     ]);
   });
 
-  const dimensions =
-    'DateTime, Day, PlacementId, ContainerId, PublisherAccountId, PublisherCompanyId, DeviceOrProxy';
+  const namesOf = (fields: readonly Field[]) => fields.map(({ name }) => name).join(', ');
+  const dimensions = namesOf(dimensionsOf(publisherReport));
   it.each<[string, Parameters, string, string]>([
     [
       'a missing list',
@@ -143,7 +150,7 @@ describe('parseRequest', () => {
       'a name of every object',
       { requestedFields: ['__proto__'] },
       'requestedFields',
-      'Unknown field "__proto__". Known are: DateTime, Day, PlacementId, ContainerId, PublisherAccountId, PublisherCompanyId, DeviceOrProxy, ServedAds, Opens, Clicks, Revenue.',
+      `Unknown field "__proto__". Known are: ${namesOf(publisherReport.fields)}.`,
     ],
     [
       'a metric in groupBy',

@@ -1,0 +1,82 @@
+import { prod } from '../infra/stages.ts';
+import { grownAccount } from './rush/quotas.ts';
+import { SIX, simulate } from './rush/simulate.ts';
+import { dice } from './rush/virtual-time.ts';
+import type { PlannedReport } from './rush/workload.ts';
+import type { Section } from './section.ts';
+import { figure, percentile } from './statistics.ts';
+
+const SEED = 6;
+const OTHERS = 9;
+const TIMES = 50;
+const SLOTS = 20;
+const QUERY_MS = 10_000;
+/** Each of the others asks for one report in so long, on the mean. */
+const EVERY_MS = 20_000;
+const LASTS_MS = 15 * 60_000;
+
+/** Ten partners that ask at random moments, the tenth so many times as often. */
+function planLoad(timesTheOthers: number): PlannedReport[] {
+  const rates = [...Array.from({ length: OTHERS }, () => 1), timesTheOthers];
+  const reports = rates.flatMap((rate, partner) => {
+    const draw = dice(100 + partner);
+    const moments: number[] = [];
+    const pause = () => (rate > 0 ? (-Math.log(1 - draw()) * EVERY_MS) / rate : Number.POSITIVE_INFINITY);
+    for (let atMs = pause(); atMs < LASTS_MS; atMs += pause()) moments.push(atMs);
+    return moments.map((atMs) => ({ partner, atMs, queryMs: QUERY_MS, days: 1 }));
+  });
+  return reports.map((report, index) => ({ id: index + 1, ...report }));
+}
+
+/** How long the others' reports wait until the engine runs them, in seconds. */
+async function waits(timesTheOthers: number, underWayPerPartner: number): Promise<number[]> {
+  const reports = planLoad(timesTheOthers);
+  const { throttling, maxRequestsPerAddress } = prod;
+  const account = grownAccount({ throttling, maxRequestsPerAddress });
+  const { queries, pulled } = await simulate({
+    reports,
+    quotas: { ...account, athena: { ...account.athena, slots: SLOTS } },
+    settings: { longestQuerySeconds: prod.reports.longestQuerySeconds, underWayPerPartner },
+    seed: SEED,
+    untilMs: 2 * LASTS_MS,
+  });
+  const startOf = new Map(queries.map(({ report, startedAt }) => [report, startedAt]));
+  return pulled
+    .filter(({ report }) => report.partner < OTHERS)
+    .map(({ report: { id, atMs } }) => ((startOf.get(id) ?? Number.NaN) - SIX - atMs) / 1_000);
+}
+
+export async function measure(): Promise<Section> {
+  const share = prod.queries.underWayPerPartner ?? 0;
+  const settings = [
+    { what: 'the nine alone', found: await waits(0, share) },
+    { what: `with the tenth, at most ${share} queries of each partner`, found: await waits(TIMES, share) },
+    { what: 'with the tenth, no bound', found: await waits(TIMES, 0) },
+  ];
+  const [alone, bounded] = settings.map(({ found }) => found) as [number[], number[]];
+  // Report by report: the nine ask for the same at the same moments.
+  const growth = Math.max(...bounded.map((wait, index) => wait - (alone[index] as number)));
+  return {
+    title: 'Fair shares',
+    method:
+      `Nine partners that ask for a report every ${EVERY_MS / 1_000} s, and a tenth that asks ${TIMES} times as often, on an engine that runs ` +
+      `${SLOTS} queries of ${QUERY_MS / 1_000} s at a time, for ${LASTS_MS / 60_000} minutes; simulated as the rush is. From a report's request ` +
+      'to the start of its query by the engine, for the nine.',
+    table: [
+      ['', 'mean, s', 'p99, s', 'longest, s'],
+      ...settings.map(({ what, found }) => [
+        what,
+        figure(found.reduce((sum, each) => sum + each, 0) / found.length),
+        figure(percentile(found, 99)),
+        figure(Math.max(...found)),
+      ]),
+    ],
+    goals: [
+      {
+        goal: `no report of the nine waits longer by more than one slot's time, ${QUERY_MS / 1_000} s`,
+        measured: `${figure(growth)} s`,
+        isMet: growth <= QUERY_MS / 1_000,
+      },
+    ],
+  };
+}

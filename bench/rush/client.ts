@@ -1,0 +1,71 @@
+import { publisherReport } from '../../lib/report/catalogue.ts';
+import { formatUtcTime } from '../../lib/report/utc-time.ts';
+import { reportPath } from '../../lib/routes.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
+import type { ModelledService } from './modelled-service.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import type { PlannedReport } from './workload.ts';
+
+/** What the job of a partner saw of one report. */
+export interface Pulled {
+  readonly report: PlannedReport;
+  /** In milliseconds after six; undefined where it was given up. */
+  doneMs?: number;
+  /** Answers by status. */
+  readonly answers: Map<number, number>;
+  /** Requests of the service. */
+  requests: number;
+  /** 5xx that said nothing of when to come again. */
+  dishonest: number;
+}
+
+const DAY_MS = 86_400_000;
+
+const pathOf = ({ id, days }: PlannedReport, today: number): string => {
+  const query = new URLSearchParams({
+    requestedFields: 'Day,Clicks',
+    startInclusive: formatUtcTime(today - days * DAY_MS),
+    endExclusive: formatUtcTime(today),
+    'filter[PlacementId]': String(id),
+    'api-version': '1.0',
+  });
+  return `${reportPath(publisherReport)}?${query}`;
+};
+
+/** As curl's `--retry` does without a `Retry-After`: a second, then twice as long each time. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Pulls one report as `curl -L --retry` does: follows redirects; after a 429 or a 5xx, waits for as long as the answer says
+ * and begins anew. Gives up when the time that a job has is over.
+ */
+export async function pull(
+  time: VirtualTime,
+  { service, s3 }: { readonly service: ModelledService; readonly s3: ModelledS3 },
+  report: PlannedReport,
+  { six, today, untilMs }: { readonly six: number; readonly today: number; readonly untilMs: number },
+): Promise<Pulled> {
+  const pulled: Pulled = { report, answers: new Map(), requests: 0, dishonest: 0 };
+  const first = pathOf(report, today);
+  let pauseMs = FIRST_PAUSE_MS;
+  for (let url = first; time.now() - six < untilMs; ) {
+    if (url.startsWith('https://')) {
+      await s3.download(new URL(url).pathname.slice(1));
+      pulled.doneMs = time.now() - six;
+      return pulled;
+    }
+    const { status, location, retryAfterSeconds } = await service.get(url, report.partner);
+    pulled.requests += 1;
+    pulled.answers.set(status, (pulled.answers.get(status) ?? 0) + 1);
+    if (location !== undefined) {
+      url = location;
+      continue;
+    }
+    if (status >= 500 && retryAfterSeconds === undefined) pulled.dishonest += 1;
+    await time.delay(retryAfterSeconds === undefined ? pauseMs : retryAfterSeconds * 1_000);
+    if (retryAfterSeconds === undefined) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    url = first;
+  }
+  return pulled;
+}

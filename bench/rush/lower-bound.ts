@@ -1,0 +1,70 @@
+/**
+ * The least time in which anybody could deliver these reports, whatever they do: by counting what has to pass through
+ * each narrow place. It uses nothing of the simulation, nor of the service.
+ */
+export interface Demand {
+  /** In seconds. */
+  readonly asked: number;
+  readonly engineSeconds: number;
+}
+
+export interface NarrowPlaces {
+  /** The engine runs so many at a time. */
+  readonly slots: number;
+  readonly startsPerSecond: number;
+  readonly startsAtOnce: number;
+  readonly requestsPerSecond: number;
+  readonly requestsAtOnce: number;
+}
+
+/** The reason that binds, and the second before which the last report can't be there. */
+export interface LowerBound {
+  readonly seconds: number;
+  readonly because: string;
+}
+
+export function lowerBound(demands: readonly Demand[], places: NarrowPlaces): LowerBound {
+  const inOrder = [...demands].sort((a, b) => a.asked - b.asked);
+  let best: LowerBound = { seconds: 0, because: 'nothing is asked' };
+  const atLeast = (seconds: number, because: string) => {
+    if (seconds > best.seconds) best = { seconds, because };
+  };
+  for (const { asked, engineSeconds } of inOrder) atLeast(asked + engineSeconds, 'one report by itself');
+  // From each moment on, all that is asked from then on has to pass.
+  let count = 0;
+  let work = 0;
+  for (let index = inOrder.length - 1; index >= 0; index--) {
+    const { asked, engineSeconds } = inOrder[index] as Demand;
+    count += 1;
+    work += engineSeconds;
+    atLeast(asked + work / places.slots, 'the engine’s slots');
+    atLeast(asked + (count - places.startsAtOnce) / places.startsPerSecond, 'the starts of queries');
+    atLeast(asked + (count - places.requestsAtOnce) / places.requestsPerSecond, 'the gateway’s rate');
+  }
+  return best;
+}
+
+/**
+ * When the last report is there by a queue in order of arrival that loses no moment: what anybody can do who does not know
+ * beforehand how long a query takes. In seconds.
+ */
+export function inOrderOfArrival(
+  demands: readonly Demand[],
+  { slots, startsPerSecond, startsAtOnce }: Pick<NarrowPlaces, 'slots' | 'startsPerSecond' | 'startsAtOnce'>,
+): number {
+  const freeAt: number[] = new Array(slots).fill(0);
+  let permits = startsAtOnce;
+  let clock = 0;
+  let last = 0;
+  for (const { asked, engineSeconds } of [...demands].sort((a, b) => a.asked - b.asked)) {
+    const slot = freeAt.indexOf(Math.min(...freeAt));
+    const ready = Math.max(asked, clock, freeAt[slot] as number);
+    permits = Math.min(startsAtOnce, permits + (ready - clock) * startsPerSecond);
+    const wait = Math.max(0, 1 - permits) / startsPerSecond;
+    permits += wait * startsPerSecond - 1;
+    clock = ready + wait;
+    freeAt[slot] = clock + engineSeconds;
+    last = Math.max(last, clock + engineSeconds);
+  }
+  return last;
+}

@@ -1,0 +1,143 @@
+import {
+  type AthenaClient,
+  AthenaServiceException,
+  GetQueryExecutionCommand,
+  type GetQueryExecutionOutput,
+  StartQueryExecutionCommand,
+  type StartQueryExecutionOutput,
+  StopQueryExecutionCommand,
+  TooManyRequestsException,
+} from '@aws-sdk/client-athena';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { tokenBucket } from '../../local/token-bucket.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
+import type { Quotas } from './quotas.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** A query as the engine runs it. Times are milliseconds since 1970. */
+export interface EngineQuery {
+  readonly report: number;
+  readonly submittedAt: number;
+  startedAt?: number;
+  endedAt?: number;
+  isCancelled?: boolean;
+}
+
+export interface ModelledAthena {
+  /** In the place of the SDK's client. */
+  readonly client: AthenaClient;
+  readonly queries: ReadonlyMap<string, EngineQuery>;
+  /** How often each operation was called, and how often it was refused. */
+  readonly calls: Map<string, number>;
+}
+
+/** How long a call takes, in milliseconds, and after its result a query's end is shown. Assumed. */
+const CALL_MS = [30, 90] as const;
+const SHOWN_AFTER_MS = 100;
+
+/** Of a report's result: published while the caller waits. */
+const RESULT_BYTES = 200_000;
+
+/** Athena by its protocol and its quotas: queries are run in their order, so many at a time, for as long as is planned. */
+export function modelledAthena(
+  time: VirtualTime,
+  { athena: quotas }: Pick<Quotas, 'athena'>,
+  s3: Pick<ModelledS3, 'putResult'>,
+  queryMsOf: (report: number) => number,
+): ModelledAthena {
+  const queries = new Map<string, EngineQuery>();
+  const byToken = new Map<string, string>();
+  const calls = new Map<string, number>();
+  const count = (name: string) => calls.set(name, (calls.get(name) ?? 0) + 1);
+  const admits = { start: tokenBucket(quotas.start, time.now), get: tokenBucket(quotas.get, time.now) };
+  const queue: string[] = [];
+  let running = 0;
+
+  const runNext = (): void => {
+    while (running < quotas.slots && queue.length > 0) {
+      const id = queue.shift() as string;
+      running += 1;
+      void runOne(id, queries.get(id) as EngineQuery);
+    }
+  };
+  const runOne = async (id: string, query: EngineQuery): Promise<void> => {
+    query.startedAt = time.now();
+    await time.delay(queryMsOf(query.report));
+    if (!query.isCancelled) {
+      s3.putResult(`${RESULTS_PREFIX.athena}${id}.csv`, RESULT_BYTES);
+      query.endedAt = time.now() + SHOWN_AFTER_MS;
+    }
+    running -= 1;
+    runNext();
+  };
+  const activeQueries = () => running + queue.length;
+
+  const start = ({ input }: StartQueryExecutionCommand): StartQueryExecutionOutput => {
+    if (!admits.start()) throw refused('StartQueryExecution');
+    const token = input.ClientRequestToken ?? '';
+    const known = byToken.get(token);
+    if (known !== undefined) return { QueryExecutionId: known };
+    if (activeQueries() >= quotas.activeQueries) {
+      count('StartQueryExecution refused');
+      throw new TooManyRequestsException({ message: 'active queries', $metadata: { httpStatusCode: 400 } });
+    }
+    const id = `q${queries.size + 1}`;
+    byToken.set(token, id);
+    // The placement that a report is filtered by names it.
+    queries.set(id, { report: Number(input.ExecutionParameters?.at(-1)), submittedAt: time.now() });
+    queue.push(id);
+    runNext();
+    return { QueryExecutionId: id };
+  };
+  const get = ({ input }: GetQueryExecutionCommand): GetQueryExecutionOutput => {
+    if (!admits.get()) throw refused('GetQueryExecution');
+    const id = input.QueryExecutionId ?? '';
+    const query = queries.get(id) as EngineQuery;
+    const hasEnded = query.endedAt !== undefined && query.endedAt <= time.now();
+    const state = hasEnded ? 'SUCCEEDED' : query.startedAt === undefined ? 'QUEUED' : 'RUNNING';
+    return {
+      QueryExecution: {
+        Status: {
+          State: query.isCancelled ? 'CANCELLED' : state,
+          SubmissionDateTime: new Date(query.submittedAt),
+          ...(query.endedAt !== undefined && hasEnded && { CompletionDateTime: new Date(query.endedAt) }),
+        },
+        ResultConfiguration: { OutputLocation: `s3://results/${RESULTS_PREFIX.athena}${id}.csv` },
+      },
+    };
+  };
+  const stop = ({ input }: StopQueryExecutionCommand) => {
+    const query = queries.get(input.QueryExecutionId ?? '') as EngineQuery;
+    // Its slot stays taken for as long as was planned: later than with Athena, never earlier.
+    query.isCancelled = true;
+    query.endedAt = time.now();
+    const at = queue.indexOf(input.QueryExecutionId ?? '');
+    if (at >= 0) queue.splice(at, 1);
+    return {};
+  };
+  const refused = (operation: string) => {
+    count(`${operation} refused`);
+    return new AthenaServiceException({
+      name: 'ThrottlingException',
+      message: 'Rate exceeded',
+      $fault: 'client',
+      $metadata: { httpStatusCode: 400 },
+    });
+  };
+
+  const send = async (command: unknown): Promise<unknown> => {
+    const [least, most] = CALL_MS;
+    await time.delay(least + Math.random() * (most - least));
+    if (command instanceof StartQueryExecutionCommand) {
+      count('StartQueryExecution');
+      return start(command);
+    }
+    if (command instanceof GetQueryExecutionCommand) {
+      count('GetQueryExecution');
+      return get(command);
+    }
+    if (command instanceof StopQueryExecutionCommand) return stop(command);
+    throw new Error('an unplanned call of Athena');
+  };
+  return { client: { send } as unknown as AthenaClient, queries, calls };
+}

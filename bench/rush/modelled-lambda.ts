@@ -1,0 +1,58 @@
+import { tokenBucket } from '../../local/token-bucket.ts';
+import type { Quotas } from './quotas.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** How long a new execution environment takes to start, and a request in a warm one before it is handled. Assumed. */
+const COLD_MS = 700;
+const WARM_MS = 6;
+
+export interface ModelledLambda {
+  /** Undefined where the account, or the function, has no execution to spare: Lambda throttles. */
+  invoke<T>(functionName: string, memoryMb: number, handle: () => Promise<T>): Promise<T | undefined>;
+  readonly figures: {
+    invocations: number;
+    coldStarts: number;
+    throttled: number;
+    /** Executions at one time. */
+    most: number;
+    /** Gigabytes of memory times seconds. */
+    gigabyteSeconds: number;
+  };
+}
+
+/** Lambda by its concurrency, its rate of new environments and its cold starts. */
+export function modelledLambda(
+  time: VirtualTime,
+  { concurrentExecutions, newEnvironments }: Pick<Quotas, 'concurrentExecutions' | 'newEnvironments'>,
+): ModelledLambda {
+  const idle = new Map<string, number>();
+  const makes = new Map<string, () => boolean>();
+  const figures = { invocations: 0, coldStarts: 0, throttled: 0, most: 0, gigabyteSeconds: 0 };
+  let running = 0;
+  return {
+    figures,
+    async invoke(name, memoryMb, handle) {
+      const spare = idle.get(name) ?? 0;
+      const mayMake = makes.get(name) ?? tokenBucket(newEnvironments, time.now);
+      makes.set(name, mayMake);
+      if (running >= concurrentExecutions || (spare === 0 && !mayMake())) {
+        figures.throttled += 1;
+        return undefined;
+      }
+      if (spare > 0) idle.set(name, spare - 1);
+      else figures.coldStarts += 1;
+      running += 1;
+      figures.invocations += 1;
+      figures.most = Math.max(figures.most, running);
+      const from = time.now();
+      try {
+        await time.delay(spare > 0 ? WARM_MS : COLD_MS);
+        return await handle();
+      } finally {
+        running -= 1;
+        idle.set(name, (idle.get(name) ?? 0) + 1);
+        figures.gigabyteSeconds += ((time.now() - from) / 1_000) * (memoryMb / 1_024);
+      }
+    },
+  };
+}

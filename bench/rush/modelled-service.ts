@@ -1,0 +1,151 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { serviceFunctions } from '../../infra/api/service-functions.ts';
+import { QUERY_WAIT_MS } from '../../infra/api/timeouts.ts';
+import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
+import { athenaQueries } from '../../lib/aws/athena-queries.ts';
+import { readConfig } from '../../lib/config.ts';
+import { downloadsHandler } from '../../lib/handlers/downloads-handler.ts';
+import type { FunctionParts } from '../../lib/handlers/function-parts.ts';
+import { reportHandler } from '../../lib/handlers/report-handler.ts';
+import { ENV } from '../../lib/names.ts';
+import { publisherReport } from '../../lib/report/catalogue.ts';
+import { downloadPath } from '../../lib/routes.ts';
+import { tokenBucket } from '../../local/token-bucket.ts';
+import type { ModelledAthena } from './modelled-athena.ts';
+import type { ModelledLambda } from './modelled-lambda.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
+import type { Quotas } from './quotas.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly location?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** The deployed service: firewall, gateway, and the service's own handlers in modelled functions. */
+export interface ModelledService {
+  token(): Promise<boolean>;
+  /** @param url a path with its query */
+  get(url: string, partner: number): Promise<Answer>;
+  /** Requests that passed the gateway. */
+  readonly admitted: () => number;
+}
+
+export interface ServiceSettings {
+  readonly longestQuerySeconds: number;
+  readonly underWayPerPartner: number;
+}
+
+/** AWS WAF counts an address's requests over this time, and looks every so often. */
+const FIREWALL_MS = 300_000;
+const FIREWALL_STEP_MS = 10_000;
+
+/** What API Gateway and the network add to a request, in milliseconds. Assumed. */
+const GATEWAY_MS = 25;
+
+type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+
+export function modelledService(
+  time: VirtualTime,
+  quotas: Quotas,
+  { longestQuerySeconds, underWayPerPartner }: ServiceSettings,
+  { s3, athena, lambda }: { s3: ModelledS3; athena: ModelledAthena; lambda: ModelledLambda },
+): ModelledService {
+  const config = readConfig({
+    [ENV.tokenIssuer]: 'https://issuer.example',
+    [ENV.tokenJwksUri]: 'https://issuer.example/keys',
+    [ENV.apiScope]: 'api://reports',
+    [ENV.entitlements]: 'none',
+    [ENV.athenaDatabase]: 'reports',
+    [ENV.athenaWorkgroup]: 'reports',
+    [ENV.resultsBucket]: 'results',
+    [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
+    [ENV.longestQueryMs]: String(longestQuerySeconds * 1_000),
+    [ENV.queriesPerPartner]: String(underWayPerPartner),
+  });
+  const parts: FunctionParts = {
+    config,
+    log: { info: () => {}, error: () => {} },
+    metrics: { addMetric: () => {}, publishStoredMetrics: () => {} } as unknown as FunctionParts['metrics'],
+    partsUntil: (until, engineUntil = until) => ({
+      queries: athenaQueries(
+        athena.client,
+        { database: 'reports', workgroup: 'reports' },
+        { until: engineUntil, stopUntil: until },
+      ),
+      results: s3.results(until),
+      lake: s3.lake(until),
+      register: { find: async () => undefined },
+    }),
+  };
+  const verifyToken = async (header: string | undefined) => ({ client_id: header?.slice('Bearer '.length) });
+  const handlers: Readonly<Record<string, Handler>> = {
+    [publisherReport.name]: reportHandler(publisherReport, { ...parts, verifyToken }) as unknown as Handler,
+    downloads: downloadsHandler(parts) as unknown as Handler,
+  };
+  const memoryOf = (name: string) => serviceFunctions.find((each) => each.name === name)?.memoryMb ?? 0;
+  const gatewayAdmits = tokenBucket(quotas.gateway, time.now);
+  const issues = tokenBucket(quotas.tokens, time.now);
+  const firewallAdmits = addressLimit(quotas.requestsPerAddress, time.now);
+  let admitted = 0;
+  let requests = 0;
+
+  return {
+    admitted: () => admitted,
+    async token() {
+      await time.delay(GATEWAY_MS);
+      return issues();
+    },
+    async get(url, partner) {
+      await time.delay(GATEWAY_MS);
+      if (!firewallAdmits(partner)) return { status: 429, retryAfterSeconds: FIREWALL_MS / 1_000 };
+      const { throttled, functionFailed } = gatewayProblems;
+      if (!gatewayAdmits())
+        return { status: throttled.status, retryAfterSeconds: throttled.retryAfterSeconds };
+      admitted += 1;
+      const { pathname, searchParams } = new URL(url, 'https://reports.example');
+      const [, , route = '', ticket = '', hop = ''] = pathname.split('/');
+      const parameters = Object.fromEntries(
+        [...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]),
+      );
+      const event = {
+        httpMethod: 'GET',
+        path: pathname,
+        multiValueHeaders: { Authorization: [`Bearer partner-${partner}`], Accept: ['text/csv'] },
+        multiValueQueryStringParameters: parameters,
+        pathParameters: pathname === downloadPath(ticket, hop) ? { ticket, hop } : null,
+        requestContext: { requestId: `r${++requests}`, path: pathname },
+      } as unknown as APIGatewayProxyEvent;
+      const result = await lambda.invoke(route, memoryOf(route), () =>
+        (handlers[route] as Handler)(event, {} as Context),
+      );
+      // Lambda throttles, and API Gateway makes an integration failure of it.
+      if (!result) return { status: functionFailed.status };
+      const { Location: location, 'Retry-After': retryAfter } = (result.headers ?? {}) as Record<
+        string,
+        string
+      >;
+      return {
+        status: result.statusCode,
+        ...(location !== undefined && { location }),
+        ...(retryAfter !== undefined && { retryAfterSeconds: Number(retryAfter) }),
+      };
+    },
+  };
+}
+
+/** AWS WAF's limit for each address; each partner has one of its own. */
+function addressLimit(limit: number, now: () => number): (address: number) => boolean {
+  const seen = new Map<number, Map<number, number>>();
+  return (address) => {
+    const step = Math.floor(now() / FIREWALL_STEP_MS);
+    const counts = seen.get(address) ?? new Map<number, number>();
+    seen.set(address, counts);
+    for (const old of counts.keys()) if ((step - old) * FIREWALL_STEP_MS >= FIREWALL_MS) counts.delete(old);
+    counts.set(step, (counts.get(step) ?? 0) + 1);
+    // What is counted is seen at the end of a step.
+    const counted = [...counts].reduce((sum, [at, count]) => sum + (at < step ? count : 0), 0);
+    return counted < limit;
+  };
+}

@@ -1,0 +1,72 @@
+import { type Pulled, pull } from './client.ts';
+import { type EngineQuery, modelledAthena } from './modelled-athena.ts';
+import { type ModelledLambda, modelledLambda } from './modelled-lambda.ts';
+import { modelledS3 } from './modelled-s3.ts';
+import { modelledService, type ServiceSettings } from './modelled-service.ts';
+import type { Quotas } from './quotas.ts';
+import { takeOverTime } from './virtual-time.ts';
+import type { PlannedReport } from './workload.ts';
+
+/** The day of the rush. */
+export const SIX = Date.UTC(2026, 1, 2, 6);
+const TODAY = Date.UTC(2026, 1, 2);
+
+export interface Simulation {
+  readonly reports: readonly PlannedReport[];
+  readonly quotas: Quotas;
+  readonly settings: ServiceSettings;
+  readonly seed: number;
+  /** When jobs give up, in milliseconds after six. */
+  readonly untilMs: number;
+}
+
+export interface Outcome {
+  readonly pulled: readonly Pulled[];
+  readonly queries: readonly EngineQuery[];
+  readonly lambda: ModelledLambda['figures'];
+  /** Calls of Athena and of S3, by operation. */
+  readonly calls: ReadonlyMap<string, number>;
+  /** Requests that passed the gateway. */
+  readonly admitted: number;
+  readonly tokens: number;
+}
+
+/** Plays a rush in time that is computed. Takes the process's clock for good: one after another is fine, nothing else is. */
+export async function simulate({ reports, quotas, settings, seed, untilMs }: Simulation): Promise<Outcome> {
+  const time = takeOverTime(SIX, seed);
+  const s3 = modelledS3(time, quotas);
+  const byId = new Map(reports.map((report) => [report.id, report]));
+  const athena = modelledAthena(time, quotas, s3, (id) => (byId.get(id) as PlannedReport).queryMs);
+  const lambda = modelledLambda(time, quotas);
+  const service = modelledService(time, quotas, settings, { s3, athena, lambda });
+  const tokens = new Map<number, Promise<void>>();
+  let asked = 0;
+  const takeToken = async () => {
+    for (;;) {
+      asked += 1;
+      if (await service.token()) return;
+      await time.delay(1_000 * (0.5 + Math.random()));
+    }
+  };
+  const pulls = reports.map(async (report) => {
+    await time.delay(report.atMs);
+    const token = tokens.get(report.partner) ?? takeToken();
+    tokens.set(report.partner, token);
+    await token;
+    return pull(time, { service, s3 }, report, { six: SIX, today: TODAY, untilMs });
+  });
+  let isDone = false;
+  const all = Promise.all(pulls).then((pulled) => {
+    isDone = true;
+    return pulled;
+  });
+  await time.run(() => isDone);
+  return {
+    pulled: await all,
+    queries: [...athena.queries.values()],
+    lambda: lambda.figures,
+    calls: new Map([...athena.calls, ...s3.calls]),
+    admitted: service.admitted(),
+    tokens: asked,
+  };
+}

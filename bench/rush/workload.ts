@@ -1,0 +1,54 @@
+import { dice } from './virtual-time.ts';
+
+/** One report that a partner's job pulls. */
+export interface PlannedReport {
+  readonly id: number;
+  readonly partner: number;
+  /** When the job asks for it, in milliseconds after six. */
+  readonly atMs: number;
+  /** How long the engine takes for it. */
+  readonly queryMs: number;
+  /** Days of its window. */
+  readonly days: number;
+}
+
+export interface WorkloadShape {
+  readonly partners: number;
+  readonly reportsEach: number;
+  /** Jobs begin within so many milliseconds after six. */
+  readonly jobsWithinMs: number;
+  /** A job asks for its reports within so many milliseconds. */
+  readonly reportsWithinMs: number;
+}
+
+/** Half of the queries take longer than this; by the median of docs/decisions/0030-the-first-answer-within-eight-seconds.md, and a heavier tail. */
+const MEDIAN_MS = 4_000;
+const SIGMA = 1.2;
+const LONGEST_MS = 240_000;
+const SHORTEST_MS = 600;
+
+/** Reports of a day, of a week and of 32 days, as `docs/deploy.md` assumes for its costs. */
+const daysOf = (draw: number): number => (draw < 0.8 ? 1 : draw < 0.95 ? 7 : 32);
+
+/** Jobs of many partners that begin at six, and pull reports of which few take very long. The same for the same seed. */
+export function planRush(
+  { partners, reportsEach, jobsWithinMs, reportsWithinMs }: WorkloadShape,
+  seed: number,
+): PlannedReport[] {
+  const draw = dice(seed);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw());
+  const reports: PlannedReport[] = [];
+  for (let partner = 0; partner < partners; partner++) {
+    // Most of them soon: schedulers fire at the minute.
+    const beginsMs = jobsWithinMs * draw() ** 2;
+    for (let index = 0; index < reportsEach; index++)
+      reports.push({
+        id: reports.length + 1,
+        partner,
+        atMs: beginsMs + reportsWithinMs * draw() ** 2,
+        queryMs: Math.min(Math.max(SHORTEST_MS, MEDIAN_MS * Math.exp(SIGMA * normal())), LONGEST_MS),
+        days: daysOf(draw()),
+      });
+  }
+  return reports;
+}

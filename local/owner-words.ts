@@ -1,0 +1,9 @@
+import type { Owner } from '../lib/report/catalogue.ts';
+
+const wordsOf = (owner: Owner): string[] => owner.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
+
+/** The option that takes an owner's companies: `publisher-companies`. */
+export const optionOf = (owner: Owner): string => wordsOf(owner).join('-');
+
+/** An owner's companies, for people: `publisher companies`. */
+export const labelOf = (owner: Owner): string => wordsOf(owner).join(' ');

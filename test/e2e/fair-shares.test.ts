@@ -1,0 +1,82 @@
+import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ENV } from '../../lib/names.ts';
+import { expectedReport, type Question } from './expected-report.ts';
+import { knownEvents } from './known-events.ts';
+import { queryOf, type Service, startService } from './service.ts';
+
+const MOST = 2;
+const QUERY_MS = 700;
+
+const events = knownEvents(23, 200);
+let asked = 0;
+/** A question that was not asked before. */
+const freshQuestion = (): Question => ({
+  fields: ['Day', 'Clicks'],
+  start: '2026-01-01T00:00:00Z',
+  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
+});
+const expected = (question: Question) =>
+  expectedReport('publisherperformance', events.publisher_events, question);
+
+let service: Service;
+let athena: AthenaClient;
+beforeAll(async () => {
+  service = await startService(events, {
+    functionEnv: { [ENV.queryWaitMs]: '400', [ENV.queriesPerPartner]: String(MOST) },
+  });
+  athena = new AthenaClient({
+    endpoint: service.stack.athenaUrl,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
+  });
+});
+afterEach(() => service.stack.faults.set([]));
+afterAll(() => service.close());
+
+const pull = (question: Question) => service.pull('publisherperformance', question);
+
+/** When the latest queries were submitted and completed, in milliseconds since 1970. */
+async function latestQueries(count: number) {
+  const { QueryExecutionIds = [] } = await athena.send(new ListQueryExecutionsCommand({}));
+  return Promise.all(
+    QueryExecutionIds.slice(0, count).map(async (QueryExecutionId) => {
+      const { QueryExecution } = await athena.send(new GetQueryExecutionCommand({ QueryExecutionId }));
+      return {
+        from: QueryExecution?.Status?.SubmissionDateTime?.getTime() ?? Number.NaN,
+        to: QueryExecution?.Status?.CompletionDateTime?.getTime() ?? Number.POSITIVE_INFINITY,
+      };
+    }),
+  );
+}
+
+describe('a partner that asks for more reports at once than its share', () => {
+  it('gets all of them by plain GETs, so many queries at a time', async () => {
+    service.stack.faults.set([{ on: 'query', delayMs: QUERY_MS }]);
+    const questions = Array.from({ length: 5 }, freshQuestion);
+    expect(await Promise.all(questions.map(pull))).toEqual(questions.map(expected));
+    const queries = await latestQueries(questions.length);
+    const atOnce = queries.map(
+      ({ from: at }) => queries.filter(({ from, to }) => from <= at && at < to).length,
+    );
+    expect(Math.max(...atOnce)).toBe(MOST);
+  });
+
+  it('gets the next one although the function was killed that started the others', async () => {
+    service.stack.faults.set([{ on: 'query', delayMs: QUERY_MS, times: MOST }]);
+    const lost = Array.from({ length: MOST }, () =>
+      service.request('publisherperformance', queryOf(freshQuestion())).catch(() => undefined),
+    );
+    await vi.waitFor(() => expect(service.stack.faults.current()[0]?.struck).toBe(MOST));
+    await service.stack.sandboxes.get('publisherperformance')?.kill();
+    await Promise.all(lost);
+    const question = freshQuestion();
+    expect(await pull(question)).toBe(expected(question));
+  });
+
+  it('is delivered while S3 throttles what is written of its share', async () => {
+    service.stack.faults.set([{ on: 's3', match: 'shares/', throttle: true, times: 2 }]);
+    const question = freshQuestion();
+    expect(await pull(question)).toBe(expected(question));
+  });
+});

@@ -1,0 +1,9 @@
+/** `npm run doctor -- <stage>`: what of the account will bind a stage first, and how to raise it. It changes nothing. */
+import { doctorCommand } from './doctor/doctor-command.ts';
+import { reportingFaults } from './operator-fault.ts';
+
+await reportingFaults(() =>
+  doctorCommand(process.argv.slice(2), (...lines) => {
+    process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  }),
+);

@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+import { chooseStage } from '../../infra/choose-stage.ts';
+import { ownStages } from '../../infra/own-stages.ts';
+import { SetupFault } from '../../infra/setup-fault.ts';
+import type { Stage } from '../../infra/stage.ts';
+import { stages } from '../../infra/stages.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { describeDiagnosis, diagnose } from './diagnose.ts';
+import { QUOTAS } from './quotas.ts';
+import { readQuotas } from './read-quotas.ts';
+
+const USAGE = 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]';
+
+/** As in the simulated rush: what a query takes on the mean. */
+const QUERY_SECONDS = '8';
+
+/** Says what of the account will bind a stage first. The stage need not be deployed. */
+export async function doctorCommand(
+  args: readonly string[],
+  say: (...lines: string[]) => void,
+): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { 'query-seconds': { type: 'string', default: QUERY_SECONDS }, stages: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const [name, ...more] = positionals;
+  const querySeconds = Number(values['query-seconds']);
+  if (name === undefined || more.length > 0 || !(querySeconds > 0)) throw new OperatorFault(USAGE);
+  const stage = await stageOf(name, values.stages);
+  const quotas = await readQuotas();
+  say(...describeDiagnosis(diagnose(quotas, stage, querySeconds)));
+  for (const [key, quota] of Object.entries(quotas))
+    if (!quota) say(`AWS does not tell "${QUOTAS[key as keyof typeof QUOTAS].name}" of this account.`);
+}
+
+async function stageOf(name: string, file: string | undefined): Promise<Stage> {
+  try {
+    return chooseStage({ ...stages, ...(await ownStages(file)) }, name);
+  } catch (error) {
+    if (error instanceof SetupFault) throw new OperatorFault(error.message);
+    throw error;
+  }
+}

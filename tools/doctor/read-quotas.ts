@@ -1,0 +1,55 @@
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import {
+  GetAWSDefaultServiceQuotaCommand,
+  GetServiceQuotaCommand,
+  NoSuchResourceException,
+  type ServiceQuota,
+  ServiceQuotasClient,
+} from '@aws-sdk/client-service-quotas';
+import { type AccountQuotas, QUOTAS, type Quota, type QuotaName } from './quotas.ts';
+
+/** Reads the quotas that the service meets. It changes nothing. */
+export async function readQuotas(): Promise<AccountQuotas> {
+  const client = new ServiceQuotasClient({});
+  const [executions, asked, activeQueries, starts, requests, tokens] = await Promise.all([
+    concurrentExecutions(),
+    quotaOf(client, QUOTAS.executions),
+    quotaOf(client, QUOTAS.activeQueries),
+    quotaOf(client, QUOTAS.starts),
+    quotaOf(client, QUOTAS.requests),
+    quotaOf(client, QUOTAS.tokens),
+  ]);
+  return { executions: { ...asked, value: executions }, activeQueries, starts, requests, tokens };
+}
+
+/**
+ * Lambda's own word, less what other functions have reserved. Service Quotas may show the default of 1,000 where a new
+ * account has less.
+ */
+async function concurrentExecutions(): Promise<number> {
+  const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
+  return AccountLimit?.UnreservedConcurrentExecutions ?? AccountLimit?.ConcurrentExecutions ?? 0;
+}
+
+/** What the account has, or where nobody has asked for another, AWS's default. */
+async function quotaOf(
+  client: ServiceQuotasClient,
+  { service: ServiceCode, code: QuotaCode }: QuotaName,
+): Promise<Quota | undefined> {
+  const named = { ServiceCode, QuotaCode };
+  const found =
+    (await client.send(new GetServiceQuotaCommand(named)).then(({ Quota }) => Quota, unlessUnknown)) ??
+    (await client
+      .send(new GetAWSDefaultServiceQuotaCommand(named))
+      .then(({ Quota }) => Quota, unlessUnknown));
+  return found && read(found);
+}
+
+const read = ({ Value, Adjustable }: ServiceQuota): Quota | undefined =>
+  Value === undefined
+    ? undefined
+    : { value: Value, ...(Adjustable !== undefined && { isAdjustable: Adjustable }) };
+
+function unlessUnknown(error: unknown): undefined {
+  if (!(error instanceof NoSuchResourceException)) throw error;
+}
