@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName } from '../../lib/report/quote-sql.ts';
 import { tables } from '../../lib/report/tables.ts';
@@ -7,10 +7,11 @@ import { type Finding, isHarmless, lineOf } from '../lake/finding.ts';
 import { folderSource } from '../lake/folder-source.ts';
 import { filesOf, type LakeFacts, type TableFacts } from '../lake/lake-facts.ts';
 import { layoutOf } from '../lake/layout.ts';
+import { hasFiles } from '../lake/list-folder.ts';
 import { readLake } from '../lake/read-lake.ts';
 import { judge } from '../lake/rules.ts';
 import { EventsFault } from './events-fault.ts';
-import { hasFilesSelect, tableSelect } from './table-select.ts';
+import { tableSelect } from './table-select.ts';
 
 export interface Events {
   /** Holds `publisher_events/day=YYYY-MM-DD/<Parquet files>` and `advertiser_events/…`. */
@@ -47,10 +48,9 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   };
   const lookAgain = async (on: DuckDBConnection) => {
     const changed = new Map<string, boolean>();
-    for (const table of tables) {
-      const [[files] = []] = (await on.runAndReadAll(hasFilesSelect(directory, table))).getRowsJS();
-      const hasFiles = Number(files) > 0;
-      if (hasFiles !== withFiles.has(table.name)) changed.set(table.name, hasFiles);
+    for (const { name } of tables) {
+      const isRead = await hasFiles(join(directory, name));
+      if (isRead !== withFiles.has(name)) changed.set(name, isRead);
     }
     if (changed.size === 0) return;
     const hasMore = [...changed.values()].includes(true);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
-import { type Column, PARTITION_COLUMN, type Table } from '../../lib/report/tables.ts';
+import { type Column, PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { DUCKDB_TYPE } from '../lake/column-types.ts';
 import { filesOf, type TableFacts } from '../lake/lake-facts.ts';
 
@@ -27,29 +27,14 @@ export function tableSelect(directory: string, facts: TableFacts): string {
       ? quoted
       : `CAST(${quoted} AS ${expected}) AS ${quoted}`;
   });
-  const { pattern, start, isRead } = filesIn(directory, name);
+  const dayFolders = join(directory, name, `${PARTITION_COLUMN}=`);
+  const start = [...dayFolders].length + 1;
+  const files = quoteText(`${dayFolders}*/**/[!._]*`);
   // Hive partitioning would refuse folders like `hour=05` in some days and not in others. DuckDB decides on
   // conditions on the file's name alone before it opens a file, so that only the days of a query are read.
   return `SELECT ${read.join(', ')}, substr(filename, ${start}, ${DAY_LENGTH}) AS ${quoteName(PARTITION_COLUMN)}
-    FROM read_parquet(${pattern}, filename = true, hive_partitioning = false${differ ? ', union_by_name = true' : ''})
-    WHERE ${isRead('filename')}`;
-}
-
-/** SQL for 1 where a table of a directory has a file that is read, and 0 where it has none. */
-export function hasFilesSelect(directory: string, { name }: Table): string {
-  const { pattern, isRead } = filesIn(directory, name);
-  return `SELECT count(*) FROM (SELECT 1 FROM glob(${pattern}) WHERE ${isRead('file')} LIMIT 1)`;
-}
-
-/** The files of a table: the pattern that finds them, where a path's day begins, and which of them are read. */
-function filesIn(directory: string, table: string) {
-  const dayFolders = join(directory, table, `${PARTITION_COLUMN}=`);
-  const start = [...dayFolders].length + 1;
-  return {
-    pattern: quoteText(`${dayFolders}*/**/[!._]*`),
-    start,
-    isRead: (path: string) => `NOT regexp_matches(substr(${path}, ${start}), '/[._]')`,
-  };
+    FROM read_parquet(${files}, filename = true, hive_partitioning = false${differ ? ', union_by_name = true' : ''})
+    WHERE NOT regexp_matches(substr(filename, ${start}), '/[._]')`;
 }
 
 const DAY_LENGTH = 'YYYY-MM-DD'.length;

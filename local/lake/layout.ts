@@ -57,11 +57,15 @@ function sorted(entries: readonly Entry[]): Pick<TableFacts, 'days' | 'strays' |
   return { days, strays, hidden };
 }
 
-const isHidden = (name: string): boolean => /^[._]/.test(name);
+/** What the engines leave out. */
+export const isHidden = (name: string): boolean => /^[._]/.test(name);
+
+/** Where the engines look for days, whether they are of the calendar or not. */
+export const isDayFolder = (name: string): boolean => name.startsWith(PARTITION_PREFIX);
 
 /** The day of a folder's name; undefined where Athena would never look into it. */
 export function dayOf(folder: string): string | undefined {
-  if (!folder.startsWith(PARTITION_PREFIX)) return undefined;
+  if (!isDayFolder(folder)) return undefined;
   const day = folder.slice(PARTITION_PREFIX.length);
   const time = Date.parse(`${day}T00:00:00Z`);
   // The round trip refuses what Date.parse rolls over or completes: 2026-02-31, 2026-1-5.

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import { EventsFault } from '../events/events-fault.ts';
 import type { Entry } from './lake-facts.ts';
+import { isDayFolder, isHidden } from './layout.ts';
 
 const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PARTITION_COLUMN}=YYYY-MM-DD/`).join(' or ')}`;
 
@@ -49,3 +50,25 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<E
 }
 
 const unread = (path: string, unreadable: string): Entry => ({ path, size: 0, modifiedAt: 0, unreadable });
+
+/** Whether any day of a table's folder has a file that the engines read; looks no further than to the first. */
+export async function hasFiles(table: string): Promise<boolean> {
+  const names = await readdir(table).catch(() => []);
+  for (const name of names.filter(isDayFolder)) if (await holdsFile(join(table, name))) return true;
+  return false;
+}
+
+async function holdsFile(folder: string): Promise<boolean> {
+  const found = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const here of found.filter(({ name }) => !isHidden(name))) {
+    const path = join(folder, here.name);
+    const isFile = here.isSymbolicLink()
+      ? await stat(path).then(
+          (info) => info.isFile(),
+          () => false,
+        )
+      : here.isFile();
+    if (isFile || (here.isDirectory() && (await holdsFile(path)))) return true;
+  }
+  return false;
+}

@@ -1,5 +1,6 @@
+import type { ComponentChild, VNode } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
+import { type Field, fieldOf, reportOf } from '../../lib/report/catalogue.ts';
 import { counted, grouped, shownCell } from './format.ts';
 import type { Cell } from './read-csv.ts';
 import type { Run } from './run.ts';
@@ -48,6 +49,21 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
       }),
     [rows, run.fields],
   );
+  // A row that was drawn is the same object again, which is not compared: scrolling costs what comes into sight.
+  const drawn = useMemo(() => new Map<number, VNode>(), [rows, run.fields]);
+  const rowAt = (index: number): VNode => {
+    const row = drawn.get(index) ?? (
+      <tr key={index} aria-rowindex={index + 2}>
+        {columns.map(({ name, field, isNumber }, column) => (
+          <td key={name} class={isNumber ? 'number' : ''}>
+            {shown(rows[index]?.[column] ?? null, field)}
+          </td>
+        ))}
+      </tr>
+    );
+    drawn.set(index, row);
+    return row;
+  };
   // Without a width of its own, the table would grow with its longest text.
   const width = `calc(${widths.reduce((sum, one) => sum + one, 0)}ch + ${widths.length * 1.6}rem)`;
   const first = Math.max(0, step * STEP_ROWS - SPARE_ROWS);
@@ -77,30 +93,18 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
           </thead>
           <tbody>
             {first > 0 && <Gap rowCount={first} columns={columns.length} />}
-            {rows.slice(first, end).map((row, index) => (
-              <tr key={first + index} aria-rowindex={first + index + 2}>
-                {columns.map(({ name, field, isNumber }, column) => {
-                  const cell = row[column] ?? null;
-                  return (
-                    <td key={name} class={isNumber ? 'number' : ''}>
-                      {cell === null ? (
-                        <NotKnown />
-                      ) : cell === '' ? (
-                        <span class="dim">""</span>
-                      ) : (
-                        shownCell(cell, field)
-                      )}
-                    </td>
-                  );
-                })}
-              </tr>
-            ))}
+            {rows.slice(first, end).map((_, index) => rowAt(first + index))}
             {end < rows.length && <Gap rowCount={rows.length - end} columns={columns.length} />}
           </tbody>
         </table>
       </section>
     </div>
   );
+}
+
+function shown(cell: Cell, field: Field | undefined): ComponentChild {
+  if (cell === null) return <NotKnown />;
+  return cell === '' ? <span class="dim">""</span> : shownCell(cell, field);
 }
 
 /** Takes the room of the rows that are not drawn. */

@@ -169,6 +169,8 @@ describe('a file of a million rows', () => {
     const box = page.getByRole('region', { name: 'Rows of the report' });
     await box.scrollIntoViewIfNeeded();
     await box.hover();
+    const rowTexts = () => page.locator('tbody tr[aria-rowindex]').allInnerTexts();
+    const atFirst = (await rowTexts()).slice(0, 20);
     const scrolling = await tasksDuring(page, async () => {
       for (const by of [240, 900, -600, 3_000, -3_000])
         for (let turn = 0; turn < 20; turn++) {
@@ -180,6 +182,8 @@ describe('a file of a million rows', () => {
     });
     await page.locator('tr[aria-rowindex="1001"]').waitFor();
     const mostHeap = await heap.stop();
+    await page.keyboard.press('Home');
+    await expect.poll(async () => (await rowTexts()).slice(0, 20)).toEqual(atFirst);
     const figures = { rowCount, firstRowMs, ownFirstRowMs, reading, scrolling, mostHeap };
     process.stdout.write(`${JSON.stringify(figures)}\n`);
 
