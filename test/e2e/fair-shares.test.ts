@@ -23,8 +23,10 @@ let service: Service;
 let athena: AthenaClient;
 beforeAll(async () => {
   service = await startService(events, {
-    functionEnv: { [ENV.queryWaitMs]: '400', [ENV.queriesPerPartner]: String(MOST) },
+    functionEnv: { [ENV.queryWaitMs]: '1000', [ENV.queriesPerPartner]: String(MOST) },
   });
+  // The first request of a function takes longer than later ones.
+  await pull(freshQuestion());
   athena = new AthenaClient({
     endpoint: service.stack.athenaUrl,
     region: 'us-east-1',

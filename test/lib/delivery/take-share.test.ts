@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
 import type { Delivery, DeliveryTerms, Progress, Wanted } from '../../../lib/delivery/delivery.ts';
+import { shareKey } from '../../../lib/delivery/share.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { Plan } from './memory-queries.ts';
@@ -223,6 +224,24 @@ describe('leases that several write at one time', () => {
     expect(of.queries.started).toHaveLength(9);
     const [key = ''] = [...of.results.objects.keys()].filter((each) => each.startsWith('shares/'));
     expect((of.results.document(key) as { leases: unknown[] }).leases).toHaveLength(9);
+  });
+
+  it('send a request on to the waiting room that has lost every time', async () => {
+    const of = setting();
+    let etags = 0;
+    const taken = () => {
+      // Another request writes between this one's look and its write, for as long as it tries.
+      of.results.put(shareKey('client-1'), { form: 1, leases: [], nth: etags++ });
+      of.results.before('replace shares/', taken);
+    };
+    of.results.put(shareKey('client-1'), { form: 1, leases: [] });
+    of.results.before('replace shares/', taken);
+    const waitUntil = Date.now() + 1_000;
+    expect(await settled(request(of, reportOf(1), { ...TWO, waitUntil }))).toMatchObject({
+      delivery: { state: 'waiting' },
+    });
+    expect(etags).toBeGreaterThan(5);
+    expect(of.queries.started).toEqual([]);
   });
 
   it('are taken by a write whose answer was lost', async () => {
