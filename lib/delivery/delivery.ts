@@ -40,7 +40,7 @@ export interface DeliveryTerms {
   /** Who asks, for the log of the publishing function. */
   readonly partner?: string | undefined;
   /** How many queries may be under way that were started for one client; 0: any number. */
-  readonly queriesPerClient: number;
+  readonly queriesPerPartner: number;
 }
 
 /** How the answer relates to earlier ones, in the words of RFC 9211. */

@@ -16,7 +16,7 @@ const SPREAD_MS = 100;
  */
 export async function takeShare(run: Run, after: string | undefined): Promise<boolean> {
   const { parts, wanted, terms } = run;
-  const most = terms.queriesPerClient;
+  const most = terms.queriesPerPartner;
   if (most === 0) return true;
   const key = shareKey(wanted.client);
   for (;;) {

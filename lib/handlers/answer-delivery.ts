@@ -53,7 +53,7 @@ export async function answerDelivery(
     admitsGzip: admitsGzip(requestHeader(event, 'accept-encoding')),
     maxBytesScanned: config.maxBytesScanned,
     partner: facts.partner,
-    queriesPerClient: config.queriesPerPartner,
+    queriesPerPartner: config.queriesPerPartner,
   };
   const note = (learnt: DeliveryFacts) => {
     const ends = [...(facts.ends ?? []), ...(learnt.ends ?? [])];

@@ -127,7 +127,7 @@ describe('a query that outlives the wait', () => {
 
   it('is stopped in Athena when it takes too long, and answered 503', async () => {
     const impatient = await startService(events, {
-      functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '4000' },
+      functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '6000' },
     });
     try {
       // The first request of a function takes longer than later ones.

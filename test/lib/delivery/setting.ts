@@ -37,7 +37,7 @@ export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
   longestQueryMs: 600_000,
   listingMs: 0,
   maxBytesScanned: 10,
-  queriesPerClient: 0,
+  queriesPerPartner: 0,
   admitsGzip: false,
   ...more,
 });

@@ -45,7 +45,7 @@ interface Answer {
   readonly atMs: number;
 }
 
-const TWO: Partial<DeliveryTerms> = { queriesPerClient: 2 };
+const TWO: Partial<DeliveryTerms> = { queriesPerPartner: 2 };
 
 const request = (of: Setting, wanted: Wanted, terms = TWO, left?: Progress): Promise<Answer> =>
   deliverReport(of.parts, wanted, termsNow(terms), of.note, left).then(
@@ -158,7 +158,7 @@ describe('a client with more reports than may be under way', () => {
 describe('a query that fails and is tried again by another client', () => {
   it('still counts for the one that it was started for', async () => {
     const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
-    const one: Partial<DeliveryTerms> = { queriesPerClient: 1 };
+    const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
     await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
     const other = follow(of, reportOf(1, 'client-2'), one);
     const next = follow(of, reportOf(2), one);
@@ -188,14 +188,14 @@ describe('what a share costs in calls of S3', () => {
 
   it('is nothing where a stage has no bound', async () => {
     const of = setting({ afterMs: 100 });
-    await settled(request(of, reportOf(1), { queriesPerClient: 0 }));
+    await settled(request(of, reportOf(1), { queriesPerPartner: 0 }));
     expect(shareCalls(of)).toEqual([]);
   });
 });
 
 describe('a query that nobody waits for any more', () => {
   /** One whose request ends before it does, and a report that needs its share. */
-  const one: Partial<DeliveryTerms> = { queriesPerClient: 1 };
+  const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
   const leave = (of: Setting) => settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
 
   it('gives its share back when its result is there', async () => {
@@ -219,7 +219,7 @@ describe('a query that nobody waits for any more', () => {
 describe('leases that several write at one time', () => {
   it('are all kept', async () => {
     const of = setting(...queries(9, { afterMs: 20_000 }));
-    const many = { queriesPerClient: 9 };
+    const many = { queriesPerPartner: 9 };
     await settled(Promise.all(Array.from({ length: 9 }, (_, day) => request(of, reportOf(day + 1), many))));
     expect(of.queries.started).toHaveLength(9);
     const [key = ''] = [...of.results.objects.keys()].filter((each) => each.startsWith('shares/'));
@@ -255,6 +255,6 @@ describe('leases that several write at one time', () => {
         leases: [{ record: record?.slice('read '.length), takenAt: START, until: START + 600_000 }],
       });
     });
-    expect((await settled(request(of, reportOf(1), { queriesPerClient: 1 }))).delivery?.state).toBe('ready');
+    expect((await settled(request(of, reportOf(1), { queriesPerPartner: 1 }))).delivery?.state).toBe('ready');
   });
 });
