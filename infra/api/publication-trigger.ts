@@ -40,7 +40,7 @@ export function publishOnRequest(
         object: { key: [{ prefix: RESULTS_PREFIX.publications }] },
       },
     },
-    // These tries are for handing the event over to Lambda, which takes it within seconds but where it is throttled.
+    // These tries only hand the event over to Lambda, which takes it within seconds unless it is throttled.
     targets: [new LambdaFunction(publish, { retryAttempts: 20, maxEventAge: LONGEST_TRY })],
   });
 }

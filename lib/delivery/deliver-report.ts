@@ -86,7 +86,7 @@ async function step(run: Run): Promise<Delivery | undefined> {
       return start(verdict.after);
     case 'ask': {
       join(run, verdict.record);
-      // With no time left to ask, it would only keep those from it who have.
+      // It has no time left to ask the engine; claiming the try would only block requests that have.
       if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt)
         return waiting(run, verdict.record.token);
       const claimed = stored && (await takeOver(run, stored, verdict.record));

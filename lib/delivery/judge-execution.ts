@@ -28,15 +28,15 @@ export interface ExecutionFacts {
   readonly giveUpAt: number;
   /** Whether the execution is itself the second try of a query that failed. */
   readonly isRetry: boolean;
-  /** Whether it had ended before this request's caller asked for it: it is no answer, but for its result. */
+  /** Whether it had ended before this request's caller asked for it: then only its result can be used, no failure. */
   readonly isRemembered: boolean;
   /** Whether the lake has changed since the listing for which it was started. */
   readonly hasDataMoved: boolean;
 }
 
 /**
- * A query starts a moment after its caller came, and who stops it goes by a clock of their own: by this share of the
- * limit, times may differ that mean the same.
+ * A query starts a moment after its caller came, and machines' clocks differ: times that differ by less than this share
+ * of the limit count as equal.
  */
 export const LIMIT_TOLERANCE = 0.05;
 

@@ -1,6 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { GOING_VERSIONS, goingHeaders } from '../answers/going-versions.ts';
+import { DEPRECATED_VERSIONS, deprecationHeaders } from '../answers/deprecated-versions.ts';
 import { problemResponse } from '../answers/problem-response.ts';
 import { cors } from './cors.ts';
 import type { FunctionParts } from './function-parts.ts';
@@ -16,7 +16,7 @@ const VERSION_HEADER = 'Service-Version';
  */
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionParts, 'config' | 'log' | 'metrics'>,
-  goingVersions = GOING_VERSIONS,
+  deprecatedVersions = DEPRECATED_VERSIONS,
 ) => {
   const addVersion = ({
     event,
@@ -25,12 +25,14 @@ export const problemChain = (
     event: APIGatewayProxyEvent;
     response: APIGatewayProxyResult | null | undefined;
   }) => {
-    const going = goingVersions.get(event.multiValueQueryStringParameters?.['api-version']?.[0] ?? '');
+    const deprecated = deprecatedVersions.get(
+      event.multiValueQueryStringParameters?.['api-version']?.[0] ?? '',
+    );
     if (response)
       response.headers = {
         ...response.headers,
         [VERSION_HEADER]: config.commit,
-        ...(going && goingHeaders(going)),
+        ...(deprecated && deprecationHeaders(deprecated)),
       };
   };
   return (

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { publisherReport } from '../report/catalogue.ts';
+import { API_VERSIONS } from '../report/parse-request.ts';
 import { reportPath } from '../routes.ts';
 import type { ProbeConfig } from './probe-config.ts';
 
@@ -53,7 +54,7 @@ export function reportPuller({ config, fetch, readSecret, now }: ProbeParts): ()
       requestedFields: 'Day,ServedAds',
       startInclusive: utc(today - DAY_MS),
       endExclusive: utc(today),
-      'api-version': '1.0',
+      'api-version': API_VERSIONS.at(-1) as string,
     });
     const response = await fetch(`${serviceUrl}${reportPath(publisherReport)}?${query}`, {
       headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv' },

@@ -11,7 +11,7 @@ export function rawValue(dimension: Dimension): string {
   return dimension.grain === 'hour' ? HOUR_EXPRESSION : PARTITION_COLUMN;
 }
 
-/** The levels of a request that shows the coarser one while a filter on the finer one holds; if it is such a request. */
+/** The report's levels, if the request filters by the finer dimension and does not show it; else undefined. */
 export function coarserLevels({
   report: { levels },
   requestedFields,

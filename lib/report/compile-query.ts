@@ -30,6 +30,7 @@ export function compileQuery(request: ReportRequest, entitlement: Entitlement): 
     `WHERE ${where.map(({ sql }) => sql).join(' AND ')}`,
     ...(dimensions.length > 0 ? [`GROUP BY ${dimensions.map(rawValue).join(', ')}`] : []),
     ') AS report',
+    // Promised: docs/contract.md#the-file.
     ...(dimensions.length > 0
       ? [`ORDER BY ${dimensions.map(({ name }) => `${quoteName(name)} NULLS LAST`).join(', ')}`]
       : []),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readDecisions } from '../../tools/docs/decision-index.ts';
 import { pullNewFields } from './pull-new-fields.ts';
 import { type Recipe, readRecipes } from './read-recipes.ts';
 import { copyTree, type TreeCopy } from './tree-copy.ts';
@@ -39,7 +40,12 @@ const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output:
   };
 
 describe('CONTRIBUTING.md', () => {
-  const guide = read('CONTRIBUTING.md');
+  const lastDecision = readDecisions(resolve(ROOT, 'docs/decisions')).at(-1)?.number ?? 0;
+  const nextDecision = lastDecision + 1;
+  // As the guide says of 9999.
+  const guide = read('CONTRIBUTING.md')
+    .replaceAll('/9999-', `/${String(nextDecision).padStart(4, '0')}-`)
+    .replaceAll('# 9999.', `# ${nextDecision}.`);
   const recipes = readRecipes(guide);
 
   it('has the outcomes of recipes that are there', () => {

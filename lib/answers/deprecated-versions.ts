@@ -1,5 +1,5 @@
 /** What callers are told of a version of the API that is to go (docs/contract.md#when-a-version-goes). */
-export interface GoingVersion {
+export interface DeprecatedVersion {
   /** Since when it should no longer be used: `2027-01-01T00:00:00Z`. */
   readonly deprecatedAt: string;
   /** From when on it may be refused. */
@@ -9,10 +9,10 @@ export interface GoingVersion {
 }
 
 /** The versions of which it is decided that they go. */
-export const GOING_VERSIONS: ReadonlyMap<string, GoingVersion> = new Map();
+export const DEPRECATED_VERSIONS: ReadonlyMap<string, DeprecatedVersion> = new Map();
 
 /** The headers of RFC 9745 and RFC 8594. */
-export const goingHeaders = ({ deprecatedAt, sunsetAt, link }: GoingVersion) => ({
+export const deprecationHeaders = ({ deprecatedAt, sunsetAt, link }: DeprecatedVersion) => ({
   Deprecation: `@${Date.parse(deprecatedAt) / 1_000}`,
   Sunset: new Date(sunsetAt).toUTCString(),
   Link: `<${link}>; rel="deprecation sunset"`,
