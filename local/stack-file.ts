@@ -78,7 +78,10 @@ export async function removeLeftovers(home: string): Promise<void> {
     names.map(async (name) => {
       const run = /^run-(\d+)$/.exec(name)?.[1];
       if (run !== undefined) return !isAlive(Number(run));
-      return FILE.test(name) && !isAlive((await readFacts(join(home, name)))?.pid);
+      if (!FILE.test(name)) return false;
+      // One that can't be read may be another stack's that is being written.
+      const facts = await readFacts(join(home, name));
+      return facts !== undefined && !isAlive(facts.pid);
     }),
   );
   const dead = names.filter((_, index) => left[index]);

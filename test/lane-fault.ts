@@ -5,7 +5,7 @@ export class LaneFault extends Error {}
 export class NoTools extends LaneFault {}
 
 /** With which a command ends where it can't be had here, so that `.ci/run` leaves it out (`sysexits.h`, EX_UNAVAILABLE). */
-const UNAVAILABLE = 69;
+export const UNAVAILABLE = 69;
 
 /** Tells of a fault in one line and ends with its code. Throws what is none. */
 export function tell(error: unknown): void {

@@ -76,8 +76,9 @@ async function step(run: Run): Promise<Delivery | undefined> {
   const verdict = judgeRecord(readRecord(stored), factsOf(run));
   const start = async (after: string | undefined) => {
     if (!(await takeShare(run, after))) return waitForShare(run);
-    run.waitsForShare = false;
     const claimed = await claimNext(run, stored, after, false);
+    // Only now: while the claim is throttled, the caller waits on as for its share.
+    run.waitsForShare = false;
     return claimed && leadQuery(run, claimed);
   };
   const { terms } = run;

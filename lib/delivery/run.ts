@@ -44,7 +44,9 @@ export async function beginRun(
   note: Run['note'],
   left: Progress | undefined,
 ): Promise<Run> {
-  const data = left?.data ?? (await lookAtLake(parts, wanted, terms.listingMs));
+  // Who follows a try wants the data that it is for; who only waits for a share wants them as they are now.
+  const followed = left?.token === undefined ? undefined : left;
+  const data = followed?.data ?? (await lookAtLake(parts, wanted, terms.listingMs));
   return {
     parts,
     wanted,
@@ -52,10 +54,10 @@ export async function beginRun(
     note,
     data,
     order: makeOrder(wanted.request, wanted.entitlement, data),
-    follows: left?.token,
+    follows: followed?.token,
     followsSince: undefined,
-    cacheStatus: left?.cacheStatus,
-    waitsForShare: left !== undefined && left.token === undefined,
+    cacheStatus: followed?.cacheStatus,
+    waitsForShare: left !== undefined && followed === undefined,
     hasLookedForCopy: false,
     moves: left?.moves ?? 0,
     starts: 0,

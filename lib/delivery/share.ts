@@ -72,5 +72,7 @@ export function isUnderWay(
   now: number,
 ): boolean {
   if (record?.token === after) return now < takenAt + CLAIM_MS;
-  return record !== undefined && 'claim' in record && record.startedFor === client;
+  if (record === undefined || !('claim' in record) || record.startedFor !== client) return false;
+  // The engine did not take it, or whoever would have asked is gone: until another request takes it over, nothing runs.
+  return record.state !== 'starting' || now < record.askedUntil;
 }

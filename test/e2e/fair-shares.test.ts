@@ -77,8 +77,9 @@ describe('a partner that asks for more reports at once than its share', () => {
   });
 
   it('is delivered while S3 throttles what is written of its share', async () => {
-    service.stack.faults.set([{ on: 's3', match: 'shares/', throttle: true, times: 2 }]);
+    service.stack.faults.set([{ on: 's3', match: 'PUT shares/', throttle: true, times: 2 }]);
     const question = freshQuestion();
     expect(await pull(question)).toBe(expected(question));
+    expect(service.stack.faults.current()[0]?.struck).toBe(2);
   });
 });

@@ -35,7 +35,7 @@ it.each([
   ['there is no apt-get', {}, /apt-get ENOENT/],
 ])('leaves them out in one line where %s', async (_, programs, reason) => {
   const { code, stdout } = (await installOn(programs)) as { code: number; stdout: string };
-  expect(code).toBe(1);
+  expect(code).toBe(69);
   expect(stdout).toMatch(/^NOT RUN: [^\n]+\n$/);
   expect(stdout).toMatch(reason);
 });

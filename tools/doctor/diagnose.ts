@@ -13,6 +13,9 @@ const LARGEST_SHARE = 1 / 4;
 /** AWS leaves so many executions unreserved. */
 const UNRESERVED = 100;
 
+/** So many are enough for the publishing function. */
+const FOR_PUBLISHING = 5;
+
 /** How many new reports a second one narrow place lets through. */
 interface Narrow {
   readonly name: string;
@@ -66,33 +69,43 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
 }
 
 /** Every request may wait for a report. Beyond the quota, Lambda refuses, and partners are answered 502 or 500. */
-function tooFewExecutions({ executions }: AccountQuotas, { throttling }: StageFacts): Finding[] {
+function tooFewExecutions(
+  { executions, reservedExecutions }: AccountQuotas,
+  { throttling, reservedConcurrency }: StageFacts,
+): Finding[] {
   const waitSeconds = QUERY_WAIT_MS / 1_000;
   const needed = throttling.requestsPerSecond * waitSeconds;
-  if (!executions || executions.value >= needed) return [];
+  // What the stage itself reserves is little, and deployed or not yet.
+  const own = Math.min(reservedExecutions, reservedConcurrency?.publish ?? 0);
+  if (!executions || executions.value + own >= needed) return [];
   const affordable = Math.max(1, Math.floor(executions.value / waitSeconds));
   const until =
     affordable < throttling.requestsPerSecond
-      ? ` Until then, set throttling.requestsPerSecond: ${affordable}, so that partners are told 429 and when to come again.`
+      ? `\n  Until then, set throttling.requestsPerSecond: ${affordable}, so that partners are told 429 and when to come again.`
       : '';
   return [
     {
       finding:
         `${throttling.requestsPerSecond} requests a second that wait ${waitSeconds} s hold ${needed} executions of Lambda; ` +
         `the account has ${executions.value}. Beyond them partners are answered 502.`,
-      remedy: raise(QUOTAS.executions, Math.max(1_000, needed), executions.isAdjustable) + until,
+      remedy:
+        raise(
+          QUOTAS.executions,
+          Math.max(1_000, needed) + reservedExecutions - own,
+          executions.isAdjustable,
+        ) + until,
     },
   ];
 }
 
 /** Requests that wait may take every execution, and then large reports are not published. */
 const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }: StageFacts): Finding[] =>
-  executions && executions.value > UNRESERVED && reservedConcurrency === undefined
+  executions && executions.value >= UNRESERVED + FOR_PUBLISHING && reservedConcurrency === undefined
     ? [
         {
           finding:
             'Requests that wait may take every execution of Lambda; large reports are not published then.',
-          remedy: 'Set reservedConcurrency: { publish: 5 } in the stage.',
+          remedy: `Set reservedConcurrency: { publish: ${FOR_PUBLISHING} } in the stage.`,
         },
       ]
     : [];

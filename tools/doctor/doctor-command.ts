@@ -30,8 +30,8 @@ export async function doctorCommand(
   const stage = await stageOf(name, values.stages);
   const quotas = await readQuotas();
   say(...describeDiagnosis(diagnose(quotas, stage, querySeconds)));
-  for (const [key, quota] of Object.entries(quotas))
-    if (!quota) say(`AWS does not tell "${QUOTAS[key as keyof typeof QUOTAS].name}" of this account.`);
+  for (const [key, { name }] of Object.entries(QUOTAS))
+    if (!quotas[key as keyof typeof QUOTAS]) say(`AWS does not tell "${name}" of this account.`);
 }
 
 async function stageOf(name: string, file: string | undefined): Promise<Stage> {

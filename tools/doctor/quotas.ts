@@ -20,4 +20,7 @@ export interface Quota {
 }
 
 /** The quotas of an account in one region; undefined what AWS does not tell. */
-export type AccountQuotas = Readonly<Record<keyof typeof QUOTAS, Quota | undefined>>;
+export type AccountQuotas = Readonly<Record<keyof typeof QUOTAS, Quota | undefined>> & {
+  /** Of the executions, those that functions have reserved: `executions` is what is left. */
+  readonly reservedExecutions: number;
+};

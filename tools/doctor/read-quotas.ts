@@ -19,16 +19,25 @@ export async function readQuotas(): Promise<AccountQuotas> {
     quotaOf(client, QUOTAS.requests),
     quotaOf(client, QUOTAS.tokens),
   ]);
-  return { executions: { ...asked, value: executions }, activeQueries, starts, requests, tokens };
+  const { unreserved, reserved } = executions;
+  return {
+    executions: { ...asked, value: unreserved },
+    reservedExecutions: reserved,
+    activeQueries,
+    starts,
+    requests,
+    tokens,
+  };
 }
 
 /**
- * Lambda's own word, less what other functions have reserved. Service Quotas may show the default of 1,000 where a new
- * account has less.
+ * Lambda's own word. Service Quotas may show the default of 1,000 where a new account has less.
  */
-async function concurrentExecutions(): Promise<number> {
+async function concurrentExecutions(): Promise<{ unreserved: number; reserved: number }> {
   const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
-  return AccountLimit?.UnreservedConcurrentExecutions ?? AccountLimit?.ConcurrentExecutions ?? 0;
+  const all = AccountLimit?.ConcurrentExecutions ?? 0;
+  const unreserved = AccountLimit?.UnreservedConcurrentExecutions ?? all;
+  return { unreserved, reserved: all - unreserved };
 }
 
 /** What the account has, or where nobody has asked for another, AWS's default. */

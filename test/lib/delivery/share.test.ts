@@ -50,6 +50,13 @@ describe('isUnderWay', () => {
   });
   it.each([
     ['its try is claimed', a, open({}), true],
+    ['its query could not be started', a, open({ askedUntil: 0 }), false],
+    [
+      'nobody asks any more about a query that runs',
+      a,
+      open({ state: 'under-way', executionId: 'x', askedUntil: 0 }),
+      true,
+    ],
     ['its try is claimed for another client', a, open({ startedFor: 'client-2' }), false],
     ['its try is of an older version, which knew no shares', a, open({ startedFor: undefined }), false],
     ['its query has ended', a, succeededRecord(), false],

@@ -1,9 +1,10 @@
 /**
  * Sees to it that the page can be tested: where there is no Chromium, apt-get installs it, which takes root. Where none
- * can be had, one line says so, and the exit code is 1.
+ * can be had, one line says so, and the exit code is that of what can't be had.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { UNAVAILABLE } from '../../lane-fault.ts';
 import { findBrowser } from './find-browser.ts';
 
 const LONGEST_MS = 180_000;
@@ -24,5 +25,5 @@ if ((await findBrowser()) === undefined)
     process.stdout.write(
       `NOT RUN: the tests in a browser; there is no Chromium, and none can be had: ${reason}\n`,
     );
-    process.exitCode = 1;
+    process.exitCode = UNAVAILABLE;
   }
