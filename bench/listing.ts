@@ -81,8 +81,8 @@ export async function measure(): Promise<Section> {
     let looks = 0;
     const look = async () => {
       looks += 1;
-      const place = { bucket: 'events', prefix: '' };
-      const lake = s3Lake(client, place, {
+      const location = { bucket: 'events', prefix: '' };
+      const lake = s3Lake(client, location, {
         until: Date.now() + 60_000,
         cache: new Map(),
         onUnlistable: () => {},

@@ -100,9 +100,9 @@ export async function measure(): Promise<Section> {
     region: 'us-east-1',
     credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
   });
-  const place = { database: 'performance_reports', workgroup: 'performance-reports' };
-  const parts = {
-    queries: athenaQueries(athena, place, { until: FOREVER, stopUntil: FOREVER }),
+  const names = { database: 'performance_reports', workgroup: 'performance-reports' };
+  const backends = {
+    queries: athenaQueries(athena, names, { until: FOREVER, stopUntil: FOREVER }),
     results: s3ResultsBucket(s3, 'performance-reports-results', FOREVER),
   };
 
@@ -118,7 +118,7 @@ export async function measure(): Promise<Section> {
     const samples = await Promise.all(
       planned.map(async ({ marker, ms }, index) => {
         await delay(index * STAGGER_MS);
-        return waitTwice(parts, marker, ms);
+        return waitTwice(backends, marker, ms);
       }),
     );
     const ours = samples.map(({ oursMs }) => oursMs);

@@ -1,4 +1,4 @@
 import { abandonmentHandler } from '../lib/handlers/abandonment-handler.ts';
-import { functionParts } from '../lib/handlers/function-parts.ts';
+import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
 
-export const handler = abandonmentHandler(functionParts(process.env));
+export const handler = abandonmentHandler(functionDependencies(process.env));

@@ -1,11 +1,11 @@
-import { functionParts } from '../lib/handlers/function-parts.ts';
+import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
 import { reportHandler } from '../lib/handlers/report-handler.ts';
 import { advertiserReport } from '../lib/report/catalogue.ts';
 import { tokenVerifier } from '../lib/token/verify-token.ts';
 
-const parts = functionParts(process.env);
+const dependencies = functionDependencies(process.env);
 
 export const handler = reportHandler(advertiserReport, {
-  ...parts,
-  verifyToken: tokenVerifier(parts.config.token),
+  ...dependencies,
+  verifyToken: tokenVerifier(dependencies.config.token),
 });

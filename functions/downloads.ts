@@ -1,4 +1,4 @@
 import { downloadsHandler } from '../lib/handlers/downloads-handler.ts';
-import { functionParts } from '../lib/handlers/function-parts.ts';
+import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
 
-export const handler = downloadsHandler(functionParts(process.env));
+export const handler = downloadsHandler(functionDependencies(process.env));

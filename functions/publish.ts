@@ -1,4 +1,4 @@
-import { functionParts } from '../lib/handlers/function-parts.ts';
+import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
 import { publicationHandler } from '../lib/handlers/publication-handler.ts';
 
-export const handler = publicationHandler(functionParts(process.env));
+export const handler = publicationHandler(functionDependencies(process.env));

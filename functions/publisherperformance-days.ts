@@ -1,11 +1,11 @@
 import { daysHandler } from '../lib/handlers/days-handler.ts';
-import { functionParts } from '../lib/handlers/function-parts.ts';
+import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { tokenVerifier } from '../lib/token/verify-token.ts';
 
-const parts = functionParts(process.env);
+const dependencies = functionDependencies(process.env);
 
 export const handler = daysHandler(publisherReport, {
-  ...parts,
-  verifyToken: tokenVerifier(parts.config.token),
+  ...dependencies,
+  verifyToken: tokenVerifier(dependencies.config.token),
 });

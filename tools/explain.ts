@@ -4,7 +4,7 @@
  */
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { functionParts } from '../lib/handlers/function-parts.ts';
+import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { type AskedReport, explainRequest, readUrl } from './explain/explain-request.ts';
 import { explainRows } from './explain/explain-rows.ts';
@@ -35,16 +35,16 @@ await reportingFaults(async () => {
     stage === 'local'
       ? await localEnvironment()
       : await stageEnvironment(stage, asked?.report.name ?? publisherReport.name);
-  const { config, partsUntil } = functionParts(environment);
+  const { config, backendsUntil } = functionDependencies(environment);
   say(...describeToken(parsed));
   const check = await checkToken(token, config.token, Date.now());
   if ('refused' in check) return void say(`refused     ${check.refused}`);
   say('signature, expiry and scope are good', `rows by     ${config.entitlements.by}`);
 
-  const parts = partsUntil(Date.now() + PATIENCE_MS);
-  const { lines, verdicts } = await explainRows(check.claims, config, parts.register);
+  const backends = backendsUntil(Date.now() + PATIENCE_MS);
+  const { lines, verdicts } = await explainRows(check.claims, config, backends.register);
   say(...lines);
   const verdict = asked && verdicts.get(asked.report.name);
   if (asked && verdict?.state === 'entitled')
-    say(...(await explainRequest(asked, verdict.entitlement, parts, config)));
+    say(...(await explainRequest(asked, verdict.entitlement, backends, config)));
 });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { call } from '../../lib/aws/call.ts';
-import type { DeliveryParts } from '../../lib/delivery/delivery.ts';
+import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
 import type { LakeListing } from '../../lib/delivery/lake.ts';
 import type { ResultsBucket, StoredDocument } from '../../lib/delivery/results.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
@@ -26,7 +26,7 @@ const FILES_A_DAY = 24;
 export interface ModelledS3 {
   /** As the service has it; every call ends by a time. */
   readonly results: (until: number) => ResultsBucket;
-  readonly lake: (until: number) => DeliveryParts['lake'];
+  readonly lake: (until: number) => DeliveryBackends['lake'];
   /** A client downloads a file. */
   download(key: string): Promise<void>;
   /** The engine leaves a result. */
@@ -48,9 +48,9 @@ export function modelledS3(time: VirtualTime, { s3: quotas }: Pick<Quotas, 's3'>
     const isWrite = name === 'PutObject';
     const [least, most] = isWrite ? WRITE_MS : READ_MS;
     await time.delay(least + Math.random() * (most - least));
-    const place = `${isWrite} ${key.slice(0, key.indexOf('/'))}`;
-    const admits = buckets.get(place) ?? tokenBucket(isWrite ? quotas.writes : quotas.reads, time.now);
-    buckets.set(place, admits);
+    const prefix = `${isWrite} ${key.slice(0, key.indexOf('/'))}`;
+    const admits = buckets.get(prefix) ?? tokenBucket(isWrite ? quotas.writes : quotas.reads, time.now);
+    buckets.set(prefix, admits);
     if (!admits()) throw slowDown();
   };
   const put = (key: string, object: Omit<Stored, 'etag' | 'lastModified'>): Stored => {

@@ -5,7 +5,7 @@ import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { athenaQueries } from '../../lib/aws/athena-queries.ts';
 import { readConfig } from '../../lib/config.ts';
 import { downloadsHandler } from '../../lib/handlers/downloads-handler.ts';
-import type { FunctionParts } from '../../lib/handlers/function-parts.ts';
+import type { FunctionDependencies } from '../../lib/handlers/function-dependencies.ts';
 import { reportHandler } from '../../lib/handlers/report-handler.ts';
 import { ENV } from '../../lib/names.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
@@ -64,11 +64,14 @@ export function modelledService(
     [ENV.longestQueryMs]: String(longestQuerySeconds * 1_000),
     [ENV.queriesPerPartner]: String(underWayPerPartner),
   });
-  const parts: FunctionParts = {
+  const dependencies: FunctionDependencies = {
     config,
     log: { info: () => {}, error: () => {} },
-    metrics: { addMetric: () => {}, publishStoredMetrics: () => {} } as unknown as FunctionParts['metrics'],
-    partsUntil: (until, engineUntil = until) => ({
+    metrics: {
+      addMetric: () => {},
+      publishStoredMetrics: () => {},
+    } as unknown as FunctionDependencies['metrics'],
+    backendsUntil: (until, engineUntil = until) => ({
       queries: athenaQueries(
         athena.client,
         { database: 'reports', workgroup: 'reports' },
@@ -81,8 +84,11 @@ export function modelledService(
   };
   const verifyToken = async (header: string | undefined) => ({ client_id: header?.slice('Bearer '.length) });
   const handlers: Readonly<Record<string, Handler>> = {
-    [publisherReport.name]: reportHandler(publisherReport, { ...parts, verifyToken }) as unknown as Handler,
-    downloads: downloadsHandler(parts) as unknown as Handler,
+    [publisherReport.name]: reportHandler(publisherReport, {
+      ...dependencies,
+      verifyToken,
+    }) as unknown as Handler,
+    downloads: downloadsHandler(dependencies) as unknown as Handler,
   };
   const memoryOf = (name: string) => serviceFunctions.find((each) => each.name === name)?.memoryMb ?? 0;
   const gatewayAdmits = tokenBucket(quotas.gateway, time.now);

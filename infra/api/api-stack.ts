@@ -34,7 +34,7 @@ export class ApiStack extends Stack {
     const { prefix, kmsKeyArn } = stage.events;
     const eventsBucket = Bucket.fromBucketName(this, 'Events', bucketNames.events);
     const resultsBucket = Bucket.fromBucketName(this, 'Results', bucketNames.results);
-    const place = {
+    const service = {
       stack: this,
       names,
       eventsBucket,
@@ -58,7 +58,7 @@ export class ApiStack extends Stack {
       makeLambdaFunction(this, entry, {
         code: release.code(entry.name),
         environment,
-        place,
+        service,
         logDays: stage.logDays,
         ...(entry === publish && { reservedConcurrency: stage.reservedConcurrency?.publish }),
       });
@@ -94,7 +94,7 @@ export class ApiStack extends Stack {
     if (stage.probe && probeClient)
       makeProbe(this, {
         code: release.code(PROBE),
-        place,
+        service,
         stage,
         everyMinutes: stage.probe.everyMinutes,
         client: probeClient,

@@ -11,13 +11,13 @@ import {
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { makeFunctionRole } from './function-role.ts';
-import { runtimePermissions, type ServicePlace } from './permissions.ts';
+import { runtimePermissions, type ServiceResources } from './permissions.ts';
 import type { ServiceFunction } from './service-functions.ts';
 
 export interface LambdaFunctionProps {
   readonly code: Code;
   readonly environment: Readonly<Record<string, string>>;
-  readonly place: ServicePlace;
+  readonly service: ServiceResources;
   readonly logDays: RetentionDays;
   /** So many of the account's concurrent executions are this function's, and it takes no more. */
   readonly reservedConcurrency?: number | undefined;
@@ -27,15 +27,15 @@ export interface LambdaFunctionProps {
 export function makeLambdaFunction(
   scope: Construct,
   { name, description, timeoutSeconds, memoryMb, permissions }: ServiceFunction,
-  { code, environment, place, logDays, reservedConcurrency }: LambdaFunctionProps,
+  { code, environment, service, logDays, reservedConcurrency }: LambdaFunctionProps,
 ): LambdaFunction {
   const logGroup = new LogGroup(scope, `${name}-log`, {
-    logGroupName: place.names.functionLog(name),
+    logGroupName: service.names.functionLog(name),
     retention: logDays,
     removalPolicy: RemovalPolicy.DESTROY,
   });
   return new LambdaFunction(scope, name, {
-    functionName: place.names.functionName(name),
+    functionName: service.names.functionName(name),
     description,
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
@@ -46,7 +46,7 @@ export function makeLambdaFunction(
     memorySize: memoryMb,
     ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
     role: makeFunctionRole(scope, `${name}-role`, [
-      ...permissions(place),
+      ...permissions(service),
       ...runtimePermissions(logGroup.logGroupArn),
     ]),
     logGroup,

@@ -14,8 +14,8 @@ export interface Permission {
   readonly wildcard?: string;
 }
 
-/** What the functions work on. */
-export interface ServicePlace {
+/** The stack, and the buckets that its functions work on. */
+export interface ServiceResources {
   readonly stack: Stack;
   readonly names: ResourceNames;
   readonly eventsBucket: IBucket;
@@ -33,7 +33,7 @@ const foldersOf = (eventsPrefix: string, reports: readonly Report[]): string[] =
 
 /** Sees which files hold the records of these reports. */
 export const listingPermissions = (
-  { eventsBucket, eventsPrefix }: ServicePlace,
+  { eventsBucket, eventsPrefix }: ServiceResources,
   reports: readonly Report[],
 ): Permission[] => [
   {
@@ -45,8 +45,8 @@ export const listingPermissions = (
 ];
 
 /** Runs queries over the records of these reports. Athena works with the rights of its caller: hence S3 and Glue. */
-export function queryPermissions(place: ServicePlace, reports: readonly Report[]): Permission[] {
-  const { stack, names, eventsBucket, eventsPrefix, eventsKeyArn, resultsBucket } = place;
+export function queryPermissions(service: ServiceResources, reports: readonly Report[]): Permission[] {
+  const { stack, names, eventsBucket, eventsPrefix, eventsKeyArn, resultsBucket } = service;
   const glue = (resource: string, resourceName?: string) =>
     stack.formatArn({ service: 'glue', resource, ...(resourceName && { resourceName }) });
   const folders = foldersOf(eventsPrefix, reports);
@@ -75,7 +75,7 @@ export function queryPermissions(place: ServicePlace, reports: readonly Report[]
       actions: ['s3:GetBucketLocation'],
       resources: [eventsBucket.bucketArn, resultsBucket.bucketArn],
     },
-    ...listingPermissions(place, reports),
+    ...listingPermissions(service, reports),
     {
       sid: 'ReadEvents',
       actions: ['s3:GetObject'],
@@ -101,7 +101,7 @@ type ResultsFolder = keyof typeof RESULTS_PREFIX;
 
 /** Works with these folders of the results bucket. */
 export function resultsPermissions(
-  { resultsBucket }: ServicePlace,
+  { resultsBucket }: ServiceResources,
   { reads, writes }: { readonly reads: readonly ResultsFolder[]; readonly writes: readonly ResultsFolder[] },
 ): Permission[] {
   const objects = (folders: readonly ResultsFolder[]) =>
@@ -127,7 +127,7 @@ export function resultsPermissions(
 }
 
 /** Looks clients up in the register of partners. It may not list it: who doesn't know a client's id finds nothing. */
-export const partnersPermissions = ({ partnersBucket }: ServicePlace): Permission[] =>
+export const partnersPermissions = ({ partnersBucket }: ServiceResources): Permission[] =>
   partnersBucket
     ? [
         {
@@ -140,7 +140,7 @@ export const partnersPermissions = ({ partnersBucket }: ServicePlace): Permissio
     : [];
 
 /** Lambda tells a function that has failed for good to another, with the rights of the one that failed. */
-export const failurePermission = ({ stack, names }: ServicePlace, toldTo: string): Permission => ({
+export const failurePermission = ({ stack, names }: ServiceResources, toldTo: string): Permission => ({
   sid: 'TellFailure',
   actions: ['lambda:InvokeFunction'],
   resources: [

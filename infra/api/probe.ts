@@ -7,7 +7,7 @@ import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import { ENV, PROBE_ENV } from '../../lib/names.ts';
 import type { Stage } from '../stage.ts';
 import { makeLambdaFunction } from './lambda-function.ts';
-import type { ServicePlace } from './permissions.ts';
+import type { ServiceResources } from './permissions.ts';
 import { PROBE_TIMEOUT_SECONDS } from './timeouts.ts';
 
 /** Of its file in `functions/` and of its bundle's folder. */
@@ -22,7 +22,7 @@ export interface ProbeClient {
 
 export interface ProbeProps {
   readonly code: Code;
-  readonly place: ServicePlace;
+  readonly service: ServiceResources;
   readonly stage: Pick<Stage, 'apiScope' | 'logDays'>;
   readonly everyMinutes: number;
   readonly client: ProbeClient;
@@ -31,7 +31,7 @@ export interface ProbeProps {
 
 /** Pulls a report on a schedule, from outside, as a partner does. */
 export function makeProbe(scope: Construct, props: ProbeProps): void {
-  const { code, place, stage, everyMinutes, client, serviceUrl } = props;
+  const { code, service, stage, everyMinutes, client, serviceUrl } = props;
   const probe = makeLambdaFunction(
     scope,
     {
@@ -49,14 +49,14 @@ export function makeProbe(scope: Construct, props: ProbeProps): void {
     },
     {
       code,
-      place,
+      service,
       logDays: stage.logDays,
       environment: {
         [ENV.apiScope]: stage.apiScope,
         [PROBE_ENV.serviceUrl]: serviceUrl,
         [PROBE_ENV.tokenUrl]: client.tokenUrl,
         [PROBE_ENV.clientSecretId]: client.secretArn,
-        POWERTOOLS_SERVICE_NAME: place.names.service,
+        POWERTOOLS_SERVICE_NAME: service.names.service,
         POWERTOOLS_METRICS_NAMESPACE: METRIC_NAMESPACE,
         NODE_OPTIONS: '--enable-source-maps',
       },

@@ -7,7 +7,7 @@ import {
   partnersPermissions,
   queryPermissions,
   resultsPermissions,
-  type ServicePlace,
+  type ServiceResources,
 } from './permissions.ts';
 import { ANSWER_TIMEOUT_SECONDS, FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
 
@@ -19,7 +19,7 @@ export interface ServiceFunction {
   readonly timeoutSeconds: number;
   /** CPU comes with memory; 1,769 MB is one whole vCPU, and one thread uses no more. */
   readonly memoryMb: number;
-  readonly permissions: (place: ServicePlace) => readonly Permission[];
+  readonly permissions: (service: ServiceResources) => readonly Permission[];
 }
 
 /** Verifies signatures, compiles, and re-types reports while a caller waits. */
@@ -33,10 +33,10 @@ const reportFunction = (report: Report): ServiceFunction => ({
   description: report.title,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WORKING_MB,
-  permissions: (place) => [
-    ...partnersPermissions(place),
-    ...queryPermissions(place, [report]),
-    ...resultsPermissions(place, {
+  permissions: (service) => [
+    ...partnersPermissions(service),
+    ...queryPermissions(service, [report]),
+    ...resultsPermissions(service, {
       reads: ['athena', 'reports', 'orders', 'publications', 'abandoned', 'shares'],
       writes: ['reports', 'orders', 'tickets', 'publications', 'shares'],
     }),
@@ -48,7 +48,7 @@ const daysOfReport = (report: Report): ServiceFunction => ({
   description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  permissions: (place) => [...partnersPermissions(place), ...listingPermissions(place, [report])],
+  permissions: (service) => [...partnersPermissions(service), ...listingPermissions(service, [report])],
 });
 
 /** The waiting room carries on what any report's function began, down to a failed query's second try. */
@@ -57,10 +57,10 @@ const downloads: ServiceFunction = {
   description: 'Waiting room of reports under way',
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  permissions: (place) => [
-    ...partnersPermissions(place),
-    ...queryPermissions(place, reports),
-    ...resultsPermissions(place, {
+  permissions: (service) => [
+    ...partnersPermissions(service),
+    ...queryPermissions(service, reports),
+    ...resultsPermissions(service, {
       reads: ['athena', 'reports', 'orders', 'tickets', 'publications', 'abandoned', 'shares'],
       writes: ['reports', 'orders', 'tickets', 'publications', 'shares'],
     }),
@@ -106,7 +106,7 @@ export const abandon: ServiceFunction = {
   description: 'Tells who waits that a large result will not be published',
   timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  permissions: (place) => resultsPermissions(place, { reads: ['publications'], writes: ['abandoned'] }),
+  permissions: (service) => resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
 };
 
 export const publish: ServiceFunction = {
@@ -114,12 +114,12 @@ export const publish: ServiceFunction = {
   description: 'Publishes results too large to publish while a caller waits',
   timeoutSeconds: PUBLISH_TIMEOUT_SECONDS,
   memoryMb: WORKING_MB,
-  permissions: (place) => [
-    ...resultsPermissions(place, {
+  permissions: (service) => [
+    ...resultsPermissions(service, {
       reads: ['athena', 'reports', 'publications'],
       writes: ['reports'],
     }),
-    failurePermission(place, abandon.name),
+    failurePermission(service, abandon.name),
   ],
 };
 

@@ -6,7 +6,7 @@ import { AwsCallFailed } from './aws-call-failed.ts';
 import { call } from './call.ts';
 
 /** Where the lake is. */
-export interface LakePlace {
+export interface LakeLocation {
   readonly bucket: string;
   /** Of the tables' folders in the bucket; empty, or ends with a slash. */
   readonly prefix: string;
@@ -23,19 +23,19 @@ const MOST_AT_ONCE = 33;
 /**
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param place undefined where the lake can't be listed
+ * @param location undefined where the lake can't be listed
  * @param onUnlistable told when S3 refuses the listing, which then counts as a lake that can't be listed
  */
 export function s3Lake(
   s3: S3Client,
-  place: LakePlace | undefined,
+  location: LakeLocation | undefined,
   {
     until,
     cache,
     onUnlistable,
   }: { until: number; cache: ListingCache; onUnlistable: (error: unknown) => void },
 ): Lake {
-  const folderOf: Lake['folderOf'] = ({ table }) => `${place?.prefix ?? ''}${table}/`;
+  const folderOf: Lake['folderOf'] = ({ table }) => `${location?.prefix ?? ''}${table}/`;
 
   const page = (
     bucket: string,
@@ -78,11 +78,11 @@ export function s3Lake(
   return {
     folderOf,
     async list(report, window, maxAgeMs) {
-      if (!place) {
+      if (!location) {
         onUnlistable(undefined);
         return undefined;
       }
-      const { bucket } = place;
+      const { bucket } = location;
       const partitions = `${folderOf(report)}${PARTITION_COLUMN}=`;
       const { first, last } = daysOf(window);
       const name = `${partitions}${first} ${last}`;

@@ -68,7 +68,7 @@ async function write(
   stored: StoredDocument | undefined,
   record: OpenRecord,
 ): Promise<ClaimedTry | undefined> {
-  const { results } = run.parts;
+  const { results } = run.backends;
   const key = recordKey(run.order, run.data);
   const written = await (stored ? results.replace(stored, key, record) : results.create(key, record));
   const mine = written ?? (await writtenAllTheSame(results, key, record));
@@ -97,7 +97,7 @@ export async function release(run: Run, stored: StoredDocument): Promise<void> {
   const record = readRecord(stored);
   if (!record || !('claim' in record)) return;
   const released: OpenRecord = { ...record, askedUntil: 0 };
-  await run.parts.results.replace(stored, recordKey(run.order, run.data), released);
+  await run.backends.results.replace(stored, recordKey(run.order, run.data), released);
 }
 
 /** By how much the engine's clock may run behind ours. */

@@ -10,7 +10,7 @@ import { follow, publicationOf, type Run, ready, waiting } from './run.ts';
  * this request came. Throws PublicationFailed where it was given up while this request waited.
  */
 export async function deliverFile(run: Run, record: SucceededRecord): Promise<Delivery | undefined> {
-  const { results } = run.parts;
+  const { results } = run.backends;
   const key = fileKey(run.order, record.executionId);
   // It was made of the plain file, which so need not be looked for.
   if (run.terms.admitsGzip && (await results.head(zippedKey(key)))) return ready(run, record, zippedKey(key));

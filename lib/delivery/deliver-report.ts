@@ -5,8 +5,8 @@ import { claimNext, takeOver } from './claim-try.ts';
 import { deliverFile } from './deliver-file.ts';
 import {
   type Delivery,
+  type DeliveryBackends,
   type DeliveryFacts,
-  type DeliveryParts,
   type DeliveryTerms,
   dataKeepMoving,
   type Progress,
@@ -42,13 +42,13 @@ const MOST_MOVES = 3;
  * @param left what an earlier request of the same caller left, if there was one
  */
 export async function deliverReport(
-  parts: DeliveryParts,
+  backends: DeliveryBackends,
   wanted: Wanted,
   terms: DeliveryTerms,
   note: (facts: DeliveryFacts) => void,
   left?: Progress,
 ): Promise<Delivery> {
-  const run = await beginRun(parts, wanted, terms, note, left);
+  const run = await beginRun(backends, wanted, terms, note, left);
   for (;;) {
     const delivery = await step(run).catch((error: unknown) => {
       // AWS has more to do than it can, while the query goes on or is waited for, and the caller has time.
@@ -63,7 +63,7 @@ export async function deliverReport(
 
 /** Does what is next. Undefined where what is stored has to be read again. */
 async function step(run: Run): Promise<Delivery | undefined> {
-  const { results } = run.parts;
+  const { results } = run.backends;
   if (!run.hasLookedForCopy) {
     run.hasLookedForCopy = true;
     const copy = readRecord(await results.read(copyKey(run.order)));
@@ -143,7 +143,7 @@ async function waitForShare(run: Run): Promise<Delivery | undefined> {
 
 /** Looks at the record until it changes, nobody asks the engine any more, or the request must be answered. */
 async function watch(
-  { parts, order, data, terms }: Run,
+  { backends, order, data, terms }: Run,
   seen: StoredDocument | undefined,
   { askedUntil }: OpenRecord,
 ): Promise<undefined> {
@@ -152,7 +152,7 @@ async function watch(
   const end = Math.min(askedUntil + Math.random() * TAKE_OVER_MS, terms.waitUntil, terms.giveUpAt);
   for (let now = began; now < end; now = Date.now()) {
     await delay(Math.min(nextRecordLookMs(now - began, Math.random()), end - now));
-    const stored = await parts.results.read(recordKey(order, data));
+    const stored = await backends.results.read(recordKey(order, data));
     if (stored?.etag !== seen?.etag) return;
   }
 }

@@ -6,8 +6,8 @@ import type { QueryService } from './execution.ts';
 import type { Lake } from './lake.ts';
 import type { ResultsBucket } from './results.ts';
 
-/** What a delivery works with. */
-export interface DeliveryParts {
+/** The services behind a delivery. */
+export interface DeliveryBackends {
   readonly queries: QueryService;
   readonly results: ResultsBucket;
   readonly lake: Lake;
@@ -123,7 +123,7 @@ export const dataKeepMoving = () =>
 
 /** What the lake holds of a request's window now. Throws NoRecords where it holds nothing of the report at all. */
 export async function lookAtLake(
-  { lake }: Pick<DeliveryParts, 'lake'>,
+  { lake }: Pick<DeliveryBackends, 'lake'>,
   { request: { report, window } }: Pick<Wanted, 'request'>,
   maxAgeMs: number,
 ): Promise<DataState> {

@@ -89,12 +89,12 @@ async function act(
       throw refusalOf(ended);
     }
     case 'stop-and-give-up':
-      await run.parts.queries.stop(led.id);
+      await run.backends.queries.stop(led.id);
       throw tookTooLong();
     case 'give-up':
       throw tookTooLong();
     case 'stop-and-start-next':
-      await run.parts.queries.stop(led.id);
+      await run.backends.queries.stop(led.id);
       return claimAnother;
     case 'start-next':
       return claimAnother;
@@ -126,14 +126,14 @@ async function ask(run: Run, claimed: ClaimedTry): Promise<AskedTry> {
 }
 
 /** Has the engine run the try, unless it does so already. */
-async function execute({ parts, order, data }: Run, { stored, record }: ClaimedTry): Promise<LedTry> {
+async function execute({ backends, order, data }: Run, { stored, record }: ClaimedTry): Promise<LedTry> {
   if (record.state === 'under-way')
     return { id: record.executionId, startedAt: undefined, recorded: Promise.resolve(stored) };
   const startedAt = Date.now();
-  const id = await parts.queries.start(order.query, record.token);
+  const id = await backends.queries.start(order.query, record.token);
   const underWay: OpenRecord = { ...record, state: 'under-way', executionId: id, startedAt };
   // The query runs meanwhile; a failure is thrown where the record is waited for.
-  const recorded = parts.results.replace(stored, recordKey(order, data), underWay);
+  const recorded = backends.results.replace(stored, recordKey(order, data), underWay);
   recorded.catch(() => {});
   return { id, startedAt, recorded };
 }
@@ -144,9 +144,9 @@ async function watchAndJudge(
   record: OpenRecord,
 ): Promise<ExecutionVerdict> {
   const since = record.state === 'under-way' ? record.startedAt : undefined;
-  const { terms, parts, note } = run;
+  const { terms, backends, note } = run;
   const watched = startedAt === undefined ? { id, startedAt: since, isTakenOver: true } : { id, startedAt };
-  const execution = await watchQuery(parts, watched, terms);
+  const execution = await watchQuery(backends, watched, terms);
   if ('completedAt' in execution) note(figuresOf(execution));
   return judgeExecution(execution, {
     now: Date.now(),
@@ -159,8 +159,8 @@ async function watchAndJudge(
 }
 
 /** Whether the lake has changed since the listing for which the order's tries are started. */
-const hasMoved = async ({ data, parts, wanted }: Run): Promise<boolean> =>
-  (await lookAtLake(parts, wanted, 0)).trace !== data.trace;
+const hasMoved = async ({ data, backends, wanted }: Run): Promise<boolean> =>
+  (await lookAtLake(backends, wanted, 0)).trace !== data.trace;
 
 /** Whether the lake is known to have stood still from before an execution until after it. */
 const stoodStill = async (run: Run, { completedAt }: { readonly completedAt: number }): Promise<boolean> =>
@@ -173,7 +173,7 @@ async function settle(
   of: OpenRecord,
   execution: SucceededExecution,
 ): Promise<Delivery | undefined> {
-  const { results } = run.parts;
+  const { results } = run.backends;
   const isCopy = await stoodStill(run, execution);
   const result = await results.openResult(execution.location);
   if (!result) return undefined;

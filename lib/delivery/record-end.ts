@@ -31,7 +31,7 @@ export const endOf = (
  * @param stored the record as this request wrote it; undefined where another has replaced it
  */
 export async function recordEnd(
-  { parts: { results }, order, data, note }: Run,
+  { backends: { results }, order, data, note }: Run,
   stored: StoredDocument | undefined,
   record: EndedRecord,
 ): Promise<void> {
@@ -49,7 +49,10 @@ export const countedEnd = (
  * Notes which execution answers the order's version: a file that is its copy, or a cut-off. Another request's note stays,
  * unless it names an execution that no longer answers.
  */
-export async function recordAnswer({ parts: { results }, order }: Run, record: EndedRecord): Promise<void> {
+export async function recordAnswer(
+  { backends: { results }, order }: Run,
+  record: EndedRecord,
+): Promise<void> {
   const key = copyKey(order);
   if (await results.create(key, record)) return;
   const stored = await results.read(key);

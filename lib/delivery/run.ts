@@ -2,8 +2,8 @@ import type { DataState } from './data-version.ts';
 import {
   type CacheStatus,
   type Delivery,
+  type DeliveryBackends,
   type DeliveryFacts,
-  type DeliveryParts,
   type DeliveryTerms,
   lookAtLake,
   type Progress,
@@ -15,7 +15,7 @@ import type { Publication } from './publication.ts';
 
 /** One request's part in the making of a report: what it was given, and how far it has come. */
 export interface Run {
-  readonly parts: DeliveryParts;
+  readonly backends: DeliveryBackends;
   readonly wanted: Wanted;
   readonly terms: DeliveryTerms;
   /** Takes what is learnt on the way. */
@@ -38,7 +38,7 @@ export interface Run {
 
 /** Begins where an earlier request of the same caller ended, or with a look at the lake. */
 export async function beginRun(
-  parts: DeliveryParts,
+  backends: DeliveryBackends,
   wanted: Wanted,
   terms: DeliveryTerms,
   note: Run['note'],
@@ -46,9 +46,9 @@ export async function beginRun(
 ): Promise<Run> {
   // Who follows a try wants the data that it is for; who only waits for a share wants them as they are now.
   const followed = left?.token === undefined ? undefined : left;
-  const data = followed?.data ?? (await lookAtLake(parts, wanted, terms.listingMs));
+  const data = followed?.data ?? (await lookAtLake(backends, wanted, terms.listingMs));
   return {
-    parts,
+    backends,
     wanted,
     terms,
     note,
@@ -73,7 +73,7 @@ export function follow(run: Run, token: string): void {
 
 /** Follows nothing any more, and wants the report of the data as they are now. */
 export async function lookAgain(run: Run): Promise<void> {
-  run.data = await lookAtLake(run.parts, run.wanted, 0);
+  run.data = await lookAtLake(run.backends, run.wanted, 0);
   run.order = makeOrder(run.wanted.request, run.wanted.entitlement, run.data);
   run.follows = undefined;
   run.hasLookedForCopy = false;

@@ -15,12 +15,12 @@ const SPREAD_MS = 100;
  * @param after the token of the try before
  */
 export async function takeShare(run: Run, after: string | undefined): Promise<boolean> {
-  const { parts, wanted, terms } = run;
+  const { backends, wanted, terms } = run;
   const most = terms.queriesPerPartner;
   if (most === 0) return true;
   const key = shareKey(wanted.client);
   for (;;) {
-    const stored = await parts.results.read(key);
+    const stored = await backends.results.read(key);
     const takenAt = Date.now();
     const record = recordKey(run.order, run.data);
     const lease: Lease = { record, after, takenAt, until: takenAt + terms.longestQueryMs };
@@ -31,8 +31,8 @@ export async function takeShare(run: Run, after: string | undefined): Promise<bo
     if (verdict.next !== 'take') return verdict.next === 'start';
     const document: ShareRecord = { form: 1, leases: [...verdict.leases] };
     const written = stored
-      ? await parts.results.replace(stored, key, document)
-      : await parts.results.create(key, document);
+      ? await backends.results.replace(stored, key, document)
+      : await backends.results.create(key, document);
     if (written) return true;
     // Many of the client's requests at one time: with no time left, this one waits on.
     if (Date.now() >= terms.waitUntil) return false;
@@ -42,7 +42,7 @@ export async function takeShare(run: Run, after: string | undefined): Promise<bo
 
 /** Those of a client's leases whose queries have not ended. */
 async function underWay(
-  { parts: { results }, wanted: { client } }: Run,
+  { backends: { results }, wanted: { client } }: Run,
   held: readonly Lease[],
 ): Promise<Lease[]> {
   const hasEnded = await Promise.all(

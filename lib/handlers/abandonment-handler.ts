@@ -1,5 +1,5 @@
 import { abandonPublication } from '../delivery/publication.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import type { ObjectCreated } from './publication-handler.ts';
 
 /** What Lambda sends where an asynchronous invocation has failed for good, as far as it is read here. */
@@ -12,10 +12,10 @@ export interface FailedInvocation {
 const PATIENCE_MS = 20_000;
 
 /** Tells those who wait for a large result that its publication has been given up. An alarm rings when this runs. */
-export function abandonmentHandler({ partsUntil, log }: FunctionParts) {
+export function abandonmentHandler({ backendsUntil, log }: FunctionDependencies) {
   return async ({ requestPayload, requestContext }: FailedInvocation): Promise<void> => {
     const { key } = requestPayload.detail.object;
-    const { results } = partsUntil(Date.now() + PATIENCE_MS);
+    const { results } = backendsUntil(Date.now() + PATIENCE_MS);
     const told = await abandonPublication(results, key);
     const { condition } = requestContext;
     log.error('publication abandoned', { publication: key, ...told, condition });

@@ -7,7 +7,7 @@ import { measured } from '../delivery/measured-results.ts';
 import { zippedBeside } from '../delivery/zipped-file.ts';
 import { admitsGzip } from './admits-gzip.ts';
 import { auditedFacts } from './audited-facts.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
 
@@ -30,7 +30,7 @@ export interface DeliveryRequest {
 }
 
 /** The time by which every call of AWS has ended that a request makes. */
-export const answerBy = ({ config }: Pick<FunctionParts, 'config'>, began: number): number =>
+export const answerBy = ({ config }: Pick<FunctionDependencies, 'config'>, began: number): number =>
   began + config.queryWaitMs + ANSWER_MS;
 
 /**
@@ -38,13 +38,13 @@ export const answerBy = ({ config }: Pick<FunctionParts, 'config'>, began: numbe
  * (docs/contract.md#the-redirect).
  */
 export async function answerDelivery(
-  { config, partsUntil, log }: FunctionParts,
+  { config, backendsUntil, log }: FunctionDependencies,
   { event, began, hop, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
   const waitUntil = began + hopWaitMs(hop, config.queryWaitMs);
-  const given = partsUntil(answerBy({ config }, began), waitUntil);
+  const given = backendsUntil(answerBy({ config }, began), waitUntil);
   const { results, bytesOf } = measured(given.results);
-  const parts = { ...given, results };
+  const backends = { ...given, results };
   const terms: DeliveryTerms = {
     ...callerWaits,
     waitUntil,
@@ -59,15 +59,15 @@ export async function answerDelivery(
     const ends = [...(facts.ends ?? []), ...(learnt.ends ?? [])];
     Object.assign(facts, learnt, ends.length > 0 && { ends });
   };
-  const delivery = await deliverReport(parts, wanted, terms, note, left);
+  const delivery = await deliverReport(backends, wanted, terms, note, left);
   facts.isReady = delivery.state === 'ready';
   if (delivery.state === 'waiting') {
     facts.cacheStatus = delivery.progress.cacheStatus;
     return redirectToWaitingRoom(event, await remember(delivery.progress), facts.cacheStatus);
   }
   facts.cacheStatus = delivery.cacheStatus;
-  const key = terms.admitsGzip ? await zippedBeside(parts.results, delivery.key) : delivery.key;
-  const url = await parts.results.presign(key, config.downloadUrlSeconds);
+  const key = terms.admitsGzip ? await zippedBeside(backends.results, delivery.key) : delivery.key;
+  const url = await backends.results.presign(key, config.downloadUrlSeconds);
   log.info('download', {
     requestId: event.requestContext.requestId,
     ...auditedFacts(facts, wanted, { bytes: bytesOf(key), dataVersion: delivery.dataVersion }),

@@ -7,7 +7,7 @@ import { formatUtcTime } from '../report/utc-time.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
 import { admitCaller } from './admit-caller.ts';
 import { answerBy } from './answer-delivery.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 
 /**
@@ -17,28 +17,33 @@ import { problemChain } from './problem-chain.ts';
  * - 400 that lists every fault of the request; 401 without a token that opens rows of this report
  * - 500 when something of ours fails, 503 when the same request will do later
  */
-export function daysHandler(report: Report, parts: FunctionParts & { readonly verifyToken: TokenVerifier }) {
-  const { partsUntil } = parts;
-  return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
-    facts.report = report.name;
-    const { lake, register } = partsUntil(answerBy(parts, began));
-    await admitCaller(event, report, parts, register, facts);
-    const window = parseDaysRequest(event.multiValueQueryStringParameters ?? {});
+export function daysHandler(
+  report: Report,
+  dependencies: FunctionDependencies & { readonly verifyToken: TokenVerifier },
+) {
+  const { backendsUntil } = dependencies;
+  return problemChain(dependencies).handler(
+    async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+      facts.report = report.name;
+      const { lake, register } = backendsUntil(answerBy(dependencies, began));
+      await admitCaller(event, report, dependencies, register, facts);
+      const window = parseDaysRequest(event.multiValueQueryStringParameters ?? {});
 
-    const listing = await lake.list(report, listedWindow(window), 0);
-    if (!listing)
-      throw new Error('The lake can not be listed: EVENTS_BUCKET, or the right to list it, is missing.');
-    if (listing.isTableMissing) throw new NoRecords(report.title);
-    const body = {
-      report: report.name,
-      startInclusive: formatUtcTime(window.start),
-      endExclusive: formatUtcTime(window.end),
-      days: dayStates(listing.objects, lake.folderOf(report), window),
-    };
-    return {
-      statusCode: 200,
-      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
-      body: JSON.stringify(body),
-    };
-  });
+      const listing = await lake.list(report, listedWindow(window), 0);
+      if (!listing)
+        throw new Error('The lake can not be listed: EVENTS_BUCKET, or the right to list it, is missing.');
+      if (listing.isTableMissing) throw new NoRecords(report.title);
+      const body = {
+        report: report.name,
+        startInclusive: formatUtcTime(window.start),
+        endExclusive: formatUtcTime(window.end),
+        days: dayStates(listing.objects, lake.folderOf(report), window),
+      };
+      return {
+        statusCode: 200,
+        headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+        body: JSON.stringify(body),
+      };
+    },
+  );
 }

@@ -1,12 +1,12 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { describeFields } from '../openapi/describe-fields.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 
 /** GET /reporting/fields: the reports, their fields and the limits of a request, as JSON. Needs no token. */
-export function fieldsHandler(parts: Pick<FunctionParts, 'config' | 'log' | 'metrics'>) {
-  const body = JSON.stringify(describeFields(parts.config.currency));
-  return problemChain(parts).handler(
+export function fieldsHandler(dependencies: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>) {
+  const body = JSON.stringify(describeFields(dependencies.config.currency));
+  return problemChain(dependencies).handler(
     async (): Promise<APIGatewayProxyResult> => ({
       statusCode: 200,
       headers: {

@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { OPENAPI_MEDIA_TYPE, openApiDocument } from '../openapi/document.ts';
 import { pathOf } from '../routes.ts';
 import { scopeOf } from '../token/verify-token.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { serviceUrl } from './service-url.ts';
 
@@ -10,9 +10,9 @@ import { serviceUrl } from './service-url.ts';
  * GET /openapi.json: the service described in OpenAPI 3.1, with the address at which the caller has found it.
  * Needs no token.
  */
-export function openApiHandler(parts: Pick<FunctionParts, 'config' | 'log' | 'metrics'>) {
-  const { config } = parts;
-  return problemChain(parts).handler(
+export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>) {
+  const { config } = dependencies;
+  return problemChain(dependencies).handler(
     async (event): Promise<APIGatewayProxyResult> => ({
       statusCode: 200,
       headers: {

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { NotFound } from '../answers/problem.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import type { PageFiles } from './page-files.ts';
 import { problemChain } from './problem-chain.ts';
 
@@ -20,14 +20,14 @@ const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
 export function pageHandler({
   files,
   storageOrigin,
-  ...parts
-}: Pick<FunctionParts, 'config' | 'log' | 'metrics'> & {
+  ...dependencies
+}: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'> & {
   readonly files: PageFiles;
   /** Where reports are downloaded from: the one other host that the page may ask. */
   readonly storageOrigin: string;
 }) {
   const headers = securityHeaders(storageOrigin);
-  return problemChain(parts).handler(async (event): Promise<APIGatewayProxyResult> => {
+  return problemChain(dependencies).handler(async (event): Promise<APIGatewayProxyResult> => {
     const name = event.pathParameters?.['file'] ?? HTML;
     const file = files.byName.get(name);
     if (!file || (name === HTML && event.pathParameters)) throw new NotFound();
@@ -46,7 +46,7 @@ export function pageHandler({
           ? filledIn(file.body, {
               base: baseOf(event),
               version: files.version,
-              currency: parts.config.currency ?? '',
+              currency: dependencies.config.currency ?? '',
             })
           : file.body,
     };

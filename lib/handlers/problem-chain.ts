@@ -3,7 +3,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { DEPRECATED_VERSIONS, deprecationHeaders } from '../answers/deprecated-versions.ts';
 import { problemResponse } from '../answers/problem-response.ts';
 import { cors } from './cors.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
 
 /** Which commit has answered: the first thing to know of an answer that is wrong. */
@@ -15,7 +15,7 @@ const VERSION_HEADER = 'Service-Version';
  * read the answer.
  */
 export const problemChain = (
-  { config, log, metrics }: Pick<FunctionParts, 'config' | 'log' | 'metrics'>,
+  { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,
   deprecatedVersions = DEPRECATED_VERSIONS,
 ) => {
   const addVersion = ({

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { type Publication, publishLarge, readPublication } from '../delivery/publication.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 
 /** EventBridge's notice that an object has been made, as far as it is read here. */
 export interface ObjectCreated {
@@ -14,7 +14,7 @@ const LOG_MS = 5_000;
  * Publishes a large result; started by its request's arrival under `publications/`. Writes one line of log. Throws what
  * went wrong, so that Lambda runs it again.
  */
-export function publicationHandler({ partsUntil, log }: FunctionParts) {
+export function publicationHandler({ backendsUntil, log }: FunctionDependencies) {
   return async (
     { detail }: ObjectCreated,
     context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -28,7 +28,7 @@ export function publicationHandler({ partsUntil, log }: FunctionParts) {
       ...(publication && { queryExecutionId: publication.executionId, partner: publication.partner }),
     });
     try {
-      const { results } = partsUntil(began + context.getRemainingTimeInMillis() - LOG_MS);
+      const { results } = backendsUntil(began + context.getRemainingTimeInMillis() - LOG_MS);
       publication = await readPublication(results, key);
       if (!publication) throw new Error(`there is no publication ${key} that can be read`);
       if (!(await publishLarge(results, publication)))

@@ -6,7 +6,7 @@ import { parseRequest } from '../report/parse-request.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
 import { admitCaller } from './admit-caller.ts';
 import { answerBy, answerDelivery } from './answer-delivery.ts';
-import type { FunctionParts } from './function-parts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { requestHeader } from './request-header.ts';
 
@@ -28,40 +28,42 @@ const LAST_ANSWER_MS = 60_000;
  */
 export function reportHandler(
   report: Report,
-  parts: FunctionParts & { readonly verifyToken: TokenVerifier },
+  dependencies: FunctionDependencies & { readonly verifyToken: TokenVerifier },
 ) {
-  const { config, partsUntil } = parts;
-  return problemChain(parts).handler(async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
-    facts.report = report.name;
-    const { register, results } = partsUntil(answerBy(parts, began));
-    const { client, entitlement } = await admitCaller(event, report, parts, register, facts);
-    const parameters = event.multiValueQueryStringParameters ?? {};
-    const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
+  const { config, backendsUntil } = dependencies;
+  return problemChain(dependencies).handler(
+    async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+      facts.report = report.name;
+      const { register, results } = backendsUntil(answerBy(dependencies, began));
+      const { client, entitlement } = await admitCaller(event, report, dependencies, register, facts);
+      const parameters = event.multiValueQueryStringParameters ?? {};
+      const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
 
-    // A little later than the limit of the query, so that the query is stopped before its caller gives up.
-    const giveUpAt = began + (1 + LIMIT_TOLERANCE) * config.longestQueryMs;
-    const publishUntil = giveUpAt + PUBLISHING_MS;
-    return answerDelivery(parts, {
-      event,
-      began,
-      hop: 0,
-      facts,
-      wanted: { request, entitlement, client },
-      callerWaits: { giveUpAt, publishUntil },
-      remember: async (progress) => {
-        const ticket = await issueTicket(results, {
-          form: 1,
-          report: report.name,
-          parameters: parameters as Record<string, string[]>,
-          companies: entitlement === 'every-company' ? entitlement : entitlement.map(String),
-          client,
-          progress,
-          giveUpAt,
-          publishUntil,
-          expiresAt: publishUntil + LAST_ANSWER_MS,
-        });
-        return { ticket, hop: 1 };
-      },
-    });
-  });
+      // A little later than the limit of the query, so that the query is stopped before its caller gives up.
+      const giveUpAt = began + (1 + LIMIT_TOLERANCE) * config.longestQueryMs;
+      const publishUntil = giveUpAt + PUBLISHING_MS;
+      return answerDelivery(dependencies, {
+        event,
+        began,
+        hop: 0,
+        facts,
+        wanted: { request, entitlement, client },
+        callerWaits: { giveUpAt, publishUntil },
+        remember: async (progress) => {
+          const ticket = await issueTicket(results, {
+            form: 1,
+            report: report.name,
+            parameters: parameters as Record<string, string[]>,
+            companies: entitlement === 'every-company' ? entitlement : entitlement.map(String),
+            client,
+            progress,
+            giveUpAt,
+            publishUntil,
+            expiresAt: publishUntil + LAST_ANSWER_MS,
+          });
+          return { ticket, hop: 1 };
+        },
+      });
+    },
+  );
 }

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { Entry } from './lake-facts.ts';
+import type { ListedFile } from './lake-facts.ts';
 import type { LakeSource, LocalFiles } from './lake-source.ts';
 import { listFolder } from './list-folder.ts';
 
 /** A lake in a folder of this machine. */
 export function folderSource(location: string): LakeSource {
   const root = resolve(location);
-  const inPlace = async (entries: readonly Entry[]): Promise<LocalFiles> => ({
-    files: entries.map(({ path }) => ({ id: path, path: join(root, path) })),
+  const inPlace = async (listed: readonly ListedFile[]): Promise<LocalFiles> => ({
+    files: listed.map(({ path }) => ({ id: path, path: join(root, path) })),
     async [Symbol.asyncDispose]() {},
   });
   return {

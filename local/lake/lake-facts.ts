@@ -2,7 +2,7 @@ import type { Report } from '../../lib/report/catalogue.ts';
 import type { Table } from '../../lib/report/tables.ts';
 
 /** One file or object of a lake, before anything in it is read. */
-export interface Entry {
+export interface ListedFile {
   /** From the lake's root, with slashes: `publisher_events/day=2026-01-31/a.parquet`. */
   readonly path: string;
   readonly size: number;
@@ -53,7 +53,7 @@ export interface ValueFacts {
 }
 
 /** A file that Athena reads as data. */
-export interface FileFacts extends Entry {
+export interface FileFacts extends ListedFile {
   readonly footer?: Footer;
   readonly values?: ValueFacts;
 }
@@ -75,9 +75,9 @@ export interface TableFacts {
   /** Days with data, in order. */
   readonly days: readonly DayFacts[];
   /** Files that lie where no engine looks for them. */
-  readonly strays: readonly Entry[];
+  readonly strays: readonly ListedFile[];
   /** Files whose name, or whose folder's name, begins with `_` or `.`: the engines leave them out. */
-  readonly hidden: readonly Entry[];
+  readonly hidden: readonly ListedFile[];
   /** How many companies there are, once every record has been read. */
   readonly companies?: number;
 }
@@ -86,7 +86,7 @@ export interface LakeFacts {
   /** As the operator wrote it. */
   readonly location: string;
   /** What of the tables can't be read, before a file is opened: it belongs to no day. */
-  readonly unreadable: readonly Entry[];
+  readonly unreadable: readonly ListedFile[];
   /** What lies beside the tables. */
   readonly others: readonly string[];
   readonly tables: readonly TableFacts[];

@@ -1,4 +1,4 @@
-import type { Entry } from './lake-facts.ts';
+import type { ListedFile } from './lake-facts.ts';
 import type { LocalFile } from './read-footers.ts';
 
 /** Where a lake lies: a folder of this machine, or a bucket. */
@@ -6,13 +6,13 @@ export interface LakeSource {
   /** As the operator wrote it. */
   readonly location: string;
   /** Everything in the lake. Rejects with an EventsFault where it can't be listed. */
-  list(): Promise<Entry[]>;
+  list(): Promise<ListedFile[]>;
   /** Puts the files' footers where DuckDB can read them. */
-  footersOf(entries: readonly Entry[]): Promise<LocalFiles>;
+  footersOf(listed: readonly ListedFile[]): Promise<LocalFiles>;
   /** Puts whole files there. */
-  filesOf(entries: readonly Entry[]): Promise<LocalFiles>;
+  filesOf(listed: readonly ListedFile[]): Promise<LocalFiles>;
   /** A digest of the whole content. */
-  digestOf(entry: Entry): Promise<string>;
+  digestOf(file: ListedFile): Promise<string>;
 }
 
 /** Files that can be read until they are disposed of. */

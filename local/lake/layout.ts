@@ -1,6 +1,6 @@
 import { reports } from '../../lib/report/catalogue.ts';
 import { PARTITION_COLUMN, tableOf } from '../../lib/report/tables.ts';
-import type { DayFacts, Entry, LakeFacts, TableFacts } from './lake-facts.ts';
+import type { DayFacts, LakeFacts, ListedFile, TableFacts } from './lake-facts.ts';
 
 /** Spark's and Hadoop's marker: the day that holds it is complete. */
 export const SUCCESS_MARKER = '_SUCCESS';
@@ -11,14 +11,15 @@ const PARTITION_PREFIX = `${PARTITION_COLUMN}=`;
 export const dayFolder = (table: string, day: string): string => `${table}/${PARTITION_PREFIX}${day}`;
 
 /** Sorts what lies in a lake into tables, days and what the engines leave out, as Athena reads it. */
-export function layoutOf(location: string, entries: readonly Entry[], today: string): LakeFacts {
+export function layoutOf(location: string, listed: readonly ListedFile[], today: string): LakeFacts {
   const names = reports.map(({ table }) => table);
-  const isOfTable = ({ path }: Entry) => names.some((name) => path === name || path.startsWith(`${name}/`));
-  const unreadable = entries.filter(
-    (entry) => entry.unreadable !== undefined && isOfTable(entry) && !entry.path.split('/').some(isHidden),
+  const isOfTable = ({ path }: ListedFile) =>
+    names.some((name) => path === name || path.startsWith(`${name}/`));
+  const unreadable = listed.filter(
+    (file) => file.unreadable !== undefined && isOfTable(file) && !file.path.split('/').some(isHidden),
   );
-  const readable = entries.filter((entry) => entry.unreadable === undefined);
-  const first = entries.map(({ path }) => path.split('/', 1)[0] as string);
+  const readable = listed.filter((file) => file.unreadable === undefined);
+  const first = listed.map(({ path }) => path.split('/', 1)[0] as string);
   return {
     location,
     today,
@@ -26,29 +27,29 @@ export function layoutOf(location: string, entries: readonly Entry[], today: str
     others: [...new Set(first)].filter((name) => !names.includes(name)).sort(),
     tables: reports.map((report) => {
       const table = tableOf(report);
-      const isBelow = ({ path }: Entry) => path.startsWith(`${table.name}/`);
-      const isItself = ({ path }: Entry) => path === table.name;
+      const isBelow = ({ path }: ListedFile) => path.startsWith(`${table.name}/`);
+      const isItself = ({ path }: ListedFile) => path === table.name;
       const own = readable.filter(isBelow);
-      const exists = own.length > 0 || unreadable.some((entry) => isBelow(entry) || isItself(entry));
+      const exists = own.length > 0 || unreadable.some((file) => isBelow(file) || isItself(file));
       return { table, report, isFile: readable.some(isItself), exists, ...sorted(own) };
     }),
   };
 }
 
-function sorted(entries: readonly Entry[]): Pick<TableFacts, 'days' | 'strays' | 'hidden'> {
-  const strays: Entry[] = [];
-  const hidden: Entry[] = [];
-  const files = new Map<string, Entry[]>();
+function sorted(listed: readonly ListedFile[]): Pick<TableFacts, 'days' | 'strays' | 'hidden'> {
+  const strays: ListedFile[] = [];
+  const hidden: ListedFile[] = [];
+  const files = new Map<string, ListedFile[]>();
   const succeeded = new Map<string, number>();
-  for (const entry of entries) {
-    const [, folder = '', ...rest] = entry.path.split('/');
+  for (const file of listed) {
+    const [, folder = '', ...rest] = file.path.split('/');
     // A key that ends with a slash is a folder that the S3 console has made.
-    if (entry.path.endsWith('/')) continue;
+    if (file.path.endsWith('/')) continue;
     const day = dayOf(folder);
-    if (day && rest.length === 1 && rest[0] === SUCCESS_MARKER) succeeded.set(day, entry.modifiedAt);
-    else if ([folder, ...rest].some(isHidden)) hidden.push(entry);
-    else if (!day || rest.length === 0) strays.push(entry);
-    else files.set(day, [...(files.get(day) ?? []), entry]);
+    if (day && rest.length === 1 && rest[0] === SUCCESS_MARKER) succeeded.set(day, file.modifiedAt);
+    else if ([folder, ...rest].some(isHidden)) hidden.push(file);
+    else if (!day || rest.length === 0) strays.push(file);
+    else files.set(day, [...(files.get(day) ?? []), file]);
   }
   const days = [...files].sort().map(([day, files]): DayFacts => {
     const succeededAt = succeeded.get(day);

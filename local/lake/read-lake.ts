@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { TIME_COLUMN } from '../../lib/report/tables.ts';
-import type { DayFacts, Entry, FileFacts, Footer, LakeFacts, TableFacts } from './lake-facts.ts';
+import type { DayFacts, FileFacts, Footer, LakeFacts, ListedFile, TableFacts } from './lake-facts.ts';
 import type { LakeSource } from './lake-source.ts';
 import { layoutOf } from './layout.ts';
 import { readFooters } from './read-footers.ts';
@@ -25,8 +25,8 @@ export async function readLake(
   source: LakeSource,
   { depth, today, onProgress = () => {} }: LakeReading,
 ): Promise<LakeFacts> {
-  const entries = await source.list();
-  const layout = layoutOf(source.location, entries, today);
+  const listed = await source.list();
+  const layout = layoutOf(source.location, listed, today);
   const tables: TableFacts[] = [];
   for (const table of layout.tables) {
     const name = table.table.name;
@@ -68,14 +68,14 @@ async function addFooters(
   table: TableFacts,
   onProgress: (done: number, total: number) => void,
 ): Promise<TableFacts> {
-  const entries = table.days.flatMap(({ files }) => files).filter(({ size }) => size > 0);
+  const listed = table.days.flatMap(({ files }) => files).filter(({ size }) => size > 0);
   const columns = [TIME_COLUMN, companyColumn(table.report), ...measureColumns(table.report)];
   const footers = new Map<string, Footer | string>();
-  for (let start = 0; start < entries.length; start += FOOTERS_AT_ONCE) {
-    const batch = entries.slice(start, start + FOOTERS_AT_ONCE);
+  for (let start = 0; start < listed.length; start += FOOTERS_AT_ONCE) {
+    const batch = listed.slice(start, start + FOOTERS_AT_ONCE);
     await using local = await source.footersOf(batch);
     for (const [id, footer] of await readFooters(connection, local.files, columns)) footers.set(id, footer);
-    onProgress(start + batch.length, entries.length);
+    onProgress(start + batch.length, listed.length);
   }
   return mapFiles(table, (file) => {
     const footer = footers.get(file.path);
@@ -123,7 +123,7 @@ async function addValues(
 }
 
 /** Consecutive files of about BATCH_BYTES together, at least one. */
-function* batchesOf<File extends Entry>(files: readonly File[]): Generator<File[]> {
+function* batchesOf<File extends ListedFile>(files: readonly File[]): Generator<File[]> {
   let batch: File[] = [];
   let bytes = 0;
   for (const file of files) {

@@ -44,7 +44,7 @@ const freshQuestion = (): Question => ({
 async function pull(report: string, delayMs = 0): Promise<boolean> {
   service.stack.faults.set(delayMs > 0 ? [{ on: 'query', delayMs }] : []);
   const metric = report === 'publisherperformance' ? 'Clicks' : 'Spend';
-  const { status, hasVersion } = await patiently(async () => {
+  const { status, hasVersion } = await untilNotBusy(async () => {
     const query = queryOf(freshQuestion()).replace('Clicks', metric);
     let response = await service.request(report, query);
     let version = response.headers.get('data-version');
@@ -78,7 +78,7 @@ async function invoke(name: string, event: object): Promise<boolean> {
 /** A publication that is there to be made: of a report that was too large for the request that asked for it. */
 async function publishable(): Promise<object> {
   service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
-  const published = await patiently(async () => {
+  const published = await untilNotBusy(async () => {
     const response = await service.request('publisherperformance', queryOf(freshQuestion()), {
       redirect: 'follow',
     });
@@ -92,7 +92,7 @@ async function publishable(): Promise<object> {
 }
 
 /** A machine at its limit answers 503, which says nothing of rights: what is denied is a 500. */
-async function patiently<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
+async function untilNotBusy<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     const answer = await ask();
     if (answer.status !== 503) return answer;

@@ -81,9 +81,15 @@ export async function startService(
   });
 }
 
-type Place = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'slowness' | 'close'>;
+type RunningService = Pick<Service, 'stack' | 'eventsDirectory' | 'gatewayUrl' | 'slowness' | 'close'>;
 
-async function serviceOf({ stack, eventsDirectory, gatewayUrl, slowness, close }: Place): Promise<Service> {
+async function serviceOf({
+  stack,
+  eventsDirectory,
+  gatewayUrl,
+  slowness,
+  close,
+}: RunningService): Promise<Service> {
   const token = await accessToken(stack);
   const request = async (report: string, query: string, init: RequestInit = {}) => {
     const path = `/reporting/${report}`;

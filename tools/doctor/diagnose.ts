@@ -45,16 +45,16 @@ type StageFacts = Pick<Stage, 'throttling' | 'queries' | 'identity' | 'reservedC
 export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds: number): Diagnosis {
   const { requestsPerSecond } = stage.throttling;
   const isCognito = stage.identity.provider === 'cognito';
-  const place = ({ name }: Pick<QuotaName, 'name'>, value: number | undefined, costOfReport: number) =>
+  const limitOf = ({ name }: Pick<QuotaName, 'name'>, value: number | undefined, costOfReport: number) =>
     value === undefined ? [] : [{ name, value, reportsPerSecond: value / costOfReport }];
   const narrow = [
-    ...place({ name: 'this stage, throttling.requestsPerSecond' }, requestsPerSecond, REQUESTS_A_REPORT),
-    ...place(QUOTAS.executions, quotas.executions?.value, querySeconds + BESIDE_QUERY_SECONDS),
-    ...place(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
-    ...place(QUOTAS.starts, quotas.starts?.value, 1),
-    ...place(QUOTAS.requests, quotas.requests?.value, REQUESTS_A_REPORT),
+    ...limitOf({ name: 'this stage, throttling.requestsPerSecond' }, requestsPerSecond, REQUESTS_A_REPORT),
+    ...limitOf(QUOTAS.executions, quotas.executions?.value, querySeconds + BESIDE_QUERY_SECONDS),
+    ...limitOf(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
+    ...limitOf(QUOTAS.starts, quotas.starts?.value, 1),
+    ...limitOf(QUOTAS.requests, quotas.requests?.value, REQUESTS_A_REPORT),
     // Each job takes a token, at the worst for one report.
-    ...(isCognito ? place(QUOTAS.tokens, quotas.tokens?.value, 1) : []),
+    ...(isCognito ? limitOf(QUOTAS.tokens, quotas.tokens?.value, 1) : []),
   ].sort((one, other) => one.reportsPerSecond - other.reportsPerSecond);
   return {
     narrow,

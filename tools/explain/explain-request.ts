@@ -1,7 +1,7 @@
 import { InvalidRequest } from '../../lib/answers/problem.ts';
 import type { Config } from '../../lib/config.ts';
 import { LONGEST_KEPT_MS } from '../../lib/delivery/deliver-report.ts';
-import { type DeliveryParts, lookAtLake } from '../../lib/delivery/delivery.ts';
+import { type DeliveryBackends, lookAtLake } from '../../lib/delivery/delivery.ts';
 import { judgeRecord } from '../../lib/delivery/judge-record.ts';
 import { copyKey, fileKey, makeOrder, recordKey } from '../../lib/delivery/order.ts';
 import { readRecord } from '../../lib/delivery/order-record.ts';
@@ -36,7 +36,7 @@ export function readUrl(text: string): AskedReport {
 export async function explainRequest(
   { report, parameters }: AskedReport,
   entitlement: Entitlement,
-  parts: DeliveryParts,
+  backends: DeliveryBackends,
   config: Config,
 ): Promise<string[]> {
   let request: ReturnType<typeof parseRequest>;
@@ -46,7 +46,7 @@ export async function explainRequest(
     if (!(error instanceof InvalidRequest)) throw error;
     return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];
   }
-  const data = await lookAtLake(parts, { request }, 0);
+  const data = await lookAtLake(backends, { request }, 0);
   const order = makeOrder(request, entitlement, data);
   const facts = {
     isWaiting: false,
@@ -54,12 +54,12 @@ export async function explainRequest(
     now: Date.now(),
     longestKeptMs: LONGEST_KEPT_MS,
   };
-  const judged = async (key: string) => judgeRecord(readRecord(await parts.results.read(key)), facts);
+  const judged = async (key: string) => judgeRecord(readRecord(await backends.results.read(key)), facts);
   // The copy of this version of the data, or else what is under way for it.
   const copy = await judged(copyKey(order));
   const verdict = copy.next === 'start' ? await judged(recordKey(order, data)) : copy;
   const file =
-    verdict.next === 'deliver' && (await parts.results.head(fileKey(order, verdict.record.executionId)));
+    verdict.next === 'deliver' && (await backends.results.head(fileKey(order, verdict.record.executionId)));
   return [
     'SQL',
     ...order.query.sql.split('\n').map((line) => `  ${line}`),

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { Entry } from '../../local/lake/lake-facts.ts';
+import type { ListedFile } from '../../local/lake/lake-facts.ts';
 import type { LakeSource, LocalFiles } from '../../local/lake/lake-source.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 
@@ -21,9 +21,9 @@ export function bucketSource(location: string, directory: string): LakeSource {
   return {
     location,
     list: () => bucket.list(),
-    footersOf: (entries) => copies(directory, entries, (entry, path) => copyFooter(bucket, entry, path)),
-    filesOf: (entries) =>
-      copies(directory, entries, async ({ path }, target) =>
+    footersOf: (listed) => copies(directory, listed, (file, path) => copyFooter(bucket, file, path)),
+    filesOf: (listed) =>
+      copies(directory, listed, async ({ path }, target) =>
         pipeline(await bucket.read(path), createWriteStream(target)),
       ),
     // The ETag of the listing serves as the digest, without reading the file.
@@ -32,7 +32,7 @@ export function bucketSource(location: string, directory: string): LakeSource {
 }
 
 /** A file of the same size that holds nothing but the footer, which is all that DuckDB reads of it. */
-async function copyFooter(bucket: Bucket, { path, size }: Entry, target: string): Promise<void> {
+async function copyFooter(bucket: Bucket, { path, size }: ListedFile, target: string): Promise<void> {
   const readTail = async (bytes: number) => buffer(await bucket.read(path, Math.min(bytes, size)));
   let tail = await readTail(FOOTER_GUESS_BYTES);
   const isParquet = tail.length >= TAIL_BYTES && tail.subarray(-4).toString('latin1') === 'PAR1';
@@ -49,17 +49,17 @@ async function copyFooter(bucket: Bucket, { path, size }: Entry, target: string)
 
 async function copies(
   directory: string,
-  entries: readonly Entry[],
-  copy: (entry: Entry, target: string) => Promise<void>,
+  listed: readonly ListedFile[],
+  copy: (file: ListedFile, target: string) => Promise<void>,
 ): Promise<LocalFiles> {
   await mkdir(directory, { recursive: true });
   const folder = await mkdtemp(join(directory, 'copies-'));
-  const files = entries.map(({ path }, index) => ({ id: path, path: join(folder, `${index}.parquet`) }));
-  const queue = entries.entries();
+  const files = listed.map(({ path }, index) => ({ id: path, path: join(folder, `${index}.parquet`) }));
+  const queue = listed.entries();
   try {
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
-        for (const [index, entry] of queue) await copy(entry, files[index]?.path as string);
+        for (const [index, file] of queue) await copy(file, files[index]?.path as string);
       }),
     );
   } catch (error) {

@@ -12,8 +12,8 @@ export function bucketTarget(location: string): LakeTarget {
   const bucket = openBucket(location);
   return {
     async writtenDays(table) {
-      const entries = await bucket.list(`${table}/`);
-      const days = entries
+      const listed = await bucket.list(`${table}/`);
+      const days = listed
         .map(({ path }) => path.split('/'))
         .filter(([, , name]) => name && !/^[._]/.test(name))
         .map(([, folder = '']) => dayOf(folder));
@@ -33,8 +33,8 @@ export function bucketTarget(location: string): LakeTarget {
     },
     makeTable: (table) => bucket.write(`${table}/${EMPTY_TABLE}`, ''),
     async tables() {
-      const entries = await bucket.list();
-      return new Set(entries.map(({ path }) => path.split('/', 1)[0] as string));
+      const listed = await bucket.list();
+      return new Set(listed.map(({ path }) => path.split('/', 1)[0] as string));
     },
   };
 }

@@ -7,13 +7,13 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { Entry } from '../../local/lake/lake-facts.ts';
+import type { ListedFile } from '../../local/lake/lake-facts.ts';
 import { LakeFault } from './lake-fault.ts';
 
 /** A part of a bucket: `s3://bucket/prefix`. Paths are counted from the prefix. */
 export interface Bucket {
   readonly location: string;
-  list(prefix?: string): Promise<Entry[]>;
+  list(prefix?: string): Promise<ListedFile[]>;
   /** The whole object, or as many bytes from its end. */
   read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
   write(path: string, body: NodeJS.ReadableStream | string): Promise<void>;
@@ -39,7 +39,7 @@ export function openBucket(location: string): Bucket {
   return {
     location,
     async list(prefix = '') {
-      const entries: Entry[] = [];
+      const listed: ListedFile[] = [];
       let token: string | undefined;
       do {
         const page = await sent(
@@ -52,7 +52,7 @@ export function openBucket(location: string): Bucket {
           ),
         );
         for (const { Key = '', Size = 0, LastModified, ETag } of page.Contents ?? [])
-          entries.push({
+          listed.push({
             path: Key.slice(root.length),
             size: Size,
             modifiedAt: LastModified?.getTime() ?? 0,
@@ -60,7 +60,7 @@ export function openBucket(location: string): Bucket {
           });
         token = page.NextContinuationToken;
       } while (token);
-      return entries;
+      return listed;
     },
     async read(path, lastBytes) {
       const { Body } = await sent(

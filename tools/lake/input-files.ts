@@ -54,17 +54,17 @@ const isHidden = (path: string): boolean => path.split('/').some((part) => /^[._
 async function find(input: string, directory: string): Promise<FoundFile[]> {
   if (isBucket(input)) {
     const source = bucketSource(input, directory);
-    const entries = (await source.list()).filter(({ path, size }) => size > 0 && !isHidden(path));
+    const listed = (await source.list()).filter(({ path, size }) => size > 0 && !isHidden(path));
     // The copies stay until the directory goes.
-    const { files } = await source.filesOf(entries);
+    const { files } = await source.filesOf(listed);
     return files.map(({ id, path }) => ({ name: `${input.replace(/\/$/, '')}/${id}`, path }));
   }
   const found = await stat(input).catch(() => {
     throw new LakeFault(`${input} does not exist`);
   });
   if (!found.isDirectory()) return [{ name: input, path: input }];
-  const entries = await listFolder(input);
-  return entries
+  const listed = await listFolder(input);
+  return listed
     .filter(({ path, size, unreadable }) => (size > 0 || unreadable) && !isHidden(path))
     .map(({ path, unreadable }) => ({
       name: join(input, path),

@@ -25,13 +25,13 @@ const tablesAreThere: Rule = ({ tables, others }) => {
 const recordsLieInDays: Rule = ({ tables }) =>
   tables.flatMap(({ table, strays }) => {
     const folders = Map.groupBy(strays, ({ path }) => path.split('/')[1] as string);
-    return [...folders].map(([name, entries]): Finding => {
-      const isFolder = entries.some(({ path }) => path.split('/').length > 2);
+    return [...folders].map(([name, listed]): Finding => {
+      const isFolder = listed.some(({ path }) => path.split('/').length > 2);
       return {
         severity: 'wrong',
         paths: [`${table.name}/${name}${isFolder ? '/' : ''}`],
         found: isFolder
-          ? `no day has this name; the ${entries.length} ${entries.length === 1 ? 'file' : 'files'} in it are never read`
+          ? `no day has this name; the ${listed.length} ${listed.length === 1 ? 'file' : 'files'} in it are never read`
           : 'it lies beside the days and is never read',
         needed: `${table.name}/${DAY_FOLDER}/, with a real day of the calendar, in UTC`,
         cure: isFolder

@@ -38,8 +38,8 @@ function athenaFor(patienceMs: number, planned: Planned[]) {
     },
   } as unknown as AthenaClient;
   const until = Date.now() + patienceMs;
-  const place = { database: 'reports', workgroup: 'service' };
-  const queries = athenaQueries(athena, place, { until, stopUntil: Date.now() + 10_000 });
+  const names = { database: 'reports', workgroup: 'service' };
+  const queries = athenaQueries(athena, names, { until, stopUntil: Date.now() + 10_000 });
   return { queries, inputs, planned };
 }
 

@@ -2,10 +2,10 @@ import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
-import { type LakePlace, type ListingCache, s3Lake } from '../../../lib/aws/s3-lake.ts';
+import { type LakeLocation, type ListingCache, s3Lake } from '../../../lib/aws/s3-lake.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 
-const place: LakePlace = { bucket: 'events', prefix: 'warehouse/' };
+const location: LakeLocation = { bucket: 'events', prefix: 'warehouse/' };
 const FOLDER = 'warehouse/publisher_events/';
 const PAGE = 1_000;
 const window = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-01-04T00:00:00Z') };
@@ -54,7 +54,7 @@ const files = (day: string, count: number, folder = FOLDER) =>
     (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
   );
 const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onUnlistable = (_: unknown) => {}) =>
-  s3Lake(s3, place, { until: Date.now() + 1_000, cache, onUnlistable });
+  s3Lake(s3, location, { until: Date.now() + 1_000, cache, onUnlistable });
 const listed = async (keys: readonly string[]) => {
   const { s3, inputs, mostAtOnce } = s3Of(keys);
   const listing = await lakeOf(s3).list(publisherReport, window, 0);
@@ -264,7 +264,7 @@ describe('a lake that can not be listed', () => {
     const listing = (httpStatusCode: number, until: number) => {
       const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });
       const { s3 } = s3Of([], { [`${FOLDER}day=`]: error });
-      const lake = s3Lake(s3, place, { until, cache: new Map(), onUnlistable: (each) => told.push(each) });
+      const lake = s3Lake(s3, location, { until, cache: new Map(), onUnlistable: (each) => told.push(each) });
       return lake.list(publisherReport, window, 0);
     };
     await expect(listing(404, 0)).rejects.toThrow('S3 ListObjectsV2: NoSuchBucket, status 404');

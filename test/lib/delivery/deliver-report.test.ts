@@ -37,7 +37,7 @@ interface Answer {
 /** Sends a request that comes now. */
 function request(of: Setting, terms: Partial<DeliveryTerms> = {}, left?: Progress): Promise<Answer> {
   const from = Date.now();
-  return deliverReport(of.parts, wanted, termsNow(terms), of.note, left).then(
+  return deliverReport(of.backends, wanted, termsNow(terms), of.note, left).then(
     (delivery) => ({ delivery, ms: Date.now() - from }),
     (error: unknown) => ({ error, ms: Date.now() - from }),
   );
@@ -176,7 +176,7 @@ describe('a report that nobody has asked for', () => {
     const joining = async () => {
       const facts: DeliveryFacts = {};
       const note = (learnt: DeliveryFacts) => void Object.assign(facts, learnt);
-      await settled(deliverReport(of.parts, wanted, termsNow({ waitUntil: Date.now() + 10 }), note));
+      await settled(deliverReport(of.backends, wanted, termsNow({ waitUntil: Date.now() + 10 }), note));
       return facts;
     };
     expect(await joining()).toEqual({ queryExecutionId: 'q1' });

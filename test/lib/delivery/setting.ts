@@ -57,7 +57,7 @@ export function setting(...plans: Plan[]) {
     lake,
     results,
     queries,
-    parts: { lake, results, queries },
+    backends: { lake, results, queries },
     /** What the log has learnt, and the state of each end that was counted. */
     facts,
     ends,

@@ -48,7 +48,7 @@ interface Answer {
 const TWO: Partial<DeliveryTerms> = { queriesPerPartner: 2 };
 
 const request = (of: Setting, wanted: Wanted, terms = TWO, left?: Progress): Promise<Answer> =>
-  deliverReport(of.parts, wanted, termsNow(terms), of.note, left).then(
+  deliverReport(of.backends, wanted, termsNow(terms), of.note, left).then(
     (delivery) => ({ delivery, atMs: Date.now() - START }),
     (error: unknown) => ({ error, atMs: Date.now() - START }),
   );

@@ -42,7 +42,7 @@ function service({ env = {}, claims = {} as Claims } = {}) {
     return listing && { ...listing, objects: listing.objects.filter(({ key }) => isIn(key)) };
   };
   const handler = daysHandler(publisherReport, {
-    ...made.parts,
+    ...made.dependencies,
     verifyToken: async (authorization) => {
       if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
       return claims;

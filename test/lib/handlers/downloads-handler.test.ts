@@ -36,7 +36,7 @@ const ticket: Ticket = {
 async function waitingRoom({ plans = [{}] as Plan[], more = {} as Partial<Ticket> } = {}) {
   const made = functionSetting({ QUERY_WAIT_MS: '1000' }, ...plans);
   const id = await issueTicket(made.results, { ...ticket, ...more });
-  const handler = downloadsHandler(made.parts);
+  const handler = downloadsHandler(made.dependencies);
   const get = async (pathParameters: Record<string, string> | undefined = { ticket: id, hop: '1' }) => {
     const path = `/reporting/downloads/${pathParameters['ticket']}/${pathParameters['hop']}`;
     const answering = invoke(handler, requestEvent({ path, pathParameters }));

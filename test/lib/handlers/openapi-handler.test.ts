@@ -6,9 +6,9 @@ import { functionSetting, invoke, requestEvent } from './setting.ts';
 const SCOPE = 'api://reports/.default';
 const documentAt = (url: string) => JSON.stringify(openApiDocument({ url, scope: SCOPE, commit: 'unknown' }));
 const ask = async (domainName?: string) => {
-  const { parts, lines } = functionSetting();
+  const { dependencies, lines } = functionSetting();
   const event = requestEvent({ path: '/openapi.json' });
-  const answer = await invoke(openApiHandler(parts), {
+  const answer = await invoke(openApiHandler(dependencies), {
     ...event,
     requestContext: { ...event.requestContext, domainName },
   } as typeof event);

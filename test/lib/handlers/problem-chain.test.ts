@@ -24,7 +24,7 @@ const event = requestEvent({
 /** Has a route do this, 7 ms after the request came. */
 async function answering(act: (context: LoggedContext) => object) {
   const made = functionSetting();
-  const handler = problemChain(made.parts).handler(async (_, context) => {
+  const handler = problemChain(made.dependencies).handler(async (_, context) => {
     vi.setSystemTime(START + 7);
     return act(context) as never;
   });
@@ -76,8 +76,8 @@ describe('what every route has around it', () => {
         },
       ],
     ]);
-    const { parts } = functionSetting();
-    const handler = problemChain(parts, going).handler(async () => act() as never);
+    const { dependencies } = functionSetting();
+    const handler = problemChain(dependencies, going).handler(async () => act() as never);
     const path = '/reporting/publisherperformance';
     const headersFor = async (parameters: Record<string, string[]>) =>
       (await invoke(handler, requestEvent({ path, parameters }))).headers ?? {};
@@ -175,7 +175,7 @@ describe('what every route has around it', () => {
 
   it('keeps the facts of two requests apart', async () => {
     const made = functionSetting();
-    const handler = problemChain(made.parts).handler(async (_, { facts }) => {
+    const handler = problemChain(made.dependencies).handler(async (_, { facts }) => {
       expect(facts).toEqual({});
       facts.hop = 1;
       return { statusCode: 200, body: '' };

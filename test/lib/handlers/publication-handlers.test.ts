@@ -30,7 +30,8 @@ describe('the publishing function', () => {
   const publishing = () => {
     const made = functionSetting();
     made.results.before('read', () => vi.setSystemTime(START + 5));
-    const run = () => publicationHandler(made.parts)(event, { getRemainingTimeInMillis: () => 900_000 });
+    const run = () =>
+      publicationHandler(made.dependencies)(event, { getRemainingTimeInMillis: () => 900_000 });
     return { ...made, run };
   };
 
@@ -104,9 +105,9 @@ describe('the abandoning function', () => {
     ['', publication.partner],
     [', of a request without a name too', undefined],
   ])('leaves word for those who wait, and logs it as an error%s', async (_, partner) => {
-    const { parts, results, lines, untils } = functionSetting();
+    const { dependencies, results, lines, untils } = functionSetting();
     results.put(REQUEST, { ...publication, partner });
-    await abandonmentHandler(parts)({
+    await abandonmentHandler(dependencies)({
       requestContext: { condition: 'RetriesExhausted' },
       requestPayload: event,
     });

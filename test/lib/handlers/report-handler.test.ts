@@ -31,7 +31,7 @@ function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {
   const made = functionSetting(env, ...plans);
   const tokens: (string | undefined)[] = [];
   const handler = reportHandler(publisherReport, {
-    ...made.parts,
+    ...made.dependencies,
     verifyToken: async (authorization) => {
       tokens.push(authorization);
       if (authorization === 'Bearer without-scope') throw new NotAuthorized('scope', 'first-partner');

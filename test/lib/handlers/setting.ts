@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Config } from '../../../lib/config.ts';
 import { readConfig } from '../../../lib/config.ts';
-import type { FunctionParts } from '../../../lib/handlers/function-parts.ts';
+import type { FunctionDependencies } from '../../../lib/handlers/function-dependencies.ts';
 import type { MetricSink } from '../../../lib/handlers/request-metrics.ts';
 import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
 import type { Register } from '../../../lib/partners/register.ts';
@@ -23,7 +23,7 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
   /** The sum of each metric's values: Powertools keeps every value that is added under a name. */
   const metrics: Record<string, number> = {};
   const published = { times: 0 };
-  /** The times by which the calls of each set of parts had to end. */
+  /** The times by which the calls of each set of backends had to end. */
   const untils: number[] = [];
   const engineUntils: (number | undefined)[] = [];
   /** The register of partners, by client. */
@@ -38,20 +38,20 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
       published.times += 1;
     },
   };
-  const parts: FunctionParts = {
+  const dependencies: FunctionDependencies = {
     config,
     log: {
       info: (message, facts) => void lines.push({ level: 'info', message, facts }),
       error: (message, facts) => void lines.push({ level: 'error', message, facts }),
     },
     metrics: sink as unknown as MetricSink,
-    partsUntil: (until, engineUntil) => {
+    backendsUntil: (until, engineUntil) => {
       untils.push(until);
       engineUntils.push(engineUntil);
-      return { ...delivery.parts, register };
+      return { ...delivery.backends, register };
     },
   };
-  return { ...delivery, parts, lines, metrics, published, untils, engineUntils, config, partners };
+  return { ...delivery, dependencies, lines, metrics, published, untils, engineUntils, config, partners };
 }
 
 export const SECRET = 'secret-of-the-caller';

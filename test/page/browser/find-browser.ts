@@ -7,13 +7,13 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 export async function findBrowser(): Promise<string | undefined> {
   const { CHROMIUM, PATH = '' } = process.env;
   if (CHROMIUM) return CHROMIUM;
-  const places = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  for (const place of places) {
-    const isThere = await access(place, constants.X_OK).then(
+  const paths = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  for (const path of paths) {
+    const isThere = await access(path, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (isThere) return place;
+    if (isThere) return path;
   }
   return undefined;
 }

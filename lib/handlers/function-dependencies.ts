@@ -6,29 +6,31 @@ import { s3ResultsBucket } from '../aws/results-bucket.ts';
 import { type ListingCache, s3Lake } from '../aws/s3-lake.ts';
 import { type RecordCache, s3Register } from '../aws/s3-register.ts';
 import { type Config, readConfig } from '../config.ts';
-import type { DeliveryParts } from '../delivery/delivery.ts';
+import type { DeliveryBackends } from '../delivery/delivery.ts';
 import { METRIC_NAMESPACE } from '../metric-names.ts';
 import type { Register } from '../partners/register.ts';
 import type { LineLog } from './request-log.ts';
 import type { MetricSink } from './request-metrics.ts';
 
-/** What a request works with. */
-type RequestParts = DeliveryParts & { readonly register: Register };
+/** The services behind a request. */
+type RequestBackends = DeliveryBackends & { readonly register: Register };
 
-/** What every function is made of. */
-export interface FunctionParts {
+/** What every function needs, made once when it starts. */
+export interface FunctionDependencies {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
   /**
-   * What a request works with. Every call of AWS ends by its time, in milliseconds since 1970: those of the engine while
-   * there is still time to write down where the caller waits on.
+   * The services behind a request. Every call of one ends by `until`, in milliseconds since 1970; a call of the engine
+   * by `engineUntil`, while there is still time to write down where the caller waits on.
    */
-  readonly partsUntil: (until: number, engineUntil?: number) => RequestParts;
+  readonly backendsUntil: (until: number, engineUntil?: number) => RequestBackends;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
-export function functionParts(env: Readonly<Record<string, string | undefined>>): FunctionParts {
+export function functionDependencies(
+  env: Readonly<Record<string, string | undefined>>,
+): FunctionDependencies {
   const config = readConfig(env);
   const { athena, s3 } = makeClients();
   const log = new Logger({ persistentKeys: { commit: config.commit } });
@@ -42,7 +44,7 @@ export function functionParts(env: Readonly<Record<string, string | undefined>>)
     config,
     log,
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
-    partsUntil: (until, engineUntil = until) => ({
+    backendsUntil: (until, engineUntil = until) => ({
       queries: athenaQueries(
         athena,
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },

@@ -4,7 +4,7 @@ import { AthenaClient, InvalidRequestException } from '@aws-sdk/client-athena';
 import { S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Overloaded } from '../../../lib/answers/problem.ts';
-import { functionParts } from '../../../lib/handlers/function-parts.ts';
+import { functionDependencies } from '../../../lib/handlers/function-dependencies.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
 
@@ -32,15 +32,15 @@ beforeEach(() => {
   };
 });
 
-describe('functionParts', () => {
+describe('functionDependencies', () => {
   it('reads the configuration, and refuses to start where it is incomplete', () => {
-    expect(functionParts(ENVIRONMENT).config.lake).toEqual({ bucket: 'events', prefix: 'warehouse/' });
-    expect(() => functionParts({})).toThrow('The environment is incomplete.');
+    expect(functionDependencies(ENVIRONMENT).config.lake).toEqual({ bucket: 'events', prefix: 'warehouse/' });
+    expect(() => functionDependencies({})).toThrow('The environment is incomplete.');
   });
 
   it('works on the bucket, the database, the workgroup and the lake that it names', async () => {
     const sent = answering(() => ({ QueryExecutionId: 'q1' }));
-    const { queries, results, lake } = functionParts(ENVIRONMENT).partsUntil(later());
+    const { queries, results, lake } = functionDependencies(ENVIRONMENT).backendsUntil(later());
     await queries.start({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(64));
     await results.head('reports/x');
     await lake.list(publisherReport, window, 0);
@@ -66,7 +66,7 @@ describe('functionParts', () => {
     answering(() => {
       throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
     });
-    const { queries, results, lake } = functionParts(ENVIRONMENT).partsUntil(Date.now() + 60);
+    const { queries, results, lake } = functionDependencies(ENVIRONMENT).backendsUntil(Date.now() + 60);
     const calls = [queries.get('q1'), results.head('reports/x'), lake.list(publisherReport, window, 0)];
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
@@ -77,7 +77,7 @@ describe('functionParts', () => {
       throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
     });
     const from = Date.now();
-    const { queries } = functionParts(ENVIRONMENT).partsUntil(from + 60_000, from + 60);
+    const { queries } = functionDependencies(ENVIRONMENT).backendsUntil(from + 60_000, from + 60);
     await expect(queries.get('q1')).rejects.toThrow('The service has more to do');
     expect(Date.now() - from).toBeLessThan(5_000);
   });
@@ -85,9 +85,9 @@ describe('functionParts', () => {
   it('keeps listings from one request of the function to the next', async () => {
     const Key = 'warehouse/publisher_events/day=2026-01-01/a.parquet';
     const sent = answering(() => ({ Contents: [{ Key }] }));
-    const { partsUntil } = functionParts(ENVIRONMENT);
-    await partsUntil(later()).lake.list(publisherReport, window, 60_000);
-    await partsUntil(later()).lake.list(publisherReport, window, 60_000);
+    const { backendsUntil } = functionDependencies(ENVIRONMENT);
+    await backendsUntil(later()).lake.list(publisherReport, window, 60_000);
+    await backendsUntil(later()).lake.list(publisherReport, window, 60_000);
     expect(sent).toHaveLength(1);
   });
 
@@ -96,9 +96,9 @@ describe('functionParts', () => {
     answering(() => {
       throw Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
     });
-    const { partsUntil } = functionParts(ENVIRONMENT);
+    const { backendsUntil } = functionDependencies(ENVIRONMENT);
     for (let times = 0; times < 3; times++)
-      expect(await partsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
+      expect(await backendsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
     expect(warn.mock.calls).toEqual([
       [
         'The lake can not be listed, so every report is queried anew.',
@@ -110,9 +110,9 @@ describe('functionParts', () => {
   it('says so once too where no lake is named', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
     const sent = answering(() => ({}));
-    const { partsUntil } = functionParts(LEAST_ENVIRONMENT);
+    const { backendsUntil } = functionDependencies(LEAST_ENVIRONMENT);
     for (let times = 0; times < 3; times++)
-      expect(await partsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
+      expect(await backendsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
     expect([sent, warn.mock.calls]).toEqual([
       [],
       [['The lake can not be listed, so every report is queried anew.', { error: undefined }]],
@@ -125,7 +125,7 @@ describe('functionParts', () => {
       tries += 1;
       throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: tries > 1 ? 403 : 503 } });
     });
-    const { queries } = functionParts(ENVIRONMENT).partsUntil(later(), Date.now());
+    const { queries } = functionDependencies(ENVIRONMENT).backendsUntil(later(), Date.now());
     await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
     tries = 0;
     await expect(queries.get('q1')).rejects.toThrow(Overloaded);
@@ -136,7 +136,7 @@ describe('functionParts', () => {
     answering(() => {
       throw new InvalidRequestException({ message: 'x', $metadata: {} });
     });
-    expect(await functionParts(ENVIRONMENT).partsUntil(later()).queries.get('q1')).toEqual({
+    expect(await functionDependencies(ENVIRONMENT).backendsUntil(later()).queries.get('q1')).toEqual({
       state: 'forgotten',
       id: 'q1',
     });
@@ -144,7 +144,7 @@ describe('functionParts', () => {
 
   it('counts in the namespace that the alarms read', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
-    const metrics = functionParts(ENVIRONMENT).metrics as Metrics;
+    const metrics = functionDependencies(ENVIRONMENT).metrics as Metrics;
     metrics.addMetric('Reports', 'Count', 1);
     // Of a request that records the ends of two queries.
     for (const bytes of [5, 7]) metrics.addMetric('BytesScanned', 'Bytes', bytes);
