@@ -53,7 +53,9 @@ async function tryPort(port: number): Promise<void> {
 async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<never> {
   if (error.code === 'EADDRINUSE') {
     const other = await runningStack(LOCAL_DIR, String(port));
-    const taken = other ? `: this service runs there already, as process ${other.pid}` : '';
+    const taken = other
+      ? `: this service runs there already, as process ${other.pid}`
+      : ': another program has it, or a stack of another LOCAL_DIR';
     throw new StartFault(`Port ${port} is busy${taken}. Set PORT to another one; PORT=0 takes a free one.`);
   }
   if (error.code === 'EACCES' && error.syscall === 'listen')

@@ -24,7 +24,7 @@ export const commonParameters: Readonly<Record<string, Part>> = {
     required: true,
     description: 'The version of this contract.',
     schema: { type: 'string', enum: API_VERSIONS },
-    example: API_VERSIONS[0],
+    example: API_VERSIONS.at(-1),
   },
 };
 

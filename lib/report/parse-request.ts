@@ -14,6 +14,7 @@ import { filteredField, filterParameter } from './filter-parameter.ts';
 import { filterColumnSchema, filterTimeSchema } from './filter-value.ts';
 import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
+/** Every version that is served, the oldest first. */
 export const API_VERSIONS = ['1.0'];
 
 /** docs/contract.md#the-window */

@@ -198,7 +198,7 @@ describe('npm start', () => {
     const { port } = busy.address() as AddressInfo;
     expect(await failure({ PORT: String(port), EVENTS_DIR: eventsDirectory })).toEqual({
       code: 1,
-      output: `Port ${port} is busy. Set PORT to another one; PORT=0 takes a free one.\n`,
+      output: `Port ${port} is busy: another program has it, or a stack of another LOCAL_DIR. Set PORT to another one; PORT=0 takes a free one.\n`,
     });
     busy.close();
   });
