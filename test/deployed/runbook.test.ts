@@ -1,5 +1,8 @@
 /** What docs/runbook.md has for 3 am, run as it stands there. */
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken } from '../../local/access-token.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
@@ -15,8 +18,8 @@ const blocks = new Map(
   [...runbook.matchAll(/^ *```sh (\S+)\n(.*?)^ *```$/gms)].map(([, name = '', text = '']) => [name, text]),
 );
 
-/** Not run here: the emulator has one secret a client, and no second region. */
-const NOT_HERE = ['new-secret.sh', 'save-the-register.sh'];
+/** Not run here: the emulator has one secret a client. */
+const NOT_HERE = ['new-secret.sh'];
 const ran = new Set<string>();
 
 /** Runs a block of the runbook after `shell.sh`, with these variables; resolves to what it wrote. */
@@ -207,6 +210,19 @@ describe('the service', () => {
     await run('probe-secret.sh', { SECRET, CLIENT: 'a', NEW_SECRET: 'b' });
     expect(JSON.parse(await value())).toEqual({ clientId: 'a', clientSecret: 'b' });
     await aws('secretsmanager', 'put-secret-value', '--secret-id', SECRET, '--secret-string', before.trim());
+  });
+});
+
+describe('the register of partners', () => {
+  it('comes back from where it was saved', async () => {
+    const SAVED = await mkdtemp(join(tmpdir(), 'saved-'));
+    const { PartnersBucket = '' } = await outputs(lane.stage, 'data');
+    await run('save-the-register.sh', { SAVED });
+    await aws('s3', 'rm', '--recursive', `s3://${PartnersBucket}/`);
+    await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(401);
+    await run('bring-the-register-back.sh', { SAVED });
+    await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(303);
+    await rm(SAVED, { recursive: true });
   });
 });
 
