@@ -112,7 +112,7 @@ export async function startObjectStore(options: {
   };
 }
 
-/** What a fault's `match` is looked for in: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
+/** The text that a fault's `match` is looked for in: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
 const callName = (ctx: Context): string =>
   operationName(ctx) === LISTING
     ? `LIST ${ctx.params.bucket}/${new URLSearchParams(ctx.querystring).get('prefix') ?? ''}`
