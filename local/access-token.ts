@@ -1,6 +1,6 @@
 import type { Stack } from './stack.ts';
 
-/** A token of the stack's own client, who sees every row: what tests and benchmarks call the service with. */
+/** Fetches an access token; for the stack itself, one of its own client, the first of its partners. */
 export async function accessToken({
   tokenUrl,
   clientId,

@@ -38,12 +38,12 @@ export async function chooseEngine(
   };
 }
 
-/** What the operator should know of events that can be served all the same. */
+/** Prints a warning for the operator about events that can be served all the same. */
 const warn = (line: string): void => void process.stderr.write(`EVENTS_DIR: ${line}\n`);
 
 const PREFIX = `${PARTITION_COLUMN}=`;
 
-/** Of either table: a lake may hold only one of them. */
+/** The newest day of either table: a lake may hold only one of them. */
 async function lastPartition(eventsDirectory: string): Promise<string> {
   const names = await Promise.all(
     tables.map(({ name }) => readdir(join(eventsDirectory, name)).catch((): string[] => [])),

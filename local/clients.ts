@@ -61,7 +61,7 @@ export function readPartners(text: string): readonly LocalPartner[] {
   return partners;
 }
 
-/** Which rows a partner sees, for people. */
+/** Which rows a partner sees, in words. */
 export function describeRows({ record }: LocalPartner): string {
   const seen = ownerNames.flatMap((owner) => {
     const companies = record[owner];
@@ -71,7 +71,7 @@ export function describeRows({ record }: LocalPartner): string {
   return seen.length > 0 ? seen.join('; ') : 'nothing';
 }
 
-/** Without a file of one's own. The companies are the largest of the sample events. */
+/** The partners where no file names others. The companies are the largest of the sample events. */
 export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
   JSON.stringify([
     // Sees every row of every report, like the house's own staff.

@@ -22,17 +22,18 @@ export interface ObjectStore {
 const CREATES_OBJECT = ['PUT object', 'POST object uploadId'];
 
 /**
- * Starts an S3 on a free port of this machine that keeps its objects in `directory` and has these buckets and
- * no others, beside those that show a directory. Protocol and errors are s3rver's; what S3 does otherwise than s3rver stands in `object-store/`.
+ * Starts an S3 on a free port of this machine that keeps its objects in `directory`. It has these buckets and those
+ * that show a directory, and no others. Protocol and errors are s3rver's; where S3 differs from s3rver, the code is in
+ * `object-store/`.
  */
 export async function startObjectStore(options: {
   readonly directory: string;
   readonly buckets: readonly string[];
   /** Directories that are shown as buckets, by the bucket's name. Nothing can be written there. */
   readonly shown?: Readonly<Record<string, string>>;
-  /** Prefixes under which an object is only written with `If-None-Match`, by a policy of the buckets. */
+  /** Prefixes under which a write without `If-None-Match` is denied, as the buckets' policy does. */
   readonly writtenOnce?: readonly string[];
-  /** Buckets that nobody may list: an object that is not there can't be told from one that may not be read. */
+  /** Buckets that nobody may list. As S3 does there, a missing object is answered `AccessDenied`, not `NoSuchKey`. */
   readonly unlisted?: readonly string[];
   /** Told of every object once it is there, as S3 tells EventBridge. */
   readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
@@ -111,7 +112,7 @@ export async function startObjectStore(options: {
   };
 }
 
-/** What a fault's `match` is looked for in: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
+/** The text that a fault's `match` is looked for in: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
 const callName = (ctx: Context): string =>
   operationName(ctx) === LISTING
     ? `LIST ${ctx.params.bucket}/${new URLSearchParams(ctx.querystring).get('prefix') ?? ''}`

@@ -40,7 +40,7 @@ export interface StackOptions {
   readonly directory: string;
   /** The gateway's; 0 takes a free one. */
   readonly port: number;
-  /** Where `<report>performance.ts` or the bundles lie. */
+  /** The module of a function: its source, or its bundle. */
   readonly functionModule?: (functionName: string) => URL;
   /** How many requests the gateway takes, as a deployed stage's throttling has it; any number if left out. */
   readonly throttling?: CallRate;
@@ -190,7 +190,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => identityProvider.close());
 
   const env: Record<string, string> = {
-    // The SDK reads where AWS is from here, as it reads the region; the functions know nothing of it.
+    // The SDK takes its endpoints from here, as it takes the region; the functions' own code does not read them.
     AWS_ENDPOINT_URL_S3: store.url,
     AWS_ENDPOINT_URL_ATHENA: athena.url,
     AWS_REGION: store.region,
@@ -199,7 +199,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     AWS_CONFIG_FILE: devNull,
     AWS_SHARED_CREDENTIALS_FILE: devNull,
     POWERTOOLS_SERVICE_NAME: 'performance-reports',
-    // Metrics are lines in the log, for CloudWatch to read: here nobody does.
+    // Metrics are lines in the log that CloudWatch reads; here nothing reads them.
     POWERTOOLS_METRICS_DISABLED: 'true',
     [ENV.tokenIssuer]: identityProvider.issuer,
     [ENV.tokenJwksUri]: identityProvider.jwksUri,

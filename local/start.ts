@@ -14,10 +14,10 @@ import { type Stack, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 import { TrinoFault } from './trino/trino-fault.ts';
 
-/** Ten times a production stage's: more than a client should need, less than a client gone wild sends. */
+/** Five times that of the stage `prod`: more than a client should need, less than one in a retry loop sends. */
 const THROTTLING = { perSecond: 200, burst: 400 };
 
-/** In a log, lines may have the usual width. */
+/** The width of the progress line where the output is no terminal. */
 const NO_TERMINAL = 80;
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -68,7 +68,7 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
   const port = portOf(process.env['PORT']);
   const partners = await partnersOf(process.env['PARTNERS']);
   await removeLeftovers(LOCAL_DIR);
-  // Before the sample events are made, which takes its time.
+  // Before the sample events are made, because that takes long.
   await tryPort(port).catch((error) => faultOfPort(error, port));
   const { openEngine, eventsDirectory, lastDay } = await chooseEngine(process.env, sampleEvents);
   const directory = join(LOCAL_DIR, `run-${process.pid}`);
@@ -125,7 +125,7 @@ const variableOf = (fault: Error): string => {
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
-    // The first asks, the second insists; before the stack is up there is nothing to close.
+    // The first signal closes the stack. A second one, or one before the stack is up, exits at once.
     if (stop.signal.aborted || !ready) process.exit(130);
     stop.abort();
   });

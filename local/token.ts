@@ -1,4 +1,4 @@
-/** `npm run --silent token [-- CLIENT]`: prints an access token of the stack that `npm start` runs; the first partner's by default. */
+/** `npm run --silent token [-- CLIENT]`: prints a token of the running stack, by default the first partner's. */
 import { accessToken } from './access-token.ts';
 import { LOCAL_DIR, runningStack } from './stack-file.ts';
 

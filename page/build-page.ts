@@ -6,7 +6,7 @@ import { buildSync } from 'esbuild';
 
 const source = join(import.meta.dirname, 'src');
 
-/** On the wire, compressed: what a phone on a slow line waits for. More needs a reason. */
+/** The most that both scripts may have, gzipped: a phone on a slow line waits for them. Raise it only with a reason. */
 const MOST_SCRIPT_BYTES = 120_000;
 
 export interface BuiltFile {

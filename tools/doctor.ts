@@ -1,4 +1,4 @@
-/** `npm run doctor -- <stage>`: what of the account will bind a stage first, and how to raise it. It changes nothing. */
+/** `npm run doctor -- <stage>`: which quota limits a stage first, and how to raise it. It changes nothing. */
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { reportingFaults } from './operator-fault.ts';
 

@@ -22,7 +22,7 @@ export function faultLine(error: unknown): string | undefined {
   if (error.message === 'Region is missing') return 'There is no AWS region. Set AWS_REGION.';
   if ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')) return firstLine(error.message);
   if ('$metadata' in error)
-    return `AWS refused: ${error.name}: ${firstLine(error.message)}. Nothing is half done that repeating the command does not finish.`;
+    return `AWS refused: ${error.name}: ${firstLine(error.message)}. Repeating the command finishes what is half done.`;
   return undefined;
 }
 

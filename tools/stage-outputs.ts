@@ -2,7 +2,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import { resourceNames } from '../infra/resource-names.ts';
 import { OperatorFault } from './operator-fault.ts';
 
-/** What the deployed stacks of a stage say of themselves. */
+/** The outputs of a stage's deployed stacks. */
 export interface StageOutputs {
   readonly partnersBucket: string;
   /** Of Cognito; absent where the stage has an identity provider of its own. */
@@ -15,7 +15,7 @@ export interface StageOutputs {
 
 const STAGE = /^[a-z][a-z0-9-]{0,15}$/;
 
-/** Reads a stage's outputs. Throws an OperatorFault where it is not deployed, or by a version without a register. */
+/** Reads a stage's outputs. Throws an OperatorFault where the stage, or its register of partners, is not deployed. */
 export async function readStageOutputs(stage: string): Promise<StageOutputs> {
   if (!STAGE.test(stage))
     throw new OperatorFault(

@@ -108,7 +108,7 @@ def pull(service, report, query, day, path):
     window = {"startInclusive": midnight(day), "endExclusive": midnight(day + timedelta(days=1))}
 
     def save(answer):
-        # The redirect to the file says which data it was made of; without the header they changed meanwhile.
+        # The redirect to the file names the version of its data. Without the header, the data changed meanwhile.
         versions = [hop.headers["Data-Version"] for hop in answer.history if "Data-Version" in hop.headers]
         size = replace(path, lambda file: sum(map(file.write, answer.iter_content(1 << 20))))
         return (versions[-1] if versions else None), size
@@ -143,7 +143,7 @@ def main():
     with contextlib.suppress(FileNotFoundError):
         with open(kept_in, encoding="utf-8") as file:
             earlier = json.load(file)
-        # What was asked before with other fields or filters is no help.
+        # Files of a run with another report, other fields or other filters are pulled again.
         if earlier["query"] == kept["query"]:
             kept = earlier
     versions = kept["versions"]

@@ -16,13 +16,13 @@ export interface AthenaOptions extends RunnerOptions {
   /** The only workgroup there is. */
   readonly workgroup: string;
   /**
-   * How many queries are RUNNING at a time; the others stay QUEUED. As many as the engine carries if left out; of more,
-   * the engine still gets no more than it carries.
+   * How many queries are RUNNING at a time; the others stay QUEUED. Defaults to what the engine carries. A higher
+   * number shows more queries as RUNNING, but the engine still gets no more than it carries.
    */
   readonly maxRunning?: number | undefined;
-  /** Those of a new account if left out. Only a benchmark has none. */
+  /** Defaults to the quotas of a new AWS account; `false` turns them off. */
   readonly quotas?: Partial<AthenaQuotas> | false | undefined;
-  /** What the quotas of calls are measured by, in milliseconds. */
+  /** The clock for the quotas of calls, in milliseconds. */
   readonly now?: () => number;
   readonly faults?: Faults;
 }
@@ -31,13 +31,13 @@ export interface Athena {
   readonly url: string;
   /** The latest calls, the oldest first. */
   calls(): readonly AthenaCall[];
-  /** Stops every query and the server. The engine is left to whoever opened it. */
+  /** Stops every query and the server. The engine stays open: whoever opened it closes it. */
   close(): Promise<void>;
 }
 
 /**
- * Starts Athena's wire protocol on a free port of 127.0.0.1: StartQueryExecution, GetQueryExecution and
- * StopQueryExecution, on the engine that is passed in. Results lie in S3 before a query is SUCCEEDED.
+ * Starts Athena's wire protocol on a free port of 127.0.0.1: the operations of operations.ts, on the engine that is
+ * passed in. A query is SUCCEEDED only once its result is in S3.
  */
 export async function startAthena(options: AthenaOptions): Promise<Athena> {
   const { resultsUri, workgroup, faults = createFaults() } = options;

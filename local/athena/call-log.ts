@@ -3,7 +3,7 @@ export interface AthenaCall {
   readonly operation: string;
   /** In milliseconds since 1970. */
   readonly at: number;
-  /** The query that it asked for or, once it has, started. */
+  /** The query that the call names; of a StartQueryExecution, the query that it has started. */
   queryExecutionId?: string;
 }
 

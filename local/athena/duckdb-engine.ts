@@ -57,7 +57,7 @@ async function copyResult(
 ): Promise<QueryOutcome> {
   const startedAt = performance.now();
   const sql = query.sql.replace(/;\s*$/, '');
-  // Alone first: in brackets, a text that closes them could do more than select.
+  // Prepared alone first: inside the brackets of COPY, a text that closes them could do more than select.
   const statement = await connection.prepare(sql);
   const { values, types } = await evaluateParameters(connection, query.parameters, statement.parameterCount);
   const profilePath = `${csvPath}.profile.json`;

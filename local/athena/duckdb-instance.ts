@@ -10,15 +10,15 @@ export interface DuckDbOptions {
   readonly eventsDirectory: string;
   /** The schema that holds the tables. */
   readonly database: string;
-  /** Told what the operator should know of events that can be served. */
+  /** Called with each warning for the operator about events that can be served. */
   readonly onWarning?: (line: string) => void;
-  /** For results under way and for what doesn't fit into memory; made if it isn't there. */
+  /** For results that are being written and for what DuckDB spills from memory. Created if missing. */
   readonly scratchDirectory: string;
 }
 
 /**
- * Opens DuckDB on a directory of events, behaving like Trino where the two differ in silence, and locks it: what
- * a query can reach is the events and the scratch directory. Rejects with an EventsFault if the events can't be
+ * Opens DuckDB on a directory of events. Sets it to behave like Trino where the two silently differ, and locks it: a
+ * query can reach only the events and the scratch directory. Rejects with an EventsFault if the events can't be
  * served.
  */
 export async function openInstance(
@@ -32,7 +32,7 @@ export async function openInstance(
     temp_directory: join(scratchDirectory, 'spilled'),
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
-    // Bytes out of the cache would count as not scanned.
+    // DuckDB does not count bytes that come from this cache as scanned.
     enable_external_file_cache: 'false',
   });
   const connection = await instance.connect();

@@ -39,7 +39,7 @@ export async function evaluateParameters(
   return { values: await exactTexts(connection, bracketed, values, types), types };
 }
 
-/** The values, each text as its bytes are: as a text, the library takes U+FEFF off its beginning. */
+/** The values, with each text read as bytes: read as text, the library drops a U+FEFF at its beginning. */
 async function exactTexts(
   connection: DuckDBConnection,
   bracketed: readonly string[],

@@ -11,7 +11,7 @@ export const PROFILING_SETTINGS = [
 
 /** From now on, every statement of the connection leaves its profile in the file, in place of the one before. */
 export async function profileInto(connection: DuckDBConnection, path: string): Promise<void> {
-  // In this order: the file's ending has to fit the format that is set by then.
+  // In this order: DuckDB checks the file's extension against the format that is already set.
   await connection.run(
     `SET enable_profiling = 'json';
      SET profiling_output = ${quoteText(path)};

@@ -39,7 +39,7 @@ export interface Queue {
   readonly maxRunning: number;
   /** How many may be queued and running together; one more is refused. */
   readonly maxActive?: number;
-  /** How long a query stays QUEUED at the least. */
+  /** How long a query stays QUEUED at least, in milliseconds. */
   readonly queuedMs?: (request: StartRequest) => number;
 }
 
@@ -101,7 +101,7 @@ export function createExecutions(
     start(request) {
       const known = byToken.get(request.token);
       if (known) {
-        // Athena is said not to compare the parameters. Comparing them too catches a token that leaves them out.
+        // Athena is said not to compare the parameters. Comparing them here catches a token that is made without them.
         if (isDeepStrictEqual(known.request, request)) return known;
         throw new InvalidRequest('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
       }

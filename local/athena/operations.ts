@@ -5,7 +5,7 @@ import type { Executions } from './executions.ts';
 import type { Operation } from './protocol.ts';
 import { parseStartRequest } from './start-request.ts';
 
-/** Athena's page; there is no next one here. */
+/** Athena's page size. No further pages are served here. */
 const MOST_LISTED = 50;
 
 const idInput = v.object({ QueryExecutionId: v.string() });

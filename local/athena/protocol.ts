@@ -7,22 +7,22 @@ import { ApiError, TooManyQueries } from './api-error.ts';
 import { type CallLog, queryOf } from './call-log.ts';
 import type { AdmitCall } from './quotas.ts';
 
-/** What happens to a call beside its operation. */
+/** What applies to a call beside its operation. */
 export interface CallTerms {
   readonly faults: Faults;
   readonly log: CallLog;
   readonly admit: AdmitCall;
 }
 
-/** Answers one operation: JSON in, JSON out. Throws an ApiError for what the caller is to hear. */
+/** Answers one operation: JSON in, JSON out. Throws an ApiError to answer with an error. */
 export type Operation = (input: unknown) => object;
 
 const TARGET_PREFIX = 'AmazonAthena.';
 const CONTENT_TYPE = 'application/x-amz-json-1.1';
 
 /**
- * A server for AWS's JSON 1.1 protocol: `POST /` with the operation in `X-Amz-Target`. Any signature is good
- * enough, none is not.
+ * A server for AWS's JSON 1.1 protocol: `POST /` with the operation in `X-Amz-Target`. A call must be signed, but the
+ * signature is not checked.
  */
 export const createProtocolServer = (
   operations: Readonly<Record<string, Operation>>,
@@ -37,7 +37,7 @@ export const createProtocolServer = (
     }
   });
 
-/** Resolves to the answer, or to none once the client of a stalled call has gone. */
+/** Resolves to the answer; of a stalled call to undefined, once its client has gone. */
 async function dispatch(
   operations: Readonly<Record<string, Operation>>,
   request: IncomingMessage,

@@ -21,10 +21,10 @@ const ERROR_TYPE = {
 
 export type ErrorName = keyof typeof ERROR_TYPE;
 
-/** The catalogue's types for what it has no entry of its own for. */
+/** The types of errors that the catalogue has no entry for. */
 const OTHER_TYPE = { system: 200, user: 1000 } as const;
 
-/** What may go well the next time. */
+/** Errors after which the same query may succeed. */
 const RETRYABLE: ReadonlySet<string> = new Set<ErrorName>([
   'EXCEEDED_LOCAL_MEMORY_LIMIT',
   'RESULT_WRITE_ERROR',

@@ -27,7 +27,7 @@ export interface RunFigures {
   readonly bytesScanned: number;
   readonly planningMs: number;
   readonly engineMs: number;
-  /** Putting the result where callers find it. */
+  /** How long it took to put the result to S3. */
   readonly publishingMs: number;
 }
 

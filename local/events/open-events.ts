@@ -18,13 +18,13 @@ export interface Events {
   readonly directory: string;
   /** The schema that the tables appear in. */
   readonly database: string;
-  /** Told what the operator should know of events that can be served. */
+  /** Called with each warning for the operator about events that can be served. */
   readonly onWarning?: (line: string) => void;
 }
 
-/** The tables of a directory as views, kept as the directory is. */
+/** The tables of a directory as views, which follow the directory. */
 export interface OpenedEvents {
-  /** To be called before a query: shows the first files of a table that had none, and that its last ones are gone. */
+  /** To be called before a query: updates the view of a table that got its first files or lost its last ones. */
   follow(connection: DuckDBConnection): Promise<void>;
 }
 

@@ -14,9 +14,9 @@ import { type SampleFile, writeSampleFiles } from './write-sample-files.ts';
 export interface SampleEvents {
   /** Where sample events are kept, each set in a directory of its own. */
   readonly directory: string;
-  /** Of each table. */
+  /** How many records each table gets. */
   readonly records?: number;
-  /** Of single tables, where they are to have others. */
+  /** By table, where a table is to get another number. */
   readonly recordsOf?: Readonly<Record<string, number>>;
   /** Told after each of the files how many are done. */
   readonly onProgress?: (done: number, total: number) => void;

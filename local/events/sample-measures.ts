@@ -1,6 +1,9 @@
 import { below, chance, draw, skewedBelow } from './draws.ts';
 
-/** Of the events that could be the n-th kind (an impression, a click, a conversion …), one in five is a later one. */
+/**
+ * The kinds of events follow each other (an impression, a click, a conversion …). Of the events of a kind and of all
+ * later kinds, this share is of a later kind.
+ */
 const LATER = 1 / 5;
 
 /** SQL for the facts about a record on which its measures depend; `counts` is how many columns hold counts. */

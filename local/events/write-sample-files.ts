@@ -15,7 +15,7 @@ export interface SampleFile {
 const FILES_AT_ONCE = 2;
 
 /**
- * Writes the files below a directory. Rejects when none is being written any more.
+ * Writes the files below a directory. On an error, rejects only once no file is being written any more.
  *
  * @param onFile called after each file
  */
@@ -35,7 +35,7 @@ export async function writeSampleFiles(
           onFile();
         }
       }).catch((error) => {
-        // There is no use in what the other writer would still do.
+        // Leaves the other writer nothing more to write.
         queue.length = 0;
         throw error;
       }),

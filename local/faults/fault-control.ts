@@ -10,7 +10,7 @@ export interface FaultControl {
   close(): Promise<void>;
 }
 
-/** Faults by hand: PUT a JSON list of them, GET the current ones, DELETE them all. */
+/** Serves the faults over HTTP, to set them by hand: PUT a JSON list, GET the current ones, DELETE them all. */
 export async function startFaultControl(faults: Faults): Promise<FaultControl> {
   const server = createServer(async (request, response) => {
     try {

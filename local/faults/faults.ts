@@ -8,23 +8,23 @@ const faultSchema = v.strictObject({
   /** What goes wrong: queries of the engine, calls of Athena, or calls of S3. */
   on: v.picklist(['query', 'athena', 's3']),
   /**
-   * Text in the query and its parameters; in Athena's call, `GetQueryExecution`; or in S3's, `PUT reports/…` or
-   * `LIST <bucket>/<prefix>`. Left out, any.
+   * Text to find: in the query and its parameters; in the name of Athena's operation, `GetQueryExecution`; or in S3's
+   * call, `PUT reports/…` or `LIST <bucket>/<prefix>`. Left out, everything matches.
    */
   match: v.optional(v.string()),
   /** Strikes each nth of those that match. */
   every: v.optional(count, 1),
   /** Strikes so many times at the most. */
   times: v.optional(count, Number.MAX_SAFE_INTEGER),
-  /** Takes so much longer. */
+  /** How much longer the query or call takes. */
   delayMs: v.optional(milliseconds, 0),
-  /** A query is QUEUED for so long. */
+  /** How long a query stays QUEUED at least. */
   queuedMs: v.optional(milliseconds, 0),
   /** A call is answered as by a service at its limit. */
   throttle: v.optional(v.boolean(), false),
   /** A call is taken and never answered. */
   stall: v.optional(v.boolean(), false),
-  /** A call is answered as by a service with a fault of its own; one of S3, also as a write in conflict with another. */
+  /** The status that a call is answered with: an error of the service (500); in S3 also a conflict of writes (409). */
   status: v.optional(v.picklist([409, 500])),
   /** How a query ends: failed for good, failed and worth another try, or cut off at the scan limit. */
   fail: v.optional(v.picklist(['retryable', 'final', 'cut-off'])),

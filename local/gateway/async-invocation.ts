@@ -7,7 +7,7 @@ import { failureLine, type Log, toStderr } from './log.ts';
 /** How long Lambda waits before it runs a failed event again, the second and the third time. */
 export const LAMBDA_RETRY_PAUSES_MS = [60_000, 120_000];
 
-/** A function's queue of events, of which nobody awaits the outcome. */
+/** A function's queue of events. Nobody waits for their outcome. */
 export interface EventQueue {
   send(event: unknown): void;
   /** Forgets the events that wait for another try. */
@@ -15,8 +15,8 @@ export interface EventQueue {
 }
 
 /**
- * Runs a function for each event as Lambda invokes it asynchronously: what fails, crashes or times out is run again
- * after a pause; what fails to the last goes to the on-failure destination.
+ * Runs a function for each event as Lambda invokes it asynchronously: an event that fails, crashes or times out is run
+ * again after a pause; one whose last try fails goes to the on-failure destination.
  */
 export function eventQueue(options: {
   readonly name: string;
@@ -30,7 +30,7 @@ export function eventQueue(options: {
   const closed = new AbortController();
 
   const run = async (event: unknown): Promise<void> => {
-    // Lambda keeps it over all tries.
+    // Lambda keeps the request id over all tries.
     const requestId = randomUUID();
     let failure: unknown;
     for (const pauseMs of [0, ...retryPausesMs]) {

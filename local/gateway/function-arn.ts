@@ -1,2 +1,2 @@
-/** How a function of this machine is named where AWS would name it by its ARN. */
+/** What stands for a function's ARN on this machine. */
 export const functionArn = (name: string): string => `arn:aws:lambda:local:000000000000:function:${name}`;

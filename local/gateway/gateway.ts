@@ -27,13 +27,13 @@ export interface Gateway {
 }
 
 export interface GatewayOptions {
-  /** The stage's; without it there is no limit. */
+  /** The stage's throttling; without it there is no limit. */
   readonly throttling?: CallRate | undefined;
   /** Takes what no route takes, as `{proxy+}` and `ANY` do; without it the gateway answers by itself. */
   readonly notFound?: Sandbox;
   /** Whether pages of other origins may read what the gateway answers by itself. */
   readonly isForPages?: boolean;
-  /** What this machine answers beside the service's routes; resolves to whether it has. */
+  /** Answers paths that only this machine has; resolves to whether it has answered. */
   readonly answerBeside?: (
     request: IncomingMessage,
     response: ServerResponse,
@@ -47,7 +47,7 @@ const MAX_REQUEST_HEAD_BYTES = 10_240;
 
 /**
  * Hands each request to its route's function as API Gateway's REST proxy integration does, on loopback.
- * Rejects with the system's error if the port can't be had.
+ * Rejects with the system's error if the port can't be opened.
  *
  * @param port 0 takes a free one
  */
@@ -79,7 +79,7 @@ export async function startGateway(
     response.setHeader('x-amzn-requestid', requestId);
     request.resume();
     const target = requestTarget(request.url);
-    // Before the API is asked, and so without its problem documents.
+    // API Gateway refuses this before it reaches the API, and so without the API's problem document.
     if (target.isRefused) return response.writeHead(400).end();
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
     const [found, pathParameters = null] = routeOf(routes, request.method, target.path);

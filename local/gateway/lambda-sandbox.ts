@@ -34,7 +34,7 @@ export interface FunctionSpec {
   /** All that the function sees of the environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Gets what it writes; left out, that goes to this process's own output. */
+  /** Gets what the function writes. Without it, that goes to this process's own output. */
   readonly log?: Log | undefined;
 }
 

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { functionArn } from './function-arn.ts';
 import type { Invocation, Outcome } from './lambda-sandbox.ts';
 
-// Of an environment's start, most is reading the SDK's sources, the same for every function.
+// Most of an environment's start goes into reading the SDK's sources, which are the same for every function.
 enableCompileCache();
 const { handler } = await import(workerData.entry);
 

@@ -3,6 +3,6 @@ export type Log = (text: string) => void;
 
 export const toStderr: Log = (text) => void process.stderr.write(text);
 
-/** A function that failed, and how. */
+/** The line for a function that failed. */
 export const failureLine = (of: string, error: unknown): string =>
   `${of}: ${error instanceof Error ? error.message : error}\n`;

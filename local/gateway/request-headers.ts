@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The gateway's own words, whatever the caller wrote. */
+/** Headers that the gateway sets itself, in place of the caller's. */
 const ownHeaders = ({ socket }: IncomingMessage): [name: string, value: string][] => [
   ['X-Forwarded-Proto', 'http'],
   ['X-Forwarded-Port', String(socket.localPort)],

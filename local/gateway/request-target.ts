@@ -2,7 +2,7 @@
 export interface RequestTarget {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Whether API Gateway refuses the query: for a character that is not percent-encoded, or is so wrongly. */
+  /** Whether API Gateway refuses the query: for a raw character that must be encoded, or for broken encoding. */
   readonly isRefused: boolean;
 }
 

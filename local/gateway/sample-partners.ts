@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** A sample partner of this machine, as the page offers it. */
 interface SamplePartner {
   readonly clientId: string;
-  /** Which rows it sees, for people. */
+  /** Which rows it sees, in words. */
   readonly sees: string;
 }
 
@@ -11,7 +11,7 @@ export interface SamplePartners {
   readonly partners: readonly SamplePartner[];
   /** The day, `YYYY-MM-DD`, up to which there are events. */
   lastDay(): Promise<string>;
-  /** A token of that partner's. */
+  /** Resolves to an access token for that partner. */
   token(clientId: string): Promise<string>;
 }
 
@@ -19,7 +19,7 @@ const PATH = '/.local/partners';
 
 /**
  * Answers what the page asks on this machine alone; deployed, there is no such path. `GET /.local/partners` lists the
- * sample partners, `POST /.local/partners/{client id}/token` takes a token for one. Returns whether it has answered.
+ * sample partners, `POST /.local/partners/{client id}/token` fetches a token for one. Returns whether it has answered.
  */
 export async function answerSamplePartners(
   { partners, lastDay, token }: SamplePartners,
@@ -27,7 +27,7 @@ export async function answerSamplePartners(
   response: ServerResponse,
   path: string,
 ): Promise<boolean> {
-  // A name of somebody else's that leads to this machine must not get a token (DNS rebinding).
+  // Against DNS rebinding: a page of another host name that resolves to this machine must not get a token.
   if (!path.startsWith(PATH) || !isThisMachine(request.headers.host)) return false;
   const send = (body: object) => {
     response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });

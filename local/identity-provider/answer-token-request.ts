@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { unescape as percentDecode } from 'node:querystring';
 import { EXPIRES_IN_SECONDS, type SignToken } from './make-signer.ts';
 
-/** Who may have tokens; `claims` come into each of them, in the place of those it would have. */
+/** A client that may have tokens. `claims` are added to each token and replace its own claims of the same name. */
 export interface Client {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -48,7 +48,7 @@ export async function answerTokenRequest(
   };
 }
 
-/** Id and secret, which are form-encoded inside the header (RFC 6749, 2.3.1); none of another scheme. */
+/** Id and secret, which are form-encoded inside the header (RFC 6749, 2.3.1); empty for another scheme. */
 const basicCredentials = (authorization: string): string[] => {
   const [, encoded = ''] = /^Basic +(\S+)$/i.exec(authorization) ?? [];
   const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString().split(':');

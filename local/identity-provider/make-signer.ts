@@ -6,8 +6,8 @@ const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
 export const EXPIRES_IN_SECONDS = 3600;
 
 /**
- * Signs a token with the key for `algorithm` (RS256). Claims and header take the place of what a token has by
- * itself, `iss iat nbf exp` and `typ kid`; one that is undefined takes it away.
+ * Signs a token with the key for `algorithm` (RS256). `claims` and `header` override what a token has by itself, `iss
+ * iat nbf exp` and `typ kid`; undefined removes an entry.
  */
 export type SignToken = (
   claims: Readonly<Record<string, unknown>>,

@@ -14,7 +14,7 @@ export interface ListedFile {
   readonly unreadable?: string;
 }
 
-/** What the footers of one column's row groups tell, one value a row group; undefined where they don't. */
+/** A column's statistics from the footer, one value a row group; undefined where the footer has none. */
 export interface ColumnStatistics {
   readonly min: readonly (string | undefined)[];
   readonly max: readonly (string | undefined)[];
@@ -25,7 +25,7 @@ export interface ColumnStatistics {
 export interface Footer {
   /** DuckDB's name for the type of each column, by the column's name in lower case. */
   readonly types: ReadonlyMap<string, string>;
-  /** Names that the file holds more than once, when letters' case is left aside as Athena does. */
+  /** Names that the file holds more than once. Case does not count, as in Athena. */
   readonly doubledNames: readonly string[];
   readonly rows: number;
   readonly rowGroupRows: readonly number[];
@@ -34,7 +34,7 @@ export interface Footer {
   readonly statistics: ReadonlyMap<string, ColumnStatistics>;
 }
 
-/** What only reading every record of a file tells: how many records are so. */
+/** Numbers of a file's records with some property. To get them, every record is read. */
 export interface ValueFacts {
   readonly withoutTime: number;
   readonly outsideDay: number;
@@ -85,7 +85,7 @@ export interface TableFacts {
 export interface LakeFacts {
   /** As the operator wrote it. */
   readonly location: string;
-  /** What of the tables can't be read, before a file is opened: it belongs to no day. */
+  /** Files and folders of the tables that can't even be listed or opened: they belong to no day. */
   readonly unreadable: readonly ListedFile[];
   /** What lies beside the tables. */
   readonly others: readonly string[];

@@ -20,7 +20,7 @@ export async function readFooters(
 ): Promise<Map<string, Footer | string>> {
   const footers = await footersOf(connection, files, columns).catch((error: Error) => error);
   if (!(footers instanceof Error)) return footers;
-  // One of them is broken; which, only asking one by one tells.
+  // At least one of the files is broken. Reading them one by one tells which.
   const found = new Map<string, Footer | string>();
   for (const file of files) {
     const footer = await footersOf(connection, [file], columns).then(
@@ -32,7 +32,7 @@ export async function readFooters(
   return found;
 }
 
-/** A path as a glob pattern that nothing else matches. */
+/** A path as a glob pattern that matches nothing else. */
 export const literally = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
 
 export const pathList = (files: readonly LocalFile[]): string =>

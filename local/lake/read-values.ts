@@ -19,7 +19,7 @@ export interface ValuesRead {
   readonly companies: ReadonlySet<string>;
 }
 
-/** Where DuckDB tells which file a record is of: no writer calls a column so. */
+/** The column in which DuckDB names a record's file. No writer gives a column this name. */
 const FILE_COLUMN = ':file';
 
 /** Reads every record of files of one table and counts what is not as it should be, file by file. */

@@ -3,7 +3,7 @@ import type { Context } from '@20minutes/s3rver';
 import S3Error from '@20minutes/s3rver/lib/models/error.js';
 import { openStoredFile, type Publish } from './stored-file.ts';
 
-/** How a write is published, by its `If-None-Match: *` or `If-Match: <entity tag>`; without either, it replaces what is there. */
+/** How a write is published: by `If-None-Match: *`, by `If-Match: <ETag>`, or without either by replacing. */
 export function conditionalPublish(ctx: Context): Publish {
   const match = ctx.get('if-match');
   const noneMatch = ctx.get('if-none-match');
@@ -25,7 +25,7 @@ const createOnly: Publish = async (from, to) => {
   });
 };
 
-/** Replacements take turns, so that of several that saw the same object one succeeds. */
+/** Replacements run one after another: of several with the same ETag, only the first succeeds. */
 let turn: Promise<unknown> = Promise.resolve();
 
 const replaceOnly =

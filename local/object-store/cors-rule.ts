@@ -9,8 +9,8 @@ export interface CorsRule {
 }
 
 /**
- * Answers as S3 does under the rule: preflights by itself, signed or not, and other requests that name an origin with
- * headers beside whatever they are answered, refusals too. Returns whether the request is answered.
+ * Applies the rule as S3 does: answers a preflight, signed or not, and sets CORS headers on the answer to any other
+ * request with an `Origin`, refusals too. Returns whether the request has been answered.
  */
 export function applyCorsRule(
   { methods, allowedHeaders, exposedHeaders, maxAgeSeconds }: CorsRule,

@@ -81,7 +81,7 @@ export class DirectoryBucket implements Listable, ObjectReader {
     const segments = key.split('/');
     const isFolder = segments.at(-1) === '';
     const names = isFolder ? segments.slice(0, -1) : segments;
-    // Keys that lead out of the directory, or to an object by a second name.
+    // Refuses keys that lead out of the directory, and second names of an object such as `a//b`.
     if (names.some((name) => ['', '.', '..'].includes(name) || name.includes('\0'))) return undefined;
     const facts = await stat(join(this.#root, key), { bigint: true }).catch(ignoreVanished);
     return (isFolder ? facts?.isDirectory() : facts?.isFile()) ? facts : undefined;
@@ -108,7 +108,7 @@ const storedFile = (handle: FileHandle, { size, etag, lastModified }: ListedObje
 
 const VANISHED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 
-/** What was removed since it was seen is left out. */
+/** A file that was removed since it was seen counts as missing. */
 function ignoreVanished(error: NodeJS.ErrnoException): undefined {
   if (!VANISHED.includes(error.code ?? '')) throw error;
 }

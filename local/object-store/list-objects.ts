@@ -22,7 +22,7 @@ export interface ListedObject {
   readonly lastModified: Date;
 }
 
-/** A page of a listing, before it is written down. */
+/** A page of a listing, before it becomes XML. */
 export interface Scan {
   readonly entries: ReadonlySet<string>;
   readonly page: readonly string[];
@@ -35,7 +35,7 @@ export interface Listable {
   keys(range: KeyRange): AsyncIterable<string>;
   /** null where the object has gone since its key was seen. */
   describe(key: string): Promise<ListedObject | null>;
-  /** Set where others than this store write into it, so that a scan may see a change half done. */
+  /** Set for a bucket that others write to as well: a scan may see half of a change there. */
   readonly share?: ReturnType<typeof sharedScans<Scan>>;
 }
 
@@ -80,7 +80,7 @@ export async function listObjects(ctx: Context, objects: Listable): Promise<void
     xml(query.get('encoding-type') === 'url' ? key.split('/').map(encode).join('/') : key);
   const isTruncated = page.length > 0 && entries.size > page.length;
   ctx.type = 'application/xml';
-  // Written here, as s3rver's way from an object to XML escapes `&` and `'` twice.
+  // Written here, because s3rver's XML writer escapes `&` and `'` twice.
   ctx.body = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">',

@@ -4,7 +4,7 @@ import { type AddressInfo, isIPv6 } from 'node:net';
 
 /**
  * Loopback addresses that need no set-up, the best one first. Clients that drop `Authorization` between hosts compare
- * the names without the ports, so that storage on the gateway's 127.0.0.1 would get what S3 never sees. Linux and
+ * the names without the ports: on the gateway's 127.0.0.1, storage would get tokens that S3 never sees. Linux and
  * Windows have all of 127.0.0.0/8; macOS has 127.0.0.1 and ::1. They are addresses, not names, because the AWS SDK
  * would put the bucket before a name.
  */

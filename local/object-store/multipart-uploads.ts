@@ -51,7 +51,7 @@ export class MultipartUploads {
       throw new S3Error('InvalidPartOrder', 'The list of parts was not in ascending order.');
     }
     const { key, metadata } = JSON.parse(await readFile(join(upload, 'object.json'), 'utf8'));
-    // S3's entity tag of such an object: no MD5 of its bytes, and not to be taken for one.
+    // As in S3, the entity tag of such an object is not the MD5 of its bytes; its suffix shows that.
     const digest = createHash('md5')
       .update(parts.map(({ etag }) => etag).join(''), 'hex')
       .digest('hex');
@@ -61,7 +61,7 @@ export class MultipartUploads {
     return written;
   }
 
-  /** Removes the upload and its parts; the object that the key may name stays. */
+  /** Removes the upload and its parts; an object that already has the key stays. */
   async abortUpload(bucket: string, uploadId: string): Promise<void> {
     // Parts that are still arriving may put something into the directory while it is being removed.
     await rm(this.#find(bucket, uploadId), { recursive: true, force: true, maxRetries: 3 });

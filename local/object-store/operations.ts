@@ -42,11 +42,11 @@ const reading = (
   bucketOf: (bucket: string) => Listable,
 ): Record<string, Operation> => {
   const getObject: Operation = async (ctx) => {
-    // The header as it is: the controller takes `bytes=-5` for `0-5`, and `0-0` for everything.
+    // Parsed by the bucket: the controller's own parser takes `bytes=-5` for `0-5`, and `0-0` for everything.
     const object = await objects.getObject(ctx.params.bucket, ctx.params.key, ctx.get('range'));
     ctx.store = { getObject: async () => object };
     await controllers.getObject(ctx);
-    // Here the controller does not close the content.
+    // The controller does not close the content of a 304.
     if (ctx.status === 304) object?.content?.destroy();
   };
   return {
@@ -67,7 +67,7 @@ export function operations(directory: string): Readonly<Record<string, Operation
   const inFlight = new WritesInFlight();
   const nameOf = ({ params }: Context) => `${params.bucket}/${params.key}`;
 
-  /** The operation on a store that publishes as the request's condition has it. */
+  /** The operation on a store that publishes under the request's condition. */
   const writing =
     (storeOf: (objects: ObjectFiles) => object, operation: Operation): Operation =>
     (ctx) => {

@@ -7,7 +7,7 @@ export interface ObjectReader {
   getObject(bucket: string, key: string, range?: string): Promise<S3Object | null>;
 }
 
-/** What the controller answers from. A range without content is, to it, one that can't be satisfied. */
+/** What the controller answers from. It answers `InvalidRange` to an object that has a range and no content. */
 export async function readObject(
   file: StoredFile,
   {

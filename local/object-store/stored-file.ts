@@ -36,7 +36,7 @@ export async function writeStoredFile(
   let md5 = content.etag ?? '';
   const withTrailer = async function* (chunks: Bytes) {
     for await (const chunk of chunks) {
-      // A gigabyte's MD5 takes seconds.
+      // Not computed without need: the MD5 of a gigabyte takes seconds.
       if (!content.etag) hash.update(chunk);
       size += chunk.length;
       yield chunk;

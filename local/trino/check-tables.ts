@@ -11,7 +11,7 @@ import type { TrinoCluster } from './trino-cluster.ts';
 import { TrinoFault } from './trino-fault.ts';
 import { pagesOf } from './trino-statement.ts';
 
-/** The types of Trino's that the reports come out of right to the last digit, as its protocol names them. */
+/** The types that give reports exact to the last digit, as Trino's protocol names them. */
 const FITTING: Readonly<Record<ColumnType, RegExp>> = {
   timestamp: /^timestamp(\(\d+\))?$/,
   bigint: /^bigint$/,

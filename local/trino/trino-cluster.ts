@@ -9,7 +9,7 @@ export interface TrinoCluster {
   readonly schema: string;
 }
 
-/** The cluster that the environment names; undefined if there is no `TRINO_URL`. Throws a TrinoFault if it is none. */
+/** The cluster that the environment names; undefined without `TRINO_URL`. Throws a TrinoFault if that is no URL. */
 export function clusterOf(env: NodeJS.ProcessEnv): TrinoCluster | undefined {
   const url = env['TRINO_URL'];
   if (!url) return undefined;
@@ -24,7 +24,7 @@ export function clusterOf(env: NodeJS.ProcessEnv): TrinoCluster | undefined {
   };
 }
 
-/** What every call to the cluster says of itself. */
+/** The headers of every call to the cluster. */
 export const headersOf = ({ user, password, catalog, schema }: TrinoCluster): Record<string, string> => ({
   'X-Trino-User': user,
   'X-Trino-Source': 'performance-reports',

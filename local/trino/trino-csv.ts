@@ -1,4 +1,4 @@
-/** A row in Athena's CSV: everything quoted but NULL, quotes doubled, LF. Numbers come as the texts that they are. */
+/** A row in Athena's CSV: everything quoted but NULL, quotes doubled, LF. Numbers arrive as text. */
 export const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).join(',')}\n`;
 
 const csvValue = (value: unknown): string =>

@@ -36,7 +36,7 @@ export const trinoOn =
             if (page.data) yield page.data.map(csvLine).join('');
           }
         }
-        // Opened first: a stream that opens it by itself may do so after a failure has removed it.
+        // Opened before the pipeline: a stream that opens the file itself may do so after a failure has removed it.
         const file = await open(csvPath, 'w');
         try {
           await pipeline(lines, file.createWriteStream());
@@ -53,7 +53,7 @@ export const trinoOn =
     };
   };
 
-/** A query and its parameters as one statement. The cluster is the caller's own, so that nothing but reading passes. */
+/** A query and its parameters as one statement. Refuses all but a SELECT: the cluster is the operator's own. */
 function statementOf({ sql, parameters }: Query): string {
   if (!/^\s*(SELECT|WITH)\b/i.test(sql))
     throw new QueryFailure('SYNTAX_ERROR', 'line 1:1: Only a SELECT can run');

@@ -9,8 +9,8 @@ export interface TrinoError {
 }
 
 /**
- * How Athena would report an error of Trino's, in one line: it keeps Trino's names and words. Only the cluster's
- * scan limit is no failure with Athena, but a query that was cancelled.
+ * How Athena would report an error of Trino's, in one line: it keeps Trino's names and words. The cluster's scan limit
+ * is the exception: Athena calls such a query cancelled, not failed.
  */
 export function failureOf(
   { message, errorName, errorType }: TrinoError,

@@ -4,7 +4,7 @@ import { failureOf, type TrinoError } from './trino-failure.ts';
 
 /** One answer of Trino's protocol, of many that a statement gets. Numbers are texts, with all their digits. */
 export interface Page {
-  /** Where the next one is; the last has none. */
+  /** The URL of the next answer; the last one has none. */
   readonly nextUri?: string;
   readonly columns?: readonly { readonly name: string; readonly type: string }[];
   readonly data?: readonly (readonly unknown[])[];
@@ -12,7 +12,7 @@ export interface Page {
   readonly error?: TrinoError;
 }
 
-/** What a coordinator under load, or the balancer before it, answers. The protocol has the client ask again. */
+/** Statuses of a coordinator under load, or of its load balancer. The protocol tells the client to try again. */
 const TRY_AGAIN = [429, 502, 503, 504];
 const MOST_TRIES = 20;
 const PAUSE_MS = 100;
@@ -20,8 +20,8 @@ const PAUSE_MS = 100;
 const CANCEL_MS = 5_000;
 
 /**
- * Runs a statement and yields its pages as they come. Throws a QueryFailure in Athena's words. Whoever leaves
- * early, or aborts, has the statement cancelled.
+ * Runs a statement and yields its pages as they come. Throws a QueryFailure in Athena's words. Leaving the loop early,
+ * or aborting, cancels the statement.
  */
 export async function* pagesOf(
   cluster: TrinoCluster,
@@ -63,5 +63,5 @@ const exactly = (_key: string, value: unknown, { source }: { source?: string } =
   typeof value === 'number' ? source : value;
 
 const cancel = (url: string, headers: Record<string, string>): Promise<unknown> =>
-  // What can't be cancelled ends by itself: Trino gives up a statement that nobody asks for.
+  // A statement that can't be cancelled still ends: Trino abandons one that no client polls any more.
   fetch(url, { method: 'DELETE', headers, signal: AbortSignal.timeout(CANCEL_MS) }).catch(() => {});

@@ -1,6 +1,6 @@
 import type { ReportProblem } from './reader-messages.ts';
 
-/** Browsers follow at most 20 redirects: eight minutes in the waiting room. Asked again, the report is joined. */
+/** Browsers follow at most 20 redirects: eight minutes in the waiting room. Asking again joins the same report. */
 const MOST_ASKS = 4;
 const WAITED_LONG_MS = 15_000;
 

@@ -16,7 +16,7 @@ export interface Column {
 export interface Series {
   /** Null where the dimension is not known; undefined where the line is of all rows. */
   readonly value: Cell | undefined;
-  /** The rest that has no line of its own: how many values. */
+  /** Set on the line of the rest: how many values have no line of their own. */
   readonly others?: number;
   readonly total: number;
   /** One per time; null where there is no row. */

@@ -14,7 +14,7 @@ export interface ChosenFilter {
   readonly values: readonly string[];
 }
 
-/** All that is chosen on the page, but who asks. */
+/** All that is chosen on the page, except who asks. */
 export interface Choice {
   readonly report: string;
   /** The columns, in their order. */

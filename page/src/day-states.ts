@@ -9,7 +9,7 @@ import { newestDay, today } from './state.ts';
 /** How a day's events stand. A day that the service does not list has none. */
 export type DayState = 'final' | 'open' | 'unknown' | 'missing';
 
-/** The service tells of so many days at once. */
+/** The most days that the service tells of in one answer. */
 const MOST_DAYS = 400;
 
 interface Told {
@@ -28,7 +28,7 @@ export function stateOf(told: Told | undefined, report: string, day: string): Da
   return told.states.get(day) ?? 'missing';
 }
 
-/** Asks how the days of a report stand that the caller can see. What goes wrong leaves them untold. */
+/** Asks how the days of a report stand that the caller can see. If that fails, their states stay unknown. */
 export async function askDays(report: string): Promise<void> {
   const first = addDays(today.value, 1 - MOST_DAYS);
   const last = today.value;

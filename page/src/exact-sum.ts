@@ -1,7 +1,7 @@
 /** Amounts have six decimals (docs/contract.md#the-file). */
 const DECIMALS = 6;
 
-/** Sums of at most so many digits are exact as a number. */
+/** Values of at most so many digits are exact as a number; they are added up as numbers, which is fast. */
 const SAFE_DIGITS = 15;
 const FLUSH_AT = 2 ** 52;
 

@@ -1,6 +1,6 @@
 import { faultsAt } from './state.ts';
 
-/** The faults of a parameter, below what makes it. Their element has the id that `describedBy` gives. */
+/** The faults of a parameter, to stand below its input. Their element has the id that `faultAttributes` refers to. */
 export function Faults({ of, id }: { readonly of: string; readonly id: string }) {
   const details = faultsAt(of);
   if (details.length === 0) return null;
@@ -13,6 +13,6 @@ export function Faults({ of, id }: { readonly of: string; readonly id: string })
   );
 }
 
-/** What an input says of itself while its parameter is at fault. */
+/** The attributes of an input whose parameter is at fault. */
 export const faultAttributes = (parameter: string, id: string) =>
   faultsAt(parameter).length > 0 ? { 'aria-invalid': true, 'aria-describedby': id } : {};

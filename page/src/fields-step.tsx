@@ -8,7 +8,7 @@ const GROUPS = [
   { role: 'metric', title: 'Metrics', hint: 'Added up for each row.' },
 ] as const;
 
-/** The fields in a new order of columns: a dimension goes before the metrics, a metric to the end. */
+/** The fields with one more: a dimension goes before the metrics, a metric to the end. */
 function withField(fields: readonly string[], name: string, known: Report): string[] {
   const metrics = metricsOf(known).map((metric) => metric.name);
   if (metrics.includes(name)) return [...fields, name];

@@ -11,5 +11,5 @@ export function focusOn(...selectors: readonly string[]): void {
   });
 }
 
-/** The button that is called so. */
+/** The selector of the button with this label. */
 export const called = (label: string): string => `button[aria-label=${JSON.stringify(label)}]`;

@@ -5,7 +5,7 @@ import { nameOf, timeText, wordsOf } from './chart-words.ts';
 import { rough } from './format.ts';
 import { HEIGHT_PX, optionsFor } from './line-chart-options.ts';
 
-/** A report over time: a line for each value, and their totals; where the chart is pointed at, their values there. */
+/** A report over time, a line for each value. The legend has the totals or, under the pointer, the values there. */
 export function LineChart({ chart }: { readonly chart: ChartData }) {
   const chartBox = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState<number | null>(null);

@@ -15,7 +15,7 @@ import { serviceAddress } from './service-address.ts';
 import { report } from './state.ts';
 import { WindowStep } from './window-step.tsx';
 
-/** A token is typed or pasted in steps: days are asked for once it stands. */
+/** A token may be typed letter by letter: days are asked for once it has not changed for so long. */
 const TOKEN_SETTLED_MS = 400;
 
 function Page() {

@@ -9,14 +9,14 @@ const QUOTE = 34;
 export class BrokenCsv extends Error {}
 
 /**
- * Reads the rows of a CSV (docs/contract.md#the-file) as its text comes, piece by piece. Rows go to `onRow` in an array that is
- * used again for the next one.
+ * Reads the rows of a CSV (docs/contract.md#the-file) as its text comes, piece by piece. Rows go to `onRow` in an array
+ * that is used again for the next one.
  */
 export function csvReader(onRow: (cells: readonly Cell[]) => void) {
   let rest = '';
   const cells: Cell[] = [];
 
-  /** Where the first row ends that begins at `start`: after its line feed; -1 where the text does not reach it. */
+  /** Where the row that begins at `start` ends: after its line feed; -1 where the text does not reach it. */
   const readRow = (text: string, start: number): number => {
     let column = 0;
     let at = start;

@@ -18,7 +18,7 @@ export interface Total {
   readonly sum: string;
 }
 
-/** A problem of the service's, or what stands for one. */
+/** A problem document of the service or, where an answer has none, the page's own words in its shape. */
 export interface ReportProblem {
   readonly title: string;
   readonly detail: string;

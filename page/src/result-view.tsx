@@ -10,7 +10,7 @@ import { currency, requestUrl } from './state.ts';
 export function ResultView() {
   const heading = useRef<HTMLHeadingElement>(null);
   const now = run.value;
-  // Where the run can be followed, once it begins.
+  // Scrolls to where the run can be followed, once it begins.
   useEffect(() => {
     if (now?.phase === 'waiting') heading.current?.scrollIntoView();
   }, [now?.startedAt]);

@@ -49,7 +49,7 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
       }),
     [rows, run.fields],
   );
-  // A row that was drawn is the same object again, which is not compared: scrolling costs what comes into sight.
+  // Preact does not compare a row that is the same object as before: scrolling costs only what comes into sight.
   const drawn = useMemo(() => new Map<number, VNode>(), [rows, run.fields]);
   const rowAt = (index: number): VNode => {
     const row = drawn.get(index) ?? (

@@ -28,7 +28,7 @@ const curl = ({ service, report, parameters }: SnippetRequest): string =>
     `  '${urlOf(service, report, parameters)}'`,
   ].join('\n');
 
-/** JSON's strings are Python's, too. */
+/** A JSON string is also a valid Python string. */
 const python = ({ service, report, parameters }: SnippetRequest): string =>
   [
     'import os',
@@ -49,7 +49,7 @@ const python = ({ service, report, parameters }: SnippetRequest): string =>
     '    file.write(response.content)',
   ].join('\n');
 
-/** Base R: `download.file` otherwise gives up after 60 seconds in all. */
+/** Base R. Without the option, `download.file` gives up after 60 seconds in all. */
 const r = ({ service, report, parameters }: SnippetRequest): string =>
   [
     'options(timeout = 1200)',

@@ -30,7 +30,7 @@ export const requestUrl = computed(() => urlOf(serviceAddress, report.value, par
 
 /** What the service found wrong with the last request, until something is chosen otherwise. */
 export const answeredFaults = signal<readonly Fault[]>([]);
-/** Whether the report was asked for as it is chosen: then every fault is shown, also of what nobody has touched. */
+/** Whether the current choice was asked for: then every fault is shown, also of inputs that nobody has touched. */
 export const isAsked = signal(false);
 
 const ownFaults = computed(() => faultsOf(report.value, parameters.value));

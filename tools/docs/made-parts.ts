@@ -6,7 +6,7 @@ import { problemTable } from './problem-table.ts';
 /** A page of which a part is made. */
 export interface MadePage {
   readonly page: string;
-  /** The page as it must be, of the page as it is. */
+  /** Returns the page's text with that part made anew. */
   make(text: string): string;
 }
 

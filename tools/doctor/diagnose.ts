@@ -2,21 +2,21 @@ import { QUERY_WAIT_MS } from '../../infra/api/timeouts.ts';
 import type { Stage } from '../../infra/stage.ts';
 import { type AccountQuotas, QUOTAS, type QuotaName } from './quotas.ts';
 
-/** What a report costs beside its query, as the simulated rush has it (docs/benchmarks.md, "The rush at six"). */
+/** Requests for one report, on average, in the simulated rush (docs/benchmarks.md, "The rush at six"). */
 const REQUESTS_A_REPORT = 1.4;
-/** Of a function, before and after the query. */
+/** How long a function runs before and after the query. */
 const BESIDE_QUERY_SECONDS = 1;
 
-/** So much of the account's active queries one partner may have. */
+/** The largest share of the account's active queries that one partner should have. */
 const LARGEST_SHARE = 1 / 4;
 
-/** AWS leaves so many executions unreserved. */
+/** AWS keeps at least this many executions unreserved. */
 const UNRESERVED = 100;
 
-/** So many are enough for the publishing function. */
+/** So many reserved executions are enough for the publishing function. */
 const FOR_PUBLISHING = 5;
 
-/** How many new reports a second one narrow place lets through. */
+/** One limit, and how many new reports a second it lets through. */
 interface Narrow {
   readonly name: string;
   readonly value: number;
@@ -38,9 +38,9 @@ export interface Diagnosis {
 type StageFacts = Pick<Stage, 'throttling' | 'queries' | 'identity' | 'reservedConcurrency'>;
 
 /**
- * What will bind first, and what will go wrong.
+ * Which limit is reached first, and what will go wrong.
  *
- * @param querySeconds of a report's query, on the mean
+ * @param querySeconds the mean duration of a report's query
  */
 export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds: number): Diagnosis {
   const { requestsPerSecond } = stage.throttling;
@@ -53,7 +53,7 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
     ...limitOf(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
     ...limitOf(QUOTAS.starts, quotas.starts?.value, 1),
     ...limitOf(QUOTAS.requests, quotas.requests?.value, REQUESTS_A_REPORT),
-    // Each job takes a token, at the worst for one report.
+    // Each job fetches a token; at worst, it pulls only one report with it.
     ...(isCognito ? limitOf(QUOTAS.tokens, quotas.tokens?.value, 1) : []),
   ].sort((one, other) => one.reportsPerSecond - other.reportsPerSecond);
   return {
@@ -75,7 +75,7 @@ function tooFewExecutions(
 ): Finding[] {
   const waitSeconds = QUERY_WAIT_MS / 1_000;
   const needed = throttling.requestsPerSecond * waitSeconds;
-  // What the stage itself reserves is little, and deployed or not yet.
+  // What the stage itself reserves may be deployed, and so among the reserved executions, or not yet.
   const own = Math.min(reservedExecutions, reservedConcurrency?.publish ?? 0);
   if (!executions || executions.value + own >= needed) return [];
   const affordable = Math.max(1, Math.floor(executions.value / waitSeconds));
@@ -110,7 +110,7 @@ const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }
       ]
     : [];
 
-/** Only where it is what binds: more active queries are of no use to anybody else. */
+/** Only where this quota is the first limit: elsewhere, more active queries help nothing. */
 function tooFewQueries(
   { activeQueries }: AccountQuotas,
   first: Narrow | undefined,
@@ -119,7 +119,7 @@ function tooFewQueries(
   if (!activeQueries || first?.name !== QUOTAS.activeQueries.name) return [];
   return [
     {
-      finding: `${activeQueries.value} queries of ${querySeconds} s at a time are ${rate(first.reportsPerSecond)} reports a second; further ones wait, and are 503 after longestQuerySeconds.`,
+      finding: `${activeQueries.value} queries of ${querySeconds} s at a time are ${rate(first.reportsPerSecond)} reports a second; further ones wait, and are answered 503 after longestQuerySeconds.`,
       remedy: raise(QUOTAS.activeQueries, Math.max(200, 2 * activeQueries.value), activeQueries.isAdjustable),
     },
   ];

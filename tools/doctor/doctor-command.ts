@@ -11,10 +11,10 @@ import { readQuotas } from './read-quotas.ts';
 
 const USAGE = 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <file>]';
 
-/** As in the simulated rush: what a query takes on the mean. */
+/** The mean duration of a query in the simulated rush. */
 const QUERY_SECONDS = '8';
 
-/** Says what of the account will bind a stage first. The stage need not be deployed. */
+/** Says which quota limits a stage first. The stage need not be deployed. */
 export async function doctorCommand(
   args: readonly string[],
   say: (...lines: string[]) => void,

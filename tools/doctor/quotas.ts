@@ -19,8 +19,8 @@ export interface Quota {
   readonly isAdjustable?: boolean;
 }
 
-/** The quotas of an account in one region; undefined what AWS does not tell. */
+/** The quotas of an account in one region; undefined where AWS does not tell one. */
 export type AccountQuotas = Readonly<Record<keyof typeof QUOTAS, Quota | undefined>> & {
-  /** Of the executions, those that functions have reserved: `executions` is what is left. */
+  /** The executions that functions have reserved; `executions` is what is left. */
   readonly reservedExecutions: number;
 };

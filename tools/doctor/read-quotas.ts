@@ -31,7 +31,7 @@ export async function readQuotas(): Promise<AccountQuotas> {
 }
 
 /**
- * Lambda's own word. Service Quotas may show the default of 1,000 where a new account has less.
+ * Asks Lambda itself: Service Quotas may show the default of 1,000 where a new account has less.
  */
 async function concurrentExecutions(): Promise<{ unreserved: number; reserved: number }> {
   const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}));
@@ -40,7 +40,7 @@ async function concurrentExecutions(): Promise<{ unreserved: number; reserved: n
   return { unreserved, reserved: all - unreserved };
 }
 
-/** What the account has, or where nobody has asked for another, AWS's default. */
+/** The account's own quota or, where nobody has requested one, AWS's default. */
 async function quotaOf(
   client: ServiceQuotasClient,
   { service: ServiceCode, code: QuotaCode }: QuotaName,

@@ -6,7 +6,7 @@ import { clientOf } from '../../lib/token/client-of.ts';
 import { readEntitlement } from '../../lib/token/read-entitlement.ts';
 import type { Claims } from '../../lib/token/verify-token.ts';
 
-/** Whose rows of each report a verified token opens at this moment, in lines; and the verdicts by the reports' names. */
+/** The lines that say which rows of each report a verified token opens now, and the verdicts by report name. */
 export async function explainRows(
   claims: Claims,
   { entitlements }: Pick<Config, 'entitlements'>,

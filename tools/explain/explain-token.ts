@@ -2,7 +2,7 @@ import { NotAuthorized, Problem } from '../../lib/answers/problem.ts';
 import { clientOf } from '../../lib/token/client-of.ts';
 import { type Claims, scopeOf, type TokenRules, tokenVerifier } from '../../lib/token/verify-token.ts';
 
-/** What a token says of itself, before anything is checked. Its signature is not among it. */
+/** What a token says of itself, before anything is checked. The signature is left out. */
 export interface TokenParts {
   readonly header: Claims;
   readonly claims: Claims;
@@ -55,7 +55,7 @@ export async function checkToken(
   }
 }
 
-/** More than the service itself tells, since a stranger might be asking there. */
+/** The reason in full. The service itself tells less, because it may be answering a stranger. */
 function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRules, now: number): string {
   if (!token) return 'It is no JWT of three parts.';
   if (error instanceof NotAuthorized) return missingIn(token.claims, rules);

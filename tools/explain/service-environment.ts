@@ -7,10 +7,10 @@ import { resourceNames } from '../../infra/resource-names.ts';
 import { LOCAL_DIR, runningStack } from '../../local/stack-file.ts';
 import { OperatorFault } from '../operator-fault.ts';
 
-/** What a report's function goes by: its environment, as it is at this moment. */
+/** The environment variables of a report's function, as they are now. */
 export type ServiceEnvironment = Readonly<Record<string, string>>;
 
-/** The environment of the service on this machine, while it runs. The SDK is led to its addresses too. */
+/** The environment of the service on this machine, while it runs. Points this process's SDK to it as well. */
 export async function localEnvironment(): Promise<ServiceEnvironment> {
   const stack = await runningStack(LOCAL_DIR, process.env['PORT']);
   if (!stack) throw new OperatorFault('No service runs on this machine. Start it first: npm start.');

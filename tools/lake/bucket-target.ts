@@ -4,8 +4,8 @@ import { openBucket } from './bucket.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
 /**
- * A lake in a bucket. S3 can't rename a folder, so that whoever reads while a day is written sees half of it; what
- * tells them is the marker: it goes first and comes last. A writer that is killed in between leaves the day open, and
+ * A lake in a bucket. S3 can't rename a folder, so that whoever reads while a day is written sees half of it. The
+ * marker tells them: it is removed first and put last. A writer that is killed in between leaves the day open, and
  * writing it again puts it right.
  */
 export function bucketTarget(location: string): LakeTarget {

@@ -24,7 +24,7 @@ npm run lake -- init <folder | s3://bucket/prefix>
   Makes the tables that are missing, empty.
 `;
 
-/** Neither right nor wrong: the work could not be done. */
+/** The exit code where the work could not be done, and so the lake is neither right nor wrong. */
 const NOT_DONE = 2;
 
 /** Where a command writes. */

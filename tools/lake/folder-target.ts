@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { dayFolder, dayOf, SUCCESS_MARKER } from '../../local/lake/layout.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
-/** Names of days on their way in and on their way out. The engines leave out what begins with a dot. */
+/** Names of days that are being put in place or taken away. The engines leave out what begins with a dot. */
 const ON_ITS_WAY = /^\.(day=[0-9-]+)\.(new|whole|old)\./;
 
 /**

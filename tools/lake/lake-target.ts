@@ -20,7 +20,7 @@ export interface LakeTarget {
   replaceDay(day: NewDay): Promise<void>;
   /** Makes a table that has no records. */
   makeTable(table: string): Promise<void>;
-  /** The tables of which there is anything. */
+  /** The tables that hold anything. */
   tables(): Promise<Set<string>>;
 }
 

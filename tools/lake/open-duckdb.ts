@@ -10,7 +10,7 @@ export interface Workshop extends AsyncDisposable {
   readonly directory: string;
 }
 
-/** DuckDB, and a directory for what doesn't fit into memory and what is on its way. */
+/** DuckDB, and a directory for what it spills from memory and for unfinished files. */
 export async function openWorkshop(): Promise<Workshop> {
   const directory = await mkdtemp(join(tmpdir(), 'lake-'));
   const instance = await DuckDBInstance.create(':memory:', {

@@ -20,7 +20,7 @@ interface ColumnValue {
   readonly value: string;
 }
 
-/** Beside the file's own columns, a struct of the contract's: what the checks ask. */
+/** The struct of the contract's columns, which the checks read. It stands beside the file's own columns. */
 export const RECORD = '"the record"';
 
 /** How a file becomes records of a table. */
@@ -61,7 +61,7 @@ export function planInput(
       );
     if (source === undefined) {
       if (column.name === TIME_COLUMN)
-        faults.push(`${file.name}: there is no ${TIME_COLUMN}. Name the column so`);
+        faults.push(`${file.name}: there is no ${TIME_COLUMN}. Give that name to the column with the time`);
       missing.push(column.name);
       return { name: column.name, value: `CAST(NULL AS ${DUCKDB_TYPE[column.type]})` };
     }

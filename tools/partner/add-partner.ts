@@ -94,7 +94,7 @@ async function reserve(parts: CommandParts, { name, client }: NewPartner): Promi
         (begun !== undefined && (client ?? begun) !== begun)
       )
         throw new OperatorFault(
-          `"${name}" was begun to be added with another client. Remove it first: ${commandLine('remove', parts, name)}`,
+          `An earlier command began to add "${name}" with another client. Remove it first: ${commandLine('remove', parts, name)}`,
         );
       return stored as Stored<NameRecord>;
     }

@@ -17,7 +17,7 @@ const nameRecord = v.strictObject({
    * by this one the command finds again what it made before it was killed. Absent where the client was there before.
    */
   madeAs: v.optional(v.string()),
-  /** A second secret is being added, or good beside the first. */
+  /** Set while a second secret is being added, or is good beside the first. */
   rotation: v.optional(
     v.strictObject({
       state: v.picklist(['adding', 'shown']),

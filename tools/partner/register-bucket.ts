@@ -11,13 +11,13 @@ import { partnerKey } from '../../lib/partners/register.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { type NameRecord, nameKey, readName } from './name-record.ts';
 
-/** A record as it was read; a write takes its place only if it is still that. */
+/** A record as it was read. A write replaces it only while its ETag is still this one. */
 export interface Stored<T> {
   readonly value: T;
   readonly etag: string;
 }
 
-/** The register of partners, as the operator's commands see it. Nothing is written without a condition. */
+/** The register of partners, as the operator's commands see it. Every write is conditional. */
 export interface RegisterBucket {
   readName(name: string): Promise<Stored<NameRecord> | undefined>;
   /** Throws an OperatorFault where another command has been quicker. */

@@ -4,8 +4,8 @@ import { OperatorFault } from '../operator-fault.ts';
 import { type CommandParts, sweep } from './command-parts.ts';
 
 /**
- * Takes a partner away: its rights first, then its client. What stays is that there was such a partner, inactive,
- * without its companies and contact. It can be repeated wherever it was killed.
+ * Takes a partner away: its rights first, then its client. What stays is an inactive record without companies and
+ * contact. The command can be repeated wherever it was killed.
  */
 export async function removePartner(parts: CommandParts, name: string): Promise<void> {
   const { register, cognito, stage, say } = parts;
@@ -35,7 +35,7 @@ export async function removePartner(parts: CommandParts, name: string): Promise<
     say(`The client ${client} is still there at the identity provider: take it away there.`);
 }
 
-/** One that can't be read opens nothing, but stands where this partner's record belongs. */
+/** A record that can't be read opens nothing, but stands where this partner's record belongs. */
 const isOf = (record: PartnerRecord | undefined, name: string): boolean => !record || record.name === name;
 
 const withoutRights = (client: string, name: string, was: PartnerRecord | undefined): PartnerRecord => ({

@@ -19,5 +19,5 @@ export async function setPartner(parts: CommandParts, name: string, changes: Par
     );
   const now: PartnerRecord = { ...was.value, ...changes };
   await register.writePartner(was, now);
-  say(...describePartner(now), 'It holds within a minute.');
+  say(...describePartner(now), 'The change takes effect within a minute.');
 }

@@ -9,7 +9,7 @@ import { similarName } from '../similar-name.ts';
 
 const CONVERT = 'Run `npm run lake -- convert`';
 
-/** Every file of every table that could be read, with what the table wants of it. */
+/** A rule that looks at each file whose footer could be read. */
 const inFiles =
   (look: (file: FileFacts & Required<Pick<FileFacts, 'footer'>>, table: TableFacts) => Finding[]): Rule =>
   ({ tables }) =>
@@ -42,7 +42,7 @@ function cureOf(type: ColumnType, found: string): string {
     if (isInteger(found))
       return `${CONVERT} with --time-unit seconds, milliseconds, microseconds or nanoseconds: a number alone doesn't say which.`;
     if (found === 'DATE')
-      return `${CONVERT}: the records get the midnight of their day. Hours are lost where they were.`;
+      return `${CONVERT}: the records get the midnight of their day. If there were hours, they are lost already.`;
     return `${CONVERT}: it takes YYYY-MM-DD hh:mm:ss with or without a zone, and UTC where there is none.`;
   }
   if (type === 'decimal(18,6)') {
@@ -110,7 +110,7 @@ const dayIsTheFolders = inFiles(({ path, footer }) =>
     : [],
 );
 
-/** DuckDB tells the file of each record under this name, and only under it leaves out the days that are not asked for. */
+/** The column in which DuckDB names a record's file. Only under this name does DuckDB skip days by their folders. */
 const FILE_NAME = 'filename';
 
 const namesAreFree: Rule = ({ location, tables }) =>

@@ -47,7 +47,7 @@ const timesLieInTheirDay: Rule = ({ tables }) =>
     ),
   );
 
-/** Whether the footer shows a time out of the day. Only texts in UTC tell a day. */
+/** Whether the footer shows a time outside the day. Only the statistics of a timestamp begin with its UTC day. */
 function reachesOutside(day: string, file: FileFacts): boolean {
   const type = file.footer?.types.get(TIME_COLUMN);
   if (!type || !fits('timestamp', type)) return false;
@@ -107,7 +107,7 @@ const totalsFit: Rule = ({ tables }) =>
           column: name,
           found: `${day} adds up to more than 64 bits hold`,
           needed: `a total of at most ${LARGEST_TOTAL}`,
-          cure: 'Look for a count that is none: an identifier, or a time.',
+          cure: 'Look for values that are no counts, such as identifiers or times.',
         })),
     ),
   );
