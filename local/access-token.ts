@@ -1,6 +1,9 @@
 import type { Stack } from './stack.ts';
 
-/** Fetches an access token; for the stack itself, one of its own client, the first of its partners. */
+/**
+ * Fetches an access token of a client; of the first partner, for the stack itself. Rejects where there is none to be
+ * had.
+ */
 export async function accessToken({
   tokenUrl,
   clientId,
@@ -16,5 +19,6 @@ export async function accessToken({
       scope,
     }),
   });
+  if (!response.ok) throw new Error(`The request for a token was answered ${response.status}.`);
   return ((await response.json()) as { access_token: string }).access_token;
 }

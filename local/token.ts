@@ -21,6 +21,6 @@ const client =
   stack.clients.find(({ clientId }) => name === undefined || clientId === name) ??
   fail(`There is no client ${name}. Known are: ${stack.clients.map(({ clientId }) => clientId).join(', ')}.`);
 const token = await accessToken({ ...stack, ...client }).catch(() =>
-  fail('The service does not answer. Run `npm start` again.'),
+  fail('The service gives no token. Run `npm start` again.'),
 );
 process.stdout.write(`${token}\n`);

@@ -28,9 +28,10 @@ export async function findSamplePartners(): Promise<void> {
   newestDay.value = lastDay;
 }
 
-/** The token to ask with: the pasted one, or one of the chosen sample partner's. */
+/** The token to ask with: the pasted one, or one of the chosen sample partner's. Rejects where there is none. */
 export async function accessToken(): Promise<string> {
   if (chosenPartner.value === '') return pastedToken.value.trim().replace(/^Bearer\s+/i, '');
   const response = await fetch(`${PARTNERS_URL}/${chosenPartner.value}/token`, { method: 'POST' });
+  if (!response.ok) throw new Error(`The request for a token was answered ${response.status}.`);
   return (await response.json()).accessToken;
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
     apiUrl: 'http://127.0.0.1:8080',
     tokenUrl: provider.tokenUrl,
     scope: 'api://x/.default',
-    clients,
+    clients: [...clients, { clientId: 'refused', clientSecret: 'another' }],
   });
 });
 afterAll(async () => {
@@ -51,6 +51,7 @@ describe('npm run token', () => {
       'There is no client publisher-ten. Known are: house,',
     ],
     ['nothing that runs', [], '/nowhere', 'Nothing runs here. Run `npm start` first.'],
+    ['a token that is refused', ['refused'], undefined, 'The service gives no token. Run `npm start` again.'],
     ['nothing at that port', [], undefined, 'Nothing runs at port 8081. Unset PORT', '8081'],
   ])('says what is wrong in one line: %s', async (_, parameters, directory, message, port = '') => {
     await expect(token(parameters, directory, port)).rejects.toMatchObject({

@@ -105,6 +105,16 @@ describe('from the page open to a right CSV', () => {
     await watched.close();
   });
 
+  it('says that there is no token where the sample partner gets none', async () => {
+    const watched = await open();
+    const { page } = watched;
+    await page.route('**/.local/partners/house/token', (route) => route.fulfill({ status: 404, body: '{}' }));
+    await page.getByLabel('house').click();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByText('No token could be had for the sample partner.').waitFor();
+    await watched.close();
+  });
+
   it('can be gone with the keyboard alone', async () => {
     const watched = await open();
     const { page, clicks } = watched;
