@@ -1,4 +1,4 @@
-/** Runs the commands that README.md and docs/security.md show, and compares their output: `npm start` with its sample events. */
+/** Runs the commands of README.md and docs/security.md against `npm start`, and compares the output with the pages. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

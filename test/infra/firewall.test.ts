@@ -92,7 +92,7 @@ describe('the firewall', () => {
     expect(tripped.filter((rule) => !(rule in COUNTED_CORE_RULES))).toEqual([]);
   });
 
-  it('sets no rule to count that no honest request matches', () => {
+  it('sets only those core rules to count that honest requests match', () => {
     const tripped = Object.entries(DOCUMENTED_PATTERNS).flatMap(([rule, trips]) =>
       honest.some(([, query]) => trips(query)) ? [rule] : [],
     );

@@ -1,6 +1,6 @@
 /**
- * A process that is the publishing function alone, as on Lambda. It publishes the request with the given key, and prints
- * the most bytes of memory that it took beyond what it held after its start.
+ * A process that is the publishing function alone, as on Lambda. It publishes the request with the given key, and
+ * prints the most bytes of memory that it took beyond what it held after its start.
  */
 const { handler } = await import('../../functions/publish.ts');
 const idle = process.memoryUsage.rss();

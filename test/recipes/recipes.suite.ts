@@ -42,7 +42,7 @@ const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output:
 describe('CONTRIBUTING.md', () => {
   const lastDecision = readDecisions(resolve(ROOT, 'docs/decisions')).at(-1)?.number ?? 0;
   const nextDecision = lastDecision + 1;
-  // As the guide says of 9999.
+  // The guide writes 9999 for the next number.
   const guide = read('CONTRIBUTING.md')
     .replaceAll('/9999-', `/${String(nextDecision).padStart(4, '0')}-`)
     .replaceAll('# 9999.', `# ${nextDecision}.`);

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const WINDOW = { start: '2026-01-29T00:00:00Z', end: '2026-02-02T00:00:00Z' };
 
-/** One question with every field, so that each record shows, and one with totals alone. */
+/** Questions with every field, so that each record shows, with totals alone, and with totals by company and hour. */
 const questionsOf = (report: Report): Question[] => {
   const metrics = metricsOf(report).map(({ name }) => name);
   return [

@@ -15,7 +15,7 @@ beforeEach(() => void aws.calls.splice(0));
 const partner = (line: string): Promise<Ended> => partnerHere(line.split(' '));
 const CONTACT = '--contact reports@partner.example';
 
-/** Whether any call wrote something. */
+/** The calls that wrote something. */
 const writes = () => aws.calls.filter((call) => /PUT|DELETE|Create|Add|Delete/.test(call));
 
 describe('npm run partner, with Cognito', () => {

@@ -85,7 +85,7 @@ export interface Agreement {
   readonly differences: readonly unknown[];
 }
 
-/** Sends every request to every lake, and compares the bytes with the independent computation from the contract. */
+/** Runs every request on every engine, and compares the bytes with those computed from the contract alone. */
 export async function compareLakes(
   engines: Readonly<Record<string, QueryEngine>>,
   events: Events,

@@ -48,7 +48,7 @@ async function readGuide() {
 
 export const documentedRows = async (): Promise<ReadonlyMap<string, Row>> => (await readGuide()).rows;
 
-/** How a cure changes a program: the lines that differ, as `diff` marks them, or the line before lines that are added. */
+/** How a cure changes a program: the lines that differ, as `diff` marks them; for added lines, also the one before. */
 function diff(before: readonly string[], after: readonly string[]): string[] {
   const common = (i: number, j: number): number => {
     if (i === before.length || j === after.length) return 0;
