@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { localOnly } from './deployed/local-only.ts';
 
 describe('the cases that the lane of deployed tests leaves out', () => {
-  it('are cases that there are, and have a reason', async () => {
+  it('exist, and each has a reason', async () => {
     const sources: string[] = [];
     for await (const file of glob('test/e2e/*.test.ts')) sources.push(readFileSync(file, 'utf8'));
     for (const { test, reason } of localOnly) {

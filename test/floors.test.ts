@@ -32,7 +32,7 @@ async function importsUnder(place: string): Promise<Import[]> {
   return found;
 }
 
-describe('the floors of the house', () => {
+describe('the layers of the code', () => {
   it.each([
     ['lib', /^(functions|infra|local|tools|test|bench)\//],
     ['functions', /^(infra|local|tools|test|bench)\//],
@@ -44,21 +44,21 @@ describe('the floors of the house', () => {
     ['lib/{answers,aws,csv,delivery,openapi,report,token}', /^lib\/handlers/],
     ['lib/delivery', /^(@aws|aws-|lib\/(aws|config|token))/],
     ['lib/csv', /^(@aws|aws-|lib\/(?!csv\/|report\/))/],
-    // The configuration reads what a token's rule looks like, and not the other way round.
+    // lib/config imports the shape of a token's rule from lib/token, not the other way round.
     ['lib/token', /^lib\/(config|aws|delivery)/],
   ])('%s imports nothing that matches %s', async (place, forbidden) => {
     const imports = await importsUnder(place);
     expect(imports.filter(({ imported }) => forbidden.test(imported))).toEqual([]);
   });
 
-  it('lib/answers knows of deliveries their types alone', async () => {
+  it('lib/answers imports only types from lib/delivery', async () => {
     const imports = await importsUnder('lib/answers');
     const ofDelivery = imports.filter(({ imported }) => imported.startsWith('lib/delivery/'));
     expect(ofDelivery.length).toBeGreaterThan(0);
     expect(ofDelivery.filter(({ isTypeOnly }) => !isTypeOnly)).toEqual([]);
   });
 
-  it('no two rooms of lib need each other when they run', async () => {
+  it('no two folders of lib import each other at run time', async () => {
     const imports = await importsUnder('lib');
     const roomOf = (file: string) => file.split('/')[1] ?? '';
     const needs = new Set(

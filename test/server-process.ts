@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const POLL_MS = 100;
 
-/** A port of loopback that nobody has. */
+/** A free port on loopback. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -18,7 +18,7 @@ export async function freePort(): Promise<number> {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
-/** Asks until the answer is yes. False where the server ends before, or takes longer. */
+/** Polls until the server is ready. False if it ends before, or takes longer. */
 export async function untilReady(
   child: ChildProcess,
   withinMs: number,
@@ -32,7 +32,7 @@ export async function untilReady(
   return false;
 }
 
-/** Ends a server: by a request first, and by force after a while. */
+/** Ends a server by a signal, and kills it if it still runs after a while. */
 export async function stopServer(child: ChildProcess, patienceMs: number): Promise<void> {
   if (hasEnded(child)) return;
   const ended = once(child, 'exit');

@@ -1,7 +1,7 @@
 import { expectedReport } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 
-/** A text with what URLs, shells and query strings give a meaning to. */
+/** A text with characters that have a meaning in URLs, shells and query strings. */
 export const ODD_TEXT = 'Müller & Söhne: 100% +1 [x] "y"';
 
 /** What the guides filter by. */

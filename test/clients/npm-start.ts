@@ -8,7 +8,7 @@ import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import type { Stack } from '../../local/stack.ts';
 import { guideEvents } from './guide-events.ts';
 
-/** What a stranger has after `npm start`. */
+/** What anyone has after `npm start`. */
 export interface Started extends Omit<Facts, 'faultsUrl'> {
   readonly token: string;
   /** For every program of the guides. */

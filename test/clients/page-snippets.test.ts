@@ -13,9 +13,9 @@ import { isHere, runProgram } from './run-program.ts';
 
 const events = knownEvents(18, 2_000);
 const fields = ['Day', 'PlacementId', 'DeviceOrProxy', 'Clicks', 'Revenue'];
-/** Quotes, blanks, brackets of every kind of shell and language. */
+/** Quotes, blanks and brackets that shells and languages treat specially. */
 const DEVICES = [`O'Brien" OR 1=1 --`, 'back\\slash', '日本語', '=1+1', 'phone'];
-/** Each program has a window of its own, so that none finds the report of another. */
+/** Each program has a window of its own, so that none finds another's copy. */
 const question = (hour: number) => ({
   fields,
   start: `2026-01-01T0${hour}:00:00Z`,

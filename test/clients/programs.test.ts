@@ -45,7 +45,7 @@ const run = async (name: string, [command = '', ...parameters]: readonly string[
     env: { ...environment(), ...env },
   });
 const savedReport = () => readFile(join(directory, 'report.csv'), 'utf8');
-/** Holds what a program prints, its rows and the sums of clicks and revenue, against the report. */
+/** Compares what a program prints, its rows and the sums of clicks and revenue, with the report. */
 function expectSums(printed: string): void {
   const rows = expected
     .trimEnd()
@@ -60,7 +60,7 @@ function expectSums(printed: string): void {
 }
 
 describe('the programs of docs/clients.md', () => {
-  it('are all run here', () => {
+  it('are all run by these tests', () => {
     expect(guide.names).toEqual([
       ...['pull-report.sh', 'pull-by-url.sh', 'pull_report.py', 'pull_polars.py', 'pull-report.R'],
       ...['pull_duckdb.py', 'pull-report.mjs', 'Pull.java', 'pull-daily.sh'],

@@ -1,4 +1,4 @@
-/** What README.md and docs/security.md show of a terminal is what a terminal shows: `npm start` on its sample events. */
+/** Runs the commands of README.md and docs/security.md against `npm start`, and compares the output with the pages. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -60,10 +60,10 @@ async function shownOn(page: string): Promise<Shown[]> {
   );
 }
 
-/** Every answer has an id of its own. */
+/** Replaces ids, which differ in every answer. */
 const withoutInstance = (answer: string) => answer.replace(/urn:uuid:[0-9a-f-]{36}/, 'urn:uuid:…');
 
-/** Runs commands in one shell; resolves to what each wrote. */
+/** Runs commands in one shell; resolves to the output of each. */
 async function answersOf(commands: readonly string[]): Promise<string[]> {
   const mark = '--- the end of an answer ---';
   const script = [

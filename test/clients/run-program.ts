@@ -32,7 +32,7 @@ export async function runProgram(
 /** Without a way to its registry, some installers wait for ever. */
 const INSTALL_MS = 240_000;
 
-/** Runs what fetches a tool: with all of the environment, where proxies and certificates may stand. */
+/** Runs a command that fetches a tool, with the whole environment: it may name proxies and certificates. */
 export const runInstaller = (
   command: string,
   parameters: readonly string[],
@@ -53,7 +53,7 @@ export const npmInstall = (directory: string, packages: readonly string[]): Prom
 
 const asked = new Map<string, Promise<boolean>>();
 
-/** Whether the machine can run it; where not, says so in one line, once, so that a test left out is seen. */
+/** Whether the machine can run a command. If not, prints one line, once, so that a skipped test is noticed. */
 export function isHere(command: string, ...parameters: string[]): Promise<boolean> {
   const line = [command, ...parameters].join(' ');
   const answer =

@@ -7,7 +7,7 @@ export const CLAIMS = { publisher: 'publisher_companies', advertiser: 'advertise
 const claimed = (companies: typeof EVERY_COMPANY | readonly string[]) =>
   companies === EVERY_COMPANY ? CLAIMS.every : companies;
 
-/** The sample partners as an issuer has them that names companies in its tokens. */
+/** The sample partners' clients, with the claims that name their companies. */
 export const CLIENTS = SAMPLE_PARTNERS.map(({ client, record }) => ({
   ...client,
   claims: {

@@ -18,7 +18,7 @@ const WAITING_FUNCTIONS = ['publisherperformance', 'advertiserperformance', 'dow
 
 const FUNCTIONS = [...WAITING_FUNCTIONS, 'publish'];
 
-/** Settings in milliseconds, as much longer as the queries are that tests make slow. */
+/** Lengthens every setting in milliseconds by the factor by which slow queries are slower in the lane. */
 const slower = (functionEnv: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(functionEnv).map(([name, value]) => [
@@ -27,7 +27,7 @@ const slower = (functionEnv: Readonly<Record<string, string>>) =>
     ]),
   );
 
-/** A deployed function, as far as a test may touch it. */
+/** A deployed function in place of a sandbox: a test may only kill it. */
 const sandboxOf = (stage: string, name: string) => ({
   kill: () => killProcesses(resourceNames(stage).functionName(name)),
   invoke: () => Promise.reject(new TypeError('a deployed function is invoked by its events')),
@@ -39,8 +39,8 @@ export interface DeployedStack {
 }
 
 /**
- * A deployed stage as the suites know the one-machine stack: with a test's events instead of what was there before,
- * nothing remembered of earlier reports, and the functions' settings as the test wants them.
+ * A deployed stage in the shape of the one-machine stack: with a test's events instead of those before, an empty
+ * results bucket, and the functions' settings as the test wants them.
  */
 export async function startDeployed(
   lane: Lane,
@@ -84,7 +84,7 @@ export async function startDeployed(
   };
 }
 
-/** The emulator takes the id of the API from a name under its own host. */
+/** The emulator reads the API's id from the host name, which must be under `execute-api.localhost`. */
 const emulatorHost = (host: string, endpoint: string) =>
   `${host.split('.')[0]}.execute-api.localhost:${new URL(endpoint).port}`;
 
@@ -100,7 +100,7 @@ async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: 
   }
 }
 
-/** A partner's client, as docs/deploy.md hands it over; in stage `claims`, the house's own. */
+/** A client's credentials: as docs/deploy.md hands them over to a partner or, in stage `claims`, of client `house`. */
 async function credentialsOf(operate: Operator, { stage, endpoint, client }: Lane) {
   if (stage === 'claims')
     return {
@@ -109,7 +109,7 @@ async function credentialsOf(operate: Operator, { stage, endpoint, client }: Lan
       clientSecret: 'house-secret',
     };
   if (!client) throw new TypeError('the lane has no client');
-  // Its own host name leads to AWS.
+  // The stage's TokenUrl has Cognito's host name, which leads to AWS and not to the emulator.
   return { tokenUrl: `${endpoint}/oauth2/token`, ...client };
 }
 
@@ -127,5 +127,5 @@ const signer = ({ signUrl }: Lane): Stack['identityProvider'] => ({
   close: async () => {},
 });
 
-/** A header's member that is to be left out is undefined, which JSON does not know. */
+/** `undefined` means that a claim or header is left out. JSON has no undefined, so null is sent for it. */
 const keepUndefined = (_: string, value: unknown) => (value === undefined ? null : value);

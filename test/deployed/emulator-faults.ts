@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { FaultInput, Faults } from '../../local/faults/faults.ts';
 
-/** A query that is to outlive a request's wait must outlive a longer one. */
+/** The waits in the lane are longer, so a query must be slower to take longer than a wait. */
 const slower = (fault: FaultInput): FaultInput =>
   fault.on === 'query' && fault.delayMs !== undefined
     ? { ...fault, delayMs: fault.delayMs * SLOWNESS }
@@ -11,8 +11,8 @@ const slower = (fault: FaultInput): FaultInput =>
       : fault;
 
 /**
- * Each request that the emulator takes is a process of its own, which has to start: what takes milliseconds on one
- * machine takes so much longer there, waits and slow queries alike.
+ * How many times longer waits and slow queries are than on one machine. The emulator may start a process for each
+ * request, which takes that much longer.
  */
 export const SLOWNESS = 5;
 

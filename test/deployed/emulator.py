@@ -1,9 +1,9 @@
 """
-Starts MiniStack, an AWS emulator that this project has no part in, for the lane of deployed tests.
+Starts MiniStack, an AWS emulator by others, for the lane of deployed tests.
 
-Everything that is bent for the emulator stands here, each bend with its reason. Nothing in lib/, functions/ or infra/
-knows of it. Each bend fails at the start where the emulator has not what it changes, so that none outlives its reason
-unnoticed.
+A bend replaces a part of the emulator that differs from AWS. All bends are in this file, each with its reason; nothing
+in lib/, functions/ or infra/ knows of the emulator. A bend fails at the start when the part that it replaces is gone,
+so that a bend that is no longer needed is noticed.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ def bend(reason):
 
 
 def replace(module, name, make):
-    """Replaces a function of the emulator by one that is made of the original."""
+    """Replaces a function of the emulator by `make(original)`."""
     original = getattr(module, name)
     setattr(module, name, make(original))
 
@@ -200,7 +200,7 @@ def writes_have_their_condition_keys():
 
 @bend("The emulator takes no ExecutionParameters. Each stands where its question mark stood.")
 def execution_parameters_are_filled_in():
-    # A text in single quotes, a name in double quotes, or a question mark outside of both.
+    # A text in single quotes, a name in double quotes, or a question mark outside both.
     token = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\?")
 
     def make(original):
@@ -286,7 +286,7 @@ def results_are_written_as_athena_writes_them():
         text = "".join(",".join(map(athena_value, line)) + "\n" for line in lines)
         bucket, _, key = execution["ResultConfiguration"]["OutputLocation"][len("s3://"):].partition("/")
         body = faults.enlarged(text.encode(), strikes_this_query.get())
-        # In the order in which Athena's own clients rely on: the data, then what describes them.
+        # Athena's clients rely on this order: the data first, then the metadata.
         for name, data in ((key, body), (f"{key}.metadata", b"")):
             headers = {"content-type": "application/octet-stream", "content-length": str(len(data))}
             status, _, answer = s3._put_object(bucket, name, data, headers)
@@ -319,7 +319,7 @@ def tables_have_the_columns_of_their_definition():
 DUCKDB_TYPE = {"string": "VARCHAR"}
 
 
-# --- What the tests make go wrong: no bends, and without faults no change ---
+# --- The faults that tests set. They are not bends: without a fault they change nothing. ---
 
 
 def faults_strike():
@@ -382,7 +382,7 @@ MADE_TO_FAIL = "made to fail: "
 
 
 def failure(how):
-    """How Athena tells of a query that failed, or that it has cut off."""
+    """The members of Athena's Status for a query that failed or was cut off."""
     if how == "cut-off":
         return {"State": "CANCELLED", "StateChangeReason": "Bytes scanned limit was exceeded"}
     retryable = how == "retryable"
@@ -391,7 +391,7 @@ def failure(how):
 
 if __name__ == "__main__":
     faults_strike()
-    # It would also listen where TLS is usually found, which is the machine's and not the lane's.
+    # Otherwise it would also listen on the machine's port for TLS.
     app._port_is_bindable = lambda *_: False
     if "--bends" in sys.argv:
         json.dump(BENDS, sys.stdout)

@@ -1,6 +1,6 @@
 """
-What the tests make go wrong in the emulator: the same faults as `local/faults/faults.ts`, read off a file. How many
-calls each has met is written beside it.
+The faults that tests set in the emulator: those of `local/faults/faults.ts`, read from a file. How many calls each
+fault has matched is written to a file beside it.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ def _current():
     global _armed, _read
     try:
         with open(FILE, encoding="utf-8") as file:
-            # Each setting has an id of its own, so that the same faults set twice are counted anew.
+            # The file holds a new id each time it is written, so that the same faults set twice are counted anew.
             text = file.read()
     except FileNotFoundError:
         return []
@@ -62,7 +62,7 @@ async def delay(faults):
 
 
 def enlarged(body, faults):
-    """The rows repeated, until the result is at least so large as the faults have it."""
+    """The result with its rows repeated until it has at least `resultBytes`."""
     at_least = max([fault.get("resultBytes", 0) for fault in faults], default=0)
     head, _, rows = body.partition(b"\n")
     rounds = max(1, -(-(at_least - len(head)) // max(1, len(rows))))

@@ -1,8 +1,8 @@
 import type { Operator } from './operator.ts';
 
 /**
- * Changes variables of deployed functions, which no stage setting changes, as the Lambda console would. Resolves to
- * what puts them back.
+ * Changes environment variables of deployed functions, as the Lambda console would: no stage setting has them.
+ * Resolves to a function that puts the old values back.
  */
 export async function changeEnvironment(
   { aws }: Operator,

@@ -15,7 +15,7 @@ export async function killProcesses(functionName: string): Promise<void> {
   }
 }
 
-/** Those that have ended have no environment any more. */
+/** A process that has ended has an empty environment. */
 function processesOf(functionName: string): number[] {
   const mark = `AWS_LAMBDA_FUNCTION_NAME=${functionName}\0`;
   return readdirSync('/proc')
@@ -27,7 +27,7 @@ function environmentOf(id: string): string {
   try {
     return readFileSync(`/proc/${id}/environ`, 'utf8');
   } catch {
-    // Another's process, or one that has ended.
+    // It belongs to another user, or it has ended.
     return '';
   }
 }
@@ -36,6 +36,6 @@ function signal(id: number): void {
   try {
     process.kill(id, 'SIGKILL');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

@@ -21,7 +21,7 @@ export async function installTools(): Promise<string> {
   const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'performance-reports');
   const home = join(cache, `emulator-${pins}`);
   const commands = join(home, 'bin');
-  // Written last: a run that is killed leaves nothing that could be taken for a whole one.
+  // Written last: an installation that was killed half-way has no such file.
   const complete = join(home, 'complete');
   if (existsSync(complete)) return commands;
 

@@ -1,4 +1,4 @@
-/** What the suites must know of the deployment that they run against; `run-lane.ts` hands it over in the environment. */
+/** What the suites must know of their deployment; `run-lane.ts` hands it over in the environment. */
 export interface Lane {
   readonly endpoint: string;
   /** The folder of the `aws` command. */
@@ -6,7 +6,7 @@ export interface Lane {
   readonly faultsFile: string;
   /** Where the identity provider of stage `claims` signs any token for the tests. */
   readonly signUrl: string;
-  /** The client of stage `cognito` that the register lets see every row. */
+  /** The client of stage `cognito` whose partner record opens every row. */
   readonly client?: { readonly clientId: string; readonly clientSecret: string };
   /** Which stage the suites run against. */
   readonly stage: 'cognito' | 'claims';

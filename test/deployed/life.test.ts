@@ -1,6 +1,6 @@
 /**
- * What an operator does with a deployment after its first day, in the order of its life: each case goes on where the
- * one before it left.
+ * What an operator does with a deployment after its first day, in that order: each case starts from the state in which
+ * the one before it left the deployment.
  */
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(upgrade, { recursive: true });
 });
 
-/** The product as it may be one day: its publisher report has one field more. */
+/** A copy of the project whose publisher report has one field more, as a later version may. */
 async function upgradedCopy(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'performance-reports-upgrade-'));
   const { output } = await runCommand('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -38,7 +38,7 @@ async function upgradedCopy(): Promise<string> {
   });
   for (const file of output.trim().split('\n')) {
     await mkdir(dirname(join(copy, file)), { recursive: true });
-    // Deleted, and not yet committed.
+    // Git still lists a file that was deleted and not yet committed.
     await cp(join(ROOT, file), join(copy, file)).catch(() => {});
   }
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
@@ -72,7 +72,7 @@ describe('a deployment', () => {
     expect(await cdk('diff', stage, '--fail')).toContain('There were no differences');
   });
 
-  it('keeps its data in an upgrade that adds a field, and answers the field with nothing where files lack it', async () => {
+  it('keeps its data in an upgrade that adds a field, and leaves the field empty for files without its column', async () => {
     const before = await report('Day,DeviceOrProxy,ServedAds,Revenue');
     await operator(lane, upgrade).cdk('deploy', stage, '--all', '--require-approval', 'never');
     expect(await report('Day,DeviceOrProxy,ServedAds,Revenue')).toBe(before);
@@ -80,18 +80,18 @@ describe('a deployment', () => {
     expect(await report('AppName,ServedAds,Revenue')).toBe(`"AppName","ServedAds","Revenue"\n,${totals}\n`);
   });
 
-  it('goes back to what it was', async () => {
+  it('is rolled back by deploying the earlier version', async () => {
     await cdk('deploy', stage, '--all', '--require-approval', 'never');
     await expect(report('AppName,ServedAds')).rejects.toThrow('Unknown field');
   });
 
-  it('refuses to take the identity provider away from under the API', async () => {
+  it('refuses to destroy the identity stack while the API uses it', async () => {
     const [, identity = ''] = STACKS;
     await expect(cdk('destroy', stage, '--force', '--exclusively', identity)).rejects.toThrow(/imported by/i);
     expect(await report('ServedAds')).toContain('"ServedAds"');
   });
 
-  it('is destroyed down to what docs/deploy.md says', async () => {
+  it('leaves nothing when it is destroyed as docs/deploy.md says', async () => {
     await service.close();
     const { EventsBucket = '', ResultsBucket = '' } = await outputs(stage, 'data');
     await emptied(EventsBucket);
@@ -104,7 +104,7 @@ describe('a deployment', () => {
   });
 });
 
-/** As the S3 console's "Empty" does: every version, and every marker of a deletion. */
+/** Empties a bucket as the S3 console's "Empty" does: of every version and every delete marker. */
 async function emptied(bucket: string): Promise<void> {
   await aws('s3', 'rm', '--recursive', '--quiet', `s3://${bucket}/`);
   const listed = JSON.parse(
@@ -125,7 +125,7 @@ async function emptied(bucket: string): Promise<void> {
     );
 }
 
-/** Whatever of the stage is still there, by its name, but for API Gateway's role for writing logs. */
+/** The names of what is left of the stage, without API Gateway's role for writing logs. */
 async function remains(): Promise<string[]> {
   const json = ['--output', 'json'];
   const { Roles } = JSON.parse(await aws('iam', 'list-roles', ...json));

@@ -6,7 +6,7 @@ import { LaneFault, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
 import { runCommand } from './run-command.ts';
 
-/** What cfn-lint finds and we leave as it is, and why. */
+/** The findings of cfn-lint that are accepted, and why. */
 const ANSWERED: Readonly<Record<string, string>> = {
   W3005: 'CDK writes dependencies out that its references imply. They are harmless.',
 };

@@ -5,19 +5,20 @@
 export const localOnly: readonly { readonly test: string; readonly reason: string }[] = [
   {
     test: 'a partner that asks for more reports at once than its share > gets all of them by plain GETs',
-    reason: 'It asks Athena itself what ran at one time, with keys of this machine.',
+    reason:
+      'It asks Athena itself what ran at one time, with credentials that only the one-machine stack takes.',
   },
   {
-    test: 'a partner that asks for more reports at once than its share > gets the next one although the function was killed',
-    reason: 'The emulator takes a process that has died for one that works, until the function’s time is up.',
+    test: 'a partner that asks for more reports at once than its share > gets the next one after the function that started the others was killed',
+    reason: 'The emulator believes that a killed process still works, until the function’s timeout is over.',
   },
   {
-    test: 'identical requests > are each queried where the lake can not be listed',
+    test: 'identical requests > run a query each where the lake can not be listed',
     reason: 'A deployed stage always has an events bucket.',
   },
   {
-    test: 'identical requests > share one query while it is under way',
-    reason: 'So many requests at once are as many processes in the emulator; joined.test.ts has ten.',
+    test: 'identical requests > share one query while it runs',
+    reason: 'The emulator starts a process for each request at once, too many here; joined.test.ts has ten.',
   },
   {
     test: 'the answer to a bad request > is 404 where a slash stands at the end',
@@ -25,27 +26,27 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
   },
   {
     test: 'the answer to a bad request > is 400 by the gateway itself',
-    reason: 'The emulator takes a bare percent sign in a query.',
+    reason: 'The emulator accepts a bare percent sign in a query.',
   },
   {
-    test: 'the answer while something of ours is broken > is 502 where the function dies under the request',
-    reason: 'The emulator answers that by itself, whatever the stage says of its gateway’s answers.',
+    test: 'the answer while a part of the service is broken > is 502 where the function dies during the request',
+    reason: 'The emulator sends a 502 of its own and ignores the stage’s gateway responses.',
   },
   {
-    test: 'a query that outlives the wait > is not to be had at /reporting/downloads/..%2Freports/1',
+    test: 'a query that takes longer than one request waits > is not found at /reporting/downloads/..%2Freports/1',
     reason: 'The emulator decodes a path before it looks for its route.',
   },
   {
-    test: 'the answer to a good request > is refused by the store together with the token',
-    reason: 'The emulator takes one of two authorizations; S3 takes neither.',
+    test: 'the answer to a good request > leads to a 400 where the token is sent to S3 as well',
+    reason: 'The emulator accepts a request with two authorizations; S3 refuses it.',
   },
   {
-    test: 'a query that outlives the wait > takes a client that keeps Authorization',
-    reason: 'The emulator takes one of two authorizations; S3 takes neither.',
+    test: 'a query that takes longer than one request waits > leads a client that keeps Authorization',
+    reason: 'The emulator accepts a request with two authorizations; S3 refuses it.',
   },
   {
     test: 'the answer to a good request > is the same for fifty callers at once',
-    reason: 'So many requests at once are as many processes in the emulator; joined.test.ts has ten.',
+    reason: 'The emulator starts a process for each request at once, too many here; joined.test.ts has ten.',
   },
   {
     test: 'the answer to a bad request > is 413, and no problem document',

@@ -4,7 +4,7 @@ import { runCommand } from './run-command.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const STAGES = join(import.meta.dirname, 'stages.ts');
 
-/** Where the operator's commands go, and who they are there. */
+/** The endpoint that the operator's commands call, and where the `aws` command is. */
 export interface Account {
   readonly endpoint: string;
   /** The folder of the `aws` command. */
@@ -15,7 +15,7 @@ const REGION = 'us-east-1';
 const ACCOUNT_ID = '000000000000';
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 
-/** What an operator types, and where. Each command resolves to what it wrote; it rejects with that if it fails. */
+/** The operator's commands. Each resolves to its output, and rejects with that output if it fails. */
 export function operator({ endpoint, commands }: Account, cwd = ROOT, credentials = CREDENTIALS) {
   const env = {
     ...process.env,
@@ -36,7 +36,7 @@ export function operator({ endpoint, commands }: Account, cwd = ROOT, credential
   const aws = (...parameters: string[]) => run(join(commands, 'aws'), parameters);
   return {
     aws,
-    /** A script of a shell, with the commands of the documents on the way: `aws`, `npm`. */
+    /** Runs a shell script with the commands that the documents use in its PATH: `aws`, `npm`. */
     shell: (script: string, variables: Readonly<Record<string, string>>) =>
       run('bash', ['-euc', script], { ...variables, PATH: `${commands}:${process.env['PATH']}` }),
     /** `npx cdk …`, as every CDK user types it, on a stage of the lane. */

@@ -59,7 +59,7 @@ async function linesOf(name: string): Promise<{ name: string; message?: string; 
     .map((line) => ({ ...JSON.parse(line), name }));
 }
 
-/** How long a function goes by what it has read, and some seconds for the requests. */
+/** A function keeps what it read for a minute; some seconds more are for the requests. */
 const MINUTE = { timeout: 75_000, interval: 2_000 };
 
 describe('partners of a deployed stage', () => {
@@ -70,7 +70,7 @@ describe('partners of a deployed stage', () => {
     expect(reportOf(1000n)).not.toEqual(reportOf(1001n));
   });
 
-  it('are in the register: a client made by hand sees nothing', async () => {
+  it('are those of the register: a client made by hand gets a 401', async () => {
     const { UserPoolId = '' } = await outputs(lane.stage, 'identity');
     const flows = ['--allowed-o-auth-flows', 'client_credentials', '--allowed-o-auth-flows-user-pool-client'];
     const made = await aws(
@@ -86,7 +86,7 @@ describe('partners of a deployed stage', () => {
     );
   });
 
-  it('are named in the log, by the waiting room and the publishing function too', async () => {
+  it('are named in the logs of the report, downloads and publish functions', async () => {
     const token = await added('lane-logged', '1000');
     service.stack.faults.set([{ on: 'query', delayMs: 3_000, resultBytes: 40_000_000 }]);
     const large = { ...question, fields: ['Day', 'Opens'] };
@@ -109,7 +109,7 @@ describe('partners of a deployed stage', () => {
       );
   });
 
-  it('that are removed are refused within a minute, in the waiting room too', async () => {
+  it('that are removed get a 401 within a minute, and a 404 at a waiting URL', async () => {
     const token = await added('lane-leaving', '1000');
     service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
     const slow = { ...question, fields: ['Day', 'Clicks'] };

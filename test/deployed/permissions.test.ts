@@ -33,14 +33,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** One that nobody asked before. */
+/** A question that was not asked before. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: '2026-01-01T00:00:00Z',
   end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
 });
 
-/** A report as a partner gets it, from data whose version is known; slow ones come through the waiting room. */
+/** Whether a partner gets a report with a data version; with a delay, it comes through the waiting room. */
 async function pull(report: string, delayMs = 0): Promise<boolean> {
   service.stack.faults.set(delayMs > 0 ? [{ on: 'query', delayMs }] : []);
   const metric = report === 'publisherperformance' ? 'Clicks' : 'Spend';
@@ -58,7 +58,7 @@ async function pull(report: string, delayMs = 0): Promise<boolean> {
   return status === 200 && hasVersion;
 }
 
-/** The days of a report, which are told from the lake's files. */
+/** Whether a report has days, which are read from the lake's listing. */
 async function listsDays(report: string): Promise<boolean> {
   const { start, end } = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
   const query = new URLSearchParams({ startInclusive: start, endExclusive: end, 'api-version': '1.0' });
@@ -66,7 +66,7 @@ async function listsDays(report: string): Promise<boolean> {
   return response.ok && ((await response.json()) as { days: unknown[] }).days.length > 0;
 }
 
-/** Runs a function once on an event. */
+/** Runs a function once on an event; resolves to whether it succeeded. */
 async function invoke(name: string, event: object): Promise<boolean> {
   const payload = join(directory, 'event.json');
   await writeFile(payload, JSON.stringify(event));
@@ -75,7 +75,7 @@ async function invoke(name: string, event: object): Promise<boolean> {
   return !(await aws('lambda', 'invoke', ...target)).includes('FunctionError');
 }
 
-/** A publication that is there to be made: of a report that was too large for the request that asked for it. */
+/** The event of a publication that the results bucket holds, of a report too large for its request to publish. */
 async function publishable(): Promise<object> {
   service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
   const published = await untilNotBusy(async () => {
@@ -91,7 +91,7 @@ async function publishable(): Promise<object> {
   return { detail: { object: { key } } };
 }
 
-/** A machine at its limit answers 503, which says nothing of rights: what is denied is a 500. */
+/** Asks again after a 503, which comes from a busy machine: an action that IAM denies is a 500. */
 async function untilNotBusy<T extends { readonly status: number }>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     const answer = await ask();
@@ -100,7 +100,7 @@ async function untilNotBusy<T extends { readonly status: number }>(ask: () => Pr
   }
 }
 
-/** What each function does that needs all of its statements. */
+/** For each function, what it can only do with all of its statements. */
 const works: Readonly<Record<string, () => Promise<boolean>>> = {
   publisherperformance: () => pull('publisherperformance'),
   advertiserperformance: () => pull('advertiserperformance'),
@@ -121,14 +121,14 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
 
 let publication: object = {};
 
-/** The probe's own metric says whether it got the report: it runs against the service as the suites see it. */
+/** Whether the probe got the report, by the metric that it logs. Its SERVICE_URL is that of the suites. */
 async function probe(): Promise<boolean> {
   const target = ['--function-name', functionName('probe'), '--log-type', 'Tail', '--query', 'LogResult'];
   const tail = await aws('lambda', 'invoke', ...target, '--output', 'text', join(directory, 'answer.json'));
   return Buffer.from(tail.trim(), 'base64').toString().includes('"isPulled":true,"rows":1');
 }
 
-/** A deployed role's one policy without a statement, until what this resolves to is called. */
+/** Takes a statement out of a deployed role's policy. Resolves to a function that puts it back. */
 async function without(name: string, sid: string): Promise<() => Promise<void>> {
   const json = ['--output', 'json'];
   const { Configuration } = JSON.parse(
@@ -178,7 +178,7 @@ describe('with all of its statements', () => {
 });
 
 describe('a report’s file', () => {
-  it('can’t be replaced, whoever may write anything', async () => {
+  it('can’t be replaced, not even with a policy that allows s3:* on everything', async () => {
     const user = ['--user-name', 'careless'];
     const everything = { Effect: 'Allow', Action: 's3:*', Resource: '*' };
     await aws('iam', 'create-user', ...user);

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 
 export interface CommandResult {
   readonly code: number | null;
-  /** All that it wrote, to either stream. */
+  /** What it wrote to stdout and stderr. */
   readonly output: string;
 }
 

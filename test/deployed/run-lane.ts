@@ -22,7 +22,7 @@ const began = Date.now();
 const say = (text: string) =>
   process.stdout.write(`[${((Date.now() - began) / 1_000).toFixed(0).padStart(4)} s] ${text}\n`);
 
-/** The suites of each stage: who has a token of Cognito sees every row; who has claims sees what they name. */
+/** The suites of each stage: in `cognito` the caller's record says whose rows it sees, in `claims` its token does. */
 const SUITES = [
   { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
   { stage: 'cognito', files: ['test/deployed/partners.test.ts'] },
@@ -39,14 +39,14 @@ const SUITES = [
   { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
 
-/** All of them, or those that are named. */
+/** All suites, or those named on the command line. */
 const given = process.argv.slice(2);
 const chosen = SUITES.map(({ stage, files }) => ({
   stage,
   files: files.filter((file) => given.length === 0 || given.includes(file)),
 })).filter(({ files }) => files.length > 0);
 
-/** The house's own client, which sees every row as the suites expect, and the probe's. */
+/** Adds partners `house`, whose client the suites use, and `probe`; both see every row. */
 async function addHouse(partner: (...parameters: string[]) => Promise<string>) {
   const everything = ['--publisher-companies', 'every-company', '--advertiser-companies', 'every-company'];
   const output = await partner(

@@ -1,4 +1,4 @@
-/** What docs/runbook.md has for 3 am, run as it stands there. */
+/** Runs every shell block of docs/runbook.md as it is written there. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const blocks = new Map(
   [...runbook.matchAll(/^ *```sh (\S+)\n(.*?)^ *```$/gms)].map(([, name = '', text = '']) => [name, text]),
 );
 
-/** Not run here: the emulator has one secret a client. */
+/** Not run here: the emulator has only one secret for each client. */
 const NOT_HERE = ['new-secret.sh'];
 const ran = new Set<string>();
 
@@ -58,7 +58,7 @@ const get = async (redirect: 'follow' | 'manual' = 'follow') => {
 };
 const pulled = async () => (await get()).text();
 
-/** The query of the report's file, by the objects that there are. */
+/** The execution of the report's file, read from the file's key. */
 async function queryOfReport(): Promise<string> {
   const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
   const listed = await aws(
@@ -69,7 +69,7 @@ async function queryOfReport(): Promise<string> {
   return id;
 }
 
-/** How long a function goes by what it has read, and some seconds for the requests. */
+/** A function keeps what it read for a minute; some seconds more are for the requests. */
 const MINUTE = { timeout: 75_000, interval: 2_000 };
 
 describe('a request', () => {
@@ -128,7 +128,7 @@ describe('a day', () => {
 });
 
 describe('a file', () => {
-  it('is handed over by a link', async () => {
+  it('is downloaded by a presigned URL made by hand', async () => {
     const link =
       (await run('a-link-by-hand.sh', { QUERY: await queryOfReport() })).trim().split('\n').at(-1) ?? '';
     const answer = await fetch(link);
@@ -136,12 +136,12 @@ describe('a file', () => {
     expect(await answer.text()).toMatch(/^"Day"/);
   });
 
-  it('is made again where it was dropped', async () => {
+  it('is made again after it was dropped', async () => {
     await run('drop-one-report.sh', { QUERY: await queryOfReport() });
     expect(await pulled()).toBe(report);
   });
 
-  it('of a partner is deleted: a link to it leads nowhere, and the next request makes it again', async () => {
+  it('of a partner is deleted: an earlier link is a 404, and the next request makes the file again', async () => {
     const link = (await get('manual')).headers.get('location') ?? '';
     expect((await fetch(link)).status).toBe(200);
     await run('delete-reports.sh', { PARTNER: NAME });
@@ -234,6 +234,6 @@ describe('a partner', () => {
   });
 });
 
-it('every block of the runbook was run, but for those that can not be run here', () => {
+it('every block of the runbook was run, except those that can not be run here', () => {
   expect([...ran, ...NOT_HERE, 'shell.sh'].sort()).toEqual([...blocks.keys()].sort());
 });

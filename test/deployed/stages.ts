@@ -4,14 +4,13 @@ import { CLAIMS } from './claims.ts';
 
 const common: StageInput = {
   ...dev,
-  // The suites ask as fast as they can, from one address.
+  // The suites send requests as fast as they can, from one address and as one partner.
   throttling: { requestsPerSecond: 1_000, burst: 2_000 },
   maxRequestsPerAddress: 100_000,
-  // And as one partner.
   queries: { ...dev.queries, underWayPerPartner: 1_000 },
 };
 
-/** An operator's own stages: one with the identity provider that comes with it, one with another that was there. */
+/** The lane's stages: one with a Cognito of its own, one with an identity provider that existed before. */
 export const stages: Readonly<Record<string, StageInput>> = {
   cognito: {
     ...common,

@@ -9,14 +9,14 @@ import { freePort, stopServer, untilReady } from '../server-process.ts';
 const START_MS = 60_000;
 const STOP_MS = 5_000;
 
-/** An AWS on loopback that no one here wrote, with the bends of `emulator.py`. It enforces IAM, and speaks TLS. */
+/** MiniStack on loopback, with the bends of `emulator.py`. It enforces IAM and speaks TLS. */
 export interface Emulator extends AsyncDisposable {
   readonly url: string;
-  /** By which Node.js, the AWS CLI and curl trust its certificate. */
+  /** Environment variables by which Node.js, the AWS CLI and curl trust its certificate. */
   readonly trust: Readonly<Record<string, string>>;
-  /** What goes wrong there, as JSON: read at each query. */
+  /** The file with the faults as JSON; the emulator reads it at each call. */
   readonly faultsFile: string;
-  /** Where its own words are. */
+  /** The file with its output. */
   readonly log: string;
 }
 
@@ -31,7 +31,7 @@ export async function startEmulator(commands: string, directory: string): Promis
   const child = spawn(join(commands, 'python'), [join(import.meta.dirname, 'emulator.py')], {
     stdio: ['ignore', output.fd, output.fd],
     env: {
-      // Its functions run on the Node that stands first here.
+      // The emulator runs functions on the first Node.js in this PATH.
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       TMPDIR: scratch,
@@ -39,7 +39,7 @@ export async function startEmulator(commands: string, directory: string): Promis
       AUTH: 'true',
       USE_SSL: '1',
       GATEWAY_PORT: String(port),
-      // These two would listen on every interface.
+      // If enabled, these two listen on every interface.
       IOT_MTLS_ENABLED: 'false',
       SFTP_ENABLED: 'false',
       LOG_LEVEL: 'WARNING',

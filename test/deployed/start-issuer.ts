@@ -10,11 +10,11 @@ interface SignRequest {
   readonly options?: { readonly header?: Record<string, unknown> | null } | null;
 }
 
-/** JSON knows no undefined: null says that a member is to be left out. */
+/** JSON has no undefined: a null member is to be left out. */
 const leftOut = (members: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(members).map(([name, value]) => [name, value ?? undefined]));
 
-/** An identity provider that was there before the service: what stage `claims` is deployed with. */
+/** Starts the identity provider that stage `claims` is deployed with, as one that existed before the service. */
 export async function startIssuer() {
   const provider = await startIdentityProvider({ clients: CLIENTS });
   const server = createServer(async (request, response) => {
@@ -24,7 +24,7 @@ export async function startIssuer() {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    /** POST claims, get a token: for those that no provider would issue. */
+    /** POST claims here to get a token, also one that no provider would issue. */
     signUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     environment: {
       LANE_ISSUER: provider.issuer,

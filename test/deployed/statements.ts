@@ -1,10 +1,10 @@
 import { reports } from '../../lib/report/catalogue.ts';
 
-/** How a statement of a function's role is known to be needed, and to be enough. */
+/** How a statement of a function's role is known to be needed. */
 export type Proof =
   /** `permissions.test.ts` takes it away from the deployed role and sees the function fail. */
   | 'here'
-  /** The emulator does not ask for it; AWS does, as this document of its says. */
+  /** AWS needs it, as this AWS document says; the emulator works without it. */
   | { readonly awsOnly: string };
 
 const reportFunctions = reports.map(({ name }) => name);
@@ -30,7 +30,7 @@ const ATHENA_GLUE =
 
 /**
  * Every statement of every function's role. Athena reads tables and events, and writes its results, with the rights of
- * whoever starts the query; the emulator's does so without any, so that those statements can't be proven here.
+ * whoever starts the query. The emulator's Athena needs no rights for that, so those statements can't be proven here.
  */
 export const statements: readonly {
   readonly sid: string;

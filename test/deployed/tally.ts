@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** What vitest's JSON reporter tells, as far as it is read here. */
+/** The part of vitest's JSON report that is read here. */
 interface VitestReport {
   readonly testResults: readonly {
     readonly name: string;
@@ -8,13 +8,13 @@ interface VitestReport {
   }[];
 }
 
-/** What the lane has run. */
+/** How many cases the lane has run, by kind. */
 export interface Tally {
-  /** Asked the deployed URL. */
+  /** Cases that requested the deployed URL. */
   endToEnd: number;
-  /** A function was seen to fail without a statement of its role. */
+  /** Cases in which a function failed without a statement of its role. */
   statements: number;
-  /** Of roles, of the runbook and of a deployment's life. */
+  /** Further cases of roles, of the runbook and of a deployment's life. */
   others: number;
   failed: number;
   leftOut: number;
@@ -22,7 +22,7 @@ export interface Tally {
 
 export const emptyTally = (): Tally => ({ endToEnd: 0, statements: 0, others: 0, failed: 0, leftOut: 0 });
 
-/** Adds what a suite's JSON report tells. */
+/** Adds the cases of a suite's JSON report. */
 export async function count(tally: Tally, reportFile: string): Promise<void> {
   const { testResults }: VitestReport = JSON.parse(await readFile(reportFile, 'utf8'));
   for (const { name, assertionResults } of testResults)

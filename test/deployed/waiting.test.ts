@@ -4,7 +4,7 @@ import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { SLOWNESS } from './emulator-faults.ts';
 
-/** API Gateway's own limit. */
+/** API Gateway's limit for one request. */
 const GATEWAY_MS = 29_000;
 
 const events = knownEvents(78, 200);
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-describe('a query that takes longer than a request may', () => {
+describe('a query that takes longer than API Gateway lets a request take', () => {
   it('is delivered through the waiting room, each step within the gateway’s limit', async () => {
     service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: 35_000 / SLOWNESS }]);
     const urls: string[] = [];

@@ -30,7 +30,7 @@ describe('docs/contract.md', () => {
       expect(sectionOf('The two reports')).toContain(`\`GET /reporting/${name}\``);
   });
 
-  it('says the limits that the service goes by', () => {
+  it('states the limits of the service', () => {
     expect(sectionOf('Limits')).toContain(`| window | ${MAX_WINDOW_DAYS} days |`);
     expect(sectionOf('The window')).toContain(`${MAX_WINDOW_DAYS} days at most`);
     expect(sectionOf('Filters')).toContain(`1 to ${MAX_TEXT_CHARACTERS} characters`);

@@ -27,14 +27,14 @@ function faultOf(from: string, link: string): string | undefined {
 }
 
 describe('the documents', () => {
-  it('link to pages and anchors that are there', () => {
+  it('link only to pages and anchors that exist', () => {
     const links = pages.flatMap((page) => linksOf(read(page)).map((link) => [page, link] as const));
     expect(links.length).toBeGreaterThan(60);
     expect(links.map(([page, link]) => faultOf(page, link)).filter(Boolean)).toEqual([]);
   });
 
-  it('name files that are there', () => {
-    // A record that was amended tells of what was.
+  it('name only files that exist', () => {
+    // A decision record that was amended may name files of the past.
     const current = pages.filter(
       (page) => !page.startsWith('docs/decisions/') || /^\*[\d-]+ · holds\*$/m.test(read(page)),
     );
@@ -49,7 +49,7 @@ describe('the documents', () => {
     expect(named.filter(([, file]) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it('have the anchors that code names', () => {
+  it('have every anchor that code names', () => {
     const named = sources.flatMap((file) =>
       [...read(file).matchAll(/\bdocs\/([\w/.-]+\.md(?:#[\w-]+)?)/g)].map(
         ([, link = '']) => [file, `${relative(dirname(file), 'docs')}/${link}`] as const,

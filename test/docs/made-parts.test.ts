@@ -7,13 +7,13 @@ import { madeParts } from '../../tools/docs/made-parts.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-describe('what is made of a page', () => {
+describe('the generated part of a page', () => {
   it.each([...madeParts(root)])('$page is as npm run docs writes it', ({ page, make }) => {
     const text = readFileSync(join(root, page), 'utf8');
     expect(text).toBe(make(text));
   });
 
-  it('takes the place of what stood there, and of nothing else', () => {
+  it('replaces what stood between its marks, and nothing else', () => {
     const page =
       'a\n<!-- X, made by `npm run docs`; edits here are lost. -->\nold\n<!-- The end of what is made. -->\nb\n';
     const made = withMadePart(page, 'X', 'new');
@@ -24,7 +24,7 @@ describe('what is made of a page', () => {
 });
 
 describe('the decision records', () => {
-  it('are numbered without holes', () => {
+  it('are numbered without gaps', () => {
     const numbers = readDecisions(join(root, 'docs/decisions')).map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, index) => index + 1));
   });

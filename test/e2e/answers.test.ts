@@ -14,7 +14,7 @@ const events = knownEvents(42, 200);
 const question = { fields: ['Day', 'Clicks'], start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const expected = expectedReport('publisherperformance', events.publisher_events, question);
 const query = queryOf(question);
-/** By the register and by claims. */
+/** Claims that open every row: `client_id` by the register, the others where claims say whose rows. */
 const EVERY_COMPANY = { client_id: 'house', publisher_companies: '*', advertiser_companies: '*' };
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
@@ -30,14 +30,14 @@ const locationOf = async () => {
 };
 
 describe('the answer to a good request', () => {
-  it('is 303 with a Location that is not to be stored', async () => {
+  it('is 303 with a Location and Cache-Control: no-store', async () => {
     const response = await service.request('publisherperformance', query);
     expect(response.status).toBe(303);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(new URL(response.headers.get('location') ?? '').origin).toBe(service.stack.storageUrl);
   });
 
-  it('says in words what to do, without the URL, which logs must not hold', async () => {
+  it('has a text that says what to do, without the URL, as logs must not hold it', async () => {
     const response = await service.request('publisherperformance', query);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(await response.text()).toBe(
@@ -63,7 +63,7 @@ describe('the answer to a good request', () => {
     expect(await download.text()).toBe(expected);
   });
 
-  it('leads nowhere once tampered with', async () => {
+  it('leads to a 403 once its URL was changed', async () => {
     const location = new URL(await locationOf());
     const longer = new URL(location);
     longer.searchParams.set('X-Amz-Expires', '600');
@@ -73,7 +73,7 @@ describe('the answer to a good request', () => {
     for (const url of [longer, elsewhere, unsigned]) expect((await fetch(url)).status).toBe(403);
   });
 
-  it('leads nowhere once expired', async () => {
+  it('leads to a 403 once its URL has expired', async () => {
     const hasty = await startService(events, { functionEnv: { [ENV.downloadUrlSeconds]: '1' } });
     try {
       const response = await hasty.request('publisherperformance', query);
@@ -85,7 +85,7 @@ describe('the answer to a good request', () => {
     }
   });
 
-  it('is refused by the store together with the token, as S3 refuses it', async () => {
+  it('leads to a 400 where the token is sent to S3 as well', async () => {
     const download = await fetch(await locationOf(), {
       headers: { Authorization: `Bearer ${service.token}` },
     });
@@ -93,7 +93,7 @@ describe('the answer to a good request', () => {
     expect(await download.text()).toContain('Only one auth mechanism allowed');
   });
 
-  it('does not depend on how brackets are written, nor on the order of the parameters', async () => {
+  it('does not depend on how brackets are encoded, nor on the order of the parameters', async () => {
     const filtered = { ...question, filters: { ContainerId: ['100', '101'] } };
     const expectedCsv = expectedReport('publisherperformance', events.publisher_events, filtered);
     const base = queryOf(question);
@@ -124,14 +124,14 @@ describe('the answer to a request that admits gzip', () => {
     expect(response.headers.get('vary')).toBe('Accept-Encoding');
     return response.headers.get('location') ?? '';
   };
-  /** As it comes over the wire, whatever the client asks for. */
+  /** The body as it comes over the wire: unlike fetch, this decodes nothing. */
   const bytesAt = async (url: string) => {
     const get = url.startsWith('https:') ? getEncrypted : getPlain;
     const [response] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
     return { headers: response.headers, body: await buffer(response) };
   };
 
-  it('leads to a zipped file that is the plain one decoded, with its name and type', async () => {
+  it('leads to a zipped file that decodes to the plain one and has its name and type', async () => {
     const { headers, body } = await bytesAt(await locationOfZipped());
     expect(headers['content-encoding']).toBe('gzip');
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -142,7 +142,7 @@ describe('the answer to a request that admits gzip', () => {
     expect(headers['x-amz-meta-query-execution-id']).toBeTruthy();
   });
 
-  it('is read like any other by a client that decodes on its own', async () => {
+  it('is read like any other by a client that decodes gzip by itself', async () => {
     const response = await service.request('publisherperformance', query, {
       headers: zipped.headers(),
       redirect: 'follow',
@@ -151,7 +151,7 @@ describe('the answer to a request that admits gzip', () => {
     expect(await response.text()).toBe(expected);
   });
 
-  it('gives a part of the zipped file where a part is asked for, for a download to go on', async () => {
+  it('leads to a zipped file that answers Range requests, so that a download can resume', async () => {
     const url = await locationOfZipped();
     const { body } = await bytesAt(url);
     const part = await fetch(url, { headers: { Range: 'bytes=10-19', 'Accept-Encoding': 'identity' } });
@@ -159,7 +159,7 @@ describe('the answer to a request that admits gzip', () => {
     expect(part.headers.get('content-range')).toBe(`bytes 10-19/${body.length}`);
   });
 
-  it('is one file, made by no query of its own, however many ask at once', async () => {
+  it('leads ten requests at once to one plain file and to its one zipped copy', async () => {
     const asked = queryOf({ ...question, fields: ['ContainerId', 'Clicks'] });
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
@@ -200,7 +200,7 @@ describe('the answer to HEAD', () => {
     ['no token', `/reporting/publisherperformance?${query}`, { Authorization: '' }],
     ['a download that is not there', `/reporting/downloads/${'A'.repeat(43)}/1`],
     ['the OpenAPI document', '/openapi.json'],
-    ['nothing', '/reporting/nothing'],
+    ['an unknown path', '/reporting/nothing'],
   ])('has the status and the headers of GET, and no body: %s', async (_, path, headers) => {
     await get(path, headers);
     const expected = await get(path, headers);
@@ -269,7 +269,7 @@ describe('the answer to a bad request', () => {
     ]);
   });
 
-  it('quotes what the caller wrote, without making it longer or letting it out of the text', async () => {
+  it('quotes what the caller wrote, escaped as JSON and cut to 100 characters', async () => {
     const response = await service.request(
       'publisherperformance',
       `${query}&${encodeURIComponent('<script>"\u0000')}=1`,
@@ -395,11 +395,11 @@ describe('the answer to a token', () => {
     ['the scope in a list named scope', () => ({ scope: ['other', service.stack.scope] })],
     ['an ES256 signature', () => ({ scope: service.stack.scope }), { algorithm: 'ES256' }],
     ['an EdDSA signature', () => ({ scope: service.stack.scope }), { algorithm: 'EdDSA' }],
-  ])('is good with %s', async (_, claims, options) => {
+  ])('is 303 with %s', async (_, claims, options) => {
     expect(await answerTo(await sign(claims(), options))).toEqual(good);
   });
 
-  it('takes the scheme in any case', async () => {
+  it('is 303 with the scheme "bearer" in lower case', async () => {
     expect(await answerTo((await sign({ scope: service.stack.scope })).replace('Bearer', 'bearer'))).toEqual(
       good,
     );
@@ -412,8 +412,8 @@ describe('the answer to a token', () => {
     ['the API without its scope', () => ({ scope: apiScope() })],
     // Any app of an Entra ID tenant can get such a token.
     ['the API in aud alone', () => ({ aud: apiScope() })],
-    ['the scope in another case', () => ({ scope: service.stack.scope.toUpperCase() })],
-    ['a scope of another shape', () => ({ scp: { [service.stack.scope]: true } })],
+    ['the scope in upper case', () => ({ scope: service.stack.scope.toUpperCase() })],
+    ['the scope as a key of an object', () => ({ scp: { [service.stack.scope]: true } })],
   ])('is 401 “Not authorized to this endpoint.” with %s', async (_, claims) => {
     expect(await answerTo(await sign(claims()))).toEqual(notForHere());
   });
@@ -432,19 +432,19 @@ describe('the answer to a token', () => {
     ],
     ['has a broken signature', async () => `${(await sign(scoped())).slice(0, -8)}AAAAAAAA`],
     [
-      'has other claims under a good signature',
+      'has claims that its signature does not cover',
       async () => {
         const [header, , signature] = (await sign(scoped())).split('.');
         return `${header}.${base64url({ ...scoped(), iss: service.stack.identityProvider.issuer, exp: 9e9 })}.${signature}`;
       },
     ],
     ['is no JWT', () => 'Bearer abc'],
-    ['is three words of nonsense', () => 'Bearer a.b.c'],
+    ['has three parts that are no JSON', () => 'Bearer a.b.c'],
     [
       'has claims that are no object',
       () => `Bearer ${base64url({ alg: 'RS256', kid: 'x' })}.${Buffer.from('[]').toString('base64url')}.AAAA`,
     ],
-  ])('is 401 where it %s', async (_, authorization) => {
+  ])('is 401 where the token %s', async (_, authorization) => {
     expect(await answerTo(await authorization())).toEqual(bad);
   });
 
@@ -458,20 +458,20 @@ describe('the answer to a token', () => {
   it.each([
     ['is missing', undefined],
     ['is of another scheme', 'Basic cGFydG5lcjpzZWNyZXQ='],
-    ['is empty', 'Bearer '],
-    ['is two', 'Bearer a.b.c, Bearer d.e.f'],
+    ['has no token', 'Bearer '],
+    ['holds two tokens', 'Bearer a.b.c, Bearer d.e.f'],
     ['has no scheme', 'a.b.c'],
-  ])('is 401 where it %s', async (_, authorization) => {
+  ])('is 401 where the Authorization header %s', async (_, authorization) => {
     expect(await answerTo(authorization)).toEqual(none);
   });
 
-  it('comes before anything is said of the request', async () => {
+  it('is 401 before the query is checked', async () => {
     expect(await answerTo('Bearer abc', 'requestedFields=Nothing')).toEqual(bad);
     expect(await answerTo(await sign({}), 'requestedFields=Nothing')).toEqual(notForHere());
   });
 });
 
-describe('the answer while something of ours is broken', () => {
+describe('the answer while a part of the service is broken', () => {
   const opaque = {
     type: 'urn:problem-type:performance-reports:internal-error',
     title: 'Internal error',
@@ -496,7 +496,7 @@ describe('the answer while something of ours is broken', () => {
     }
   });
 
-  it('is 502 where the function dies under the request', async () => {
+  it('is 502 where the function dies during the request', async () => {
     const dying = await startService(knownEvents(1, 5));
     try {
       dying.stack.faults.set([{ on: 'query', delayMs: 5_000 }]);

@@ -36,7 +36,7 @@ beforeEach(async () => {
   await write('2026-03-01', 1);
 });
 
-/** A record in every table that is missing but the publisher's. */
+/** Writes one record into every missing table, except the publisher's. */
 async function writeOthers(): Promise<void> {
   for (const { table } of reports)
     if (table !== 'publisher_events' && !existsSync(join(lake, table)))
@@ -81,7 +81,7 @@ const statesOf = ({ body }: Answer) => body.days.map(({ day, state }) => `${day}
 const versionOf = ({ body }: Answer, day: string) => body.days.find((found) => found.day === day)?.version;
 
 describe('GET /reporting/{report}/days', () => {
-  it('names the days that hold events, what they are, and the window', async () => {
+  it('names the window, and the days that hold events with state and version', async () => {
     await write('2026-03-03', 1);
     await mark('2026-03-01');
     await mkdir(folder('2026-03-02'));
@@ -100,7 +100,7 @@ describe('GET /reporting/{report}/days', () => {
     });
   });
 
-  it('does not know whether days are complete where none is marked, not in the month before either', async () => {
+  it('calls days unknown while no day of the window or of the month before it is marked', async () => {
     expect(statesOf(await days(...MARCH))).toEqual(['2026-03-01 unknown']);
     await write('2026-02-20', 1);
     await mark('2026-02-20');
@@ -140,7 +140,7 @@ describe('GET /reporting/{report}/days', () => {
     expect(report.headers.get('Data-Version')).toBe(versionOf(await days(...MARCH), '2026-03-02'));
   });
 
-  it('leads to files that can be resumed, asked for again and told apart', async () => {
+  it('gives the version that the report’s file carries, which answers Range and If-None-Match', async () => {
     await write('2026-03-02', 5);
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
@@ -183,13 +183,13 @@ describe('GET /reporting/{report}/days', () => {
     expect(new Set(body.days.map(({ state }) => state))).toEqual(new Set(['final']));
   });
 
-  it('tells each report of its own table', async () => {
+  it('names the days of the report’s own table', async () => {
     const january = ['2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'] as const;
     expect(statesOf(await days(...january, service.token, DAY.advertiser))).toEqual(['2026-01-01 unknown']);
     expect(statesOf(await days(...january))).toEqual([]);
   });
 
-  it('says of a table that is missing altogether that it is, and so does the report', async () => {
+  it('is 404 no-records where the table is missing, and so is the report', async () => {
     await rm(join(lake, 'advertiser_events'), { recursive: true });
     const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
     expect({ status, body }).toMatchObject({
@@ -209,7 +209,7 @@ describe('GET /reporting/{report}/days', () => {
     expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
   });
 
-  it('and the report are empty where the last file of a table is taken back, until the next one is there', async () => {
+  it('is empty, as the report is, after the table’s last file is removed and until the next one is there', async () => {
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-01T00:00:00Z&endExclusive=2026-04-01T00:00:00Z&api-version=1.0';
     const csv = async () =>
@@ -225,7 +225,7 @@ describe('GET /reporting/{report}/days', () => {
     expect(statesOf(await days(...MARCH))).toEqual(['2026-03-01 final']);
   });
 
-  it('refuses everything that is wrong with a request, at once', async () => {
+  it('names every fault of a request in one answer', async () => {
     const ask = async (query: string) => {
       const response = await fetch(`${service.stack.apiUrl}/reporting/${DAY.publisher}/days?${query}`, {
         headers: { Authorization: `Bearer ${service.token}` },
@@ -261,7 +261,7 @@ describe('GET /reporting/{report}/days', () => {
     ['publisher-one', ['publisherCompanies']],
     ['advertiser', ['advertiserCompanies']],
     ['nobody', []],
-  ])('answers %s of the reports that belong to its %j', async (clientId, seen) => {
+  ])('answers %s only for the reports that belong to its %j', async (clientId, seen) => {
     const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
     const token = await accessToken({ ...service.stack, ...client });
     const statuses = reports.map(async ({ name }) => (await days(...MARCH, token, name)).status);

@@ -65,7 +65,7 @@ const problemOf = async (response: Response) => ({
   status: response.status,
   slug: ((await response.json()) as { type: string }).type.split(':').at(-1),
 });
-/** Sets faults, and counts what else is named. */
+/** Sets the faults. The function that it returns counts the calls that each of `matches` has met. */
 function watching(faults: readonly FaultInput[], ...matches: readonly Pick<FaultInput, 'on' | 'match'>[]) {
   service.stack.faults.set([...faults, ...matches]);
   return () =>
@@ -74,7 +74,7 @@ function watching(faults: readonly FaultInput[], ...matches: readonly Pick<Fault
       .slice(faults.length)
       .map(({ matched }) => matched);
 }
-/** Without it, a zipped file is made beside the plain one. */
+/** Without this header fetch admits gzip, and a zipped file is made beside the plain one. */
 const PLAIN = { headers: { 'Accept-Encoding': 'identity' } };
 const QUERIES = { on: 'query', match: 'SELECT' } as const;
 
@@ -85,7 +85,7 @@ async function empty(prefix: string): Promise<void> {
 }
 
 describe('a day that is restated long after it was closed', () => {
-  it('is shown by the report that was asked before, and by its sister', async () => {
+  it('is in the same report when asked again and in one with a metric more; the earlier file stays as it was', async () => {
     const question: Question = {
       fields: ['Clicks'],
       start: '2026-01-25T00:00:00Z',
@@ -132,21 +132,21 @@ describe('a waiting URL that is fetched by four at a time', () => {
   });
 });
 
-describe('a bucket from which objects have gone', () => {
+describe('a results bucket that has lost objects', () => {
   it.each([
     ['the file', ['reports/']],
     ["the engine's result", ['athena/']],
     ['both', ['reports/', 'athena/']],
     ['the record', ['orders/']],
     ['everything', ['reports/', 'athena/', 'orders/', 'tickets/']],
-  ])('is filled again: %s', async (_, prefixes) => {
+  ])('is filled again by the next request: %s', async (_, prefixes) => {
     const question = freshQuestion();
     await pull(question);
     for (const prefix of prefixes) await empty(prefix);
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('costs a new query where the result has gone while a caller waits', async () => {
+  it('costs a new query where the result is lost while a caller waits', async () => {
     const question = freshQuestion();
     service.stack.faults.set([{ on: 'query', delayMs: 800 }]);
     const url = await locationOf(await ask(question));
@@ -159,7 +159,7 @@ describe('a bucket from which objects have gone', () => {
 describe('the publication of a large result', () => {
   const large: FaultInput = { on: 'query', resultBytes: LARGE_BYTES };
 
-  it('is tried three times and then given up: whoever waits is told, and the next request asks anew', async () => {
+  it('is tried three times; then all who wait get a 500, and the next request gets the report', async () => {
     const question = freshQuestion();
     // The result goes after the query has succeeded and before the publisher has begun.
     service.stack.faults.set([large, { on: 's3', match: 'GET publications/', delayMs: 2_500, times: 1 }]);
@@ -175,7 +175,7 @@ describe('the publication of a large result', () => {
       }),
     );
     expect(answers).toEqual(Array(12).fill({ status: 500, slug: 'internal-error' }));
-    // It is read by the publisher's three tries, and by the function that notes the end.
+    // The request for it was read by the publisher's three tries, and by the function that records the failure.
     expect(service.stack.faults.current()[1]?.matched).toBe(4);
     service.stack.faults.set([]);
     expect(await pull(question)).toBe(expected(question));
@@ -183,7 +183,7 @@ describe('the publication of a large result', () => {
 });
 
 describe('a query that its caller has left', () => {
-  it('is stopped when it has taken too long, and the newcomer is given the report', async () => {
+  it('is stopped when it has taken too long, and the next caller gets the report by a new query', async () => {
     const question = freshQuestion();
     const counts = watching([{ on: 'query', delayMs: 60_000, times: 1 }], QUERIES);
     expect((await ask(question)).status).toBe(303);

@@ -9,7 +9,7 @@ import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
 
 const WAIT_MS = 400;
-/** What a step may take: its wait, and beyond it calls, publishing, a busy machine. */
+/** The most that one step may take: the wait, and time for calls, for publishing and for a busy machine. */
 const STEP_MS = WAIT_MS + 3_000;
 
 const events = knownEvents(11, 200);
@@ -61,8 +61,8 @@ async function follow(question: Question) {
   return { steps, response, body: await response.text() };
 }
 
-describe('a query that outlives the wait', () => {
-  it('is delivered through a waiting room of URLs that differ, each within the limit', async () => {
+describe('a query that takes longer than one request waits', () => {
+  it('is delivered through waiting URLs that all differ, each answered in time', async () => {
     // The first request of a function takes longer than later ones.
     service.stack.faults.set([{ on: 'query', delayMs: 600 }]);
     await pull(freshQuestion());
@@ -90,7 +90,7 @@ describe('a query that outlives the wait', () => {
     expect((await curl).stdout).toBe(expected(one));
   });
 
-  it('takes a client that keeps Authorization as far as the store, which refuses it as S3 does', async () => {
+  it('leads a client that keeps Authorization to S3, which answers 400', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
     const headers = { Authorization: `Bearer ${service.token}` };
     const get = (url: string) =>
@@ -116,7 +116,7 @@ describe('a query that outlives the wait', () => {
     `/reporting/downloads/${'A'.repeat(43)}/1`,
     `/reporting/downloads/${'A'.repeat(43)}/x`,
     '/reporting/downloads/..%2Freports/1',
-  ])('is not to be had at %s', async (path) => {
+  ])('is not found at %s', async (path) => {
     const response = await fetch(service.stack.apiUrl + path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
@@ -158,7 +158,7 @@ describe('a query that outlives the wait', () => {
     }
   });
 
-  it('is delivered when it was queued and not run', async () => {
+  it('is delivered after Athena has kept it queued', async () => {
     service.stack.faults.set([{ on: 'query', queuedMs: 1_200 }]);
     const question = freshQuestion();
     expect(await pull(question)).toBe(expected(question));
@@ -166,7 +166,7 @@ describe('a query that outlives the wait', () => {
 });
 
 describe('identical requests', () => {
-  it('share one query while it is under way, and say so', async () => {
+  it('share one query while it runs, and say so in Cache-Status', async () => {
     service.stack.faults.set([
       { on: 'query', delayMs: 300 },
       { on: 'athena', match: 'StartQueryExecution' },
@@ -186,7 +186,7 @@ describe('identical requests', () => {
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);
   });
 
-  it('are answered from the copy, by three calls of S3 and none of Athena', async () => {
+  it('are answered from the copy, with three calls of S3 and none of Athena', async () => {
     const question = freshQuestion();
     const first = await ask(question);
     service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
@@ -199,7 +199,7 @@ describe('identical requests', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('are each queried where the lake can not be listed', async () => {
+  it('run a query each where the lake can not be listed', async () => {
     const unlisted = await startService(events, { eventsDirectory: undefined });
     try {
       unlisted.stack.faults.set([{ on: 'query', match: 'SELECT' }]);
@@ -215,38 +215,38 @@ describe('identical requests', () => {
   });
 });
 
-describe('an engine that fails', () => {
+describe('a query that fails', () => {
   const problem = async (question: Question) => {
     const { response, body } = await follow(question);
     return { status: response.status, slug: JSON.parse(body).type.split(':').at(-1) };
   };
 
-  it('once, in a way that may pass, is asked once more', async () => {
+  it('is retried once where Athena says that the failure is retryable', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 1 }]);
     const question = freshQuestion();
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('twice is a 500, and asked anew by the next request', async () => {
+  it('is a 500 after the second failure, and is run again for the next request', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 2 }]);
     const question = freshQuestion();
     expect(await problem(question)).toEqual({ status: 500, slug: 'internal-error' });
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('for good is a 500 at once, and asked anew by the next request', async () => {
+  it('is a 500 at once where the failure is final, and is run again for the next request', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'final', times: 1 }]);
     const question = freshQuestion();
     expect(await problem(question)).toEqual({ status: 500, slug: 'internal-error' });
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('at the limit of bytes scanned is a 400 that says what to do', async () => {
+  it('is a 400 report-too-large where it reached the limit of bytes scanned', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
     expect(await problem(freshQuestion())).toEqual({ status: 400, slug: 'report-too-large' });
   });
 
-  it('while a caller is in the waiting room is the same problem there', async () => {
+  it('is a 500 at the waiting URL too', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000, fail: 'final' }]);
     const { steps } = await follow(freshQuestion());
     expect(steps.at(-1)?.response.status).toBe(500);
@@ -254,7 +254,7 @@ describe('an engine that fails', () => {
 });
 
 describe('throttling', () => {
-  it('by S3 of some calls delays the report and nothing else', async () => {
+  it('by S3, of every third call, only delays the report', async () => {
     service.stack.faults.set([
       { on: 's3', match: 'PUT reports/', every: 3, throttle: true },
       { on: 's3', match: 'PUT orders/', every: 3, throttle: true },
@@ -265,7 +265,7 @@ describe('throttling', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('of Athena without end leads from one place to wait to the next, and to a 503 when the time is up', async () => {
+  it('by Athena, of every call, leads to waiting URLs and, when the time is up, to a 503', async () => {
     const impatient = await startService(events, {
       functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '1500' },
     });
@@ -284,7 +284,7 @@ describe('throttling', () => {
     }
   });
 
-  it('of S3 without end is a 503 with Retry-After, within the limit', async () => {
+  it('by S3, of every call, is a 503 with Retry-After, in time', async () => {
     service.stack.faults.set([{ on: 's3', throttle: true }]);
     const from = Date.now();
     const response = await ask(freshQuestion());
@@ -298,7 +298,7 @@ describe('a result too large to publish while the caller waits', () => {
   const MB = 1_000_000;
   const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
 
-  it('is published whole by the function with the time for it', async () => {
+  it('is published whole by the publishing function', async () => {
     service.stack.faults.set([{ on: 'query', resultBytes: 40 * MB }]);
     const question = freshQuestion();
     const { body } = await follow(question);
@@ -308,7 +308,7 @@ describe('a result too large to publish while the caller waits', () => {
     expect(body).toBe(csv.slice(0, csv.indexOf('\n') + 1) + rowsOf(csv).repeat(rounds));
   });
 
-  it('is delivered all the same when the process that publishes it is killed', async () => {
+  it('is delivered even when the process that publishes it is killed', async () => {
     service.stack.faults.set([
       { on: 'query', resultBytes: 40 * MB },
       { on: 's3', match: 'PUT reports/', delayMs: 300 },

@@ -69,7 +69,7 @@ describe('a caller, by the claims of its token', () => {
     expect(await filtered('1001')).toEqual({ status: 200, body: '"PublisherCompanyId","Opens","Revenue"\n' });
   });
 
-  it('opens the advertiser report by no publisher’s claim, nor the other way round', async () => {
+  it('gets no advertiser report by a publisher claim, and no publisher report by an advertiser claim', async () => {
     const spend: Question = { ...january, fields: ['Spend'] };
     expect(await get('advertiserperformance', spend, await tokenOf({ publisher_companies: '*' }))).toEqual(
       notAuthorized,
@@ -83,7 +83,7 @@ describe('a caller, by the claims of its token', () => {
     ['no claim', {}],
     ['an empty claim', { publisher_companies: '' }],
     ['a malformed claim', { publisher_companies: ['1000', 'all'] }],
-    ['a claim of another kind', { publisher_companies: true }],
+    ['a boolean claim', { publisher_companies: true }],
   ])('with %s is 401, whatever it asks for', async (_, claims) => {
     const token = await tokenOf(claims);
     expect(await get('publisherperformance', revenue, token)).toEqual(notAuthorized);
@@ -92,7 +92,7 @@ describe('a caller, by the claims of its token', () => {
     );
   });
 
-  it('waits in a room of its own', async () => {
+  it('gets its own rows through the waiting room too', async () => {
     const token = await tokenOf({ publisher_companies: 1002 });
     const slow = await startService(events, { functionEnv: { ...BY_CLAIMS, QUERY_WAIT_MS: '200' } });
     try {
@@ -111,7 +111,7 @@ describe('a caller, by the claims of its token', () => {
 });
 
 describe('the unrestricted caller', () => {
-  it('gets totals that are the sums over all companies and what belongs to none', async () => {
+  it('gets totals that are the sums over all companies and over the rows without a company', async () => {
     const everything = await tokenOf({ publisher_companies: '*' });
     const totals: Question = { ...january, fields: ['ServedAds', 'Opens', 'Clicks'] };
     const numbersOf = async (token: string) =>

@@ -61,7 +61,7 @@ const readerOf = (field: Field): Read => {
   return field.grain === 'hour' ? hour : day;
 };
 
-/** How a report's fields are read: the contract's as it says, and what came later as the catalogue says. */
+/** How a report's fields are read: the contract's as the contract says, later ones as the catalogue says. */
 function fieldsOf(report: string) {
   const dimensions = { ...DIMENSIONS[report] };
   const metrics = { ...METRICS };

@@ -53,7 +53,7 @@ async function latestQueries(count: number) {
 }
 
 describe('a partner that asks for more reports at once than its share', () => {
-  it('gets all of them by plain GETs, so many queries at a time', async () => {
+  it('gets all of them by plain GETs, with no more queries at a time than its share', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: QUERY_MS }]);
     const questions = Array.from({ length: 5 }, freshQuestion);
     expect(await Promise.all(questions.map(pull))).toEqual(questions.map(expected));
@@ -64,7 +64,7 @@ describe('a partner that asks for more reports at once than its share', () => {
     expect(Math.max(...atOnce)).toBe(MOST);
   });
 
-  it('gets the next one although the function was killed that started the others', async () => {
+  it('gets the next one after the function that started the others was killed', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: QUERY_MS, times: MOST }]);
     const lost = Array.from({ length: MOST }, () =>
       service.request('publisherperformance', queryOf(freshQuestion())).catch(() => undefined),
@@ -76,7 +76,7 @@ describe('a partner that asks for more reports at once than its share', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('is delivered while S3 throttles what is written of its share', async () => {
+  it('gets its report while S3 throttles writes to shares/', async () => {
     service.stack.faults.set([{ on: 's3', match: 'PUT shares/', throttle: true, times: 2 }]);
     const question = freshQuestion();
     expect(await pull(question)).toBe(expected(question));

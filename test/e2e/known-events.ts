@@ -53,7 +53,7 @@ const AMOUNTS = [
 ];
 const COUNTS = [0n, 1n, 1n, 1n, 2n, 17n, 9_007_199_254_740_993n];
 
-/** Instants around the hours, days and months of January 2026 where off-by-one errors live. */
+/** Times of day at the edges of hours and days, where off-by-one errors show. */
 const TIMES = [
   '00:00:00.000',
   '00:59:59.999',
@@ -129,7 +129,10 @@ export function knownEvents(seed: number, count: number): KnownEvents {
   return { ...contracts, ...withLaterColumns(seed, contracts, () => ({ event_time: time() })) };
 }
 
-/** The same with values in the columns, and in the tables, that came after the contract's, from draws of their own. */
+/**
+ * The values of the columns and tables that came after the contract's. They have a random stream of their own, so that
+ * the contract's values stay the same when a column is added.
+ */
 function withLaterColumns(
   seed: number,
   contracts: Readonly<Record<string, readonly EventRow[]>>,

@@ -25,7 +25,7 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  it('names its own address, whatever the caller says of it', async () => {
+  it('names its own address, whatever forwarding headers say', async () => {
     const headers = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'gopher' };
     const response = await get({
       headers: { ...headers, 'X-Forwarded-Port': '1', Forwarded: 'host=evil.example' },
@@ -33,7 +33,7 @@ describe('GET /openapi.json', () => {
     expect(await response.json()).toMatchObject({ servers: [{ url: service.gatewayUrl }] });
   });
 
-  it('is zipped for whoever admits it', async () => {
+  it('is zipped for callers that accept gzip', async () => {
     const answers = await Promise.all(
       ['gzip', 'identity'].map((encoding) => get({ headers: { 'Accept-Encoding': encoding } })),
     );
@@ -57,7 +57,7 @@ interface Parameter {
   readonly examples?: Record<string, { value: unknown }>;
 }
 
-/** The query that the document's examples of one name make, written as their styles say. */
+/** The query of all examples of one name in the document; `explode` says how each parameter is written. */
 function queryOfExample(
   parameters: readonly object[],
   example: string,

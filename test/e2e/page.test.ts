@@ -20,7 +20,7 @@ afterAll(() => service.close());
 const get = (path: string, init: RequestInit = {}) => fetch(`${service.gatewayUrl}${path}`, init);
 
 describe('GET /', () => {
-  it('is a page that loads what is there, and asks no other host but the downloads’', async () => {
+  it('is a page whose files all load, and which may connect to no other host but the downloads’', async () => {
     const response = await get('/');
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(response.headers.get('content-security-policy')).toContain(
@@ -46,7 +46,7 @@ describe('GET /', () => {
 
 describe('GET /reporting/fields', () => {
   it('is the catalogue, for anyone', async () => {
-    // By the proxy that holds it against the document.
+    // Through the proxy, which checks the answer against docs/openapi.json.
     const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
     expect(response.status).toBe(200);
     const document = (await response.json()) as {
@@ -99,7 +99,7 @@ describe('a page of a partner’s origin', () => {
     expect(await download.text()).toBe(report);
   });
 
-  it('reads what is wrong: of the request, of the token, of the path', async () => {
+  it('can read the problem of a bad request, of a missing token and of an unknown path', async () => {
     const faulty = await get('/reporting/publisherperformance', { headers: authorized(PARTNER) });
     const stranger = await get(path(), { headers: { Origin: PARTNER } });
     const nowhere = await get('/nowhere', { headers: { Origin: PARTNER } });
@@ -108,7 +108,7 @@ describe('a page of a partner’s origin', () => {
       expect(headers.get('access-control-allow-origin')).toBe(PARTNER);
   });
 
-  it('reads nothing where the stage does not name it', async () => {
+  it('can read nothing where the stage does not name the origin', async () => {
     const answer = await get(path(), { headers: authorized('https://evil.example'), redirect: 'manual' });
     expect(answer.headers.has('access-control-allow-origin')).toBe(false);
     expect(answer.headers.get('vary')).toBe('Accept-Encoding, Origin');
@@ -122,7 +122,7 @@ describe('the download host', () => {
       headers: { Origin: PARTNER, ...headers },
     });
 
-  it('answers the preflight of a download in parts, and of nothing that writes', async () => {
+  it('allows a preflight for Range, and none for PUT or Authorization', async () => {
     const parts = await preflight({
       'Access-Control-Request-Method': 'GET',
       'Access-Control-Request-Headers': 'range',
@@ -166,12 +166,12 @@ describe('the sample partners of one machine', () => {
     expect(await own.text()).toBe('"PublisherCompanyId"\n1000\n');
   });
 
-  it('have no token for a partner that is none, nor by a link', async () => {
+  it('get no token for an unknown name, nor by GET', async () => {
     expect((await get(`${PATH}/nosuch/token`, { method: 'POST' })).status).toBe(404);
     expect((await get(`${PATH}/house/token`)).status).toBe(404);
   });
 
-  it('are not there under a name of somebody else’s', async () => {
+  it('are not found under another Host header', async () => {
     const outgoing = send(`${service.gatewayUrl}${PATH}`, { headers: { Host: 'evil.example' } });
     outgoing.end();
     const status = await new Promise<number>((resolve) => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 afterEach(() => service.stack.faults.set([]));
 
-/** Ends what the functions have kept of the register, as a minute does. */
+/** Makes the functions forget what they have read of the register, as they do after a minute. */
 const forget = async () => {
   for (const sandbox of service.stack.sandboxes.values()) await sandbox.kill();
 };
@@ -66,7 +66,7 @@ describe('a partner of the register', () => {
     expect(await get('publisherperformance', revenue, { [claim]: client })).toEqual(reportOf([1000n, 1002n]));
   });
 
-  it('is not known by what else a token says', async () => {
+  it('is not known by any other claim', async () => {
     const client = await registered({ publisherCompanies: EVERY_COMPANY });
     for (const claims of [{ sub: client }, { client_id: [client] }, { client_id: '', sub: client }, {}])
       expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
@@ -83,17 +83,17 @@ describe('a partner of the register', () => {
     ['is not there', () => undefined],
     ['is inactive', (client) => aPartner({ client, publisherCompanies: EVERY_COMPANY, active: false })],
     ['names no companies', (client) => aPartner({ client })],
+    ['has a newer form', (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), form: 2 })],
     [
-      'is of a form to come',
-      (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), form: 2 }),
-    ],
-    [
-      'has a member that is not known',
+      'has an unknown member',
       (client) => ({ ...aPartner({ client, publisherCompanies: ['1000'] }), until: 1 }),
     ],
     ['names companies by numbers', (client) => ({ ...aPartner({ client }), publisherCompanies: [1000] })],
     ['names one company that is no id', (client) => aPartner({ client, publisherCompanies: ['1000', '*'] })],
-    ['takes a word for every company', (client) => ({ ...aPartner({ client }), publisherCompanies: 'all' })],
+    [
+      'names every company by another word',
+      (client) => ({ ...aPartner({ client }), publisherCompanies: 'all' }),
+    ],
     ['is another client’s', () => aPartner({ client: 'other', publisherCompanies: ['1000'] })],
     ['is no object', () => 'partner'],
     ['is null', () => null],
@@ -126,7 +126,7 @@ describe('a partner of the register', () => {
 });
 
 describe('a change of the register', () => {
-  it('holds for tokens that were issued before, once what was kept is a minute old', async () => {
+  it('applies to tokens issued before it, as soon as the functions read the register again', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     const claims = { client_id: client };
     expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
@@ -158,7 +158,7 @@ describe('a change of the register', () => {
     ['removed', ['Opens'], () => undefined],
     ['inactive', ['Clicks'], (client) => aPartner({ client, publisherCompanies: ['1000'], active: false })],
     ['unreadable', ['Revenue'], () => ({ form: 2 })],
-  ])('ends the waiting of a partner that is %s', async (_, fields, recordOf) => {
+  ])('makes the waiting URL 404 for a partner whose record is %s', async (_, fields, recordOf) => {
     const client = await registered({ publisherCompanies: ['1000'] });
     const url = await waitingUrl(client, question(fields));
     await service.stack.register(client, recordOf(client));
@@ -170,7 +170,7 @@ describe('a change of the register', () => {
     });
   });
 
-  it('narrows a report that is waited for, and widens it', async () => {
+  it('narrows or widens the rows of a report that is waited for', async () => {
     for (const [fields, before, after] of [
       [['ServedAds'], ['1000', '1001'], ['1001']],
       [['ServedAds', 'Clicks'], ['1000'], ['1000', '1002']],
@@ -200,7 +200,7 @@ describe('the register', () => {
       expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(reportOf([1000n]));
       return service.stack.faults.current().map(({ matched }) => matched) as [number, number];
     };
-    // So that a copy answers all of them.
+    // Makes the copy that answers all the calls below.
     await get('publisherperformance', revenue, { client_id: client });
     await forget();
     const [cold, allWhenCold] = await calls();
@@ -209,7 +209,7 @@ describe('the register', () => {
     expect(allWhenCold - allWhenWarm).toBe(1);
   });
 
-  it('that does not answer is no reason to refuse, nor to let in', async () => {
+  it('makes a 503 while S3 throttles it, neither a 401 nor a report', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     service.stack.faults.set([{ on: 's3', match: 'GET partners/', throttle: true }]);
     expect(await get('publisherperformance', revenue, { client_id: client })).toMatchObject({ status: 503 });

@@ -6,7 +6,7 @@ import { type Service, startService } from './service.ts';
 
 const events = knownEvents(20260101, 1_500);
 
-/** As the contract has them (2.1, 2.2). Fields that came later stand in the catalogue. */
+/** The contract's fields in its order. Fields that came later are in the catalogue alone. */
 const CONTRACT: Readonly<Record<string, string>> = {
   publisherperformance:
     'DateTime,Day,PlacementId,ContainerId,PublisherAccountId,PublisherCompanyId,DeviceOrProxy,ServedAds,Opens,Clicks,Revenue',
@@ -59,12 +59,15 @@ describe.each(reports)('GET /reporting/$name', ({ name, fields }) => {
 describe('GET /reporting/publisherperformance', () => {
   it.each<[string, Question]>([
     ['placement-level Opens where grouped by PlacementId', ask('PlacementId,Opens,ServedAds')],
-    ['container-level Opens where not', ask('ContainerId,Opens,ServedAds')],
+    ['container-level Opens where not grouped by PlacementId', ask('ContainerId,Opens,ServedAds')],
     [
       'container-level records left out where grouped by PlacementId, Opens or not',
       ask('PlacementId,ContainerId,Clicks'),
     ],
-    ['container-level records counted in where not', ask('ContainerId,Clicks,Revenue')],
+    [
+      'container-level records counted in where not grouped by PlacementId',
+      ask('ContainerId,Clicks,Revenue'),
+    ],
     ['one row of totals', ask('Opens,Clicks,Revenue,ServedAds')],
     [
       'one row of zeros where there is no data',
@@ -115,32 +118,35 @@ describe('GET /reporting/publisherperformance', () => {
       ask('Day,Clicks', { filters: { Day: ['2026-03-01T00:00:00Z'] } }),
     ],
     [
-      'several values and several fields',
+      'filters on several fields, with several values each',
       ask('ContainerId,Revenue', {
         filters: { PublisherAccountId: ['-2', '1'], ContainerId: ['100', '103'] },
       }),
     ],
     [
-      'a 64-bit id',
+      'a filter on a 64-bit id',
       ask('PublisherCompanyId,Clicks', { filters: { PublisherCompanyId: ['9223372036854775807'] } }),
     ],
-    ['an unknown id', ask('PublisherCompanyId,Clicks', { filters: { PublisherCompanyId: ['4'] } })],
     [
-      'filter[PlacementId] with container-level Opens: its containers’',
+      'a filter on an unknown id',
+      ask('PublisherCompanyId,Clicks', { filters: { PublisherCompanyId: ['4'] } }),
+    ],
+    [
+      'filter[PlacementId] with Opens: those of its containers',
       ask('Opens,Clicks,ServedAds,Revenue', { filters: { PlacementId: ['11'] } }),
     ],
     [
-      'the same by a dimension',
+      'filter[PlacementId] with Opens by a dimension',
       ask('ContainerId,Day,Opens,Clicks', { filters: { PlacementId: ['11', '12'] } }),
     ],
     [
-      'the same with other filters, which the look-up does not see',
+      'filter[PlacementId] with Opens and other filters, which the look-up of its containers ignores',
       ask('DeviceOrProxy,Opens,Clicks', {
         filters: { PlacementId: ['13'], DeviceOrProxy: ['phone', 'Zürich'] },
       }),
     ],
     [
-      'the same in a window that cuts hours',
+      'filter[PlacementId] with Opens in a window that cuts hours',
       ask('Opens,Clicks', {
         start: '2026-01-02T10:30:00Z',
         end: '2026-01-02T10:45:00Z',
@@ -148,7 +154,7 @@ describe('GET /reporting/publisherperformance', () => {
       }),
     ],
     [
-      'the same on a day within the window, whose containers are found in the whole window',
+      'filter[PlacementId] with Opens and a filter on a day: its containers are looked up in the whole window',
       ask('Opens,Clicks', { filters: { PlacementId: ['14'], Day: ['2026-01-03T00:00:00Z'] } }),
     ],
     [
@@ -156,7 +162,7 @@ describe('GET /reporting/publisherperformance', () => {
       ask('ContainerId,Clicks', { filters: { PlacementId: ['11'] } }),
     ],
     [
-      'filter[PlacementId] grouped by it: placement-level Opens',
+      'filter[PlacementId] with Opens grouped by PlacementId: placement-level Opens',
       ask('PlacementId,Opens', { filters: { PlacementId: ['11'] } }),
     ],
     [
@@ -167,7 +173,7 @@ describe('GET /reporting/publisherperformance', () => {
     await agrees('publisherperformance', question);
   });
 
-  it('leaves filter[PlacementId]’s other metrics alone when Opens is asked for as well', async () => {
+  it('gives the same other metrics under filter[PlacementId] with Opens as without', async () => {
     const filters = { PlacementId: ['11'] };
     const alone = await service.pull('publisherperformance', ask('Clicks,Revenue', { filters }));
     const together = await service.pull('publisherperformance', ask('Clicks,Revenue,Opens', { filters }));
@@ -179,13 +185,13 @@ describe('GET /reporting/advertiserperformance', () => {
   it.each<[string, Question]>([
     ['one row of totals', ask('Impressions,Clicks,Conversions,ConversionRevenue,Spend')],
     ['records without a placement where grouped by PlacementId', ask('PlacementId,Impressions')],
-    ['text with everything in it', ask('DemandOrigin,DeviceOrProxy,Spend')],
+    ['text with quotes, commas, line ends and emoji', ask('DemandOrigin,DeviceOrProxy,Spend')],
     [
       'a window that starts and ends inside an hour',
       ask('Day,Spend', { start: '2026-01-01T10:30:00Z', end: '2026-01-03T10:59:59Z' }),
     ],
     [
-      'filters on both sides',
+      'filters on advertiser and publisher companies',
       ask('CampaignId,Spend', { filters: { AdvertiserCompanyId: ['1', '2'], PublisherCompanyId: ['1000'] } }),
     ],
     ['a filter on a placement', ask('CreativeId,Clicks', { filters: { PlacementId: ['11'] } })],

@@ -16,8 +16,7 @@ import { startValidatingProxy } from './validating-proxy.ts';
 
 /**
  * The one-machine stack, or by `npm run test:deployed` a deployed stage, on events that a test made, and a caller with
- * a good token. Its `apiUrl` leads through a proxy
- * that holds every answer against the OpenAPI document.
+ * a good token. Its `apiUrl` leads through a proxy that checks every answer against the OpenAPI document.
  */
 export interface Service {
   readonly stack: Stack;
@@ -95,7 +94,7 @@ async function serviceOf({
     const path = `/reporting/${report}`;
     const response = await fetch(`${stack.apiUrl}${path}?${query}`, {
       redirect: 'manual',
-      // Plain, as most of the tests read it; those of gzip say so.
+      // Plain, as most tests read it; the tests of gzip set their own headers.
       headers: { Authorization: `Bearer ${token}`, Accept: 'text/csv', 'Accept-Encoding': 'identity' },
       ...init,
     });

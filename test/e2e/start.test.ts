@@ -30,7 +30,7 @@ interface Run {
   readonly exitCode: Promise<number | null>;
 }
 
-/** Starts it as `npm start` does, on a state directory of the test's own. */
+/** Starts the service as `npm start` does, on a state directory of the test's own. */
 function run(env: Record<string, string>): Run {
   const child = spawn(process.execPath, ['local/start.ts'], {
     env: { ...process.env, LOCAL_DIR: join(home, 'state'), PORT: '0', ...env },
@@ -48,7 +48,7 @@ const failure = async (env: Record<string, string>) => {
 };
 
 describe('npm start', () => {
-  it('serves the caller’s events, prints a curl that works, says where it is, and leaves nothing behind', async () => {
+  it('serves the caller’s events, prints a curl that works, writes stack.json, and leaves nothing behind', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory });
     await expect.poll(output, { timeout: 20_000 }).toContain('Ctrl-C');
     expect(output()).toMatch(/^1\. The page: open http:\/\/127\.0\.0\.1:\d+\/ in a browser/m);
@@ -84,7 +84,7 @@ describe('npm start', () => {
         ...['engineMs', 'queryMs', 'commit'],
       ].sort(),
     );
-    // Neither links nor tokens, whatever the line.
+    // No line may hold a presigned URL or a token.
     expect(output()).not.toMatch(/X-Amz-|eyJ/);
 
     const stackFile = join(home, 'state', 'stack.json');
@@ -104,7 +104,7 @@ describe('npm start', () => {
     ]);
     for (const url of [stack.apiUrl, stack.tokenUrl, stack.storageUrl, stack.athenaUrl, stack.faultsUrl])
       expect(['127.0.0.1', '127.0.0.2', '[::1]']).toContain(new URL(url).hostname);
-    // As on AWS, so that clients which keep a header within a host behave as they will there.
+    // Two hosts, as on AWS: a client that drops a header when the host changes must drop it here too.
     expect(new URL(stack.storageUrl).hostname).not.toBe(new URL(stack.apiUrl).hostname);
 
     child.kill('SIGINT');

@@ -16,7 +16,7 @@ export interface ValidatingProxy {
 export interface Site {
   /** The name that the gateway knows it by; without one, the caller's own. */
   readonly host?: string;
-  /** What stands before the service's own paths. */
+  /** The upstream's path before the service's own paths. */
   readonly basePath?: string;
 }
 

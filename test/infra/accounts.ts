@@ -1,6 +1,6 @@
 import type { StageInput } from '../../infra/stage.ts';
 
-/** What an operator with an empty account gets. */
+/** The stage of an operator with an empty account. */
 export const newAccount: StageInput = {
   keepData: false,
   apiScope: 'api://performance-reports',
@@ -18,7 +18,7 @@ export const newAccount: StageInput = {
   tags: { team: 'reporting' },
 };
 
-/** What an operator gets who has a bucket of events, an identity provider and a domain. */
+/** The stage of an operator who already has an events bucket, an identity provider and a domain. */
 export const grownAccount: StageInput = {
   ...newAccount,
   environment: { account: '123456789012', region: 'eu-west-1' },

@@ -100,7 +100,7 @@ describe('the functions', () => {
     }
   });
 
-  it('know the claims that entitle callers, where the stage has some', () => {
+  it('know the claims that say whose rows a caller sees, where the stage has claims', () => {
     for (const each of serving(ofType(grown, 'AWS::Lambda::Function')))
       expect(readConfig(environment(each)).entitlements).toEqual({
         by: 'claims',
@@ -117,7 +117,7 @@ describe('the functions', () => {
       if (/performance$|downloads/.test(String(handler.Properties['FunctionName'])))
         expect(Number(environment(handler)['QUERY_WAIT_MS']), path).toBeLessThan(functionMs);
       expect(functionMs).toBeLessThan(gatewayMs);
-      // More than that, a regional API takes on request alone.
+      // AWS allows a regional API more than that only on request.
       expect(gatewayMs).toBeLessThanOrEqual(29_000);
     }
   });
@@ -129,7 +129,7 @@ describe('the functions', () => {
     expect([memoryOf('downloads'), memoryOf('publisherperformance')]).toEqual([512, 1_769]);
   });
 
-  it('publish large results on request, three times at the most, and tell who waits of those given up', () => {
+  it('publish large results on request, try three times, and call `abandon` for those given up', () => {
     const rule = ofType(made, 'AWS::Events::Rule').find(({ Properties }) => Properties['EventPattern']);
     expect(resolved(rule?.Properties)).toMatchObject({
       EventPattern: {
@@ -167,7 +167,7 @@ describe('the functions', () => {
 });
 
 describe('the probe', () => {
-  it('asks at the address that partners have, as often as the stage says', () => {
+  it('requests the address that partners use, as often as the stage says', () => {
     const probe = ofType(grown, 'AWS::Lambda::Function').at(-1);
     expect(readProbeConfig(environment(probe as Resource))).toEqual({
       scope: 'api://performance-reports/.default',
@@ -185,7 +185,7 @@ describe('the probe', () => {
 describe('the firewall', () => {
   const [, { Properties: acl }] = named(made, 'FirewallAcl');
 
-  it('stands before the stage and lets pass what no rule stops', () => {
+  it('guards the API’s stage and allows what no rule blocks', () => {
     expect(acl).toMatchObject({ Scope: 'REGIONAL', DefaultAction: { Allow: {} } });
     expect((acl['Rules'] as { Name: string }[]).map(({ Name }) => Name)).toEqual([
       'requests-per-address',
@@ -253,13 +253,13 @@ describe('the API', () => {
       'requestOverride',
       'querystring',
       'identity.apiKey',
-      // Whoever writes a quote into it would break the line.
+      // A quote in it would break the log line.
       'userAgent',
     ])
       expect(Format).not.toContain(secret);
   });
 
-  it('answers in the shape of the service, for whatever reason it answers', () => {
+  it('answers by itself with problem documents, as the service does', () => {
     const answers = ofType(made, 'AWS::ApiGateway::GatewayResponse').map(({ Properties }) => Properties);
     expect(answers.map(({ ResponseType, StatusCode }) => `${ResponseType} ${StatusCode}`)).toEqual([
       'MISSING_AUTHENTICATION_TOKEN 404',
@@ -313,7 +313,7 @@ describe('pages of other origins', () => {
       .api,
   );
 
-  it('are let in by the functions, on every route, where the stage names them', () => {
+  it('are allowed by the functions, on every route, where the stage names them', () => {
     const preflights = routed(open).filter(({ method }) => method === 'OPTIONS');
     expect(preflights.map(({ path }) => path).sort()).toEqual(routes.map(({ path }) => path).sort());
     for (const { handler } of preflights) {
@@ -322,7 +322,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  it('may read the gateway’s own answers there, and nowhere else', () => {
+  it('may read the gateway’s own answers where the stage names origins, and not otherwise', () => {
     const allowed = (resources: typeof made) =>
       ofType(resources, 'AWS::ApiGateway::GatewayResponse').map(
         ({ Properties }) =>

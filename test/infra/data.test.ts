@@ -8,7 +8,7 @@ const kept = resourcesOf(buildStacks(grownAccount).data);
 
 const HIVE_TYPE: Record<string, string> = { varchar: 'string' };
 
-/** The Glue table of that name, with references put into words. */
+/** The Glue table of that name, with its references resolved. */
 const tableInput = (resources: typeof made, name: string) =>
   ofType(resources, 'AWS::Glue::Table')
     .map(({ Properties }) => resolved(Properties['TableInput']) as Record<string, unknown>)
@@ -84,7 +84,7 @@ describe('the buckets', () => {
       });
   });
 
-  it('keep no result longer than a week, and what waiting needs for two days', () => {
+  it('keep results for seven days, and what waiting requests need for two', () => {
     const [, { Properties }] = named(made, 'Results2');
     const { Rules } = Properties['LifecycleConfiguration'] as { Rules: Record<string, unknown>[] };
     expect(
@@ -100,7 +100,7 @@ describe('the buckets', () => {
     ]);
   });
 
-  it('take a report’s file once, whoever writes it', () => {
+  it('let a report’s file be written once, whoever writes it', () => {
     const [, policy] = named(made, 'ResultsPolicy');
     const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };
     expect(resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'))).toEqual({
@@ -116,7 +116,7 @@ describe('the buckets', () => {
     });
   });
 
-  it('keep what the register of partners held before a change', () => {
+  it('keep earlier versions of the register of partners', () => {
     const [, { Properties }] = named(made, 'PartnersD');
     expect(Properties).toMatchObject({
       VersioningConfiguration: { Status: 'Enabled' },
@@ -151,7 +151,7 @@ describe('the buckets', () => {
     expect(events.Properties['CorsConfiguration']).toBeUndefined();
   });
 
-  it('go with their stack, unless the stage keeps its data', () => {
+  it('are deleted with their stack, unless the stage keeps its data', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',
       'Delete',
@@ -165,7 +165,7 @@ describe('the buckets', () => {
 });
 
 describe('the workgroup', () => {
-  it('has a limit of whole bytes, however many gigabytes it is', () => {
+  it('has a limit in whole bytes, also for a fraction of a gigabyte', () => {
     const { data } = buildStacks({ ...newAccount, queries: { maxGigabytesScanned: 8.2 } });
     expect(ofType(resourcesOf(data), 'AWS::Athena::WorkGroup')[0]?.Properties).toMatchObject({
       WorkGroupConfiguration: { BytesScannedCutoffPerQuery: 8_200_000_000 },

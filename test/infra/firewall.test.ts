@@ -24,7 +24,7 @@ const honest: readonly (readonly [string, string])[] = [
   ['a long list', `requestedFields=${fields}&${window}&${manyPlacements.join('&')}`],
 ];
 
-/** What AWS documents of the core rules that look at a query, read as widely as its words allow. */
+/** The core rules that look at a query, as AWS documents them, each in the widest possible reading. */
 const DOCUMENTED_PATTERNS: Readonly<Record<string, (query: string) => boolean>> = {
   SizeRestrictions_QUERYSTRING: (query) => query.length > 2_048,
   EC2MetaDataSSRF_QUERYARGUMENTS: (query) => /169\.254\.169\.254|metadata\.google/.test(query),
@@ -35,7 +35,7 @@ const DOCUMENTED_PATTERNS: Readonly<Record<string, (query: string) => boolean>> 
 };
 
 describe('the firewall', () => {
-  it('limits an address, then asks the core rules, then looks for known bad inputs', () => {
+  it('limits each address, then applies the core rules, then those of known bad inputs', () => {
     expect(rules.map(({ name, priority }) => [name, priority])).toEqual([
       ['requests-per-address', 0],
       ['core', 1],
@@ -57,7 +57,7 @@ describe('the firewall', () => {
       });
   });
 
-  it('tells a caller over its limit what the gateway would', () => {
+  it('answers a caller over its limit with the same 429 as the gateway', () => {
     expect(JSON.parse(responseBodies['too-many-requests']?.content ?? '')).toEqual({
       type: 'urn:problem-type:performance-reports:too-many-requests',
       title: 'Too many requests',
@@ -92,7 +92,7 @@ describe('the firewall', () => {
     expect(tripped.filter((rule) => !(rule in COUNTED_CORE_RULES))).toEqual([]);
   });
 
-  it('counts no rule that no honest request trips', () => {
+  it('sets only those core rules to count that honest requests match', () => {
     const tripped = Object.entries(DOCUMENTED_PATTERNS).flatMap(([rule, trips]) =>
       honest.some(([, query]) => trips(query)) ? [rule] : [],
     );

@@ -4,7 +4,7 @@ import { readStage } from '../../infra/stage.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
 
-/** The probe asks from outside: it checks no tokens. */
+/** The probe is a client of the API: it checks no tokens. */
 const serviceFunctionsOf = (api: Stack) =>
   ofType(resourcesOf(api), 'AWS::Lambda::Function').filter(
     ({ Properties }) => !String(Properties['FunctionName']).endsWith('-probe'),
@@ -21,7 +21,7 @@ describe('without an issuer of its own, a stage', () => {
     });
   });
 
-  it('has no client but the probe’s: partners come without a deployment, and nobody signs up', () => {
+  it('has no client but the probe’s: partners are added without a deployment, and nobody can sign up', () => {
     const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) =>
       resolved(Properties),
     );
@@ -39,7 +39,7 @@ describe('without an issuer of its own, a stage', () => {
     });
   });
 
-  it('keeps the secret of the probe’s client where its function alone reads it', () => {
+  it('keeps the secret of the probe’s client where only the probe’s function can read it', () => {
     const [secret] = ofType(resources, 'AWS::SecretsManager::Secret');
     expect(resolved(secret?.Properties)).toMatchObject({
       Name: 'performance-reports-test-probe',
@@ -59,7 +59,7 @@ describe('without an issuer of its own, a stage', () => {
 });
 
 describe('clients that an older version made', () => {
-  /** As they stood in the template of the version that made them from the stage file, by their logical ids. */
+  /** Names and logical ids in the template of the version that made clients from the stage file. */
   const deployed = {
     'first-partner': 'Partnersfirstpartner08536B66',
     'second-partner': 'PartnerssecondpartnerB5807448',
@@ -70,30 +70,27 @@ describe('clients that an older version made', () => {
   });
   const resources = identity ? resourcesOf(identity) : {};
 
-  it.each(Object.entries(deployed))(
-    '%s stays the same resource, which CloudFormation lets live',
-    (name, id) => {
-      expect(resources[id]).toMatchObject({
-        Type: 'AWS::Cognito::UserPoolClient',
-        DeletionPolicy: 'Retain',
-        UpdateReplacePolicy: 'Retain',
-      });
-      expect(resolved(resources[id]?.Properties)).toEqual({
-        AccessTokenValidity: 60,
-        AllowedOAuthFlows: ['client_credentials'],
-        AllowedOAuthFlowsUserPoolClient: true,
-        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
-        ClientName: name,
-        GenerateSecret: true,
-        PreventUserExistenceErrors: 'ENABLED',
-        SupportedIdentityProviders: ['COGNITO'],
-        TokenValidityUnits: { AccessToken: 'minutes' },
-        UserPoolId: expect.stringMatching(/^<Partners/),
-      });
-    },
-  );
+  it.each(Object.entries(deployed))('%s stays the same resource, which CloudFormation keeps', (name, id) => {
+    expect(resources[id]).toMatchObject({
+      Type: 'AWS::Cognito::UserPoolClient',
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+    });
+    expect(resolved(resources[id]?.Properties)).toEqual({
+      AccessTokenValidity: 60,
+      AllowedOAuthFlows: ['client_credentials'],
+      AllowedOAuthFlowsUserPoolClient: true,
+      AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
+      ClientName: name,
+      GenerateSecret: true,
+      PreventUserExistenceErrors: 'ENABLED',
+      SupportedIdentityProviders: ['COGNITO'],
+      TokenValidityUnits: { AccessToken: 'minutes' },
+      UserPoolId: expect.stringMatching(/^<Partners/),
+    });
+  });
 
-  it('are not dropped without a word by a stage file of that version', () => {
+  it('are an error in a stage file of that version, not dropped in silence', () => {
     const identity = { provider: 'cognito', clients: ['first-partner'] } as const;
     expect(() => readStage('test', { ...newAccount, identity })).toThrow(
       /identity\.clients: clients are no part of the stage file any more.*formerClients.*docs\/partners\.md/,

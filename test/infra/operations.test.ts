@@ -9,7 +9,7 @@ const { operations, api } = buildStacks(newAccount);
 const resources = resourcesOf(operations);
 const composite = ofType(resources, 'AWS::CloudWatch::CompositeAlarm').map(({ Properties }) => Properties);
 const metricAlarms = ofType(resources, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
-/** The windows of a composite alarm tell nobody by themselves. */
+/** The alarms that only feed a composite alarm, and notify nobody. */
 const isWindow = ({ AlarmName }: Resource['Properties']) => /-in-\d+-minutes$/.test(String(AlarmName));
 const alarms = [...composite, ...metricAlarms.filter((alarm) => !isWindow(alarm))];
 const named = (name: string) =>
@@ -43,7 +43,7 @@ describe('the alarms', () => {
     );
   });
 
-  it('say what the partner suffers and link an entry of the runbook', () => {
+  it('describe what partners notice, and link an entry of the runbook', () => {
     const anchors = [...runbook.matchAll(/^##+ (.+)$/gm)].map(([, title = '']) =>
       title
         .toLowerCase()
@@ -58,7 +58,7 @@ describe('the alarms', () => {
     }
   });
 
-  it('ring for faults where they burn the budget of a month in days, and go on', () => {
+  it('fire for 5xx answers that would use up a month’s error budget in days, and still go on', () => {
     expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
       ['fast', 'slowly'].map((speed) =>
         expect.stringMatching(
@@ -81,7 +81,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('ring for the bytes of the workgroup, however its queries ended', () => {
+  it('fire for the bytes that the workgroup scans, however its queries ended', () => {
     const { expr_1, ...states } = mathOf('much-is-scanned') as Record<string, Record<string, unknown>>;
     expect(expr_1).toMatchObject({ Expression: 'SUM(METRICS())' });
     expect(Object.values(states).map(({ MetricStat }) => MetricStat)).toEqual(
@@ -102,7 +102,7 @@ describe('the alarms', () => {
     expect(named('much-is-scanned')).toMatchObject({ Threshold: 20_000_000_000 });
   });
 
-  it('ring for a large report that is given up, and for callers that are refused', () => {
+  it('fire for a large report that is given up, and for callers that are refused', () => {
     expect(named('large-reports-fail')).toMatchObject({ Threshold: 1 });
     expect(Object.values(mathOf('large-reports-fail'))).toMatchObject([
       {
@@ -123,14 +123,14 @@ describe('the alarms', () => {
     expect(filters).toEqual(['{ $.status = "429" }', '{ ($.status = "401") || ($.status = "403") }']);
   });
 
-  it('are quiet where nobody asks, but for the probe, whose silence rings', () => {
+  it('stay quiet without requests, but fire where the probe is silent', () => {
     for (const alarm of metricAlarms)
       expect(alarm).toMatchObject({
         TreatMissingData: /probe|no-data/.test(String(alarm['AlarmName'])) ? 'breaching' : 'notBreaching',
       });
   });
 
-  it('are told to a topic, and to an address where the stage has one', () => {
+  it('notify a topic, and an address where the stage has one', () => {
     const [topic] = Object.entries(resources).filter(([, { Type }]) => Type === 'AWS::SNS::Topic');
     for (const alarm of alarms)
       expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic?.[0] }], OKActions: [{ Ref: topic?.[0] }] });
@@ -164,10 +164,10 @@ describe('the alarms', () => {
   });
 });
 
-describe('the questions about partners', () => {
+describe('the saved log queries about partners', () => {
   const saved = ofType(resources, 'AWS::Logs::QueryDefinition').map(({ Properties }) => Properties);
 
-  it('are saved under the name of the service, over the logs of the routes that partners ask', () => {
+  it('are saved under the name of the service, over the logs of the routes that partners request', () => {
     expect(saved.map(({ Name }) => Name)).toEqual([
       'performance-reports-test/what a partner pulled',
       'performance-reports-test/what the queries of a partner scanned and cost',
@@ -182,7 +182,7 @@ describe('the questions about partners', () => {
     }
   });
 
-  it('ask for nothing that the log does not say', () => {
+  it('use only fields that the log has', () => {
     const inLog = [
       ...[
         '@timestamp',
@@ -221,7 +221,7 @@ describe('the questions about partners', () => {
 describe('the runbook', () => {
   const names = [...problems.matchAll(/^## ([a-z-]+)$/gm)].map(([, name]) => name);
 
-  it('answers every problem that a caller can be told', () => {
+  it('names every problem that a caller can get', () => {
     expect(names.length).toBeGreaterThan(8);
     for (const name of names) expect(runbook).toMatch(new RegExp(`^### ${name}$`, 'm'));
   });

@@ -22,7 +22,7 @@ const all = Object.values(stages).flatMap(stacksOf).map(resourcesOf);
 
 const list = <T>(value: T | T[] | undefined): T[] => (value === undefined ? [] : ([value].flat() as T[]));
 
-/** Every statement of every policy in a value, wherever it stands. */
+/** Every statement of every policy in a value, at any depth. */
 function statementsIn(value: unknown): Statement[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -54,7 +54,7 @@ const ALLOWED_WILDCARDS = [
   // Objects are named by what they hold: days and files, queries, reports, tickets.
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::made-events/(${tables.join('|')})/\\*$`),
   /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|orders|tickets|publications|abandoned|shares)\/\*$/,
-  // Named by the digest of a client's id, which a token tells.
+  // Objects are named by the digest of the client id, which comes with the token.
   /^arn:(aws|<AWS::Partition>):s3:::made-partners\/partners\/\*$/,
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::example-events/warehouse/(${tables.join('|')})/\\*$`),
 ];
@@ -75,7 +75,7 @@ describe('public access', () => {
       });
   });
 
-  it('is granted to nobody: everyone is named to be refused alone', () => {
+  it('is granted to nobody: `*` is a principal in Deny statements alone', () => {
     const principals = allowing.flatMap(({ Principal }) => (Principal === undefined ? [] : [Principal]));
     expect(new Set(principals.map((principal) => JSON.stringify(principal)))).toEqual(
       new Set(
@@ -86,7 +86,7 @@ describe('public access', () => {
     );
   });
 
-  it('goes over TLS 1.2 or not at all', () => {
+  it('is refused without TLS 1.2', () => {
     const policies = all.flatMap((resources) => ofType(resources, 'AWS::S3::BucketPolicy'));
     expect(policies).toHaveLength(5);
     for (const policy of policies)
@@ -207,7 +207,7 @@ describe('a function', () => {
     ).toEqual(readable);
   });
 
-  it('reads no register where the stage goes by claims', () => {
+  it('reads no register where claims say whose rows a caller sees', () => {
     expect(JSON.stringify(resolved(resourcesOf(stages.grownAccount.api)))).not.toContain('made-partners');
   });
 
@@ -225,7 +225,7 @@ describe('a function', () => {
 
   it('has the statements that are proven by the lane of deployed tests or by a document of AWS, and no others', () => {
     const listed = statements.flatMap(({ sid, functions }) => functions.map((name) => `${name} ${sid}`));
-    // One goes by the register, the other has a key of its own.
+    // Two accounts: one with the register, one whose events have a key of their own.
     const synthesized = (['newAccount', 'grownAccount'] as const).flatMap((account) =>
       Object.entries(rolesOf(account)).flatMap(([name, role]) =>
         role.flatMap(({ Sid }) => (Sid === undefined ? [] : [`${name} ${Sid}`])),
@@ -234,7 +234,7 @@ describe('a function', () => {
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
-  it('has each of its statements in docs/security.md, with its actions, and with its proof', () => {
+  it('has each of its statements in docs/security.md, with its actions and its proof', () => {
     const granted = new Map(
       (['newAccount', 'grownAccount'] as const).flatMap((account) =>
         Object.values(rolesOf(account))

@@ -31,7 +31,7 @@ describe("AWS's own advice", () => {
 });
 
 describe('every stack', () => {
-  it('carries the tags that its cost is told by', () => {
+  it('carries the tags by which its cost is found', () => {
     const tagged = Object.values(resourcesOf(data)).filter(({ Type }) => Type === 'AWS::Athena::WorkGroup');
     expect(tagged).toMatchObject([
       {
@@ -56,13 +56,13 @@ describe('every stack', () => {
   });
 });
 
-describe('what stacks tell each other', () => {
+describe('what stacks take from each other', () => {
   const exportsOf = (stack: Stack | undefined) =>
     Object.values(stack ? (Template.fromStack(stack).toJSON()['Outputs'] ?? {}) : {})
       .map((output) => (output as { Export?: { Name: string } }).Export?.Name)
       .filter((name) => name !== undefined);
 
-  it('goes by exports, so that CloudFormation refuses to replace what another stack reads', () => {
+  it('is exported, so that CloudFormation refuses to replace what another stack imports', () => {
     const exported = new Set([data, identity].flatMap(exportsOf));
     const imported = [
       ...JSON.stringify(Template.fromStack(api).toJSON()).matchAll(/"Fn::ImportValue":"([^"]+)"/g),

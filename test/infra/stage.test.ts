@@ -8,7 +8,7 @@ import { ownerNames } from '../../lib/report/catalogue.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 
 describe('the stages that come with the product', () => {
-  it('have dev, which is complete, and prod, which waits for somebody to alarm and a runbook', () => {
+  it('have dev, which is complete, and prod, which still needs an alarm address and a runbook URL', () => {
     expect(chooseStage(stages, 'dev')).toMatchObject({ name: 'dev', keepData: false });
     expect(() => chooseStage(stages, 'prod')).toThrow(
       [
@@ -38,7 +38,7 @@ describe('the stages that come with the product', () => {
 });
 
 describe('stages of the operator’s own', () => {
-  it('come from a file beside cdk.json, which is none of the product’s', async () => {
+  it('come from a file beside cdk.json, which Git does not hold', async () => {
     expect(await ownStages()).toEqual({});
     expect(execFileSync('git', ['ls-files', 'stages.ts'], { encoding: 'utf8' })).toBe('');
   });
@@ -50,7 +50,7 @@ describe('stages of the operator’s own', () => {
   it.each([
     ['nowhere.ts', /^There is no file .*nowhere\.ts, which `-c stages` names\.$/],
     ['infra/setup-fault.ts', /exports no stages\. It needs: export const stages/],
-  ])('are missed with one clear message in %s', async (path, message) => {
+  ])('are missing with one clear message in %s', async (path, message) => {
     await expect(ownStages(path)).rejects.toThrow(message);
   });
 });
@@ -65,7 +65,7 @@ describe('readStage', () => {
 
   it.each([
     ['nothing at all', {}, 'keepData: Invalid key: Expected "keepData" but received undefined'],
-    ['a setting unheard of', { logdays: 14 }, 'logdays: Invalid key: Expected never but received "logdays"'],
+    ['an unknown setting', { logdays: 14 }, 'logdays: Invalid key: Expected never but received "logdays"'],
     [
       'a period that CloudWatch does not know',
       { logDays: 15 },

@@ -18,8 +18,8 @@ const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));
 afterAll(() => rmSync(assemblies, { recursive: true }));
 
 /**
- * Builds the stacks of a stage as `cdk synth` does, but for the code of the functions, and for CDK's check of the
- * templates unless it is asked for: it takes a second.
+ * Builds the stacks of a stage as `cdk synth` does, but without the functions' code, and without CDK's check of the
+ * templates unless `isChecked` is set: the check takes a second.
  */
 export function buildStacks(input: StageInput, isChecked = false): StageStacks & { readonly app: App } {
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
@@ -35,7 +35,7 @@ export function buildStacks(input: StageInput, isChecked = false): StageStacks &
     code: () => Code.fromInline('// bundled'),
     commit: '0123456789ab',
   });
-  // Rule packs run after synthesis: tokens look different before it.
+  // Rule packs are checked after synthesis, when CDK's tokens are resolved.
   app.synth();
   return { app, ...stacks };
 }
@@ -44,7 +44,7 @@ export function buildStacks(input: StageInput, isChecked = false): StageStacks &
 export const resourcesOf = (stack: Stack): Readonly<Record<string, Resource>> =>
   Template.fromStack(stack).toJSON()['Resources'];
 
-/** The one resource whose logical id begins so. */
+/** The one resource whose logical id begins with `start`; throws if there is not exactly one. */
 export function named(resources: Readonly<Record<string, Resource>>, start: string): [string, Resource] {
   const [found, ...more] = Object.entries(resources).filter(([id]) => id.startsWith(start));
   if (!found || more.length > 0)
@@ -55,7 +55,7 @@ export function named(resources: Readonly<Record<string, Resource>>, start: stri
 export const ofType = (resources: Readonly<Record<string, Resource>>, type: string): Resource[] =>
   Object.values(resources).filter(({ Type }) => Type === type);
 
-/** What stacks tell each other. */
+/** Values for the stacks' exports. */
 const EXPORTS: Readonly<Record<string, string>> = {
   'performance-reports-test-events-bucket': 'made-events',
   'performance-reports-test-results-bucket': 'made-results',
@@ -66,7 +66,7 @@ const EXPORTS: Readonly<Record<string, string>> = {
     'arn:aws:secretsmanager:eu-west-1:123456789012:secret:probe-AbCdEf',
 };
 
-/** A value with its references put into words, as CloudFormation puts in what they stand for. */
+/** A value with its references replaced by readable texts, as CloudFormation replaces them by real ones. */
 export function resolved(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(resolved);
   if (typeof value !== 'object' || value === null) return value;

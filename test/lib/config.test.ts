@@ -44,7 +44,7 @@ describe('readConfig', () => {
     });
   });
 
-  it('reads where the lake is, in milliseconds how old a listing of it may be, and what a query may scan', () => {
+  it('reads where the lake is, how many milliseconds old its listing may be, and what a query may scan', () => {
     const lake = { EVENTS_BUCKET: 'events', LISTING_SECONDS: '60', MAX_BYTES_SCANNED: '10000000000' };
     expect(readConfig({ ...env, ...lake })).toMatchObject({
       lake: { bucket: 'events', prefix: '' },
@@ -54,7 +54,7 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
   });
 
-  it('reads what a token must carry beside the scope, whole or not at all', () => {
+  it('reads the claim that a token must carry beside the scope: both variables or neither', () => {
     const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
     expect(readConfig({ ...env, ...claim }).token.requiredClaim).toEqual({
       name: 'roles',
@@ -108,13 +108,13 @@ describe('readConfig', () => {
     expect(() => readConfig({ ...env, ENTITLEMENTS: 'partners' })).toThrow('PARTNERS_BUCKET');
   });
 
-  it('refuses claims without the name of one', () => {
+  it('refuses claims without the name of a claim', () => {
     expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims' })).toThrow('COMPANY_CLAIMS');
   });
 
   it.each([
     ['no JSON', 'roles'],
-    ['a claim of an owner that there is not', '{"nobodysCompanies":{"claim":"roles"}}'],
+    ['a claim of an unknown owner', '{"nobodysCompanies":{"claim":"roles"}}'],
     ['an owner without a claim', '{"publisherCompanies":{"prefix":"publisher-company:"}}'],
   ])('refuses %s among the claims', (_, claims) => {
     expect(() => readConfig({ ...env, ENTITLEMENTS: 'claims', COMPANY_CLAIMS: claims })).toThrow(

@@ -9,7 +9,7 @@ import { keptLog } from '../kept-log.ts';
 
 const event = { detail: { object: { key: 'publications/id.json' } } };
 
-/** A function whose tries end as listed, and what it was invoked with. */
+/** A function whose tries end as listed; it records its invocations. */
 const functionThat = (...outcomes: readonly ('works' | 'throws')[]) => {
   const invocations: unknown[][] = [];
   const invoke = async (...invocation: unknown[]) => {
@@ -39,7 +39,7 @@ describe('an event', () => {
     queue.send(event);
     await expect.poll(() => invocations).toEqual([[event, expect.any(String)]]);
     queue.send('another');
-    // The other one's end shows that there was no second try of the first.
+    // By the end of the second event, a second try of the first would have happened.
     await expect.poll(() => records.length).toBe(1);
     expect(invocations.map(([sent]) => sent)).toEqual([event, 'another', 'another', 'another']);
   });

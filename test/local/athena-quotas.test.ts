@@ -53,7 +53,7 @@ async function start(options: Partial<AthenaOptions> = {}) {
   return { athena, client, startQuery, get, running, pass: (ms: number) => (clock += ms) };
 }
 
-/** How many of so many calls at once are admitted. */
+/** How many of `count` calls at once are admitted. */
 async function admitted(count: number, call: () => Promise<unknown>): Promise<number> {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, call));
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
@@ -86,7 +86,7 @@ it('queries beyond the quota are refused, queued ones counted, until one has end
     name: 'TooManyRequestsException',
     Reason: 'CONCURRENT_QUERY_LIMIT_EXCEEDED',
   });
-  // Not one more: the token's own.
+  // A known token starts no new query, so it is not refused.
   expect(await startQuery(token)).toBe(first);
   running[0]?.finish();
   await expect.poll(async () => (await get(first)).QueryExecution?.Status?.State).toBe('FAILED');
@@ -118,7 +118,7 @@ it('every call is noted with its time and its query, also one that is throttled'
   for (const { at } of calls) expect(at >= from && at <= Date.now()).toBe(true);
 });
 
-it('more queries can be RUNNING than the engine carries, which gets no more than that', async () => {
+it('more queries can be RUNNING than the engine takes at once; the others wait before it', async () => {
   const { startQuery, get, running } = await start({ maxRunning: 5 });
   const ids = await Promise.all(Array.from({ length: 5 }, () => startQuery()));
   const states = async () =>

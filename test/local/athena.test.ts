@@ -26,7 +26,7 @@ const database = 'reports';
 const workgroup = 'reports-workgroup';
 const resultsUri = `s3://${Bucket}/athena/`;
 
-/** Minutes of work, so that nobody has to wait for a query to be running. */
+/** Takes minutes, so that a test surely finds it running. */
 const LONG_QUERY = 'SELECT sum(a.range * b.range) AS s FROM range(4000000) AS a, range(4000000) AS b';
 
 let home: string;
@@ -39,7 +39,7 @@ let client: AthenaClient;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'athena-'));
   const eventsDirectory = join(home, 'events');
-  // Amounts that don't compress, on two days, so that what is scanned can be told from what is not.
+  // Amounts that don't compress, on two days, so that the bytes scanned show which columns and days were read.
   const rows = Array.from({ length: 20_000 }, (_, index) => ({
     event_time: index % 2 ? '2026-01-31T10:30:00.007Z' : '2026-02-01T10:30:00.007Z',
     container_id: index % 3,
@@ -114,14 +114,14 @@ const objectAt = async (location: string): Promise<Buffer> => {
   return Buffer.from((await Body?.transformToByteArray()) ?? []);
 };
 
-/** The result file of a query, which has to end well. */
+/** The result file of a query, which must succeed. */
 const csvOf = async (sql: string, ...parameters: string[]): Promise<string> => {
   const { Status, ResultConfiguration } = await run(sql, ...parameters);
   expect(Status).toMatchObject({ State: 'SUCCEEDED' });
   return (await objectAt(String(ResultConfiguration?.OutputLocation))).toString();
 };
 
-/** An engine that runs until the test says what becomes of each query. */
+/** An engine whose queries run until the test ends each of them. */
 const engineByHand = () => {
   const queries: { query: Query; fail(error: Error): void }[] = [];
   const byHand: QueryEngine = {
@@ -264,7 +264,7 @@ describe('a query that fails', () => {
     ['a write', 'DROP VIEW publisher_events', 'SYNTAX_ERROR', 1006],
     ['a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],
     ['a file elsewhere', "SELECT * FROM read_text('/etc/hostname')", 'PERMISSION_DENIED', 1000],
-    ['a look around', "SELECT * FROM glob('/*')", 'PERMISSION_DENIED', 1000],
+    ['a listing of files', "SELECT * FROM glob('/*')", 'PERMISSION_DENIED', 1000],
   ])('for %s is FAILED by the user, for good', async (_, sql, name, ErrorType) => {
     const { Status } = await run(sql);
     expect(Status).toEqual({
@@ -277,7 +277,7 @@ describe('a query that fails', () => {
     expect(Status?.StateChangeReason).not.toContain('\n');
   });
 
-  it('for want of the database is FAILED by the user', async () => {
+  it('because the database is missing is FAILED with a user error', async () => {
     const elsewhere = await ended(
       await startQuery('SELECT 1', { QueryExecutionContext: { Database: 'nope' } }),
     );
@@ -290,7 +290,7 @@ describe('a query that fails', () => {
     expect(nowhere.Status?.StateChangeReason).toMatch(/^SCHEMA_NOT_FOUND: Schema must be specified/);
   });
 
-  it('for want of somewhere to put the result is FAILED by the system, and worth another try', async () => {
+  it('because the result can’t be written is FAILED with a system error, and retryable', async () => {
     // The SDK says on the console that it can't send a stream twice.
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     onTestFinished(() => warned.mockRestore());
@@ -303,7 +303,7 @@ describe('a query that fails', () => {
     expect(await readdir(join(home, 'scratch'))).toEqual([]);
   });
 
-  it('for a fault of the engine is FAILED by the system', async () => {
+  it('because of a fault of the engine is FAILED with a system error', async () => {
     const { byHand, queries } = engineByHand();
     const other = await startOther({ engine: byHand });
     const id = await startQuery('SELECT 1', {}, other);

@@ -35,11 +35,15 @@ describe('the file of partners of this machine', () => {
   it.each<[string, unknown, RegExp]>([
     ['no list', { name: 'acme' }, /the file: .*array/i],
     ['an empty list', [], /names no partner/],
-    ['a name that is none', [{ name: 'Acme Inc' }], /^0\.name: /],
+    ['an invalid name', [{ name: 'Acme Inc' }], /^0\.name: /],
     ['a company by number', [{ name: 'acme', publisherCompanies: [7] }], /^0\.publisherCompanies/],
     ['a company that is no id', [{ name: 'acme', publisherCompanies: ['x'] }], /^0\.publisherCompanies/],
     ['a member that is not known', [{ name: 'acme', companies: ['7'] }], /^0\.companies: /],
-    ['two of a name', [{ name: 'acme' }, { name: 'acme', client: 'b' }], /two partners have the name "acme"/],
+    [
+      'a name used twice',
+      [{ name: 'acme' }, { name: 'acme', client: 'b' }],
+      /two partners have the name "acme"/,
+    ],
     [
       'two of a client',
       [

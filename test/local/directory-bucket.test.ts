@@ -107,7 +107,7 @@ describe('a listing of a directory', () => {
     expect(new Set([first?.ETag, touched?.ETag, replaced?.ETag]).size).toBe(3);
   });
 
-  it('shows by its folder that a file was there and has gone', async () => {
+  it('changes the folder’s own ETag and time when a file came and went', async () => {
     await write('trace/day=2026-01-31/kept');
     // A time long ago, since two changes within one tick of the file system's clock have the same time.
     await utimes(pathOf('trace/day=2026-01-31'), 0, 0);

@@ -505,12 +505,12 @@ describe('makeSampleEvents', () => {
     expect(progress.slice(-1)).toEqual([`${files}/${files}`]);
   });
 
-  it('sweeps what a killed process was making, and leaves alone what another is making', async () => {
+  it('deletes what a killed process left half-made, and keeps what a running process is making', async () => {
     const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
     expect(unfinished).toEqual([`sample-0123456789ab-partial-${process.pid}-abcdef`]);
   });
 
-  it('keeps what it has made', async () => {
+  it('does not make again what it has made', async () => {
     const onProgress = () => expect.unreachable('it was made again');
     expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
   });
@@ -529,7 +529,7 @@ describe('makeSampleEvents', () => {
     expect(await unmarked()).toEqual(['day=2026-02-28']);
   });
 
-  it('leaves nothing behind that could be taken for whole when it fails half-way', async () => {
+  it('leaves nothing behind when it fails half-way', async () => {
     const half = join(home, 'half');
     const onProgress = (done: number) => {
       if (done === 3) throw new Error('the disk is full');

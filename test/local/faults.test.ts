@@ -54,14 +54,14 @@ const getExecution = (abortSignal?: AbortSignal) =>
     ...(abortSignal && { abortSignal }),
   });
 
-/** Resolves once so many calls have been struck: they are at the server then, and not answered. */
+/** Resolves once this many calls have met the fault: the server has them then and does not answer. */
 const struck = async (count: number) =>
   expect.poll(() => faults.current().reduce((sum, fault) => sum + fault.struck, 0)).toBe(count);
 
 const ABORTED = { name: 'AbortError' };
 
 describe('a call that is stalled', () => {
-  it('of S3 is not answered until its client goes, and others are', async () => {
+  it('of S3 is not answered until its client disconnects, and other calls are answered', async () => {
     faults.set([{ on: 's3', match: 'LIST events/f', stall: true }]);
     const abort = new AbortController();
     const stalled = list(abort.signal);
@@ -79,7 +79,7 @@ describe('a call that is stalled', () => {
     expect(await (await getFile()).Body?.transformToString()).toBe('x');
   });
 
-  it('of a write to S3 writes nothing', async () => {
+  it('that writes to S3 writes nothing', async () => {
     faults.set([{ on: 's3', match: 'PUT', stall: true }]);
     const abort = new AbortController();
     const object = { Bucket: 'results', Key: 'key', Body: 'x' };
@@ -90,7 +90,7 @@ describe('a call that is stalled', () => {
     expect((await s3.send(new ListObjectsV2Command({ Bucket: 'results' }))).KeyCount).toBe(0);
   });
 
-  it('of Athena is not answered until its client goes', async () => {
+  it('of Athena is not answered until its client disconnects', async () => {
     faults.set([{ on: 'athena', match: 'GetQueryExecution', stall: true, times: 1 }]);
     const abort = new AbortController();
     const stalled = getExecution(abort.signal);
@@ -114,7 +114,7 @@ describe('a call that is stalled', () => {
   });
 });
 
-it('a call with the status 500 fails as by a fault of the service', async () => {
+it('with the fault status 500, a call fails as by an error of AWS', async () => {
   faults.set([
     { on: 's3', match: 'GET', status: 500 },
     { on: 'athena', status: 500 },

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startGateway } from '../../local/gateway/gateway.ts';
 import type { CallRate } from '../../local/token-bucket.ts';
 
-/** A gateway before one function that notes its events and answers what it is told. */
+/** A gateway before one function that records its events and answers as the test says. */
 async function start(
   answer: object = { statusCode: 200, body: '' },
   throttling?: CallRate,
@@ -19,7 +19,7 @@ async function start(
   const routes = [{ methods: ['GET'], path: '/report', sandbox: { invoke, kill: async () => {} } }];
   const gateway = await startGateway(routes, 0, { throttling, isForPages });
   onTestFinished(() => gateway.close());
-  /** Sends what fetch would change: header names in their case, and a URL as it is. */
+  /** Sends a request that fetch would change: with header names in any case, and a raw URL. */
   const get = async (path: string, headers: Record<string, string | string[]> = {}) => {
     const { port } = new URL(gateway.url);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -70,7 +70,7 @@ describe('a function behind the gateway', () => {
     expect(events[0]?.path).toBe('/report');
   });
 
-  it.each(['a|b', '{a', 'a}'])('is not asked where the query has a raw %s', async (value) => {
+  it.each(['a|b', '{a', 'a}'])('is not called where the query has a raw %s', async (value) => {
     const { events, get } = await start();
     expect(await get(`/report?x=${value}`)).toMatchObject({ status: 400, body: '' });
     expect(events).toEqual([]);

@@ -25,13 +25,13 @@ describe('listenApart', () => {
     expect(await (await fetch(origin)).text()).toBe('here');
   });
 
-  it('says so where the machine has none', async () => {
+  it('throws where the machine has none of the addresses', async () => {
     await expect(listenApart(server, NOBODYS)).rejects.toThrow(
       'This machine has none of the addresses 192.0.2.1, 198.51.100.1.',
     );
   });
 
-  it('leaves the address of the gateway by itself', async () => {
+  it('never takes the address of the gateway', async () => {
     expect(new URL(await listenApart(server)).hostname).not.toBe('127.0.0.1');
   });
 });

@@ -71,7 +71,7 @@ const refusal = async (response: Response) => {
   return { status: response.status, code: element('Code'), message: element('Message') };
 };
 
-/** The bytes of all files under a directory: says how much of an upload has arrived. */
+/** The bytes of all files under a directory: shows how much of an upload has arrived. */
 const bytesUnder = async (path: string): Promise<number> => {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const sizes = entries.map((entry) =>
@@ -98,7 +98,7 @@ const putHalf = async (url: string, body: Buffer, path: string, headers = {}): P
 };
 
 describe('an object', () => {
-  it('comes back with the bytes and headers it was put with', async () => {
+  it('is read with the bytes and headers it was put with', async () => {
     await put('headers.csv', '"Day"\n', {
       ContentType: 'text/csv; charset=utf-8',
       ContentDisposition: 'attachment; filename="two  spaces.csv"',
@@ -126,7 +126,7 @@ describe('an object', () => {
     'may be named %j',
     async (key) => {
       await put(key, key);
-      // Not with a URL: those can't say `..`.
+      // Not by fetch: a URL can't hold `..`.
       const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: key }));
       expect(await Body?.transformToString()).toBe(key);
       expect(await keys(key)).toContain(key);
@@ -185,14 +185,14 @@ describe('an object', () => {
     expect(await refusal(response)).toMatchObject({ status: 416, code: 'InvalidRange' });
   });
 
-  it('is not sent again to a client that has it', async () => {
+  it('is a 304 for a client that has it', async () => {
     const { ETag = '' } = await put('cached', 'x');
     const url = await presign('cached');
     expect((await fetch(url, { headers: { 'if-none-match': ETag } })).status).toBe(304);
     expect((await fetch(url, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('is closed again when it was not sent', async () => {
+  it('leaves no file open after an answer without a body', async () => {
     const { ETag = '' } = await put('closed', 'x');
     const url = await presign('closed');
     const openFiles = async () => {
@@ -435,7 +435,7 @@ describe('a multipart upload', () => {
     await expect(s3.send(command)).rejects.toMatchObject({ name: 'InvalidArgument' });
   });
 
-  it('has no id that leads out of it', async () => {
+  it('refuses an upload id with a path', async () => {
     await put('kept', 'x');
     const upload = { Bucket, Key: 'kept', UploadId: '../objects' };
     await expect(s3.send(new AbortMultipartUploadCommand(upload))).rejects.toMatchObject({

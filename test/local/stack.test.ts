@@ -8,7 +8,7 @@ import { credentials } from '../../local/object-store/verify-signature.ts';
 import { type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
 
-/** Notes its event and what it sees of the environment; `publish` then fails. */
+/** Records its event and a part of its environment; `publish` then fails. */
 const FUNCTION = `
   import { appendFileSync } from 'node:fs';
   export const handler = async (event, { functionName }) => {
@@ -18,7 +18,7 @@ const FUNCTION = `
     return { statusCode: 200, body: '' };
   };`;
 
-/** A stack of functions that note what they are invoked with. */
+/** A stack of functions that record what they are invoked with. */
 async function startNoting(options: Partial<StackOptions> = {}) {
   const home = await mkdtemp(join(tmpdir(), 'stack-'));
   onTestFinished(() => rm(home, { recursive: true }));
@@ -48,7 +48,7 @@ async function startNoting(options: Partial<StackOptions> = {}) {
   return { stack, notesOf };
 }
 
-it('a publication that fails to the last is handed to the function that notes it as abandoned', async () => {
+it('a publication that fails three times is handed to the function that records it as abandoned', async () => {
   const { stack, notesOf } = await startNoting({ asyncRetryPausesMs: [0, 0] });
   const s3 = new S3Client({ endpoint: stack.storageUrl, region: 'us-east-1', credentials });
   onTestFinished(() => s3.destroy());
@@ -72,7 +72,7 @@ it('a publication that fails to the last is handed to the function that notes it
   });
 });
 
-it('functions know the bucket of the events where those lie in a directory, and only there', async () => {
+it('functions have EVENTS_BUCKET where the events lie in a directory, and only then', async () => {
   const eventsDirectory = await mkdtemp(join(tmpdir(), 'stack-events-'));
   onTestFinished(() => rm(eventsDirectory, { recursive: true }));
   for (const [options, bucket] of [

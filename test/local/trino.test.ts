@@ -19,7 +19,7 @@ interface Call {
   readonly body: string;
 }
 
-/** A coordinator that gives its answers in turn: a page as it is on the wire, or a status. Its own address is @. */
+/** A coordinator that gives these answers in order: a page as JSON, or a status. In a page, @ is its own address. */
 async function coordinator(...answers: (string | number)[]) {
   const calls: Call[] = [];
   const server = createServer(async (request, response) => {
@@ -46,7 +46,7 @@ const TYPES = {
   'decimal(18,6)': 'decimal(18, 6)',
 };
 
-/** What the check of the tables at the start is answered. */
+/** The answer to the check of the tables at the start. */
 const checked = (changed: Record<string, string> = {}): string[] =>
   tables.map(({ columns }) =>
     JSON.stringify({
@@ -69,7 +69,7 @@ async function open(url: string, env: Record<string, string> = {}) {
   return { run, scratchDirectory };
 }
 
-it('writes pages as they come into Athena’s CSV, numbers with all their digits', async () => {
+it('writes pages as Athena’s CSV while they arrive, numbers with all their digits', async () => {
   const { url, calls } = await coordinator(
     ...checked(),
     '{"nextUri":"@/next/1","stats":{"state":"QUEUED"}}',
@@ -93,7 +93,7 @@ it('writes pages as they come into Athena’s CSV, numbers with all their digits
   ]);
 });
 
-it('says who asks, for which tables, in UTC', async () => {
+it('sends user, catalog, schema and the time zone UTC', async () => {
   const { url, calls } = await coordinator(...checked());
   await open(url, { TRINO_USER: 'me', TRINO_PASSWORD: 'secret', TRINO_CATALOG: 'lake', TRINO_SCHEMA: 'ads' });
   expect(calls[0]?.headers).toMatchObject({
@@ -135,7 +135,7 @@ it.each([
   expect(await readdir(scratchDirectory)).toEqual([]);
 });
 
-it('reports the cluster’s scan limit as Athena its own: cancelled, with what it cost', async () => {
+it('reports the cluster’s scan limit as Athena reports its own: cancelled, with the bytes scanned', async () => {
   const error = { message: 'too much', errorName: 'EXCEEDED_SCAN_LIMIT', errorType: 'USER_ERROR' };
   const stats = { physicalInputBytes: 99 };
   const { url } = await coordinator(...checked(), JSON.stringify({ stats, error }));

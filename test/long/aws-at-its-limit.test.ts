@@ -31,7 +31,7 @@ const CALLS_OF_LARGE_REPORTS: typeof CALLS = [
   { on: 's3', match: 'POST reports/' },
 ];
 
-/** S3 alone fails so in the local stack; Athena's own errors are those of its protocol. */
+/** Only S3 has this fault in the local stack; Athena's errors come with its own protocol. */
 const TROUBLES: readonly (readonly [string, Partial<FaultInput>])[] = [
   ['throttled', { throttle: true }],
   ['not answered', { stall: true }],
@@ -51,7 +51,7 @@ interface Ending {
   readonly body: string;
 }
 
-/** Follows redirects as a client does, so many at the most. */
+/** Follows redirects as a client does, up to a limit. */
 async function follow(service: Service, question: Question, mostHops: number): Promise<Ending> {
   let response = await service.request(REPORT, queryOf(question));
   for (let hop = 0; response.status === 303 && hop < mostHops; hop++)
@@ -85,26 +85,23 @@ describe.each(TROUBLES)('a call that is %s', (_, trouble) => {
     ...CALLS_OF_LARGE_REPORTS.map((call) => ({ ...call, size: 'large', query: large })),
   ];
 
-  it.each(cases)(
-    'once delays a $size report and nothing else: $match',
-    async ({ on, match, query, size }) => {
-      const question = freshQuestion();
-      // A small report's file is looked for when it is given again.
-      if (size === 'small' && match === 'HEAD reports/') await follow(patient, question, 10);
-      patient.stack.faults.set([query, { on, ...(match && { match }), ...trouble, times: 1 }]);
-      const { status, body } = await follow(patient, question, 10);
-      expect({ status, struck: patient.stack.faults.current()[1]?.struck }).toEqual({
-        status: 200,
-        // A report that is there within one request needs no ticket.
-        struck: match?.includes('tickets/') ? 0 : 1,
-      });
-      const csv = expectedReport(REPORT, events.publisher_events, question);
-      if (size === 'small') expect(body).toBe(csv);
-      else expect(body.startsWith(csv)).toBe(true);
-    },
-  );
+  it.each(cases)('once only delays a $size report: $match', async ({ on, match, query, size }) => {
+    const question = freshQuestion();
+    // A small report's file is only looked for when a copy is given.
+    if (size === 'small' && match === 'HEAD reports/') await follow(patient, question, 10);
+    patient.stack.faults.set([query, { on, ...(match && { match }), ...trouble, times: 1 }]);
+    const { status, body } = await follow(patient, question, 10);
+    expect({ status, struck: patient.stack.faults.current()[1]?.struck }).toEqual({
+      status: 200,
+      // A report that is there within one request needs no ticket.
+      struck: match?.includes('tickets/') ? 0 : 1,
+    });
+    const csv = expectedReport(REPORT, events.publisher_events, question);
+    if (size === 'small') expect(body).toBe(csv);
+    else expect(body.startsWith(csv)).toBe(true);
+  });
 
-  it.each(cases)('for ever is never a 500 of a $size report: $match', async ({ on, match, query }) => {
+  it.each(cases)('every time never makes a 500 of a $size report: $match', async ({ on, match, query }) => {
     const slow = { ...query, delayMs: 600 };
     hurried.stack.faults.set([slow, { on, ...(match && { match }), ...trouble }]);
     const { status, retryAfter, body } = await follow(hurried, freshQuestion(), 4);

@@ -66,7 +66,7 @@ const eventsOf = (day: string): EventRow[] =>
     revenue: `${Math.floor(random() * 9)}.${100_000 + Math.floor(random() * 899_999)}`,
   }));
 
-/** Writes a day anew, or takes all of it back. */
+/** Writes a day anew, or deletes all of it. */
 async function restate(day: string, isTakenBack = false): Promise<void> {
   const made = await mkdtemp(join(home, 'made-'));
   if (isTakenBack) {
@@ -194,7 +194,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
       child.kill('SIGKILL');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       const expected = expectedContent();
-      // Whatever is there is whole: as it was before, or as it is to be.
+      // Every file is whole: the one before, or the new one.
       for (const [name, content] of Object.entries(await contentOf(sink)))
         expect([known[name], expected[name]]).toContain(content);
     }
@@ -214,7 +214,7 @@ describe.skipIf(!python)('docs/programs/incremental_pull.py', () => {
     expect(output).toMatch(RegExp(`Not complete: .*${names[3]} \\(open\\).*${names[5]} \\(no events\\)`));
     expect(await contentOf(sink)).toEqual(expectedContent());
     expect(await sync(sink)).toMatchObject({ code: 0, pulled: 0 });
-    // Readable by others than the one who pulled.
+    // Other users can read the files.
     expect((await stat(join(sink, `${names[0]}.csv`))).mode & 0o044).toBe(0o044);
   });
 

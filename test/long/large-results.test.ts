@@ -69,7 +69,7 @@ async function zippedDigestOf(asked: Question, beside: 'gzip -6' | 'nothing') {
   return { bytes: size, byGzip, digest };
 }
 
-/** What the report must be: the expected rows, all of them, so many times. */
+/** What the report must be: all expected rows, repeated this many times. */
 function repeated(asked: Question, bytes: number) {
   const csv = expectedReport('publisherperformance', events.publisher_events, asked);
   const header = csv.slice(0, csv.indexOf('\n') + 1);
@@ -79,7 +79,7 @@ function repeated(asked: Question, bytes: number) {
   return { rounds, digest: hash.digest('hex') };
 }
 
-/** Takes the last report away and has a process of its own publish it again; resolves to the memory it took. */
+/** Deletes the last report and publishes it again in a process of its own; resolves to the memory that took. */
 async function memoryOfPublishing(): Promise<number> {
   const { storageUrl } = service.stack;
   const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
@@ -148,7 +148,7 @@ describe('a publication whose process is killed', () => {
       const asked = question(`2026-01-06T12:00:0${moment}Z`);
       service.stack.faults.set([
         { on: 'query', resultBytes: 120 * MB },
-        // Every call of the upload takes a while, so that there are moments to kill it at.
+        // Every call of the upload is slow, so that it can be killed at different moments.
         { on: 's3', match: `PUT reports/`, delayMs: 150 },
         { on: 's3', match: `POST reports/`, delayMs: 150 },
       ]);
@@ -158,7 +158,7 @@ describe('a publication whose process is killed', () => {
       await expect.poll(calls, { timeout: 60_000, interval: 5 }).toBeGreaterThan(moment);
       await service.stack.sandboxes.get('publish')?.kill();
 
-      // Whoever looks now finds the whole report or none: nothing is ever read that isn't all of it.
+      // A reader finds the whole report or none, never a part.
       const { bytes, digest } = await delivery;
       expect(digest).toBe(repeated(asked, bytes).digest);
       expect(await digestOf(asked)).toMatchObject({ bytes, digest });

@@ -84,7 +84,7 @@ describe('npm run partner, killed and repeated', () => {
       addArgs,
       async () => undefined,
       async ({ name, killed, repeated }) => {
-        // Killed after its last step, it had done all of it.
+        // The command that was killed after its last step had done everything.
         const shown = repeated.code === 0 ? repeated : killed;
         if (repeated.code !== 0) expect(repeated.output).toMatch(/^The name ".*" is taken/);
         const client = clientIn(shown);

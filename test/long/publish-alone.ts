@@ -1,6 +1,6 @@
 /**
- * A process that is the publishing function and nothing else, as on Lambda: makes the publication whose request has the
- * key that it is given, and prints how many bytes of memory it took at the most, beyond what it held when it had started.
+ * A process that is the publishing function alone, as on Lambda. It publishes the request with the given key, and
+ * prints the most bytes of memory that it took beyond what it held after its start.
  */
 const { handler } = await import('../../functions/publish.ts');
 const idle = process.memoryUsage.rss();

@@ -34,7 +34,7 @@ afterAll(() => Promise.all(services.map((service) => service.close())));
 const most = (counts: Iterable<readonly unknown[]>) => Math.max(...[...counts].map((list) => list.length));
 
 describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () => {
-  it('are all delivered within the account’s quotas, at few calls of Athena', async () => {
+  it('are all delivered within the account’s quotas, with few calls of Athena', async () => {
     // As many queries run at a time as the account allows.
     const service = await start({ maxRunning: REPORTS });
     const random = randomNumbers(7);
@@ -43,7 +43,7 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
       questions.map(({ end }) => ({
         on: 'query',
         match: end.replace('T', ' ').replace('Z', ''),
-        // The query is under way for so long, and the one engine of this machine is free for the others.
+        // The delay makes the query take this long, and leaves this machine's one engine free for the others.
         queuedMs: Math.round(SHORTEST_MS + random() * (LONGEST_MS - SHORTEST_MS)),
       })),
     );

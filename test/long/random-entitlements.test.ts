@@ -114,7 +114,7 @@ function randomRegisters(seed: number, count: number) {
     ids === 'every-company' ? ids : ids.map((id) => (id < 100n && random() < 0.3 ? `0${id}` : String(id)));
   const companiesIn = (report: ReportName): readonly bigint[] | 'every-company' =>
     random() < 0.12 ? 'every-company' : some(COMPANIES[report]);
-  /** What makes a record open nothing. */
+  /** Changes by which a record gives no rights. */
   const spoil: ((record: object) => unknown)[] = [
     () => undefined,
     () => null,
@@ -165,7 +165,7 @@ const expected = ({ report, companies, question }: Case): string => {
   return expectedReport(report, visible, question);
 };
 
-/** The cases that are answered wrongly, some at a time. */
+/** The cases that were answered wrongly; runs some at a time. */
 async function wronglyAnswered<C extends Case>(
   cases: readonly C[],
   answer: (entry: C) => Promise<string>,
@@ -250,7 +250,7 @@ describe('no row of a foreign company counts', () => {
     const config = readConfig({ ...LEAST, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' });
     const cases = randomRegisters(41, 2_000);
     expect(await wronglyAnswered(cases, (entry) => answerTo(entry, config), 2)).toEqual([]);
-    // What is tried is worth trying: some of all kinds.
+    // The random cases include enough of each kind.
     const refused = cases.filter(({ companies }) => companies === undefined).length;
     expect(refused).toBeGreaterThan(400);
     expect(refused).toBeLessThan(1_600);

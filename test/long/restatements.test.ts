@@ -38,7 +38,7 @@ interface StagedFile {
   readonly rows: readonly EventRow[];
 }
 
-/** What the lake held, and from when to when it may have done so. */
+/** The lake's content, and the earliest and latest moment at which it may have had it. */
 interface LakeState {
   readonly rows: readonly EventRow[];
   /** The version of the data of each shape's window, as a listing by S3 shows them. */
@@ -60,7 +60,7 @@ interface Answer {
 const random = randomNumbers(4711);
 const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
 
-/** The lake is never changed while the engine reads: what an engine makes of that is its own. */
+/** The lake is never changed while the engine reads, since engines differ in what they do then. */
 let turn: Promise<unknown> = Promise.resolve();
 function alone<T>(act: () => Promise<T>): Promise<T> {
   const done = turn.then(act);
@@ -68,7 +68,7 @@ function alone<T>(act: () => Promise<T>): Promise<T> {
   return done;
 }
 
-/** Reads at some moment of the query's time, and takes a while before and after that. */
+/** An engine that waits a random time before and after each query. */
 const slowly =
   (open: OpenEngine): OpenEngine =>
   async (options) => {
@@ -129,7 +129,7 @@ async function versionsNow(): Promise<string[]> {
   });
 }
 
-/** Changes the lake, and notes what it holds then. */
+/** Changes the lake, and records its new state. */
 async function change(act: () => Promise<void>): Promise<void> {
   await alone(async () => {
     const from = performance.now();
@@ -261,7 +261,7 @@ const oracle = (state: number, shape: number): string => {
 };
 
 describe('a lake that is restated while it is asked', () => {
-  it('is answered as it was at one moment of the request, and copies are of their version', async () => {
+  it('is answered as it was at one moment of the request, and each copy matches its version', async () => {
     const answers: Answer[] = [];
     const links: { readonly url: string; readonly body: string }[] = [];
     let isOver = false;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-/** By how many bytes a process grows that re-types a file of so many bytes and does nothing else. */
+/** By how many bytes a process grows that only re-types a file of this size. */
 async function growthOver(bytes: number): Promise<number> {
   const alone = join(import.meta.dirname, '../../bench/retyping-alone.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [alone, String(bytes)]);

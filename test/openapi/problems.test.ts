@@ -30,7 +30,7 @@ function gatewayAnswers() {
 describe('every problem', () => {
   it('that has a class is in the document', () => {
     const classes = Object.values(problems).filter(
-      // A class of a class looks the same to callers; of what is not found, the gateway has the words.
+      // A subclass looks the same to callers. The gateway words the problem of what is not found.
       (value) => Object.getPrototypeOf(value) === problems.Problem && value !== problems.NotFound,
     );
     expect(new Set(causes(SCOPE).map((cause) => cause.constructor))).toEqual(new Set(classes));

@@ -59,7 +59,7 @@ describe('the chart of a report', () => {
     expect(gatherer.chart('Clicks').times).toEqual([at(1) + 5 * 3_600]);
   });
 
-  it('puts the values together that are beyond seven', () => {
+  it('adds up the values beyond the seven largest as one line', () => {
     const gatherer = chartGatherer(columns('Day', 'PlacementId', 'Clicks'));
     for (let id = 1; id <= 10; id++) gatherer.add([day(1), String(id), String(id)]);
     const { series } = gatherer.chart('Clicks');
@@ -67,7 +67,7 @@ describe('the chart of a report', () => {
     expect(series.at(-1)).toEqual({ value: undefined, others: 3, total: 6, points: [6] });
   });
 
-  it('gives the split up where there are too many values, and not the chart', () => {
+  it('draws one line where there are too many values to split by', () => {
     const gatherer = chartGatherer(columns('Day', 'PlacementId', 'Clicks'));
     for (let id = 0; id < 30_000; id++) gatherer.add([day(1), String(id), '1']);
     expect(gatherer.chart('Clicks')).toEqual({

@@ -22,12 +22,12 @@ describe('a choice in the address', () => {
     expect(fromHash(`#${toHash(choice)}`)).toEqual(choice);
   });
 
-  it('is as at first where the address holds nothing', () => {
+  it('is the first choice where the address holds nothing', () => {
     expect(fromHash('')).toEqual(firstChoice());
     expect(fromHash('')).toMatchObject({ report: 'publisherperformance', window: 'latest' });
   });
 
-  it('keeps unknown fields, so that the fault is told, and no unknown report or preset', () => {
+  it('keeps unknown fields, so that their fault is shown, and drops an unknown report or preset', () => {
     expect(fromHash('#report=nosuch&requestedFields=Day,Click&window=today')).toEqual({
       ...firstChoice(),
       fields: ['Day', 'Click'],

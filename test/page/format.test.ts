@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { duration, fileSize, grouped, shownCell } from '../../page/src/format.ts';
 
-describe('what people read', () => {
+describe('the formats of the page', () => {
   it.each([
     ['0', '0'],
     ['999', '999'],

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const script = join(import.meta.dirname, 'browser/install-browser.ts');
 
-/** Runs the script on a machine that has these programs and no others. */
+/** Runs the script with only these programs in its PATH. */
 async function installOn(programs: Readonly<Record<string, string>>) {
   const PATH = await mkdtemp(join(tmpdir(), 'install-browser-'));
   onTestFinished(() => rm(PATH, { recursive: true }));

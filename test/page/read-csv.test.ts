@@ -30,7 +30,7 @@ describe('csvReader', () => {
       const rows = Array.from({ length: Math.floor(random() * 20) }, () =>
         Array.from({ length: width }, () => pick<Cell>([...AWKWARD_TEXT, null])),
       );
-      // A null is nothing at all; every text is in quotes, also the empty one.
+      // NULL is an empty field without quotes; every text is in quotes, also the empty one.
       const text = rows
         .map(
           (row) =>
@@ -41,14 +41,14 @@ describe('csvReader', () => {
     }
   });
 
-  it('tells a text that is empty from what is not known', () => {
+  it('tells an empty text from NULL', () => {
     expect(read(['"A","B"\n"",\n'])).toEqual([
       ['A', 'B'],
       ['', null],
     ]);
   });
 
-  it('reads a column that is not known, and a file of its header alone', () => {
+  it('reads an unknown column, and a file with its header alone', () => {
     expect(read(['"A"\n\n7\n'])).toEqual([['A'], [null], ['7']]);
     expect(read(['"A"\n'])).toEqual([['A']]);
   });

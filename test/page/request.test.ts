@@ -18,7 +18,7 @@ describe('the request of a choice', () => {
     expect(faultsOf(advertiserReport, parametersOf(firstChoice('advertiserperformance'), days))).toEqual([]);
   });
 
-  it('is at fault in the words of the service', () => {
+  it('has faults in the words of the service', () => {
     const choice = {
       ...firstChoice(),
       fields: ['Click'],
@@ -32,7 +32,7 @@ describe('the request of a choice', () => {
     ]);
   });
 
-  it('leaves out what is not chosen yet, so that the service would miss it', () => {
+  it('leaves out what is not chosen yet, as the service would then name it as missing', () => {
     const parameters = parametersOf({ ...firstChoice(), fields: [] }, { first: '', last: '' });
     expect(faultsOf(publisherReport, parameters).map(({ parameter }) => parameter)).toEqual([
       'requestedFields',

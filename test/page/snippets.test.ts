@@ -17,7 +17,7 @@ const request = {
 const text = (name: string) => snippets.find((snippet) => snippet.name === name)?.text(request);
 
 describe('the request to paste', () => {
-  it('is there as a URL, for curl, Python, R and Power Query', () => {
+  it('is given as a URL, and for curl, Python, R and Power Query', () => {
     expect(snippets.map(({ name }) => name)).toEqual(['URL', 'curl', 'Python', 'R', 'Power Query']);
   });
 

@@ -1,4 +1,4 @@
-/** One thing that a recipe has its reader do. */
+/** One step of a recipe. */
 export type Step =
   /** To an excerpt of a file: what stands there, and what is to stand there. */
   | { readonly kind: 'edit'; readonly path: string; readonly before: string; readonly after: string }

@@ -42,13 +42,13 @@ const OUTCOMES: Readonly<Record<string, (copy: TreeCopy, recipe: Recipe, output:
 describe('CONTRIBUTING.md', () => {
   const lastDecision = readDecisions(resolve(ROOT, 'docs/decisions')).at(-1)?.number ?? 0;
   const nextDecision = lastDecision + 1;
-  // As the guide says of 9999.
+  // The guide writes 9999 for the next number.
   const guide = read('CONTRIBUTING.md')
     .replaceAll('/9999-', `/${String(nextDecision).padStart(4, '0')}-`)
     .replaceAll('# 9999.', `# ${nextDecision}.`);
   const recipes = readRecipes(guide);
 
-  it('has the outcomes of recipes that are there', () => {
+  it('has an expected outcome only for recipes that exist', () => {
     expect(recipes.map(({ title }) => title)).toEqual(expect.arrayContaining(Object.keys(OUTCOMES)));
   });
 
@@ -61,7 +61,7 @@ describe('CONTRIBUTING.md', () => {
     expect(listed.toSorted()).toEqual(suites.toSorted());
   });
 
-  it.each(recipes)('is right about "$title"', async (recipe) => {
+  it.each(recipes)('has a recipe "$title" that works', async (recipe) => {
     await using copy = await copyTree();
     let output = '';
     for (const step of recipe.steps) output += await copy.follow(step);

@@ -9,26 +9,26 @@ import { buffer } from 'node:stream/consumers';
 import { credentials } from '../../local/object-store/verify-signature.ts';
 import { startObjectStore } from '../../local/object-store.ts';
 
-/** A client of the user pool, as Cognito has it. */
+/** A client of the user pool, as Cognito stores it. */
 interface PoolClient {
   readonly ClientId: string;
   readonly ClientName: string;
   readonly AllowedOAuthScopes: readonly string[];
-  /** By their ids, the oldest first. */
+  /** Secrets by their ids, the oldest first. */
   readonly secrets: Map<string, string>;
 }
 
 /** One call of AWS: `Cognito CreateUserPoolClient`, `S3 PUT names/x.json`, `CloudFormation DescribeStacks`. */
 type OnCall = (call: string, when: 'before' | 'after') => Promise<void>;
 
-/** CloudFormation, Cognito and S3 at one address, as far as `npm run partner` asks them. */
+/** CloudFormation, Cognito and S3 at one address, with the calls that `npm run partner` makes. */
 export interface AwsStandIn {
-  /** The environment of a command that finds it. */
+  /** The environment in which a command calls it instead of AWS. */
   readonly env: Readonly<Record<string, string>>;
-  /** By their ids. */
+  /** The user pool's clients by their ids. */
   readonly clients: Map<string, PoolClient>;
   readonly calls: string[];
-  /** Told of each call, before and after it takes effect; the call goes on when it resolves, and is dropped when it rejects. */
+  /** Called before and after each call takes effect. If it rejects, the call is dropped. */
   onCall: OnCall;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ const BUCKET = 'partners';
 const SCOPE = 'api://performance-reports/.default';
 
 /**
- * Starts it, with these stages deployed.
+ * Starts the stand-in, with these stages deployed.
  *
  * @param stages by name: whether the stage has Cognito, or an identity provider of its own
  */
@@ -125,7 +125,7 @@ interface CognitoInput {
   readonly ClientSecretId?: string;
 }
 
-/** The user pool's operations, by the documentation of each; of a client's secrets there are never more than two. */
+/** The user pool's operations, as documented. A client never has more than two secrets. */
 function cognito(clients: Map<string, PoolClient>, operation: string, input: CognitoInput): Answer {
   const client = clients.get(input.ClientId ?? '');
   const missing = refusal('ResourceNotFoundException', `User pool client ${input.ClientId} does not exist.`);

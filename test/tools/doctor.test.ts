@@ -27,7 +27,7 @@ const grown: AccountQuotas = {
 };
 
 describe('diagnose', () => {
-  it('finds nothing to mend in an account with the quotas that the guide asks for, and says what binds first', () => {
+  it('finds nothing to change in an account with the quotas that the guide asks for, and says which one binds first', () => {
     const { narrow, findings } = diagnose(grown, stage, 8);
     expect(findings).toEqual([]);
     expect(narrow.map(({ name }) => name)).toEqual([
@@ -153,7 +153,7 @@ describe('npm run doctor', () => {
     return { code, output };
   };
 
-  it('tells the operator of a new account what binds first, and how to raise it', async () => {
+  it('tells the operator of a new account which quota binds first, and how to raise it', async () => {
     const { code, output } = await run('dev');
     expect(code, output).toBe(0);
     expect(output.split('\n').slice(0, 3)).toEqual([

@@ -29,7 +29,7 @@ describe('what is wrong with a token', () => {
   };
   const requiredClaim = { name: 'roles', value: 'Reports.Read' };
 
-  it('is nothing where the service takes it', async () => {
+  it('is nothing where the service accepts the token', async () => {
     expect(await check({ scope: SCOPE })).toMatchObject({ claims: { scope: SCOPE } });
     const named = { aud: API, roles: ['Reports.Read'] };
     expect(await check(named, { requiredClaim })).toMatchObject({ claims: named });
@@ -56,7 +56,7 @@ describe('what is wrong with a token', () => {
     expect(await check(claims, rules)).toEqual({ refused: expect.stringMatching(reason) });
   });
 
-  it('is the key where the signature is another’s', async () => {
+  it('is the key where another key signed the token', async () => {
     const other = await startIdentityProvider({ clients: [] });
     try {
       const { issuer, jwksUri } = provider;
@@ -95,13 +95,13 @@ describe('npm run explain', () => {
       [join(import.meta.dirname, '../../tools/explain.ts'), 'local', '--token', token, ...url],
       { env: { ...process.env, LOCAL_DIR: home } },
     );
-    // Nothing of the token's signature, and no key of AWS.
+    // The output must hold neither the token's signature nor a key of AWS.
     expect(stdout).not.toContain(token.split('.')[2]);
     expect(stdout).not.toContain(service.stack.environment['AWS_SECRET_ACCESS_KEY'] ?? 'no secret');
     return stdout;
   };
 
-  it('says whose a token is, which rows it opens, the SQL, and whether a copy is there', async () => {
+  it('shows the token’s client, the rows that it opens, the SQL, and whether there is a copy', async () => {
     const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
     const before = await explain(service.token, url);
     expect(before).toMatch(/^partner +house, active/m);

@@ -16,7 +16,7 @@ const BUCKET = 'the-lake';
 let directory: string;
 let writer: Writer;
 let store: ObjectStore;
-/** Of each test its own. */
+/** Each test has its own. */
 let LAKE: string;
 let calls: string[];
 /** Called before each call of S3 is carried out. */
@@ -58,7 +58,7 @@ const lake = (...parameters: string[]): Promise<LakeRun> => {
   return runLake(parameters);
 };
 
-/** Two records of the days before the last of January, so many clicks each. */
+/** A record on each of two days at the end of January, with this many clicks each. */
 const input = async (clicks: number): Promise<string> => {
   const on = (day: string) =>
     publisherRecord({ clicks: `${clicks}::BIGINT`, event_time: `TIMESTAMP '2026-01-${day} 12:00:00'` });
@@ -81,7 +81,7 @@ const short = (call: string) =>
   call.replace(/[^ ]+publisher_events\//, '').replace(/events-[0-9a-f]+/, 'events-x');
 
 describe('a lake in a bucket', () => {
-  it('is written day by day: the marker goes first, the new files come, the old ones go, the marker comes last', async () => {
+  it('is written day by day: deletes the marker, adds the new files, deletes the old ones, adds the marker', async () => {
     const again = await lake('convert', await input(2), '--to', `${LAKE}/`, '--replace');
     expect(again.code).toBe(0);
     expect(calls.filter(written).map(short)).toEqual(
@@ -98,7 +98,7 @@ describe('a lake in a bucket', () => {
     ]);
   });
 
-  it('is checked like a folder; by the footers, without fetching the files', async () => {
+  it('is checked like a folder; with the footers alone, no file is fetched', async () => {
     const whole = await lake('check', LAKE);
     expect(whole.stdout).toMatch(
       /publisher_events: 2026-01-29 to 2026-01-30, 2 days \(2 final, 0 open\),\n {4}2 records/,
@@ -135,7 +135,7 @@ describe('a lake in a bucket', () => {
     expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\n$/) });
   });
 
-  it('stays open where the writer is killed, and is right once the day is written again', async () => {
+  it('leaves the day open where the writer is killed, and is right once the day is written again', async () => {
     await lake('convert', await input(3), '--to', LAKE, '--replace');
     const killed = spawn(
       process.execPath,
@@ -146,7 +146,7 @@ describe('a lake in a bucket', () => {
       },
     );
     onCall = (call) => {
-      // The new file of the second day is there, the old one too.
+      // The second day has both its new and its old file.
       if (call.startsWith('DELETE') && call.includes('day=2026-01-30/events-')) {
         killed.kill('SIGKILL');
         return new Promise(() => {});
@@ -175,7 +175,7 @@ describe('a lake in a bucket', () => {
     );
   });
 
-  it('that is not there is named, with what to look at', async () => {
+  it('that does not exist is named, with what to check', async () => {
     const { code, stderr } = await lake('check', 's3://another/events');
     expect(stderr).toMatch(
       /^s3:\/\/another\/events can't be reached: NoSuchBucket .* Check bucket, region and credentials\.\n$/,

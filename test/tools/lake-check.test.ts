@@ -28,12 +28,12 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Fault by fault: how it gets into the lake, and what the check must say of it. */
+/** Each kind of fault: how the test makes it, and what the check must say of it. */
 interface Kind {
   readonly kind: string;
   readonly make: () => Promise<unknown>;
   readonly severity: 'WRONG NUMBERS' | 'REPORTS FAIL' | 'warning' | 'advice';
-  /** Where, without the table's own folder. */
+  /** The path of the fault below the table's folder. */
   readonly path: string;
   readonly says: RegExp;
 }
@@ -291,13 +291,13 @@ describe('npm run lake -- check', () => {
     );
   });
 
-  it('names the files of a finding shortly unless it is asked for all of them', async () => {
+  it('shortens the list of a finding’s files unless all are asked for', async () => {
     const { stdout } = await runLake(['check', directory]);
     expect(stdout.length).toBeLessThan(run.stdout.length + 1);
     expect(findingsIn({ ...run, stdout })).toHaveLength(findingsIn(run).length);
   });
 
-  it('finds by the footers alone what they tell', async () => {
+  it('finds by the footers alone every fault that footers show', async () => {
     const footers = await runLake(['check', directory, '--footers']);
     expect(footers.code).toBe(1);
     const kinds = KINDS.filter(({ path, says }) =>
@@ -305,7 +305,7 @@ describe('npm run lake -- check', () => {
         (text) => text.includes(path) && says.test(text.replace('some records', '1 record')),
       ),
     );
-    // The others are about single records.
+    // The other kinds are about single records.
     expect(KINDS.length - kinds.length).toBeLessThan(10);
   });
 });
@@ -337,7 +337,7 @@ describe('of a lake that is right', () => {
     expect(code).toBe(0);
   });
 
-  it('passes over columns that the contract does not know, whatever their names', async () => {
+  it('ignores columns that the contract does not know, whatever their names', async () => {
     await writer.file(
       'right/publisher_events/day=2026-01-31/more',
       `SELECT *, 'x' AS day, 1 AS path, 2 AS file FROM (${publisherRecord()})`,
@@ -359,7 +359,7 @@ describe('of a lake that is right', () => {
     expect(code).toBe(0);
   });
 
-  it('advises on files that are small, large in one piece, unsorted or not compressed', async () => {
+  it('advises on files that are small, have one large row group, are unsorted or not compressed', async () => {
     const rows = (select: string) =>
       `SELECT * REPLACE (TIMESTAMP '2026-01-30 12:00:00' AS event_time, ${select}) FROM (${publisherRecord()}), range(600000)`;
     const day = 'right/publisher_events/day=2026-01-30';

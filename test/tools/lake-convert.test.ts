@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const WINDOW = { start: '2026-01-29T00:00:00Z', end: '2026-02-02T00:00:00Z' };
 
-/** Every field, so that each record shows, and the totals alone. */
+/** Questions with every field, so that each record shows, with totals alone, and with totals by company and hour. */
 const questionsOf = (report: Report): Question[] => {
   const metrics = metricsOf(report).map(({ name }) => name);
   return [
@@ -75,7 +75,7 @@ describe('npm run lake -- convert', () => {
     expect(checked.code).toBe(0);
   });
 
-  it('sorts by company, several row groups a file, zstd', async () => {
+  it('writes files sorted by company, in several row groups, with zstd', async () => {
     await writer.file(
       'sorting/in.parquet',
       `SELECT * REPLACE ((hash(range) % 40)::BIGINT AS publisher_company_id, range AS container_id) FROM (${publisherRecord()}), range(50000)`,
@@ -144,7 +144,7 @@ describe('npm run lake -- convert', () => {
     ['whole', 'old'],
     ['whole', 'nothing'],
     ['nothing', 'old'],
-  ])('puts right what a killed writer left: coming %s, going %s', async (arriving, leaving) => {
+  ])('repairs what a killed writer left: new folder %s, old folder %s', async (arriving, leaving) => {
     const lake = join(directory, `killed-${arriving}-${leaving}`);
     const table = join(lake, 'publisher_events');
     await mkdir(table, { recursive: true });
@@ -173,7 +173,7 @@ describe('npm run lake -- convert', () => {
     );
   });
 
-  it('takes whole numbers for times where it is told what they count', async () => {
+  it('takes whole numbers for times where --time-unit says what they count', async () => {
     await writer.file(
       'epochs.parquet',
       `${publisherRecord({ event_time: '1769860799999::BIGINT' })} UNION ALL ${publisherRecord({ event_time: '1769860800000::BIGINT' })}`,
@@ -193,7 +193,7 @@ describe('npm run lake -- convert', () => {
     ).toBe('"DateTime","Clicks"\n"2026-01-31T11:00:00Z",1\n"2026-01-31T12:00:00Z",1\n');
   });
 
-  it('keeps times to the millisecond in their hour, however fine they were', async () => {
+  it('cuts finer times to the millisecond, so that they stay in their hour', async () => {
     await writer.file(
       'fine.parquet',
       publisherRecord({ event_time: "TIMESTAMP_NS '2026-01-31 23:59:59.999999999'" }),
@@ -284,7 +284,7 @@ describe('npm run lake -- convert', () => {
       ],
     ];
 
-    it('whatever would lose something, all of it at once', async () => {
+    it('every value that would be changed, and names all of them at once', async () => {
       await Promise.all(
         REFUSED.map(([, changed], index) =>
           writer.file(`refused/${index}.parquet`, publisherRecord(changed)),
@@ -311,7 +311,7 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
     });
 
-    it('files that are none, and folders without files', async () => {
+    it('files that are not Parquet, and folders without files', async () => {
       await writeFile(join(directory, 'broken.parquet'), 'PAR1 and no more');
       const broken = await runLake([
         'convert',

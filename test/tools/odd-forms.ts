@@ -55,7 +55,7 @@ const csvOf = (columns: readonly string[], rows: readonly EventRow[], header = c
     .map((cells) => cells.join(','))
     .join('\r\n');
 
-/** The instant an hour later in the zone an hour to the east: the same instant. */
+/** The same instant, written with an offset of one hour to the east. */
 const toTheEast: Change = (row) => {
   const local = new Date(Date.parse(String(row['event_time'])) + 3_600_000).toISOString();
   return { ...row, event_time: local.replace('T', ' ').replace('Z', '+01:00') };

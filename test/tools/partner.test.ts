@@ -15,11 +15,11 @@ beforeEach(() => void aws.calls.splice(0));
 const partner = (line: string): Promise<Ended> => partnerHere(line.split(' '));
 const CONTACT = '--contact reports@partner.example';
 
-/** Whether anything was written, anywhere. */
+/** The calls that wrote something. */
 const writes = () => aws.calls.filter((call) => /PUT|DELETE|Create|Add|Delete/.test(call));
 
 describe('npm run partner, with Cognito', () => {
-  it('adds a partner: a client that has tokens for the service, and its secret, shown this once', async () => {
+  it('adds a partner: a client that gets tokens for the service, with a secret that is shown once', async () => {
     const added = await partner(`add dev first --publisher-companies 1000,007 ${CONTACT}`);
     expect(added.code).toBe(0);
     const client = aws.clients.get(clientIn(added) ?? '');
@@ -32,7 +32,7 @@ describe('npm run partner, with Cognito', () => {
     expect(shown.output).not.toContain(secretIn(added));
   });
 
-  it('tells names apart that differ by a hyphen', async () => {
+  it('keeps names apart that differ only by a hyphen', async () => {
     const [plain, hyphened] = [
       await partner(`add dev twoparts --publisher-companies 1 ${CONTACT}`),
       await partner(`add dev two-parts --advertiser-companies every-company ${CONTACT}`),
@@ -46,7 +46,7 @@ describe('npm run partner, with Cognito', () => {
     for (const line of lines) expect(output).toMatch(RegExp(line, 'm'));
   });
 
-  it('lists a client that was made by hand as one that sees nothing', async () => {
+  it('lists a client that was made by hand as one without rights', async () => {
     aws.clients.set('by-hand', {
       ClientId: 'by-hand',
       ClientName: 'first',
@@ -69,7 +69,7 @@ describe('npm run partner, with Cognito', () => {
     );
   });
 
-  it('rotates a secret with two that are good at a time, and can show another new one', async () => {
+  it('rotates a secret: both are good until --finish, and --again makes another new one', async () => {
     const added = await partner(`add dev rotating --publisher-companies 1 ${CONTACT}`);
     const secrets = () => [...(aws.clients.get(clientIn(added) ?? '')?.secrets.values() ?? [])];
     const rotated = await partner('rotate dev rotating');
@@ -87,7 +87,7 @@ describe('npm run partner, with Cognito', () => {
     expect(secrets()).toEqual([secretIn(again)]);
   });
 
-  it('removes a partner with its client, says so again, and gives its name again', async () => {
+  it('removes a partner with its client, can be repeated, and frees the name', async () => {
     const added = await partner(`add dev leaving --publisher-companies 1 ${CONTACT}`);
     expect((await partner('remove dev leaving')).code).toBe(0);
     expect(aws.clients.has(clientIn(added) ?? '')).toBe(false);
@@ -123,8 +123,8 @@ describe('npm run partner, with Cognito', () => {
   });
 });
 
-describe('npm run partner, with an issuer of one’s own', () => {
-  it('takes the client’s id and asks nothing of Cognito', async () => {
+describe('npm run partner, with an existing identity provider', () => {
+  it('takes the client’s id and does not call Cognito', async () => {
     const added = await partner(`add own outside --client 6f1c --publisher-companies 1 ${CONTACT}`);
     expect(added.code).toBe(0);
     expect(clientIn(added)).toBe('6f1c');

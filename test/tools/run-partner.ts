@@ -8,7 +8,7 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Carries the command out in this process, by whose environment it finds AWS. */
+/** Runs the command in this process, whose environment says where AWS is. */
 export async function partnerHere(args: readonly string[]): Promise<Ended> {
   const lines: string[] = [];
   try {

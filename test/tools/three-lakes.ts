@@ -33,14 +33,14 @@ function eventsOf(seed: number, count: number): Events {
   );
 }
 
-/** An hour's amounts must add up to what a column holds. */
+/** Small enough that an hour's sum fits the column. */
 const ofSize = (value: string | bigint | null): string | bigint | null =>
   typeof value === 'string' ? value.replace(/^(-?)999999999999\./, '$112345678.') : value;
 
 const onTheHour = (time: string): string =>
   new Date(Math.floor(Date.parse(time) / HOUR_MS) * HOUR_MS).toISOString().replace('.000Z', 'Z');
 
-/** Windows and everything else at whole hours: what a lake of hours promises to answer alike. */
+/** Requests at whole hours, which a lake summed by the hour must answer like the others. */
 const wholeHourCases = (report: Report, rows: readonly EventRow[]): Case[] =>
   corpusOf(report, rows, REQUESTS).map((asked) => ({
     ...asked,
@@ -85,7 +85,7 @@ export interface Agreement {
   readonly differences: readonly unknown[];
 }
 
-/** Asks every engine every request, and compares the bytes with what the contract's words give. */
+/** Runs every request on every engine, and compares the bytes with those computed from the contract alone. */
 export async function compareLakes(
   engines: Readonly<Record<string, QueryEngine>>,
   events: Events,

@@ -23,7 +23,7 @@ const FARTHEST = [
   { start: '9999-12-30T00:00:01Z', end: '9999-12-31T23:59:59Z' },
 ];
 
-/** Starts and ends, any of the one before any of the other: on and off the hour and the day, and 32 days apart. */
+/** Starts and ends of windows, every start before every end: on and off the hour and the day, and 32 days apart. */
 const STARTS = [
   '2025-12-31T00:00:00Z',
   '2025-12-31T23:00:00Z',

@@ -28,7 +28,7 @@ export async function installTrino(): Promise<string> {
 
   process.stdout.write(`Fetching Trino ${TRINO_VERSION}, once, into ${home}\n`);
   await mkdir(cache, { recursive: true });
-  // Under another name until it is whole: a run that is killed leaves nothing that could be taken for it.
+  // Installed under another name until it is complete: a killed run leaves nothing that looks complete.
   const partial = await mkdtemp(`${home}-partial-`);
   try {
     await runTool('mvn', '-q', '-B', '-f', POM, `-DtrinoHome=${partial}`, 'package').catch(

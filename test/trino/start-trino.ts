@@ -15,7 +15,7 @@ export interface TrinoServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts the server that lies in a directory. It keeps what it writes in a temporary one, removed at its end. */
+/** Starts the server in a directory. It writes to a temporary directory, which is removed at its end. */
 export async function startTrino(home: string): Promise<TrinoServer> {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-trino-'));

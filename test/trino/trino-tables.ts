@@ -26,7 +26,7 @@ export const trinoOver =
 /**
  * Declares the tables of the data contract over a directory of events, in a new schema.
  *
- * @param firstDay projects the days from it to today, as the deployed tables do; without it, they are those that there are
+ * @param firstDay projects the days from it to today, as the deployed tables do; without it, existing days are read
  */
 export async function declareTables(
   url: string,

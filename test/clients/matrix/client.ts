@@ -1,9 +1,9 @@
-/** A client of the table: the most naive program that its users would write, and what must change in it. */
+/** A client of the table: the simplest program that its users would write, and what must change in it. */
 export type Client = {
   readonly name: string;
   /** Reads URL (with every parameter but the filter), TEXT (the filter's value) and TOKEN; writes the file OUT. */
   readonly program: string;
-  /** Whether it writes the values again in a form of its own; then the rows are compared, not the bytes. */
+  /** Set if it parses the values and writes them in a form of its own; then rows are compared, not bytes. */
   readonly rewrites?: true;
 } & (Healthy | Sick);
 
@@ -15,7 +15,7 @@ interface Healthy {
 interface Sick {
   /** What keeps the naive program from some reports. */
   readonly why: string;
-  /** What stands in the program, and what must stand there. */
+  /** Texts of the program to replace, and their replacements. */
   readonly cures: readonly { readonly from: string; readonly to: string }[];
 }
 
@@ -25,7 +25,7 @@ export interface Language {
   readonly clients: readonly Client[];
   /** A command that fails where the machine has no such runtime. */
   readonly runtime: readonly [command: string, ...parameters: string[]];
-  /** How to run a program that lies in a directory of its own; undefined, and a line said, where this machine can't. */
+  /** Resolves to how a program is run in a directory of its own; to undefined, with a printed line, if it can't be. */
   prepare(): Promise<RunSource | undefined>;
 }
 
@@ -35,7 +35,7 @@ export type RunSource = (
   environment: Readonly<Record<string, string>>,
 ) => Promise<unknown>;
 
-/** The program with its cures. Throws where one of them meets nothing. */
+/** The program with its cures. Throws where the text to replace is not found. */
 export function cured({ name, program, cures = [] }: Client): string {
   return cures.reduce((text, { from, to }) => {
     if (!text.includes(from)) throw new Error(`${name}: its program has no ${from}`);

@@ -17,9 +17,9 @@ import { perlClients, phpClients, rClients, rubyClients } from './scripts.ts';
 import { shellTools } from './shell.ts';
 import { documentedRows, guideWith, type Row } from './table.ts';
 
-/** How long the report takes that is waited for: 70 s in CI; 300 s by `npm run test:clients:long`. */
+/** How long the slow report takes: 70 s in CI, 300 s by `npm run test:clients:long`. */
 const WAIT_SECONDS = Number(process.env['WAIT_SECONDS'] ?? 70);
-/** Writes what was measured into the guide, instead of holding it against the guide. */
+/** Writes the measurements into the guide, instead of comparing them with it. */
 const isUpdate = process.env['UPDATE_TABLE'] === '1';
 /** `CLIENTS=Ruby,R`: these languages alone. */
 const chosen = process.env['CLIENTS']?.split(',');
@@ -37,7 +37,7 @@ interface Subject {
   readonly run: RunSource;
 }
 
-/** A program of a client, and what it managed. */
+/** A program of a client, and which reports it got. */
 interface Trial extends Subject {
   readonly source: string;
   /** An end of the window that makes a query of its own. */
@@ -72,7 +72,7 @@ async function pull({ run, client }: Subject, source: string, environment: Recor
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-client-'));
   const out = join(directory, 'out.csv');
   try {
-    // What every desktop and server sets; without it, Java and R read the text as ASCII.
+    // Every desktop and server sets a locale; without one, Java and R read the text as ASCII.
     const locale = { LC_ALL: 'C.UTF-8' };
     await run(source, directory, { ...started.environment, ...locale, OUT: out, ...environment });
     return await readFile(out);
@@ -104,7 +104,7 @@ async function gets(trial: Trial, text: string, end: string): Promise<boolean> {
     : written.equals(Buffer.from(expected));
 }
 
-/** So many at a time: more would be a test of this machine. */
+/** Runs AT_A_TIME at a time: more would test this machine, not the clients. */
 async function inTurn<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
   const waiting = [...items];
   await Promise.all(
@@ -124,7 +124,7 @@ const trialOf = (subject: Subject, source: string, number: number): Trial => ({
   ...{ atOnce: false, oddText: false, slow: false },
 });
 
-/** Measures all of them: the reports that are there in turn, and beside them the slow ones, which only wait. */
+/** Measures all programs: in turn with reports that are ready, and at the same time with slow ones, which only wait. */
 async function measure(trials: readonly Trial[]): Promise<void> {
   await started.setFaults([{ on: 'query', match: `TIMESTAMP '${QUEUED}`, queuedMs: WAIT_SECONDS * 1_000 }]);
   const slow: Promise<void>[] = [];
@@ -141,7 +141,7 @@ async function measure(trials: readonly Trial[]): Promise<void> {
   await Promise.all(slow);
 }
 
-/** What the client does on its way; with its cure, where the naive program sends nothing. */
+/** What the client does with a redirect; measured with its cure where the naive program sends nothing. */
 async function probeClient(subject: Subject, name: string) {
   const environment = { API_URL: probe.origin, URL: `${probe.origin}/${name}?a=b`, TEXT: 'a' };
   for (const source of [subject.client.program, cured(subject.client)])
@@ -157,7 +157,7 @@ function tokenOf({ sendsToken, follows, forwardsToken }: Omit<Seen, 'asksForGzip
 const mark = (passed: boolean | undefined) => (passed ? '✓' : '✗');
 const getsAll = ({ atOnce, slow, oddText }: Trial) => atOnce && slow && oddText;
 
-it('every client pulls the reports that docs/clients.md says, and with its cure all of them', async () => {
+it('every client pulls the reports that docs/clients.md says, and all of them with its cure', async () => {
   const naive = subjects.map((subject, index) => trialOf(subject, subject.client.program, index));
   const healed = subjects
     .filter(({ client }) => client.cures)

@@ -8,13 +8,13 @@ export interface Seen {
   /** Whether it sends anything. */
   asks: boolean;
   sendsToken: boolean;
-  /** Whether it came there at all. */
+  /** Whether it came to the other host. */
   follows: boolean;
   forwardsToken: boolean;
   asksForGzip: boolean;
 }
 
-/** Two hosts, of which one redirects to the other: the first part of a path names the client. */
+/** Two hosts, the first of which redirects to the second. The first segment of a path names the client. */
 export async function startProbe() {
   const seen = new Map<string, Seen>();
   const of = (path = '') => {

@@ -31,7 +31,7 @@ const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
 const rowLine = (row: Row): string => line(COLUMNS.map(([key]) => row[key]));
 
-/** What the test makes of the guide: all around it, and its rows by the client's name. */
+/** The part of the guide that the test writes, its rows by the client's name, and the guide with another part. */
 async function readGuide() {
   const guide = await readFile(GUIDE, 'utf8');
   const [from, to] = [guide.indexOf(BEGIN) + BEGIN.length, guide.indexOf(END)];
@@ -48,7 +48,7 @@ async function readGuide() {
 
 export const documentedRows = async (): Promise<ReadonlyMap<string, Row>> => (await readGuide()).rows;
 
-/** What a program becomes by its cure: the lines that differ, as `diff` marks them; where lines only come in, the one that they come after. */
+/** How a cure changes a program: the lines that differ, as `diff` marks them; for added lines, also the one before. */
 function diff(before: readonly string[], after: readonly string[]): string[] {
   const common = (i: number, j: number): number => {
     if (i === before.length || j === after.length) return 0;

@@ -21,7 +21,7 @@ interface Planned {
 /** An Athena that takes these commands, in their order, and no others. */
 const athenaOf = (...planned: Planned[]) => athenaFor(10_000, planned);
 
-/** The same, for calls that end within so many milliseconds; those that stop a query within 10 seconds. */
+/** Queries whose calls must end within so many milliseconds, and a stop within 10 seconds. */
 function athenaFor(patienceMs: number, planned: Planned[]) {
   const inputs: object[] = [];
   const athena = {
@@ -70,7 +70,7 @@ describe('start', () => {
     expect(inputs[0]).not.toHaveProperty('ExecutionParameters');
   });
 
-  it('throws where Athena names no execution, or refuses', async () => {
+  it('throws where Athena names no execution, or refuses the start', async () => {
     const { queries } = athenaOf(
       { command: 'StartQueryExecution', answer: {} },
       { command: 'StartQueryExecution', answer: refused },
@@ -103,7 +103,7 @@ describe('get', () => {
     expect(await queries.get('q1')).toEqual({ state: 'under-way', id: 'q1', submittedAt: 0 });
   });
 
-  it('knows an execution that Athena has forgotten', async () => {
+  it('answers “forgotten” for an execution that Athena no longer has', async () => {
     const { queries } = athenaOf({ command: 'GetQueryExecution', answer: refused });
     expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
   });
@@ -132,7 +132,7 @@ describe('stop', () => {
     await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
   });
 
-  it('has more time than the other calls, so that a query is stopped when the time to ask about it is up', async () => {
+  it('has more time than the other calls, so that a query is still stopped after the last call about it', async () => {
     const plan = (command: string) => [
       { command, answer: fault },
       { command, answer: {} },

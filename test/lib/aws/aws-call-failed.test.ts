@@ -8,7 +8,7 @@ const cause = new TooManyRequestsException({
 });
 
 describe('AwsCallFailed', () => {
-  it("names the call, the error, its HTTP status and AWS's request id, and not the error's own words", () => {
+  it("names the call, the error, its HTTP status and AWS's request id, and not the error's message", () => {
     const failure = new AwsCallFailed('Athena StartQueryExecution', cause);
     expect(failure).toMatchObject({
       name: 'AwsCallFailed',
@@ -20,7 +20,7 @@ describe('AwsCallFailed', () => {
     });
   });
 
-  it('says so where no answer came', () => {
+  it('says “none” for status and request where no answer came', () => {
     const failure = new AwsCallFailed('S3 HeadObject', new TypeError('x'));
     expect(failure.message).toBe('S3 HeadObject: TypeError, status none, request none');
     expect([failure.httpStatus, failure.awsRequestId]).toEqual([undefined, undefined]);

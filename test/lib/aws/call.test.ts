@@ -45,7 +45,7 @@ const invalidUrl = (): unknown => {
   }
 };
 
-/** Makes a call of which each try ends as the next of these says; the last stands for all that follow. */
+/** Makes a call whose tries end with these outcomes, in order; the last one repeats. */
 function making(outcomes: readonly unknown[], patienceMs: number, longestTryMs?: number) {
   const at: number[] = [];
   const send = vi.fn(async (signal: AbortSignal) => {
@@ -71,7 +71,7 @@ async function made(...given: Parameters<typeof making>) {
 }
 
 describe('call', () => {
-  it("gives the call's answer, whatever it is", async () => {
+  it("gives the call's answer, also undefined", async () => {
     expect(await made(['yes'], 1_000)).toEqual({ at: [0], value: 'yes', ms: 0 });
     expect(await made([undefined], 1_000)).toEqual({ at: [120_000], value: undefined, ms: 120_000 });
   });
@@ -80,10 +80,10 @@ describe('call', () => {
     ["Athena's throttling", new TooManyRequestsException({ message: 'x', ...answered(400) })],
     ["Athena's other throttling", ofAthena('ThrottlingException')],
     ["S3's throttling", ofS3(503, 'SlowDown')],
-    ['a throttling of a HEAD, which has no name', ofS3(503)],
+    ['a throttled HEAD, which has no body and so no error name', ofS3(503)],
     ['too many requests', ofS3(429)],
-    ['a fault of AWS', ofS3(500, 'InternalError')],
-    ['a gateway of AWS', ofS3(502)],
+    ['a server error of AWS', ofS3(500, 'InternalError')],
+    ['a bad gateway of AWS', ofS3(502)],
     ['a write at the same instant', ofS3(409, 'ConditionalRequestConflict')],
     ['a connection that broke', ofSocket('ECONNRESET')],
     ['a name that was not found', ofSocket('ENOTFOUND')],
@@ -97,17 +97,17 @@ describe('call', () => {
   it.each<[string, unknown]>([
     ['a request that is wrong', ofS3(400)],
     ['an object that is not there', ofS3(404, 'NotFound')],
-    ['what is forbidden', ofS3(403, 'AccessDenied')],
+    ['a denied request', ofS3(403, 'AccessDenied')],
     ['a status just under 500', ofS3(499)],
     ['a refusal of Athena', new InvalidRequestException({ message: 'x', ...answered(400) })],
     ['another refusal of Athena', ofAthena('AccessDeniedException')],
     ['a throttling by its name alone', Object.assign(named('ThrottlingException'), answered(400))],
-    ['a refusal that has a code too', Object.assign(ofSocket('ECONNRESET'), answered(400))],
-    ['an error of ours', new TypeError('x')],
-    ['an error of ours that has a code', ofSocket('lower')],
-    ['an address of ours that is none', invalidUrl()],
-    ['an argument of ours that is wrong', ofSocket('ERR_INVALID_ARG_TYPE')],
-    ['a code that only begins like that of a body that broke off', ofSocket('ERR_STREAM_PREMATURE_CLOSED')],
+    ['a refusal that has a socket code too', Object.assign(ofSocket('ECONNRESET'), answered(400))],
+    ['an error in our code', new TypeError('x')],
+    ['an error in our code that has a code', ofSocket('lower')],
+    ['an invalid URL of ours', invalidUrl()],
+    ['an invalid argument of ours', ofSocket('ERR_INVALID_ARG_TYPE')],
+    ['a code that only begins with that of a body that broke off', ofSocket('ERR_STREAM_PREMATURE_CLOSED')],
     ['credentials that are missing', named('CredentialsProviderError')],
   ])('does not try again after %s', async (_, error) => {
     const { at, error: thrown, ms } = await made([error], 10_000);
@@ -118,22 +118,22 @@ describe('call', () => {
 
   it.each<[string, Error]>([
     ['that has failed', new AwsCallFailed('S3 GetObject', ofS3(403, 'AccessDenied'))],
-    ['that was refused with a code of sockets', new AwsCallFailed('S3 GetObject', ofSocket('ECONNRESET'))],
+    ['that was refused with a socket code', new AwsCallFailed('S3 GetObject', ofSocket('ECONNRESET'))],
     ['that has ended at its own deadline', new Overloaded('Later.', 7)],
-  ])('throws the error of a call within it %s, as it is and at once', async (_, error) => {
+  ])('throws the error of an inner call %s, unchanged and at once', async (_, error) => {
     const { at, error: thrown, ms } = await made([error, 'yes'], 10_000);
     expect({ at, ms }).toEqual({ at: [0], ms: 0 });
     expect(thrown).toBe(error);
   });
 
-  it('does not try again what was thrown and is no error', async () => {
+  it('does not try again where something other than an Error was thrown', async () => {
     const failing = call('S3 HeadObject', START + 1_000, async () => {
       throw 'text';
     });
     await expect(failing).rejects.toThrow('S3 HeadObject: text, status none');
   });
 
-  it('pauses twice as long each time, up to some seconds, and each time by another share', async () => {
+  it('doubles its pauses up to 5 s, and takes a random part of at least half of each', async () => {
     const pausesOf = (at: number[]) => at.slice(1).map((time, index) => time - (at[index] ?? 0));
     const { at } = await made([ofS3(503)], 60_000);
     const pauses = pausesOf(at);
@@ -145,7 +145,7 @@ describe('call', () => {
     expect(pausesOf((await made([ofS3(503)], 60_000)).at).slice(0, 5)).toEqual([50, 100, 200, 400, 800]);
   });
 
-  it('is unavailable where that does not end in time, for the log with the last failure', async () => {
+  it('throws Overloaded where that does not end in time, with the last failure as cause', async () => {
     const { error, ms, at } = await made([ofS3(503, 'SlowDown')], 1_000);
     expect(at).toEqual([0, 100, 300, 700]);
     expect(ms).toBe(700);
@@ -169,7 +169,7 @@ describe('call', () => {
     expect(await made(['no answer', 'yes'], 10_000)).toEqual({ at: [0, 4_100], value: 'yes', ms: 4_100 });
   });
 
-  it('gives a long call as long as it is told to', async () => {
+  it('gives one try as long as it is told to', async () => {
     expect((await made(['no answer', 'yes'], 60_000, 9_000)).at).toEqual([0, 9_100]);
     vi.setSystemTime(START);
     const { error, ms } = await made(['no answer'], 30_000, Number.POSITIVE_INFINITY);
@@ -186,7 +186,7 @@ describe('call', () => {
     expect(ms).toBeGreaterThan(8_000);
   });
 
-  it('keeps the last answer of AWS as the cause, where the last try ran out of time', async () => {
+  it('keeps the last answer of AWS as the cause where the last try got none', async () => {
     const told = async (...outcomes: unknown[]) =>
       ((await made(outcomes, 9_000)).error as Overloaded).cause as AwsCallFailed;
     expect((await told(ofS3(500), ofS3(503, 'SlowDown'), 'no answer')).message).toBe(

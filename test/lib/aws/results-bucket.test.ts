@@ -30,7 +30,7 @@ let clients: Clients;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'results-bucket-'));
   store = await startObjectStore({ directory, buckets: [Bucket], writtenOnce: ['reports/'], faults });
-  // As on Lambda, where region, credentials and endpoints are the environment's.
+  // As on Lambda, where region, credentials and endpoints come from the environment.
   vi.stubEnv('AWS_ENDPOINT_URL_S3', store.url);
   vi.stubEnv('AWS_REGION', store.region);
   vi.stubEnv('AWS_ACCESS_KEY_ID', store.credentials.accessKeyId);
@@ -111,7 +111,7 @@ describe('create', () => {
     expect(await get(key)).toBe('{"a":1}');
   });
 
-  it('is for one of many that come at one time', async () => {
+  it('succeeds for one of many that come at one time', async () => {
     const key = freshKey();
     const created = await Promise.all([1, 2, 3, 4, 5].map((a) => results().create(key, { a })));
     const [winner] = created.filter((each) => each !== undefined);
@@ -196,7 +196,7 @@ describe('writeOnce', () => {
   ) => to.writeOnce(key, file, open, longestTryMs);
   const freshFile = () => freshKey('reports').replace('.json', '/report.csv');
 
-  it('writes a file with what a browser needs', async () => {
+  it('writes a file with the headers that a browser needs', async () => {
     const key = freshFile();
     expect(await write(results(), key, opening('a,', 'b\n'))).toBe(true);
     expect(await get(key)).toBe('a,b\n');
@@ -242,7 +242,7 @@ describe('writeOnce', () => {
     expect(await get(key)).toBe('a,b\n');
   });
 
-  it("throws the content's fault, once, and writes nothing", async () => {
+  it("throws the content's error after one try, and writes nothing", async () => {
     const key = freshFile();
     const fault = new NotEngineCsv('a quote', 4, 1);
     const open = opening('a,b\n', fault);
@@ -251,7 +251,7 @@ describe('writeOnce', () => {
     expect(await results().head(key)).toBeUndefined();
   });
 
-  it("throws the content's fault of a large file too, and leaves no part of it", async () => {
+  it("throws the content's error of a large file too, and leaves no part of it", async () => {
     const key = freshFile();
     const fault = new NotEngineCsv('a quote', 4, 1);
     await expect(
@@ -260,7 +260,7 @@ describe('writeOnce', () => {
     expect(await results().head(key)).toBeUndefined();
   });
 
-  it('tries again after an error of the content only where it is one that may pass', async () => {
+  it('tries again after an error of the content only where it is retryable', async () => {
     const key = freshFile();
     const broken = Object.assign(new Error('socket'), { code: 'ECONNRESET' });
     let tries = 0;
@@ -313,7 +313,7 @@ describe('writeOnce, of a result that it opens', () => {
     expect(error).toMatchObject({ cause: { operation: 'S3 GetObject', httpStatus: 500 } });
   });
 
-  it('names the call that failed, which is that of the result', async () => {
+  it('names the call that failed: that of the result', async () => {
     const from = Date.now();
     await expect(copying(results(9_000), 's3://elsewhere/athena/q1.csv')).rejects.toThrow(
       'S3 GetObject: NoSuchBucket, status 404',
@@ -331,13 +331,13 @@ describe('writeOnce, of a result that it opens', () => {
     const from = Date.now();
     await expect(results(500).writeOnce(key, file, open, 100)).rejects.toThrow(Overloaded);
     expect(Date.now() - from).toBeLessThan(2_000);
-    // No upload was begun that nobody would have ended.
+    // No multipart upload was left open.
     expect(struck()).toEqual([0]);
   });
 });
 
 describe('presign', () => {
-  it('gives a URL that needs no credentials, and carries nothing that a client would have to send', async () => {
+  it('gives a URL that needs no credentials and signs no header that a client would have to send', async () => {
     const key = freshKey();
     await put(key, 'a,b');
     const url = await results().presign(key, 60);
@@ -372,7 +372,7 @@ describe('every call', () => {
   });
 
   it.each(calls)(
-    '%s is unavailable, by its name in the log, where S3 is at its limit for ever',
+    '%s throws Overloaded, with the call’s name, where S3 always throttles',
     async (_, method, make) => {
       const key = freshKey();
       faults.set([{ on: 's3', match: `${method} ${key}`, throttle: true }]);

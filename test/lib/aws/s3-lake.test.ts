@@ -10,10 +10,10 @@ const FOLDER = 'warehouse/publisher_events/';
 const PAGE = 1_000;
 const window = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-01-04T00:00:00Z') };
 
-/** S3's own order of keys: by their bytes in UTF-8. */
+/** S3's order of keys: by their bytes in UTF-8. */
 const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** An S3 that lists these keys as S3 does; an error that stands for a prefix is what listing it throws. */
+/** Lists these keys as S3 does. Where `errors` has a prefix, listing that prefix throws its error. */
 function s3Of(keys: readonly string[], errors: Readonly<Record<string, unknown>> = {}) {
   const inputs: ListObjectsV2CommandInput[] = [];
   let running = 0;
@@ -66,12 +66,12 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-describe('a lake that fits a page', () => {
+describe('a lake that fits a page of a listing', () => {
   const before = files('2026-01-01', 2);
   const inWindow = [...files('2026-01-02', 2), `${FOLDER}day=2026-01-03/_SUCCESS`, ...files('2026-01-03', 1)];
   const after = files('2026-01-04', 2);
 
-  it('is listed by one call, and shows all that S3 tells of the days in the window', async () => {
+  it('is listed by one call, and shows key, ETag, size and time of the objects of the window', async () => {
     const { s3, inputs } = s3Of([...before, ...inWindow, ...after]);
     const listing = await lakeOf(s3).list(publisherReport, window, 0);
     expect(listing?.listedAt).toBe(Date.now());
@@ -87,7 +87,11 @@ describe('a lake that fits a page', () => {
     ['nothing at all', [], []],
     ['nothing in the window', [...before, ...after], []],
     ['markers of folders', [`${FOLDER}day=2026-01-02/`], [`${FOLDER}day=2026-01-02/`]],
-    ['another folder whose name begins so', [`${FOLDER}day=2026-01-02b/x`, `${FOLDER}day=2026-01-02`], []],
+    [
+      'another folder whose name begins like a day',
+      [`${FOLDER}day=2026-01-02b/x`, `${FOLDER}day=2026-01-02`],
+      [],
+    ],
     ['another table', files('2026-01-02', 1, 'warehouse/advertiser_events/'), []],
   ])('is listed right with %s', async (_, keys, expected) => {
     expect((await listed(keys)).keys).toEqual(expected);
@@ -107,7 +111,7 @@ describe('a lake that fits a page', () => {
     expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBe(isTableMissing);
   });
 
-  it('is listed page after page where the window is long, and no farther than it must be', async () => {
+  it('is listed page by page where the window is long, and no page beyond it', async () => {
     const year = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-06-01T00:00:00Z') };
     const inYear = [...files('2026-01-02', 900), ...files('2026-05-31', 1_200)];
     const { s3, inputs } = s3Of([...before, ...inYear, ...files('2026-06-01', 3_000)]);
@@ -116,7 +120,7 @@ describe('a lake that fits a page', () => {
     expect(inputs).toHaveLength(3);
   });
 
-  it('is the last second of a window that ends in a day, and not the day at whose midnight it ends', async () => {
+  it('includes a day of which the window has one second, and not a day at whose midnight it ends', async () => {
     const { s3 } = s3Of([...inWindow, ...after]);
     const lake = lakeOf(s3);
     const days = async (end: string) =>
@@ -129,7 +133,7 @@ describe('a lake that fits a page', () => {
     expect(await days('2026-01-04T00:00:01Z')).toBe(3);
   });
 
-  it('is the table of the report', async () => {
+  it('is listed for the table of the report', async () => {
     const { s3, inputs } = s3Of([]);
     const lake = lakeOf(s3);
     expect([publisherReport, advertiserReport].map(lake.folderOf)).toEqual([
@@ -177,7 +181,7 @@ describe('a lake of many files', () => {
       expect([Prefix?.endsWith('/'), StartAfter]).toEqual([true, undefined]);
   });
 
-  it('has its days listed at one time', async () => {
+  it('has its days listed at the same time', async () => {
     const found = await listed([...files('2026-01-02', 700), ...files('2026-01-03', 700)]);
     expect(found.mostAtOnce).toBe(2);
     expect(found.inputs).toHaveLength(3);
@@ -187,7 +191,7 @@ describe('a lake of many files', () => {
 describe('a listing', () => {
   const keys = files('2026-01-02', 1);
 
-  it('is used again up to its highest age, and not a millisecond longer', async () => {
+  it('is used again up to its highest age, and no longer', async () => {
     const { s3, inputs } = s3Of(keys);
     const cache: ListingCache = new Map();
     const list = (maxAgeMs: number) => lakeOf(s3, cache).list(publisherReport, window, maxAgeMs);
@@ -210,16 +214,16 @@ describe('a listing', () => {
     expect(inputs).toHaveLength(3);
   });
 
-  it('is of its window and its table', async () => {
+  it('is used only for its own window and table', async () => {
     const { s3, inputs } = s3Of(keys);
     const lake = lakeOf(s3, new Map());
     await lake.list(publisherReport, window, 1_000);
     await lake.list(advertiserReport, window, 1_000);
     await lake.list(publisherReport, { ...window, end: window.end + 86_400_000 }, 1_000);
     await lake.list(publisherReport, { ...window, start: window.start - 86_400_000 }, 1_000);
-    // One more looks whether there is anything of the other table.
+    // The extra call looks whether the other table has any object.
     expect(inputs).toHaveLength(5);
-    // Another time of the same days.
+    // Other times of the same days.
     await lake.list(publisherReport, { ...window, start: window.start + 3_600_000 }, 1_000);
     expect(inputs).toHaveLength(5);
   });

@@ -25,7 +25,7 @@ const errorOf = (Class: typeof NoSuchKey | typeof NoSuchBucket, httpStatusCode: 
 const named = (name: string, httpStatusCode: number) =>
   new S3ServiceException({ name, $fault: 'client', message: '', $metadata: { httpStatusCode } });
 
-/** A bucket that holds these texts, or answers with these errors, by client; and what was asked of it. */
+/** A bucket that holds these texts, or answers with these errors, by client; it records the calls. */
 function bucketOf(texts: Map<string, string | Error>) {
   const asked: string[] = [];
   const s3 = {
@@ -45,7 +45,7 @@ function bucketOf(texts: Map<string, string | Error>) {
 }
 
 describe('the register in S3', () => {
-  it('finds a client by a key that can’t be guessed without its id', async () => {
+  it('finds a client by a key that is made from its id and can’t be guessed without it', async () => {
     const { find, asked } = bucketOf(new Map([['client-1', JSON.stringify(recordOf('client-1'))]]));
     expect(await find('client-1')).toEqual(recordOf('client-1'));
     // printf client-1 | sha256sum
@@ -93,7 +93,7 @@ describe('the register in S3', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('counts the minute from before the read, and reads again where the clock was set back', async () => {
+  it('counts the minute from the start of the read, and reads again where the clock was set back', async () => {
     const texts = new Map([['client-1', JSON.stringify(recordOf('client-1'))]]);
     const { find, asked, cache } = bucketOf(texts);
     await find('client-1');
@@ -103,7 +103,7 @@ describe('the register in S3', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('drops listings that are too old to be used again', async () => {
+  it('drops records that are too old to be used again', async () => {
     const { find, cache } = bucketOf(new Map());
     for (let client = 0; client < 50; client++) await find(`stranger-${client}`);
     expect(cache.size).toBe(50);

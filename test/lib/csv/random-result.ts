@@ -4,7 +4,7 @@ import { randomNumbers } from '../../e2e/known-events.ts';
 
 export interface RandomResult {
   readonly columns: readonly CsvColumn[];
-  /** In the engine's CSV, or in what a fault has made of it. */
+  /** The result in the engine's CSV, sometimes broken by a random fault. */
   readonly file: Buffer;
   /** The length of the file's next piece. */
   readonly pieceBytes: () => number;
@@ -14,7 +14,7 @@ const TYPES: readonly FieldType[] = ['integer', 'float', 'string', 'datetime'];
 const WORDS = ['""', '""""', '"",""', '""\n""', '\n', ',', '\r\n', '0', ' ', 'é', '日本', '🦊', 'Desktop'];
 const FAULTS = ['"', '""', ',', '\n', '\r', 'x', '-', '.', 'e5', '"\n', '\0', ''];
 
-/** A file of up to so many rows, cut in a random way. The same seed, the same file. */
+/** A file of at most `mostRows` rows, cut into random pieces. The same seed gives the same file. */
 export function randomResult(seed: number, mostRows: number): RandomResult {
   const random = randomNumbers(seed);
   const below = (limit: number) => Math.floor(random() * limit);

@@ -4,7 +4,7 @@ import { type CsvColumn, retypeCsv } from '../../../lib/csv/retype-csv.ts';
 import { retypeByParsing } from './parse-engine-csv.ts';
 import { type RandomResult, randomResult } from './random-result.ts';
 
-/** The report, one character a byte; undefined if the file is refused. Fails if memory after a piece is written to. */
+/** The report, one character a byte; undefined if the file is refused. Fails if it writes to memory after a piece. */
 async function retype({ columns, file, pieceBytes }: RandomResult): Promise<string | undefined> {
   const memory = Buffer.concat([file, Buffer.alloc(100, 'after the file')]);
   const original = Buffer.from(memory);
@@ -34,8 +34,8 @@ async function retype({ columns, file, pieceBytes }: RandomResult): Promise<stri
 const clicks: CsvColumn = { name: 'Clicks', type: 'integer' };
 const device: CsvColumn = { name: 'DeviceOrProxy', type: 'string' };
 
-describe('retypeCsv, beside regular expressions over the whole file', () => {
-  it('makes the same of random results, sound and broken, cut at random', async () => {
+describe('retypeCsv, compared with regular expressions over the whole file', () => {
+  it('gives the same for random results, sound and broken, cut at random', async () => {
     let refused = 0;
     const files = 3_000;
     for (let seed = 0; seed < files; seed++) {
@@ -49,7 +49,7 @@ describe('retypeCsv, beside regular expressions over the whole file', () => {
   });
 
   it.each([65_535, 65_536, 1_000_000])(
-    'makes the same of large results in pieces of %i bytes',
+    'gives the same for large results in pieces of %i bytes',
     async (length) => {
       for (let seed = 0; seed < 4; seed++) {
         const result = { ...randomResult(seed, 3_000), pieceBytes: () => length };
@@ -60,7 +60,7 @@ describe('retypeCsv, beside regular expressions over the whole file', () => {
     },
   );
 
-  it('makes the same of a file cut in two at any place', async () => {
+  it('gives the same for a file cut in two at any place', async () => {
     const columns = [clicks, device];
     const file = Buffer.from('"a\n,""","b"\n"1","x""y,\n"""""\n,""\n"-2.50","""é"\n"-13",\n"4",""""\n');
     const report = retypeByParsing(columns, file);
@@ -72,7 +72,7 @@ describe('retypeCsv, beside regular expressions over the whole file', () => {
     }
   });
 
-  it('makes the same of each of the 256 bytes, wherever it stands', async () => {
+  it('gives the same for each of the 256 bytes at each place in a row', async () => {
     const columns = [clicks, device];
     const places: [string, string][] = [
       ['"', '","x"'],
@@ -94,7 +94,7 @@ describe('retypeCsv, beside regular expressions over the whole file', () => {
       }
   });
 
-  // Each text behind a sound row, so that it may end the row or begin another.
+  // Each text comes after the beginning of a sound file, so that it may end a row or begin another.
   it.each([
     ['a number', [clicks], '"a"\n"7"\n'],
     ['a text', [device], '"a"\n"x"\n'],
@@ -102,7 +102,7 @@ describe('retypeCsv, beside regular expressions over the whole file', () => {
     ['a text after a number', [clicks, device], '"a","b"\n"7",'],
     ['a name', [device], ''],
   ])(
-    'makes the same of every text of up to five bytes that mean something, as %s',
+    'gives the same for every text of up to five bytes with a meaning in CSV, as %s',
     async (_, columns, before) => {
       let texts = [''];
       for (let length = 0; length <= 5; length++) {

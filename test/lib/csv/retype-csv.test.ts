@@ -41,7 +41,7 @@ describe('retypeCsv', () => {
     '"2026-01-02T00:00:00Z",,0,12345678901234567890.000001\n' +
     ',"",,\n';
 
-  it('writes its own header, bare numbers, quoted text and instants, and leaves NULL apart from empty text', async () => {
+  it('writes its own header, bare numbers, quoted text and instants, and keeps NULL apart from empty text', async () => {
     expect(await retype(file)).toBe(report);
   });
 
@@ -61,7 +61,7 @@ describe('retypeCsv', () => {
   });
 
   it.each(['0', '-1', '007', '9223372036854775807', '-0.000001', `${'9'.repeat(32)}.999999`])(
-    'takes %s for a number, as it is',
+    'writes the number %s unchanged',
     async (number) => {
       expect(await retype(`"x","y"\n"${number}","${number}"\n`, 3, columns.slice(2))).toBe(
         `"Clicks","Revenue"\n${number},${number}\n`,
@@ -70,7 +70,7 @@ describe('retypeCsv', () => {
   );
 
   const day = '"2026-01-01T00:00:00Z"';
-  // Bytes are counted from the first behind the header, columns from 1.
+  // Bytes are counted from the first one after the header, columns from 1.
   it.each([
     ['a text without quotes', `${day},phone,"1","2"\n`, NO_QUOTES, 23, 2],
     ['a number without quotes', `${day},"a",1,"2"\n`, NO_QUOTES, 27, 3],
@@ -121,7 +121,7 @@ describe('retypeCsv', () => {
     ['has a name that is empty', '"w",,"y","z"\n', 'a name without quotes', 4, 2],
     ['has a header with a column too few', '"w","x","y"\n', TOO_FEW, 11, 3],
     ['has a header with a column too many', '"w","x","y","z","z"\n', TOO_MANY, 15, 4],
-    ['has a mark of its byte order', `\ufeff${header}`, 'a name without quotes', 0, 1],
+    ['begins with a byte order mark', `\ufeff${header}`, 'a name without quotes', 0, 1],
   ])('refuses a file that %s', async (_, file, fault, byte, column) => {
     for (const chunkBytes of [1, 3, 1_000_000])
       await expect(retype(file, chunkBytes)).rejects.toEqual(refusal(fault, byte, column));

@@ -40,7 +40,7 @@ describe('claimNext', () => {
     });
   });
 
-  it('claims for one of many that come at one time, and changes nothing for the others', async () => {
+  it('claims for one of three requests that come at one time, and changes nothing for the others', async () => {
     const { run } = setting();
     const runs = await Promise.all([run(), run(), run()]);
     const claims = await Promise.all(runs.map((each) => claimNext(each, undefined, undefined, false)));
@@ -65,7 +65,7 @@ describe('claimNext', () => {
     expect(results.document(key)).toEqual(claimed?.record);
   });
 
-  it('uses tokens that any machine would use three times, then random ones, and gives up after six', async () => {
+  it('uses computed tokens for three tries, then random ones, and gives up after six', async () => {
     const { run, results } = setting();
     const begun = await run();
     const tokens: string[] = [];
@@ -84,7 +84,7 @@ describe('claimNext', () => {
   });
 });
 
-describe('claimNext, where not all goes well', () => {
+describe('claimNext, where a claim fails', () => {
   it('counts no try that another request has claimed', async () => {
     const { run } = setting();
     const [winner, loser] = await Promise.all([run(), run()]);
@@ -110,7 +110,7 @@ describe('claimNext, where not all goes well', () => {
     }
   });
 
-  it('knows its own claim where the answer to the write was lost and its repetition refused', async () => {
+  it('knows its own claim where the first write’s response was lost and the retry was refused', async () => {
     const { run, results } = setting();
     const begun = await run();
     const key = recordKey(begun.order, begun.data);
@@ -139,7 +139,7 @@ describe('claimNext, where not all goes well', () => {
     ],
     ['that has ended', succeededRecord()],
     ['that can not be read', { form: 0 }],
-  ])('takes no record for its own %s', async (_, document) => {
+  ])('does not take a record for its own %s', async (_, document) => {
     const { run, results } = setting();
     const begun = await run();
     results.put(recordKey(begun.order, begun.data), document);
@@ -149,7 +149,7 @@ describe('claimNext, where not all goes well', () => {
 });
 
 describe('release', () => {
-  it('lets another request ask at once, of which there is one', async () => {
+  it('lets exactly one other request take over at once', async () => {
     const { run, results } = setting();
     const begun = await run();
     const key = recordKey(begun.order, begun.data);
@@ -187,7 +187,7 @@ describe('takeOver', () => {
     executionId: 'q1',
   };
 
-  it('claims a try as it is, for as long as this request waits', async () => {
+  it('claims a try without other changes to its record, for as long as this request waits', async () => {
     const { run, results } = setting();
     const begun = await run();
     const stored = results.put(recordKey(begun.order, begun.data), record);
@@ -201,7 +201,7 @@ describe('takeOver', () => {
     expect(begun).toMatchObject({ follows: 'token-1', cacheStatus: undefined, starts: 0 });
   });
 
-  it('is for one request alone', async () => {
+  it('succeeds for one request alone', async () => {
     const { run, results } = setting();
     const begun = await run();
     const stored = results.put(recordKey(begun.order, begun.data), record);
@@ -233,17 +233,27 @@ describe('isRemembered', () => {
   >([
     ['ended before this caller asked for it', ended, {}, true],
     ['failed before this caller asked for it', failed, {}, true],
-    ['failed so, started by another request', failed, { startedAt: undefined }, true],
+    [
+      'failed before this caller asked for it, started by another request',
+      failed,
+      { startedAt: undefined },
+      true,
+    ],
     ['was cut off before this request started it', cutOff, {}, true],
-    ['was cut off so, started by another request', cutOff, { startedAt: undefined }, false],
-    ['ended so, at the third token', ended, { starts: 3 }, true],
-    ['ended so, but its token was random', ended, { starts: 4 }, false],
+    [
+      'was cut off before this request, and was started by another one',
+      cutOff,
+      { startedAt: undefined },
+      false,
+    ],
+    ['ended before this caller asked for it, at the third token', ended, { starts: 3 }, true],
+    ['ended before this caller asked for it, but its token was random', ended, { starts: 4 }, false],
     ['an earlier request of the same caller waited for', ended, { followsSince: undefined }, false],
-    ['ended within what the clocks may differ', late, {}, false],
-    ['ended after it', { ...ended, completedAt: START + 5 }, {}, false],
+    ['ended so shortly before that the clocks may differ by more', late, {}, false],
+    ['ended after this caller asked for it', { ...ended, completedAt: START + 5 }, {}, false],
     ['is under way', { state: 'under-way', id: 'q1', submittedAt: 0 }, {}, false],
     ['is forgotten', { state: 'forgotten', id: 'q1' }, {}, false],
-  ])('of an execution that %s', (_, execution, more, expected) => {
+  ])('judges an execution that %s', (_, execution, more, expected) => {
     const { startedAt, ...run } = { followsSince: START, starts: 1, startedAt: START, ...more };
     expect(isRemembered(run, execution, startedAt)).toBe(expected);
   });

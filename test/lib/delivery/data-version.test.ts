@@ -15,7 +15,7 @@ const daysOf = (...objects: LakeObject[]) => lakeDays({ objects, listedAt: 5 }, 
 const before = stateOf(...files);
 
 describe('dataState', () => {
-  it('is of a listing, and says when that was', () => {
+  it('is made from a listing, and says when that was', () => {
     expect(before).toMatchObject({ listedAt: 5, isListed: true });
     for (const digest of [before.version, before.trace]) expect(digest).toMatch(/^[0-9a-f]{32}$/);
     expect(before.version).not.toBe(before.trace);
@@ -84,7 +84,7 @@ describe('dataState', () => {
 });
 
 describe('unlistedState', () => {
-  it('is unlike every other, so that no answer is given twice', () => {
+  it('is different each time, so that no report is given twice', () => {
     const [one, other] = [unlistedState(7), unlistedState(7)];
     expect(one).toEqual({ version: one.version, trace: one.version, listedAt: 7, isListed: false });
     expect(one.version).not.toBe(other.version);

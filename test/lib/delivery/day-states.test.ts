@@ -24,21 +24,21 @@ describe('dayStates', () => {
     ).toEqual(['2026-02-01 final', '2026-02-02 open', '2026-02-03 final']);
   });
 
-  it('does not know where no day of the lake is marked', () => {
+  it('calls days unknown where no day of the lake is marked', () => {
     expect(statesOf(file('2026-02-01'), file('2026-02-02'))).toEqual([
       '2026-02-01 unknown',
       '2026-02-02 unknown',
     ]);
   });
 
-  it('knows by the days before the window that the lake marks its days', () => {
+  it('sees by the days before the window that the lake marks its days', () => {
     expect(statesOf(file('2026-01-15'), marker('2026-01-15'), file('2026-02-01'))).toEqual([
       '2026-02-01 open',
     ]);
     expect(statesOf(marker('2026-01-15'), file('2026-02-01'))).toEqual(['2026-02-01 open']);
   });
 
-  it('shows days with events alone, from the one on whose noon the window begins', () => {
+  it('shows only days with events, from the day on which the window begins', () => {
     expect(statesOf(file('2026-01-31'), marker('2026-02-01'), file('2026-02-02'))).toEqual([
       '2026-02-02 open',
     ]);
@@ -54,7 +54,7 @@ describe('dayStates', () => {
 });
 
 describe('listedWindow', () => {
-  it('begins a month earlier, to see the habit of the writers', () => {
+  it('begins a month earlier, to see whether the lake marks its days', () => {
     expect(listedWindow(window)).toEqual({ start: window.start - HABIT_DAYS * 86_400_000, end: window.end });
     expect(HABIT_DAYS).toBe(31);
   });

@@ -20,7 +20,7 @@ const begin = async (...terms: Parameters<ReturnType<typeof setting>['run']>) =>
   const run = await made.run(...terms);
   return { ...made, run, key: `reports/q1/${run.order.fileName}` };
 };
-/** What becomes of it, all timers run. */
+/** The promise's outcome once all timers have run. */
 const outcome = async <T>(promise: Promise<T>) => {
   const settled = promise.then(
     (value) => ({ value }),
@@ -49,7 +49,7 @@ describe('deliverFile', () => {
     expect(results.objects.has(REQUEST)).toBe(false);
   });
 
-  it('gives way to another try where the result is gone too', async () => {
+  it('is undefined, for another try, where the result is gone too', async () => {
     const { run } = await begin();
     expect(await deliverFile(run, record)).toBeUndefined();
   });
@@ -63,7 +63,7 @@ describe('deliverFile', () => {
     expect(results.document(REQUEST)).toMatchObject({ executionId: 'q1', key });
   });
 
-  it('has its caller wait on for a large result that is not done in time', async () => {
+  it('keeps its caller waiting for a large result that is not published in time', async () => {
     const { run } = await begin();
     const delivered = await outcome(deliverFile(run, large));
     expect(delivered).toMatchObject({ value: { state: 'waiting', progress: { token: 'token-1' } } });
@@ -76,7 +76,7 @@ describe('deliverFile', () => {
     expect(await outcome(deliverFile(run, large))).toMatchObject({ error: expect.any(Unavailable) });
   });
 
-  it('waits on while there is a millisecond of it left', async () => {
+  it('keeps its caller waiting while a millisecond of that time is left', async () => {
     const { run } = await begin({ waitUntil: START + 10, publishUntil: START + 11 });
     expect(await outcome(deliverFile(run, large))).toMatchObject({ value: { state: 'waiting' } });
   });
@@ -93,7 +93,7 @@ describe('deliverFile', () => {
     });
   });
 
-  it('gives way to another try for those who come after it was given up', async () => {
+  it('is undefined, for another try, for those who come after the publication was given up', async () => {
     const { run, results } = await begin();
     results.put(ABANDONED, {});
     expect(await outcome(deliverFile(run, large))).toEqual({ value: undefined });

@@ -16,7 +16,7 @@ import { settled } from './settled.ts';
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
-  // Dice that fall everywhere, and alike in every run.
+  // Random numbers that cover [0, 1) evenly and are the same in every run.
   let throws = 0;
   const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);
   return () => {
@@ -27,7 +27,7 @@ beforeEach(() => {
 
 type Setting = ReturnType<typeof setting>;
 
-/** One request: what it was answered or threw, and when. */
+/** One request: its answer or error, and how long it took. */
 interface Answer {
   readonly delivery?: Delivery;
   readonly error?: unknown;
@@ -45,7 +45,7 @@ function request(of: Setting, terms: Partial<DeliveryTerms> = {}, left?: Progres
 
 const ask = (...given: Parameters<typeof request>) => settled(request(...given));
 
-/** Asks, and waits on as a client does, until there is an answer that is no place to wait. */
+/** Sends a request, and follows the waiting URLs as a client does. */
 async function following(
   of: Setting,
   terms: Partial<DeliveryTerms> = {},
@@ -59,7 +59,7 @@ async function following(
 }
 const follow = (...given: Parameters<typeof following>) => settled(following(...given));
 
-/** Of the order that was made last: where its tries are recorded, and where it stands which is its copy. */
+/** The keys of the latest order: `recordKeyOf` of its tries, `copyKeyOf` of the note that names its copy. */
 const keyIn = ({ results }: Setting, form: RegExp) =>
   [...results.objects.keys()].filter((key) => form.test(key)).at(-1) ?? '';
 const recordKeyOf = (of: Setting) => keyIn(of, /^orders\/\w{64}\/[\w-]{32,36}\.json$/);
@@ -112,7 +112,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.ends).toEqual(['succeeded']);
   });
 
-  it('is a hit for the next one, by a look at the lake, the copy and the file, and no call of Athena', async () => {
+  it('is a hit for the next request, by a listing, the note of the copy and the file, without Athena', async () => {
     const of = setting({ afterMs: 500 });
     const first = await ask(of);
     const asked = new Map(of.queries.asked);
@@ -129,7 +129,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.queries.asked).toEqual(asked);
   });
 
-  it('is queried once for fifty that come at one time', async () => {
+  it('is queried once for fifty requests at one time', async () => {
     const of = setting({ afterMs: 3_000 });
     const answers = await settled(Promise.all(Array.from({ length: 50 }, () => request(of))));
     expect(new Set(answers.map(keyOf)).size).toBe(1);
@@ -139,7 +139,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.ends).toEqual(['succeeded']);
   });
 
-  it('is delivered through places to wait when it takes longer than a request', async () => {
+  it('is delivered through the waiting room when it takes longer than a request', async () => {
     const of = setting({ afterMs: 60_000 });
     const answer = await follow(of);
     expect(answer.hops).toBe(2);
@@ -149,7 +149,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(12);
   });
 
-  it('is asked about by another request when the one that did has ended, in time for all who wait', async () => {
+  it('is watched by another request when the one that watched it has ended, in time for all who wait', async () => {
     const of = setting({ afterMs: 40_000 });
     const answers = await settled(
       Promise.all([request(of), ...Array.from({ length: 20 }, () => following(of))]),
@@ -161,7 +161,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.ends).toEqual(['succeeded']);
   });
 
-  it('is noticed soon by one that joins it shortly before its end', async () => {
+  it('is delivered soon to a request that joins it shortly before its end', async () => {
     const of = setting({ afterMs: 400 });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(350);
@@ -169,7 +169,7 @@ describe('a report that nobody has asked for', () => {
     await settled(first);
   });
 
-  it('tells the log of one that joins it which query it is, as soon as there is one', async () => {
+  it('names its execution in the log of a request that joins it, as soon as there is one', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(10);
@@ -186,13 +186,13 @@ describe('a report that nobody has asked for', () => {
     await settled(first);
   });
 
-  it('is collapsed for one that asks about it in place of a request that has ended', async () => {
+  it('is collapsed for a request that takes over from one that has ended', async () => {
     const of = setting({ afterMs: 40_000 });
     await ask(of);
     expect(statusOf(await ask(of))).toBe('collapsed');
   });
 
-  it('is started anew where the record of it is taken away meanwhile', async () => {
+  it('is started anew where its record is deleted meanwhile', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(10);
@@ -208,7 +208,7 @@ describe('a report that nobody has asked for', () => {
     await settled(first);
   });
 
-  it('is answered in time by one that joins it', async () => {
+  it('is answered with a waiting URL in time for a request that joins it', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -225,7 +225,7 @@ describe('a report that nobody has asked for', () => {
 });
 
 describe('a file that is gone', () => {
-  it("is made again of the engine's result, by the same key", async () => {
+  it("is made again from the engine's result, under the same key", async () => {
     const of = setting({});
     const first = await ask(of);
     of.results.objects.delete(keyOf(first) ?? '');
@@ -260,7 +260,7 @@ describe('a file that is gone', () => {
 });
 
 describe('a query without a result', () => {
-  it('that is lost at once is succeeded by the next try', async () => {
+  it('that was lost is followed by another try in the same request', async () => {
     const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
     const answer = await ask(of);
     expect(keyOf(answer)).toContain('reports/q2/');
@@ -272,19 +272,19 @@ describe('a query without a result', () => {
     expect(of.ends).toEqual(['succeeded']);
   });
 
-  it('six times is an error of ours', async () => {
+  it('six times is an internal error', async () => {
     const of = setting(...Array.from({ length: 7 }, () => ({ isLost: true, afterMs: 50 })));
     const { error } = await ask(of);
     expect(error).toEqual(new Error('none of 6 queries left a result'));
     expect(of.queries.started).toHaveLength(6);
   });
 
-  it('that Athena has forgotten is succeeded by the next try', async () => {
+  it('that Athena has forgotten is followed by another try', async () => {
     const of = setting({ ends: 'forgotten' }, { afterMs: 100 });
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('of an earlier time, remembered by three tokens, does not answer a fourth, which is random', async () => {
+  it('that failed long ago under three tokens is run again under a fourth, which is random', async () => {
     const old = { ends: 'failed', endedAgoMs: 3_600_000 } as const;
     const of = setting(old, old, old, { afterMs: 50 });
     const answer = await ask(of);
@@ -298,12 +298,12 @@ describe('a query without a result', () => {
     expect(tokens[0]?.[3]).not.toBe(tokens[1]?.[3]);
   });
 
-  it('of an earlier time that was cut off is run anew', async () => {
+  it('that was cut off long ago is run again', async () => {
     const of = setting({ ends: 'cut-off', endedAgoMs: 3_600_000 }, {});
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('of an earlier time that succeeded is the report', async () => {
+  it('that succeeded long ago under the same token is the report', async () => {
     const of = setting({ endedAgoMs: 3_600_000 });
     expect(statusOf(await ask(of))).toBe('miss');
     expect(of.queries.started).toHaveLength(1);
@@ -311,7 +311,7 @@ describe('a query without a result', () => {
 });
 
 describe('a query that fails', () => {
-  it('in a way that may pass is tried once more, and counted', async () => {
+  it('is retried once where the failure is retryable, and both are counted', async () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { afterMs: 100 });
     expect(textOf(of, await ask(of))).toBe(CSV);
     expect(of.ends).toEqual(['failed', 'succeeded']);
@@ -321,7 +321,7 @@ describe('a query that fails', () => {
     ]);
   });
 
-  it('twice so is an error of ours for all who waited, and tried anew by the next request', async () => {
+  it('is an internal error for all who waited after a second failure, and is run again for the next one', async () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { ends: 'retryable', afterMs: 100 }, {});
     const answers = await settled(Promise.all([request(of), request(of), request(of)]));
     for (const { error } of answers) expect(error).toEqual(new QueryFailed('query q2 FAILED: boom'));
@@ -330,7 +330,7 @@ describe('a query that fails', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('for good is an error of ours at once', async () => {
+  it('is an internal error at once where the failure is final', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
     expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000 });
@@ -338,7 +338,7 @@ describe('a query that fails', () => {
     expect(of.ends).toEqual(['failed']);
   });
 
-  it('tells those in the waiting room too, who learn which query it was', async () => {
+  it('is the same error for those in the waiting room', async () => {
     const of = setting({ ends: 'failed', afterMs: 30_000 });
     const [leader, joined] = await settled(Promise.all([following(of), following(of)]));
     expect([leader?.error, joined?.error]).toEqual([
@@ -383,7 +383,7 @@ describe('a query that is cut off', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('after the time limit is still a report too large', async () => {
+  it('is still a report too large where that came after the time limit', async () => {
     const of = setting({ ends: 'cut-off', afterMs: 620_000 });
     const answer = await ask(of, { waitUntil: START + 640_000, longestQueryMs: 620_000 });
     expect(answer.error).toBeInstanceOf(ReportTooLarge);
@@ -393,7 +393,7 @@ describe('a query that is cut off', () => {
 describe('a query that takes too long', () => {
   const terms = { longestQueryMs: 60_000, giveUpAt: START + 63_000, publishUntil: START + 963_000 };
 
-  it('is stopped, and its caller told to come back', async () => {
+  it('is stopped, and its caller gets Unavailable with Retry-After', async () => {
     const of = setting({ ends: 'never' });
     const answer = await follow(of, terms);
     expect(answer.error).toBeInstanceOf(Unavailable);
@@ -406,7 +406,7 @@ describe('a query that takes too long', () => {
     expect(Date.now()).toBeLessThan(START + 61_000);
   });
 
-  it('does not fail who comes back after that', async () => {
+  it('does not fail a caller who comes back after that', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await follow(of, terms);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -414,10 +414,10 @@ describe('a query that takes too long', () => {
     expect(textOf(of, await ask(of, later))).toBe(CSV);
   });
 
-  it('does not fail who joined it late and has time for another', async () => {
+  it('does not fail a caller who joined it late and has time for another query', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     const first = following(of, terms);
-    // The first one's next request asks about it, and this one watches, when it has taken too long.
+    // When the query has taken too long, the first caller asks Athena about it, and the second only watches.
     await vi.advanceTimersByTimeAsync(52_000);
     const second = following(of, { ...terms, giveUpAt: Date.now() + 63_000 });
     expect((await settled(first)).error).toBeInstanceOf(Unavailable);
@@ -425,7 +425,7 @@ describe('a query that takes too long', () => {
     expect(of.queries.stopped).toEqual(['q1']);
   });
 
-  it('is stopped and succeeded for a newcomer, where its caller left hours ago', async () => {
+  it('is stopped and run again for a new caller, where the first one left hours ago', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await ask(of, terms);
     await vi.advanceTimersByTimeAsync(3 * 3_600_000);
@@ -434,7 +434,7 @@ describe('a query that takes too long', () => {
     expect(textOf(of, answer)).toBe(CSV);
   });
 
-  it('is not stopped by one that gives up earlier', async () => {
+  it('is not stopped by a caller who gives up earlier', async () => {
     const of = setting({ afterMs: 30_000 });
     const hurried = following(of, { ...terms, giveUpAt: START + 10_000 });
     const patient = following(of, terms);
@@ -443,7 +443,7 @@ describe('a query that takes too long', () => {
     expect(of.queries.stopped).toEqual([]);
   });
 
-  it('ends for one that joined it and has no more time', async () => {
+  it('is Unavailable for a caller who joined it and has no more time', async () => {
     const of = setting({ ends: 'never' });
     const leading = request(of);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -455,14 +455,14 @@ describe('a query that takes too long', () => {
 });
 
 describe('a failure that nobody has noticed', () => {
-  it('is none of a newcomer who did not wait for it', async () => {
+  it('does not fail a new caller who did not wait for it', async () => {
     const of = setting({ ends: 'failed', afterMs: 40_000 }, { afterMs: 100 });
     expect((await ask(of)).delivery?.state).toBe('waiting');
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('is a cut-off that a newcomer is told of too, since the query would be cut off again', async () => {
+  it('is told to a new caller too where it was a cut-off, since the query would be cut off again', async () => {
     const of = setting({ ends: 'cut-off', afterMs: 40_000 });
     expect((await ask(of)).delivery?.state).toBe('waiting');
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -470,7 +470,7 @@ describe('a failure that nobody has noticed', () => {
     expect(of.ends).toEqual(['cut-off']);
   });
 
-  it('is that of the caller who waited for it, however late the next hop comes', async () => {
+  it('fails the caller who waited for it, however late its next hop comes', async () => {
     const of = setting({ ends: 'failed', afterMs: 40_000 });
     const { delivery } = await ask(of);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -481,12 +481,12 @@ describe('a failure that nobody has noticed', () => {
 
 describe('a lake that changes', () => {
   const change = (of: () => Setting, name: string) => () => of().lake.add('2026-01-01', name);
-  /** The same files, with other times. */
+  /** Gives the same files another time, as if written again. */
   const writtenAgain = ({ lake }: Setting) => {
     lake.objects = lake.objects?.map((object) => ({ ...object, lastModified: 2_000 }));
   };
 
-  it('after the report gets a report of its own, and the first stays what it was', async () => {
+  it('after a report gets a new report, and the first file stays as it was', async () => {
     const of = setting({}, { csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' });
     const first = await ask(of);
     of.lake.add('2026-01-01', 'b.parquet');
@@ -498,7 +498,7 @@ describe('a lake that changes', () => {
     expect([statusOf(await ask(of)), keyOf(await ask(of))]).toEqual(['hit', keyOf(first)]);
   });
 
-  it('under the query gives a report to those who waited for it, and nobody remembers it', async () => {
+  it('during the query gives its report only to those who waited, without a version and without a copy', async () => {
     const of: Setting = setting({ afterMs: 100, onStart: change(() => of, 'b.parquet') }, {});
     const answer = await ask(of);
     expect([statusOf(answer), versionOf(answer), textOf(of, answer)]).toEqual(['miss', undefined, CSV]);
@@ -509,7 +509,7 @@ describe('a lake that changes', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('and back under the query is noticed too, by times alone', async () => {
+  it('during the query and back is noticed too, by the times of its files', async () => {
     const of: Setting = setting({
       afterMs: 100,
       onStart: () => {
@@ -519,18 +519,18 @@ describe('a lake that changes', () => {
     expect(versionOf(await ask(of))).toBeUndefined();
   });
 
-  it('is looked at anew after a query, whatever age a listing may have', async () => {
+  it('is listed anew after a query, whatever age a listing may have', async () => {
     const of: Setting = setting({ onStart: change(() => of, 'b.parquet') });
     await ask(of, { listingMs: 60_000 });
     expect(of.lake.looks).toEqual([60_000, 0]);
   });
 
-  it('under a stage whose listings may be old is given again for as long as that', async () => {
+  it('during the query gives its report again for as long as the stage reuses a listing', async () => {
     const of: Setting = setting({ onStart: change(() => of, 'b.parquet') }, {});
     const listingMs = 60_000;
     const first = await ask(of, { listingMs });
     expect(recordOf(of)).toMatchObject({ isCopy: false, goodUntil: START + listingMs });
-    // As a function whose listing is as old as it may be.
+    // Another function may still have a listing from before the change.
     of.lake.objects = of.lake.objects?.slice(0, 1);
     const again = await ask(of, { listingMs });
     expect([statusOf(again), keyOf(again), versionOf(again)]).toEqual(['hit', keyOf(first), undefined]);
@@ -538,7 +538,7 @@ describe('a lake that changes', () => {
     expect(statusOf(await ask(of, { listingMs }))).toBe('miss');
   });
 
-  it('under a query that fails is asked again under the new version', async () => {
+  it('during a query that fails leads to a query of the new version', async () => {
     const of: Setting = setting(
       { ends: 'failed', afterMs: 100, onStart: change(() => of, 'b.parquet') },
       { afterMs: 100 },
@@ -550,7 +550,7 @@ describe('a lake that changes', () => {
     expect(of.ends).toEqual(['failed', 'succeeded']);
   });
 
-  it('three times under queries that fail is a 503, also through the waiting room', async () => {
+  it('during each of four queries that fail is a 503, also through the waiting room', async () => {
     const plan = (name: string) => ({
       ends: 'failed' as const,
       afterMs: 30_000,
@@ -568,7 +568,7 @@ describe('a lake that changes', () => {
     expect(answer.hops).toBeGreaterThan(1);
   });
 
-  it('is no reason to join a query that was started for another listing of the same files', async () => {
+  it('but for the times of its files: a query for the earlier listing is not joined', async () => {
     const of = setting(
       { afterMs: 1_000, csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' },
       { afterMs: 100 },
@@ -578,7 +578,7 @@ describe('a lake that changes', () => {
     writtenAgain(of);
     const second = await ask(of);
     expect([keyOf(second), textOf(of, second)]).toEqual([expect.stringContaining('reports/q2/'), CSV]);
-    // The first keeps its own, which is of no version: files were written while it was made.
+    // The first request keeps its report, without a version: files were written during its query.
     const answer = await settled(first);
     expect([keyOf(answer), textOf(of, answer), versionOf(answer)]).toEqual([
       expect.stringContaining('reports/q1/'),
@@ -589,7 +589,7 @@ describe('a lake that changes', () => {
     expect(of.ends).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('but for its times is no reason to query anew what has a copy', async () => {
+  it('but for the times of its files: a copy is given, without a query', async () => {
     const of = setting({ afterMs: 100 });
     const first = await ask(of);
     writtenAgain(of);
@@ -601,7 +601,7 @@ describe('a lake that changes', () => {
     ]);
   });
 
-  it('but for its times is no reason to query anew what was cut off', async () => {
+  it('but for the times of its files: what was cut off is refused, without a query', async () => {
     const of = setting({ ends: 'cut-off', afterMs: 100 });
     await ask(of);
     writtenAgain(of);
@@ -609,7 +609,7 @@ describe('a lake that changes', () => {
     expect(of.queries.started).toHaveLength(1);
   });
 
-  it('under a query that is cut off is no word on the version', async () => {
+  it('during a query that is cut off: the refusal is not remembered for the version', async () => {
     const of: Setting = setting(
       { ends: 'cut-off', afterMs: 100, onStart: change(() => of, 'b.parquet') },
       { afterMs: 100 },
@@ -620,7 +620,7 @@ describe('a lake that changes', () => {
     expect(statusOf(await ask(of))).toBe('miss');
   });
 
-  it('after a query whose caller comes back late makes no copy: the file may have been there meanwhile', async () => {
+  it('during a query and back before its caller returns late: the report becomes no copy', async () => {
     const of: Setting = setting(
       { afterMs: 26_000, onStart: change(() => of, 'wrong.parquet') },
       { afterMs: 100 },
@@ -628,7 +628,7 @@ describe('a lake that changes', () => {
     const { giveUpAt, publishUntil } = termsNow();
     const { delivery } = await ask(of);
     const left = delivery?.state === 'waiting' ? delivery.progress : undefined;
-    // The query has read the wrong file, which is taken back four minutes after its end. S3 shows no trace of it.
+    // The query has read the wrong file. Four minutes after its end the file is deleted: the listing is as before.
     await vi.advanceTimersByTimeAsync(240_000);
     of.lake.objects = of.lake.objects?.slice(0, 1);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -641,12 +641,12 @@ describe('a lake that changes', () => {
     });
   });
 
-  // A request that takes over looks for the result at once.
+  // The request that takes over finds the result at once, `lateMs` after the query's end.
   it.each([
     [9_999, true],
     [10_000, false],
   ])(
-    "not at all, for a request that comes %d ms after the query's end, makes a copy: %s",
+    "not at all: a request that comes %d ms after the query's end makes a copy: %s",
     async (lateMs, isCopy) => {
       const of = setting({ ends: 'succeeded', afterMs: 30_000 });
       const { giveUpAt, publishUntil } = termsNow();
@@ -661,7 +661,7 @@ describe('a lake that changes', () => {
 });
 
 describe('a lake that can not be listed', () => {
-  it('is queried anew for each request, and no report is of a version', async () => {
+  it('is queried anew for each request, and no report has a version', async () => {
     const of = setting({}, {});
     of.lake.objects = undefined;
     const answers = [await ask(of), await ask(of)];
@@ -671,14 +671,14 @@ describe('a lake that can not be listed', () => {
     expect(of.lake.looks).toEqual([0, 0]);
   });
 
-  it('is good for nothing later, whatever age a listing may have', async () => {
+  it('makes no report that is given again, whatever age a listing may have', async () => {
     const of = setting({});
     of.lake.objects = undefined;
     await ask(of, { listingMs: 60_000 });
     expect(recordOf(of)).toMatchObject({ goodUntil: 0 });
   });
 
-  it('has its failures not taken for changed files', async () => {
+  it('does not make a failure look like changed files', async () => {
     const of = setting({ ends: 'failed' });
     of.lake.objects = undefined;
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
@@ -688,7 +688,7 @@ describe('a lake that can not be listed', () => {
 describe('a large result', () => {
   const large = { afterMs: 100, bytes: LARGE };
 
-  it('is published by its own function, and delivered when that is done', async () => {
+  it('is published by the publishing function, and delivered when that is done', async () => {
     const of = setting(large);
     const answering = request(of);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -700,7 +700,7 @@ describe('a large result', () => {
     expect(of.ends).toEqual(['succeeded']);
   });
 
-  it('is waited for by many with one request for it', async () => {
+  it('is waited for by twelve requests with one request for its publication', async () => {
     const of = setting(large);
     const answering = Promise.all(Array.from({ length: 12 }, () => following(of)));
     await vi.advanceTimersByTimeAsync(70_000);
@@ -711,7 +711,7 @@ describe('a large result', () => {
     expect(of.ends).toEqual(['succeeded']);
   });
 
-  it('that was given up fails those who wait, and the next request has another query', async () => {
+  it('that was given up fails those who wait, and the next request runs another query', async () => {
     const of = setting(large, { afterMs: 100 });
     const answering = Promise.all([following(of), following(of)]);
     await vi.advanceTimersByTimeAsync(40_000);
@@ -721,7 +721,7 @@ describe('a large result', () => {
   });
 });
 
-describe('a lake with a writer at work, whose hidden files are others at each look', () => {
+describe('a lake with a writer at work, whose hidden files differ in each listing', () => {
   const busy = (of: Setting) => {
     const list = of.lake.list.bind(of.lake);
     let looks = 0;
@@ -742,7 +742,7 @@ describe('a lake with a writer at work, whose hidden files are others at each lo
     expect(answers.map(keyOf)).toEqual(Array(2).fill(expect.stringContaining('reports/q1/')));
   });
 
-  it('is queried once for ten that come at one time', async () => {
+  it('is queried once for ten requests at one time', async () => {
     const of = busy(setting({ afterMs: 1_000 }));
     const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
     expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
@@ -751,7 +751,7 @@ describe('a lake with a writer at work, whose hidden files are others at each lo
   });
 });
 
-describe('a lake whose markers are written again at each look', () => {
+describe('a lake whose markers are written again before each listing', () => {
   const busy = (of: Setting) => {
     const list = of.lake.list.bind(of.lake);
     let looks = 0;
@@ -764,7 +764,7 @@ describe('a lake whose markers are written again at each look', () => {
     return of;
   };
 
-  it('gives each of two callers of a query of 40 s a report, for one query each', async () => {
+  it('gives each of two callers of a query of 40 s a report, by a query each', async () => {
     const of = busy(setting({ afterMs: 40_000 }, { afterMs: 40_000 }));
     const first = following(of);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -776,7 +776,7 @@ describe('a lake whose markers are written again at each look', () => {
     expect(of.ends).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('tells none of ten callers that queries left no result', async () => {
+  it('gives ten callers their reports, each by a query of its own', async () => {
     const of = busy(setting(...Array.from({ length: 10 }, () => ({ afterMs: 1_000 }))));
     const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
     expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
@@ -807,7 +807,7 @@ describe('a request that can not go on', () => {
     expect([of.queries.started.length, of.queries.stopped]).toEqual([1, []]);
   });
 
-  it('leaves its try to the next one at once, where the engine refuses it', async () => {
+  it('leaves its try to the next request at once, where Athena refuses the start', async () => {
     const of = setting({ afterMs: 100 });
     const { start } = of.queries;
     const refused = new Error('Athena StartQueryExecution: AccessDeniedException');
@@ -819,7 +819,7 @@ describe('a request that can not go on', () => {
     expect(answer.ms).toBeLessThan(300);
   });
 
-  it('sends its caller to wait on where the engine is at its limit, and the next hop starts the query', async () => {
+  it('keeps its caller waiting where the engine is at its limit, and the next hop starts the query', async () => {
     const of = setting({ afterMs: 100 });
     const { start } = of.queries;
     of.queries.start = async () => late();
@@ -833,7 +833,7 @@ describe('a request that can not go on', () => {
     expect(second.ms).toBeLessThan(300);
   });
 
-  it('sends its caller to wait on where the report can not be written in time', async () => {
+  it('keeps its caller waiting where the report can not be written in time', async () => {
     const of = setting({ afterMs: 24_500 });
     of.results.before('writeOnce', late);
     const { delivery } = await ask(of);
@@ -843,7 +843,7 @@ describe('a request that can not go on', () => {
     expect(of.ends).toEqual(['succeeded']);
   });
 
-  it('is unavailable where its caller has no more time to wait', async () => {
+  it('is Overloaded where its caller has no more time to wait', async () => {
     const of = setting({ afterMs: 24_500 });
     of.results.before('writeOnce', () => {
       vi.setSystemTime(START + 30_000);
@@ -852,7 +852,7 @@ describe('a request that can not go on', () => {
     expect((await ask(of, { giveUpAt: START + 30_000 })).error).toBeInstanceOf(Overloaded);
   });
 
-  it('is unavailable where there is no try yet that its caller could wait for', async () => {
+  it('is Overloaded where there is no try yet that its caller could wait for', async () => {
     const of = setting({});
     of.results.before('read orders/', late);
     expect((await ask(of)).error).toBeInstanceOf(Overloaded);
@@ -860,8 +860,8 @@ describe('a request that can not go on', () => {
   });
 });
 
-describe('a write whose answer was lost, so that its repetition was refused', () => {
-  it('is known by its writer, who starts the query', async () => {
+describe('a write whose response was lost, so that its retry was refused', () => {
+  it('is recognised by its writer, which starts the query', async () => {
     const of = setting({ afterMs: 100 });
     const { create } = of.results;
     of.results.create = async (key, document) => {
@@ -880,14 +880,14 @@ describe('what is stored of an order', () => {
     const first = await ask(of);
     for (const key of [recordKeyOf(of), copyKeyOf(of)])
       of.results.put(key, { ...succeededRecord(), form: 0 });
-    // The token is that of the first time, so that Athena runs nothing.
+    // The token is the same as the first time, so that Athena runs nothing.
     expect(keyOf(await ask(of))).toBe(keyOf(first));
     expect(of.queries.started).toHaveLength(1);
     for (const stored of [recordOf(of), copyOf(of)])
       expect(stored).toMatchObject({ form: 1, executionId: 'q1' });
   });
 
-  it('is judged anew where another request was quicker with each write', async () => {
+  it('is judged anew where another request wrote first', async () => {
     const of = setting({ afterMs: 100 });
     of.results.before('create orders/', () => {
       const key = of.results.calls.at(-1)?.replace('create ', '') ?? '';

@@ -42,24 +42,29 @@ describe('judgeExecution', () => {
     ['failed for good', final, {}, 'refuse'],
     ['failed for good after its caller gave up', final, timeUp, 'refuse'],
     ['failed for good on its second try', final, retry, 'refuse'],
-    ['failed in a way that may pass', retryable, {}, 'retry'],
-    ['failed in a way that may pass, twice', retryable, retry, 'refuse'],
+    ['failed, retryable', retryable, {}, 'retry'],
+    ['failed, retryable, on its second try', retryable, retry, 'refuse'],
     ['failed while files changed', final, moved, 'look-again'],
-    ['failed in a way that may pass while files changed', retryable, moved, 'look-again'],
+    ['failed, retryable, while files changed', retryable, moved, 'look-again'],
     ['failed on its second try while files changed', retryable, { ...retry, ...moved }, 'look-again'],
     ['failed long ago under the same token', final, remembered, 'start-next'],
     ['failed long ago, and files changed since', final, { ...remembered, ...moved }, 'start-next'],
-    ['failed long ago in a way that may pass', retryable, remembered, 'start-next'],
+    ['failed long ago, retryable', retryable, remembered, 'start-next'],
     [
       'stopped at the limit by another request, with half a try left',
       stopped,
       { giveUpAt: NOW + 500 },
       'start-next',
     ],
-    ['stopped so, with less left', stopped, { giveUpAt: NOW + 499 }, 'give-up'],
-    ['stopped so while files changed', stopped, moved, 'look-again'],
-    ['stopped so by a clock that runs ahead', { ...stopped, submittedAt: NOW - 950 }, {}, 'start-next'],
-    ['cancelled before that', { ...stopped, submittedAt: NOW - 949 }, {}, 'refuse'],
+    ['stopped at the limit, with less than half a try left', stopped, { giveUpAt: NOW + 499 }, 'give-up'],
+    ['stopped at the limit while files changed', stopped, moved, 'look-again'],
+    [
+      'stopped at the limit by a clock that runs ahead',
+      { ...stopped, submittedAt: NOW - 950 },
+      {},
+      'start-next',
+    ],
+    ['cancelled before the limit', { ...stopped, submittedAt: NOW - 949 }, {}, 'refuse'],
     ['under way', running(10), {}, 'wait'],
     ['under way, its caller with 1 ms left', running(10), { giveUpAt: NOW + 1 }, 'wait'],
     ['under way, its caller without time', running(10), timeUp, 'give-up'],
@@ -74,7 +79,7 @@ describe('judgeExecution', () => {
     ],
     ['too old, with half a try left', running(LONGEST), { giveUpAt: NOW + 500 }, 'stop-and-start-next'],
     ['left hours ago, its caller new', running(1e7), { giveUpAt: NOW + 1_050 }, 'stop-and-start-next'],
-  ])('of one %s', (_, execution, more, next) => {
+  ])('judges an execution that is %s', (_, execution, more, next) => {
     const verdict = judgeExecution(execution, { ...facts, ...more });
     const takesAlong = ['deliver', 'refuse', 'look-again', 'retry'].includes(next);
     expect(verdict).toEqual(takesAlong ? { next, execution } : { next });

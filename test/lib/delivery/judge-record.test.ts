@@ -42,15 +42,15 @@ const failed: EndedRecord = { ...ended, state: 'failed', reason: 'FAILED: x', ha
 const startNext = { next: 'start', after: 'token-1' };
 
 describe('judgeRecord, for a request that waits for nothing yet', () => {
-  it('starts where nothing is stored, after nothing', () => {
+  it('starts the first try where nothing is stored', () => {
     expect(judgeRecord(undefined, facts)).toEqual({ next: 'start' });
   });
 
   describe.each([starting, underWay])('and a try that is $state', (record) => {
     it.each<[string, number, string]>([
       ['watches it while somebody asks the engine', NOW + 1, 'watch'],
-      ['asks when that has ended', NOW, 'ask'],
-      ['asks where whoever did has let go of it', 0, 'ask'],
+      ['asks when that request’s time has ended', NOW, 'ask'],
+      ['asks where the request that did has released it', 0, 'ask'],
     ])('%s', (_, askedUntil, next) => {
       const given = { ...record, askedUntil };
       expect(judgeRecord(given, facts)).toEqual({ next, record: given });
@@ -59,11 +59,11 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
 
   it.each<[string, SucceededRecord, boolean]>([
     ['a copy', copy, true],
-    ['a copy of the last moment in which it may be given', { ...copy, completedAt: NOW - 999 }, true],
+    ['a copy in the last moment in which it may be given', { ...copy, completedAt: NOW - 999 }, true],
     ['a copy whose file may be taken away soon', { ...copy, completedAt: NOW - 1_000 }, false],
     ['no copy', { ...copy, isCopy: false }, false],
-    ['no copy, but one that is good for a while', { ...copy, isCopy: false, goodUntil: NOW + 1 }, true],
-    ['no copy, and one that was good until now', { ...copy, isCopy: false, goodUntil: NOW }, false],
+    ['no copy, but a report that is good for a while', { ...copy, isCopy: false, goodUntil: NOW + 1 }, true],
+    ['no copy, and a report that was good until now', { ...copy, isCopy: false, goodUntil: NOW }, false],
     ['a copy of another listing of the same files', { ...copy, trace: 'trace-0' }, true],
   ])('is given %s or starts anew', (_, record, isGiven) => {
     expect(judgeRecord(record, facts)).toEqual(isGiven ? { next: 'deliver', record } : startNext);
@@ -87,7 +87,7 @@ describe('judgeRecord, for a request that waits already', () => {
     expect(judgeRecord(undefined, waiting)).toEqual({ next: 'start' });
   });
 
-  it.each([starting, underWay])('watches one that is $state, or asks where nobody does', (record) => {
+  it.each([starting, underWay])('watches a try that is $state, or asks where nobody does', (record) => {
     expect(judgeRecord(record, waiting)).toEqual({ next: 'watch', record });
     const left = { ...record, askedUntil: NOW - 1 };
     expect(judgeRecord(left, waiting)).toEqual({ next: 'ask', record: left });
@@ -98,13 +98,13 @@ describe('judgeRecord, for a request that waits already', () => {
     expect(judgeRecord(record, waiting)).toEqual({ next: 'deliver', record });
   });
 
-  it('is refused as the try was, at whatever limit', () => {
+  it('gets the refusal of its try, at whatever limit', () => {
     const verdict = { next: 'refuse', record: cutOff };
     expect(judgeRecord(cutOff, { ...waiting, maxBytesScanned: 99 })).toEqual(verdict);
     expect(judgeRecord(failed, waiting)).toEqual({ next: 'refuse', record: failed });
   });
 
-  it('looks at the lake again where files changed under the try', () => {
+  it('lists the lake again where files changed during the try', () => {
     expect(judgeRecord({ ...failed, hasDataMoved: true }, waiting)).toEqual({ next: 'look-again' });
   });
 });

@@ -43,7 +43,7 @@ async function claiming(...plans: Plan[]) {
 }
 
 describe('leadQuery', () => {
-  it('starts the try with its token and its query, says which execution it is, and records the end', async () => {
+  it('starts the try with its token and its query, records the execution, and then its end', async () => {
     const { lead, run, queries, claimed, record, results, key } = await claiming({ afterMs: 5_000 });
     const leading = lead();
     await vi.advanceTimersByTimeAsync(0);
@@ -54,7 +54,7 @@ describe('leadQuery', () => {
     expect(results.calls.filter((call) => call === `replace ${key}`)).toHaveLength(2);
   });
 
-  it('leaves the try at once to whoever comes next, where the engine is at its limit', async () => {
+  it('releases the try for the next request, where the engine is at its limit', async () => {
     const { lead, run, queries, claimed, record, ends } = await claiming({ afterMs: 100 });
     queries.start = busy;
     expect((await lead()).error).toBeInstanceOf(Overloaded);
@@ -62,7 +62,7 @@ describe('leadQuery', () => {
     expect([run.follows, ends]).toEqual([claimed.record.token, []]);
   });
 
-  it('throws what else goes wrong with a start, and leaves the try too', async () => {
+  it('releases the try too after any other error of the start, and throws it', async () => {
     const { lead, queries, claimed, record } = await claiming({});
     const boom = new Error('boom');
     queries.start = () => Promise.reject(boom);
@@ -70,7 +70,7 @@ describe('leadQuery', () => {
     expect(record()).toEqual({ ...claimed.record, askedUntil: 0 });
   });
 
-  it('leaves what it has started, with its execution, where the engine can not be asked', async () => {
+  it('releases a started try, with its execution, where the engine can not be asked', async () => {
     const { lead, queries, claimed, record } = await claiming({ ends: 'failed', afterMs: 100 });
     const boom = new Error('boom');
     queries.onGet = () => {
@@ -86,7 +86,7 @@ describe('leadQuery', () => {
     });
   });
 
-  it('leaves nothing that is no longer its own', async () => {
+  it('releases no record that is no longer its own', async () => {
     const { lead, queries, results, key, record } = await claiming({});
     const boom = new Error('boom');
     queries.start = async () => {
@@ -97,7 +97,7 @@ describe('leadQuery', () => {
     expect(record()).toEqual({ form: 0 });
   });
 
-  it('throws what went wrong also where it can not leave the try', async () => {
+  it('throws the first error where the release fails too', async () => {
     const { lead, queries, results, key } = await claiming({});
     const boom = new Error('boom');
     queries.start = () => Promise.reject(boom);
@@ -107,7 +107,7 @@ describe('leadQuery', () => {
     expect((await lead()).error).toBe(boom);
   });
 
-  it('makes the report of a result that it opens once', async () => {
+  it('makes the report from the result, which it opens once', async () => {
     const { lead, results, run } = await claiming({});
     await lead();
     expect(results.calls.filter((call) => call.startsWith('openResult'))).toHaveLength(1);
@@ -137,14 +137,14 @@ describe('leadQuery', () => {
     expect(ends).toEqual([]);
   });
 
-  it('publishes where its place was taken before it could say what it had started', async () => {
+  it('publishes where its place was taken before it could record the execution', async () => {
     const { lead, results, key, ends, record } = await claiming({ afterMs: 5_000 });
     results.put(key, { form: 0 });
     expect((await lead()).delivery).toMatchObject({ state: 'ready' });
     expect([ends, record()]).toEqual([[], { form: 0 }]);
   });
 
-  it('has the order judged anew where it is not the one to start the next try', async () => {
+  it('is undefined, so that the order is judged anew, where another request starts the next try', async () => {
     const { lead, results, key } = await claiming({ ends: 'retryable', afterMs: 1_000 });
     results.put(key, { form: 0 });
     expect(await lead()).toEqual({ delivery: undefined });
@@ -163,7 +163,7 @@ describe('leadQuery', () => {
     expect(queries.started).toHaveLength(2);
   });
 
-  it('does not retry a retry that was lost in between', async () => {
+  it('does not retry a retry, also where a try was lost in between', async () => {
     const { lead, queries } = await claiming(
       { ends: 'retryable' },
       { ends: 'forgotten' },
@@ -185,7 +185,7 @@ describe('leadQuery', () => {
     expect(Object.keys(facts)).toEqual(['queryExecutionId']);
   });
 
-  it('throws where the record of what it started can not be written, after the query', async () => {
+  it('throws, after the query, where the record of the execution can not be written', async () => {
     const { lead, results, key } = await claiming({ afterMs: 100 });
     results.before(`replace ${key}`, () => {
       throw new Unavailable('busy', 30);

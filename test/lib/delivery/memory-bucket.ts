@@ -12,7 +12,7 @@ interface StoredObject {
   readonly file?: ReportFile;
 }
 
-/** The results bucket in memory, and what a test does to it. */
+/** A results bucket in memory, and how a test looks into and changes it. */
 export interface MemoryBucket extends ResultsBucket {
   readonly objects: Map<string, StoredObject>;
   /** Every call: `head reports/…`. */
@@ -22,14 +22,14 @@ export interface MemoryBucket extends ResultsBucket {
   /** Puts an engine's result there. */
   putResult(location: string, text: string, bytes?: number): void;
   document(key: string): unknown;
-  /** Runs once, just before the next call that begins so. An error that it throws is the call's. */
+  /** Runs an action once, just before the next call whose text begins so; the call throws the action's error. */
   before(call: string, act: () => void): void;
 }
 
 /** Every object's key must begin with one of the bucket's prefixes. */
 const KEY = /^(athena|reports|orders|tickets|publications|abandoned|shares)\/./;
 
-/** More than any test means to make. */
+/** More calls than any test needs: a guard against endless loops. */
 const MOST_CALLS = 10_000;
 
 export function memoryBucket(): MemoryBucket {
@@ -53,7 +53,7 @@ export function memoryBucket(): MemoryBucket {
     return stored;
   };
   const put = (key: string, document: unknown): StoredDocument => {
-    // As it comes back from JSON: what JSON can't hold is lost here too.
+    // Stored as JSON, as in S3: what JSON can't hold is lost here too.
     const copy = JSON.parse(JSON.stringify(document));
     const { etag } = write(key, { bytes: 1, document: copy });
     return { document: copy, etag };

@@ -1,10 +1,10 @@
 import type { Lake, LakeListing, LakeObject } from '../../../lib/delivery/lake.ts';
 
-/** A lake in memory, and what a test does to it. */
+/** A lake in memory, and how a test looks into and changes it. */
 export interface MemoryLake extends Lake {
   /** What the next listing shows; undefined where nothing can be listed. */
   objects: readonly LakeObject[] | undefined;
-  /** The greatest age that each listing was allowed. */
+  /** The greatest age that each call allowed its listing, in milliseconds. */
   readonly looks: number[];
   /** Adds a file to a day. */
   add(day: string, name: string): void;

@@ -2,10 +2,10 @@ import type { Execution, QueryService } from '../../../lib/delivery/execution.ts
 import type { CompiledQuery } from '../../../lib/report/compile-query.ts';
 import type { MemoryBucket } from './memory-bucket.ts';
 
-/** What becomes of an execution. */
+/** How an execution goes. */
 export interface Plan {
   readonly ends?: 'succeeded' | 'failed' | 'retryable' | 'cut-off' | 'forgotten' | 'never';
-  /** After it was started. */
+  /** When it ends, after its start. */
   readonly afterMs?: number;
   /** The result's rows, as the engine writes them. */
   readonly csv?: string;
@@ -15,7 +15,7 @@ export interface Plan {
   readonly isLost?: boolean;
   /** Set where the engine ran it before: how long ago it ended. */
   readonly endedAgoMs?: number;
-  /** Happens when it is started. */
+  /** Called when it is started. */
   readonly onStart?: () => void;
 }
 
@@ -27,13 +27,13 @@ interface Started {
   readonly plan: Plan;
 }
 
-/** A query engine in memory, and what it was asked. */
+/** A query engine in memory, and the calls that it got. */
 export interface MemoryQueries extends QueryService {
   readonly started: Started[];
   readonly stopped: string[];
   /** How often each execution was asked about. */
   readonly asked: Map<string, number>;
-  /** Happens before an execution's state is told; an error that it throws is the call's. */
+  /** Called before an execution's state is returned; an error of it is thrown by the call. */
   onGet: ((id: string) => void) | undefined;
 }
 

@@ -33,7 +33,7 @@ describe('readRecord', () => {
 
   it.each<[string, unknown]>([
     ['of another form', { ...records[0], form: 2 }],
-    ['of no state that there is', { ...records[0], state: 'paused' }],
+    ['of an unknown state', { ...records[0], state: 'paused' }],
     ['with a time that is text', { ...records[0], askedUntil: '5' }],
     ['that is no object', 'starting'],
     ['that is null', null],

@@ -27,7 +27,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('is the same for whoever asks the same of the same data', () => {
+  it('is the same for the same request for the same rows of the same data', () => {
     expect(makeOrder(requestFor(), 'every-company', data)).toEqual(order);
   });
 
@@ -51,7 +51,7 @@ describe('an order', () => {
     expect(tokenOf(other, 't', undefined)).not.toBe(tokenOf(order, 't', undefined));
   });
 
-  it('has its copy under its id, a record for each trace beside it, and its file under the execution', () => {
+  it('keeps its copy under its id, a record for each trace beside it, and its file under the execution', () => {
     expect(copyKey(order)).toBe(`orders/${order.id}.json`);
     expect(recordKey(order, { trace: 'trace-1' })).toBe(`orders/${order.id}/trace-1.json`);
     expect(fileKey(order, 'q1')).toBe(`reports/q1/${order.fileName}`);
@@ -61,14 +61,14 @@ describe('an order', () => {
 describe('tokenOf', () => {
   const token = tokenOf(order, 'trace', undefined);
 
-  it('fits Athena, and is the same on whatever machine', () => {
+  it('fits Athena, and is the same on every machine', () => {
     expect(token).toMatch(/^[0-9a-f]{64}$/);
     expect(tokenOf({ ...order }, 'trace', undefined)).toBe(token);
   });
 
   it.each<[string, string]>([
     ['another listing', tokenOf(order, 'other', undefined)],
-    ['the try after it', tokenOf(order, 'trace', token)],
+    ['the next try', tokenOf(order, 'trace', token)],
     ['another predecessor', tokenOf(order, 'trace', 'x')],
     ['another SQL', tokenOf({ ...order, query: { ...order.query, sql: 'SELECT 1' } }, 'trace', undefined)],
     [

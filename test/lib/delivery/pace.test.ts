@@ -16,7 +16,7 @@ describe('how often Athena is asked', () => {
   it.each([
     ['30 s', 30_000, 6],
     ['ten minutes', 600_000, 12],
-  ])('is few times in a query of %s, whatever the dice say', (_, queryMs, most) => {
+  ])('is few times in a query of %s, even with the smallest random number', (_, queryMs, most) => {
     let calls = 0;
     for (let age = nextAskMs(0, 0); age < queryMs; age += nextAskMs(age, 0)) calls += 1;
     expect(calls).toBeLessThanOrEqual(most);
@@ -39,7 +39,7 @@ describe('how often S3 is asked', () => {
     expect(pace(ms)).toBeCloseTo(expected);
   });
 
-  it('for a record grows to two seconds, give or take a quarter', () => {
+  it('for a record grows to two seconds, plus or minus a quarter', () => {
     expect([0, 0.5, 1].map((random) => nextRecordLookMs(0, random))).toEqual([112.5, 150, 187.5]);
     expect(nextRecordLookMs(1_000, 0.5)).toBe(300);
     expect([0, 0.5, 1].map((random) => nextRecordLookMs(60_000, random))).toEqual([1_500, 2_000, 2_500]);

@@ -46,13 +46,13 @@ async function timed<T>(outcome: Promise<T>): Promise<[T, number]> {
 }
 
 describe('isLarge', () => {
-  it('is what is over 16 MiB', () => {
+  it('is true above 16 MiB', () => {
     expect([0, 16 * 1024 ** 2, 16 * 1024 ** 2 + 1].map(isLarge)).toEqual([false, false, true]);
   });
 });
 
 describe('publish', () => {
-  it("writes the engine's result as the report's file, with where it comes from", async () => {
+  it("writes the engine's result as the report's file, with execution and version as metadata", async () => {
     const results = memoryBucket();
     results.putResult(publication.location, ENGINE_CSV);
     expect(await publish(results, publication)).toBe(true);
@@ -62,7 +62,7 @@ describe('publish', () => {
     });
   });
 
-  it('names no version of the data where the report is of none', async () => {
+  it('names no version of the data where the report has none', async () => {
     const results = memoryBucket();
     results.putResult(publication.location, ENGINE_CSV);
     const { dataVersion: _, ...ofNone } = publication;
@@ -118,7 +118,7 @@ describe('publish', () => {
 });
 
 describe('publishLarge', () => {
-  it('writes the zipped file first, so that whoever finds the plain one finds both', async () => {
+  it('writes the zipped file first, so that a request that finds the plain one finds both', async () => {
     const results = memoryBucket();
     results.putResult(publication.location, ENGINE_CSV);
     expect(await publishLarge(results, publication)).toBe(true);
@@ -131,7 +131,7 @@ describe('publishLarge', () => {
     expect(writes).toEqual([`writeOnce ${KEY}.gz`, `writeOnce ${KEY}`]);
   });
 
-  it('goes on where a run before was ended', async () => {
+  it('goes on where an earlier run was killed', async () => {
     const results = memoryBucket();
     results.putResult(publication.location, ENGINE_CSV);
     results.put(`${KEY}.gz`, {});
@@ -181,7 +181,7 @@ describe('awaitPublication', () => {
     expect(results.calls.length).toBeLessThan(40);
   });
 
-  it('of twelve that wait makes one request', async () => {
+  it('makes one request where twelve wait', async () => {
     const results = memoryBucket();
     setTimeout(() => results.put(KEY, {}), 3_000);
     const waits = Array.from({ length: 12 }, () => awaitPublication(results, publication, START + 60_000));
@@ -190,7 +190,7 @@ describe('awaitPublication', () => {
     expect(results.objects.get(REQUEST)?.etag).toBe('"1"');
   });
 
-  it('is under way when this request must be answered, and not a moment later', async () => {
+  it('answers “under way” when this request must be answered, and not later', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START + 1_234))).toEqual(['under-way', 1_234]);
   });
@@ -202,7 +202,7 @@ describe('awaitPublication', () => {
     expect(results.document(REQUEST)).toEqual(publication);
   });
 
-  it('is abandoned as soon as that is told', async () => {
+  it('answers “abandoned” as soon as that is recorded', async () => {
     const results = memoryBucket();
     setTimeout(() => results.put(ABANDONED, {}), 1_000);
     const [outcome, ms] = await timed(awaitPublication(results, publication, START + 60_000));
@@ -210,7 +210,7 @@ describe('awaitPublication', () => {
     expect(ms).toBeLessThan(1_500);
   });
 
-  it('is published where it was abandoned and done all the same', async () => {
+  it('answers “published” where the file is there in spite of the abandonment', async () => {
     const results = memoryBucket();
     results.put(ABANDONED, {});
     results.before(`head ${ABANDONED}`, () => results.put(KEY, {}));
@@ -221,7 +221,7 @@ describe('awaitPublication', () => {
   it.each([
     [50 * 60_000, 'under-way'],
     [50 * 60_000 + 1, 'abandoned'],
-  ])('of a request that was made %d ms ago is %s', async (ageMs, expected) => {
+  ])('of a request that was written %d ms ago answers “%s”', async (ageMs, expected) => {
     const results = memoryBucket();
     vi.setSystemTime(START - ageMs);
     results.put(REQUEST, publication);
@@ -229,7 +229,7 @@ describe('awaitPublication', () => {
     expect(await timed(awaitPublication(results, publication, START))).toEqual([expected, 0]);
   });
 
-  it('waits on where an earlier request has expired at that moment', async () => {
+  it('answers “under way” where an earlier request is deleted at that moment', async () => {
     const results = memoryBucket();
     results.put(REQUEST, publication);
     results.before(`head ${REQUEST}`, () => results.objects.delete(REQUEST));
@@ -244,7 +244,7 @@ describe('readPublication', () => {
     return readPublication(results, REQUEST);
   };
 
-  it('reads what was requested, whole', async () => {
+  it('reads all that was requested', async () => {
     expect(await read(publication)).toEqual(publication);
   });
 
@@ -273,7 +273,7 @@ describe('readPublication', () => {
 });
 
 describe('abandonPublication', () => {
-  it('leaves word by the execution, once', async () => {
+  it('records the abandonment under the execution, once', async () => {
     const results = memoryBucket();
     expect(await abandonPublication(results, 'publications/12ab.json')).toEqual({ queryExecutionId: '12ab' });
     expect(await abandonPublication(results, 'publications/12ab.json')).toEqual({ queryExecutionId: '12ab' });

@@ -40,17 +40,20 @@ describe('figuresOf', () => {
 });
 
 describe('countedEnd', () => {
-  it.each(['succeeded', 'failed', 'cut-off'] as const)('says of one that %s what is counted', (state) => {
-    expect(countedEnd(state, failed)).toEqual({ state, bytesScanned: 5, queryMs: 240 });
-  });
+  it.each(['succeeded', 'failed', 'cut-off'] as const)(
+    'gives the counted figures of a query that %s',
+    (state) => {
+      expect(countedEnd(state, failed)).toEqual({ state, bytesScanned: 5, queryMs: 240 });
+    },
+  );
 });
 
 describe('failureRecord', () => {
-  it('remembers of a cut-off its limit', () => {
+  it('holds the limit of a cut-off', () => {
     expect(failureRecord(cutOff, of, circumstances)).toEqual({ state: 'cut-off', ...end, limit: 99 });
   });
 
-  it('remembers of a failure its reason, and whether files changed', () => {
+  it('holds the reason of a failure, and whether files changed', () => {
     const record = { state: 'failed', ...end, reason: 'FAILED: boom', hasDataMoved: true };
     expect(failureRecord(failed, of, circumstances)).toEqual(record);
   });
@@ -61,7 +64,7 @@ describe('refusalOf', () => {
     expect(refusalOf(failureRecord(cutOff, of, circumstances))).toBeInstanceOf(ReportTooLarge);
   });
 
-  it("is ours for a failure, with the engine's reason for the log", () => {
+  it("is an internal error for a failure, with the engine's reason for the log", () => {
     const error = refusalOf(failureRecord(failed, of, circumstances));
     expect(error).toBeInstanceOf(QueryFailed);
     expect(error).toMatchObject({ name: 'QueryFailed', message: 'query q1 FAILED: boom' });
@@ -90,7 +93,7 @@ describe('recordEnd', () => {
 });
 
 describe('recordAnswer', () => {
-  it('notes the execution under the order, whatever the trace', async () => {
+  it('writes the note of the execution under the order, whatever the trace', async () => {
     const { run, results } = setting();
     const begun = await run();
     await recordAnswer(begun, succeededRecord());
@@ -128,7 +131,7 @@ describe('recordAnswer', () => {
     expect(results.document(key)).toEqual(other);
   });
 
-  it('does not mind where the note is taken away meanwhile', async () => {
+  it('writes nothing where the note is deleted meanwhile', async () => {
     const { run, results } = setting();
     const begun = await run();
     const key = copyKey(begun.order);

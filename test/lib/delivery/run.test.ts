@@ -17,7 +17,7 @@ const left: Progress = {
 };
 
 describe('a run', () => {
-  it('begins with a look at the lake that may be as old as the stage says', async () => {
+  it('begins with a listing of the lake that may be as old as the stage says', async () => {
     const { run, lake } = setting();
     const begun = await run({ listingMs: 60_000 });
     expect(lake.looks).toEqual([60_000]);
@@ -32,7 +32,7 @@ describe('a run', () => {
     expect(begun.order).toEqual(makeOrder(wanted.request, wanted.entitlement, begun.data));
   });
 
-  it('begins where an earlier request of the same caller ended, without a look', async () => {
+  it('begins where an earlier request of the same caller ended, without a listing', async () => {
     const { run, lake } = setting();
     const begun = await run({}, left);
     expect(lake.looks).toEqual([]);
@@ -40,7 +40,7 @@ describe('a run', () => {
     expect(begun.order).toEqual(makeOrder(wanted.request, wanted.entitlement, left.data));
   });
 
-  it('knows since when it follows a try, unless an earlier request of the caller did so', async () => {
+  it('knows since when it follows a try, unless an earlier request of the caller followed it', async () => {
     const { run } = setting();
     const [begun, continued] = [await run(), await run({}, left)];
     follow(begun, 'token-1');
@@ -54,7 +54,7 @@ describe('a run', () => {
     }
   });
 
-  it('looks again at the lake as it is now, and follows nothing any more', async () => {
+  it('lists the lake anew, and no longer follows a try', async () => {
     const { run, lake } = setting();
     const begun = await run({ listingMs: 60_000 });
     const before = begun.data;
@@ -67,7 +67,7 @@ describe('a run', () => {
     expect(begun).toMatchObject({ follows: undefined, moves: 1 });
   });
 
-  it('has a state unlike every other where the lake can not be listed', async () => {
+  it('has another state each time where the lake can not be listed', async () => {
     const { run, lake } = setting();
     lake.objects = undefined;
     const [one, other] = [await run(), await run()];
@@ -77,7 +77,7 @@ describe('a run', () => {
 });
 
 describe('the answer of a run', () => {
-  it('is a place to wait, from which the next request goes on', async () => {
+  it('is “waiting”, with the progress from which the next request goes on', async () => {
     const { run } = setting();
     const begun = await run({}, left);
     expect(waiting(begun, 'token-9')).toEqual({
@@ -101,7 +101,7 @@ describe('the answer of a run', () => {
     expect(facts).toEqual({ queryExecutionId: 'q1', dataVersion: begun.data.version });
   });
 
-  it('is a file of no one version, where the lake changed under the query', async () => {
+  it('is a file without a version, where the lake changed during the query', async () => {
     const { run, facts } = setting();
     const begun = await run();
     begun.cacheStatus = 'miss';
@@ -115,7 +115,7 @@ describe('the answer of a run', () => {
 });
 
 describe('publicationOf', () => {
-  it('holds all that it takes to make the file, so that another process can', async () => {
+  it('holds all that another process needs to make the file', async () => {
     const { run } = setting();
     const begun = await run();
     const of = {

@@ -26,7 +26,7 @@ export const wanted: Wanted = {
   client: 'client-1',
 };
 
-/** The report of the result that the engine in memory gives unless a plan says otherwise. */
+/** The report made from the result of the engine in memory, unless a plan says otherwise. */
 export const CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z",1\n';
 
 /** The terms of a request that comes now. */
@@ -42,7 +42,7 @@ export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
   ...more,
 });
 
-/** A lake with one file, an empty bucket, and an engine with so many executions to run. */
+/** A lake with one file, an empty bucket, and an engine that runs one execution for each plan. */
 export function setting(...plans: Plan[]) {
   const lake = memoryLake('publisher_events/day=2026-01-01/a.parquet');
   const results = memoryBucket();
@@ -58,7 +58,7 @@ export function setting(...plans: Plan[]) {
     results,
     queries,
     backends: { lake, results, queries },
-    /** What the log has learnt, and the state of each end that was counted. */
+    /** The facts noted for the log; `ends` has the state of each end that was counted. */
     facts,
     ends,
     note,

@@ -4,7 +4,7 @@ import { vi } from 'vitest';
 const MOST_STEPS = 20_000;
 const LONGEST_MS = 1_000_000;
 
-/** Lets the fake clock go from timer to timer until a promise settles; fails when it never does. */
+/** Runs the fake clock from timer to timer until a promise settles; fails if it never does. */
 export async function settled<T>(promise: Promise<T>): Promise<T> {
   let isDone = false;
   const mark = () => {

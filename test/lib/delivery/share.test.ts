@@ -16,11 +16,16 @@ describe('judgeShare', () => {
   it.each([
     ['nothing is under way', [], 1, { next: 'take', leases: [wanted] }],
     ['there is room', [a], 2, { next: 'take', leases: [a, wanted] }],
-    ['there is none', [a, b], 2, { next: 'wait' }],
-    ['a bound was lowered', [a, b], 1, { next: 'wait' }],
-    ['one has ended by its time', [lease('a', { until: NOW }), b], 2, { next: 'take', leases: [b, wanted] }],
+    ['there is no room', [a, b], 2, { next: 'wait' }],
+    ['the bound was lowered below what is held', [a, b], 1, { next: 'wait' }],
     [
-      'another request has taken this very lease',
+      'a lease has run out of time',
+      [lease('a', { until: NOW }), b],
+      2,
+      { next: 'take', leases: [b, wanted] },
+    ],
+    [
+      'another request has taken the same lease',
       [a, lease('wanted', { takenAt: NOW - 1 })],
       1,
       { next: 'start' },
@@ -31,7 +36,7 @@ describe('judgeShare', () => {
       2,
       { next: 'take', leases: [a, wanted] },
     ],
-  ])('says what is next where %s', (_, held, most, verdict) => {
+  ])('decides where %s', (_, held, most, verdict) => {
     expect(judgeShare(held, wanted, most)).toEqual(verdict);
   });
 });
@@ -67,7 +72,12 @@ describe('isUnderWay', () => {
       succeededRecord({ token: 'token-1' }),
       true,
     ],
-    ['nothing was claimed while a request lives', lease('a', { takenAt: NOW - 30_000 }), undefined, false],
+    [
+      'nothing was claimed for longer than a request lives',
+      lease('a', { takenAt: NOW - 30_000 }),
+      undefined,
+      false,
+    ],
   ])('where %s', (_, of, record, expected) => {
     expect(isUnderWay(of, record, 'client-1', NOW)).toBe(expected);
   });
@@ -83,7 +93,7 @@ describe('readLeases', () => {
 });
 
 describe('shareKey', () => {
-  it('differs by client, and is a name that S3 takes whatever the client is called', () => {
+  it('differs by client, and is safe in S3 whatever the client is called', () => {
     expect(shareKey('../a')).toMatch(/^shares\/[0-9a-f]{64}\.json$/);
     expect(shareKey('../a')).not.toBe(shareKey('a'));
   });

@@ -12,7 +12,7 @@ import { settled } from './settled.ts';
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
-  // Dice that fall everywhere, and alike in every run.
+  // Random numbers that cover [0, 1) evenly and are the same in every run.
   let throws = 0;
   const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);
   return () => {
@@ -41,7 +41,7 @@ type Setting = ReturnType<typeof setting>;
 interface Answer {
   readonly delivery?: Delivery;
   readonly error?: unknown;
-  /** When it came, after the start. */
+  /** When it came, in milliseconds after START. */
   readonly atMs: number;
 }
 
@@ -53,7 +53,7 @@ const request = (of: Setting, wanted: Wanted, terms = TWO, left?: Progress): Pro
     (error: unknown) => ({ error, atMs: Date.now() - START }),
   );
 
-/** Asks, and waits on as a client does. */
+/** Sends a request, and follows the waiting URLs as a client does. */
 async function follow(of: Setting, wanted: Wanted, terms = TWO): Promise<Answer & { hops: number }> {
   const { giveUpAt } = termsNow(terms);
   let answer = await request(of, wanted, terms);
@@ -65,7 +65,7 @@ async function follow(of: Setting, wanted: Wanted, terms = TWO): Promise<Answer 
 
 const queries = (count: number, plan: Plan): Plan[] => Array.from({ length: count }, () => plan);
 
-/** How many of these executions ran at one time, at the most. */
+/** The largest number of these executions that ran at one time. */
 function mostAtOnce({ queries: { started } }: Setting): number {
   const running = started.map(
     ({ submittedAt: at }) =>
@@ -77,24 +77,24 @@ function mostAtOnce({ queries: { started } }: Setting): number {
 }
 
 describe('a client with more reports than may be under way', () => {
-  it('has so many queries under way and no more, and gets every report', async () => {
+  it('never has more queries under way than its share, and gets every report', async () => {
     const of = setting(...queries(6, { afterMs: 3_000 }));
     const answers = await settled(Promise.all([1, 2, 3, 4, 5, 6].map((day) => follow(of, reportOf(day)))));
     expect(answers.map(({ delivery }) => delivery?.state)).toEqual(Array(6).fill('ready'));
     expect(mostAtOnce(of)).toBe(2);
-    // Three after another, and at the most two looks of 2 s and a half between them.
+    // Three rounds of queries, and between them at most two waits of 2.6 s until the share is looked at again.
     expect(Math.max(...answers.map(({ atMs }) => atMs))).toBeLessThan(3 * 3_000 + 2 * 2_600 + 500);
     expect(of.facts.waitsForShare).toBe(true);
   });
 
-  it('waits in the waiting room, and is told when its time is up', async () => {
+  it('waits in the waiting room, and gets a 503 when its time is up', async () => {
     const of = setting(...queries(2, { afterMs: 500_000 }));
     const terms = { ...TWO, longestQueryMs: 600_000, giveUpAt: START + 100_000 };
     const [, , third] = await settled(
       Promise.all([
         request(of, reportOf(1)),
         request(of, reportOf(2)),
-        // So that the others have theirs.
+        // The others have taken the whole share by then.
         new Promise((resolve) => setTimeout(resolve, 1_000)).then(() => follow(of, reportOf(3), terms)),
       ]),
     );
@@ -109,7 +109,7 @@ describe('a client with more reports than may be under way', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('is told at once where S3 can not say what is under way, and waits on where it waited already', async () => {
+  it('gets a 503 at once while S3 throttles the share, and keeps waiting where it waited already', async () => {
     const of = setting(...queries(2, { afterMs: 60_000 }), { afterMs: 100 });
     const refuse = () =>
       of.results.before('read shares/', () => {
@@ -136,7 +136,7 @@ describe('a client with more reports than may be under way', () => {
       expect([delivery?.state, atMs < 3_500]).toEqual(['ready', true]);
   });
 
-  it('joins what another client has had started, and gets copies', async () => {
+  it('still joins queries of another client, and gets copies', async () => {
     const of = setting(...queries(4, { afterMs: 3_000 }));
     await settled(request(of, reportOf(4, 'client-2')));
     const answers = await settled(
@@ -156,7 +156,7 @@ describe('a client with more reports than may be under way', () => {
 });
 
 describe('a query that fails and is tried again by another client', () => {
-  it('still counts for the one that it was started for', async () => {
+  it('still counts for the client that it was first started for', async () => {
     const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
     const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
     await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
@@ -164,7 +164,7 @@ describe('a query that fails and is tried again by another client', () => {
     const next = follow(of, reportOf(2), one);
     const answers = await settled(Promise.all([other, next]));
     expect(answers.map(({ delivery }) => delivery?.state)).toEqual(['ready', 'ready']);
-    // Both tries were client-1's, whoever asked the engine: its next report came after them.
+    // Both tries count for client-1, though client-2's request started the second: client-1's next report came after.
     expect(answers[1]?.atMs).toBeGreaterThan(40_000);
   });
 });
@@ -172,7 +172,7 @@ describe('a query that fails and is tried again by another client', () => {
 describe('what a share costs in calls of S3', () => {
   const shareCalls = ({ results }: Setting) => results.calls.filter((call) => call.includes('shares/'));
 
-  it('is a look and a write where a query is started', async () => {
+  it('is a read and a write where a query is started', async () => {
     const of = setting({ afterMs: 100 });
     await settled(request(of, reportOf(1)));
     expect(shareCalls(of).map((call) => call.split(' ')[0])).toEqual(['read', 'create']);
@@ -194,7 +194,7 @@ describe('what a share costs in calls of S3', () => {
 });
 
 describe('a query that nobody waits for any more', () => {
-  /** One whose request ends before it does, and a report that needs its share. */
+  /** The first report's request ends before its query; the next report needs the share. */
   const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
   const leave = (of: Setting) => settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
 
@@ -207,7 +207,7 @@ describe('a query that nobody waits for any more', () => {
     expect(next.atMs).toBeLessThan(43_000);
   });
 
-  it('gives it back by its time when it leaves none', async () => {
+  it('gives its share back after the longest query time when it leaves no result', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await leave(of);
     const next = await settled(follow(of, reportOf(2), { ...one, longestQueryMs: 60_000 }));
@@ -216,7 +216,7 @@ describe('a query that nobody waits for any more', () => {
   });
 });
 
-describe('leases that several write at one time', () => {
+describe('leases that several requests write at one time', () => {
   it('are all kept', async () => {
     const of = setting(...queries(9, { afterMs: 20_000 }));
     const many = { queriesPerPartner: 9 };
@@ -226,11 +226,11 @@ describe('leases that several write at one time', () => {
     expect((of.results.document(key) as { leases: unknown[] }).leases).toHaveLength(9);
   });
 
-  it('send a request on to the waiting room that has lost every time', async () => {
+  it('send a request that has lost every time to the waiting room', async () => {
     const of = setting();
     let etags = 0;
     const taken = () => {
-      // Another request writes between this one's look and its write, for as long as it tries.
+      // Another request writes between this one's read and write, each time it tries.
       of.results.put(shareKey('client-1'), { form: 1, leases: [], nth: etags++ });
       of.results.before('replace shares/', taken);
     };
@@ -244,9 +244,9 @@ describe('leases that several write at one time', () => {
     expect(of.queries.started).toEqual([]);
   });
 
-  it('are taken by a write whose answer was lost', async () => {
+  it('are taken by a write whose response was lost', async () => {
     const of = setting({ afterMs: 100 });
-    // What the first call wrote is there when its repetition is refused.
+    // When the retry is refused, the lease that the first call wrote is there.
     of.results.before('create shares/', () => {
       const [key = ''] = of.results.calls.filter((call) => call.startsWith('read shares/'));
       const record = [...of.results.calls].reverse().find((call) => call.startsWith('read orders/'));

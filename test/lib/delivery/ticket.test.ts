@@ -27,7 +27,7 @@ const issued = async (more: Partial<Ticket> = {}) => {
 };
 
 describe('a ticket', () => {
-  it('is found by its id, whole', async () => {
+  it('is found by its id, with all its members', async () => {
     const { results, id, key } = await issued();
     expect([...results.objects.keys()]).toEqual([key]);
     expect(await readTicket(results, id, NOW)).toMatchObject({ id, ticket });
@@ -45,22 +45,19 @@ describe('a ticket', () => {
     expect((await readTicket(results, id, NOW)).ticket.companies).toBe('every-company');
   });
 
-  it.each(['hit', 'miss', 'collapsed'] as const)(
-    'may be of a delivery that is a %s so far',
-    async (cacheStatus) => {
-      const { results, id } = await issued({ progress: { ...ticket.progress, cacheStatus } });
-      expect((await readTicket(results, id, NOW)).ticket.progress.cacheStatus).toBe(cacheStatus);
-    },
-  );
+  it.each(['hit', 'miss', 'collapsed'] as const)('may hold the cache status %s', async (cacheStatus) => {
+    const { results, id } = await issued({ progress: { ...ticket.progress, cacheStatus } });
+    expect((await readTicket(results, id, NOW)).ticket.progress.cacheStatus).toBe(cacheStatus);
+  });
 
-  it('is found until it expires, and not at that instant', async () => {
+  it('is found until just before it expires', async () => {
     const { results, id } = await issued();
     await expect(readTicket(results, id, ticket.expiresAt - 1)).resolves.toBeDefined();
     await expect(readTicket(results, id, ticket.expiresAt)).rejects.toThrow(NoSuchDownload);
   });
 
   it.each(['', 'x', '../orders/1', `${'A'.repeat(43)}A`, `/${'A'.repeat(43)}`])(
-    'is not even looked for by %j',
+    'is not looked for by the malformed id %j',
     async (id) => {
       const results = memoryBucket();
       results.put(`tickets/${id}.json`, ticket);
@@ -77,8 +74,8 @@ describe('a ticket', () => {
     ['of another form', { form: 2 }],
     ['of an earlier version of the service', { form: undefined, query: { sql: 'SELECT 1' } }],
     ['whose companies are numbers', { companies: [1] }],
-    ['whose cache status is none', { progress: { ...ticket.progress, cacheStatus: 'stale' } }],
-    ['without an end', { expiresAt: undefined }],
+    ['with an unknown cache status', { progress: { ...ticket.progress, cacheStatus: 'stale' } }],
+    ['without an expiry', { expiresAt: undefined }],
   ])('%s counts as absent', async (_, more) => {
     const { results, id, key } = await issued();
     results.put(key, { ...ticket, ...more });
@@ -90,7 +87,7 @@ describe('updateTicket', () => {
   const { companies } = ticket;
   const later = { progress: { ...ticket.progress, token: 'token-2', moves: 1 }, companies };
 
-  it('writes down how far the delivery has come, and leaves the rest as it was', async () => {
+  it('stores the progress of the delivery, and leaves the rest as it was', async () => {
     const { results, id } = await issued();
     await updateTicket(results, await readTicket(results, id, NOW), later);
     expect((await readTicket(results, id, NOW)).ticket).toEqual({ ...ticket, ...later });
@@ -105,7 +102,7 @@ describe('updateTicket', () => {
     expect(results.calls.filter((call) => call.startsWith('replace'))).toEqual([]);
   });
 
-  it('writes down whose rows it is of, where those have changed', async () => {
+  it('stores whose rows it holds, where those have changed', async () => {
     const { results, id } = await issued();
     const narrowed = { progress: ticket.progress, companies: ['7'] };
     await updateTicket(results, await readTicket(results, id, NOW), narrowed);

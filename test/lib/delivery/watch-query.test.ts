@@ -16,7 +16,7 @@ beforeEach(() => {
 const TOKEN = 't'.repeat(40);
 const terms: WatchTerms = { waitUntil: START + 25_000, giveUpAt: START + 630_000, longestQueryMs: 600_000 };
 
-/** Starts a query, and has it watched; resolves when that has ended. */
+/** Starts a query and watches it; resolves when the watching has ended. */
 async function watch(
   plan: Plan,
   more: Partial<WatchTerms> = {},
@@ -40,14 +40,14 @@ async function watch(
   );
   await settled(ended);
   const calls = { athena: queries.asked.get(id) ?? 0, s3: results.calls.length };
-  // Nothing goes on behind the back of a request that has been answered.
+  // A request that has been answered must go on with nothing: one call may still be under way.
   await vi.advanceTimersByTimeAsync(60_000);
   expect(results.calls.length - calls.s3).toBeLessThanOrEqual(1);
   return { ...(await ended), ...calls };
 }
 const eachDice = [0, 0.5, 0.999];
 
-describe.each(eachDice)('watchQuery, the dice at %d,', (dice) => {
+describe.each(eachDice)('watchQuery, with Math.random at %d,', (dice) => {
   beforeEach(() => {
     const random = vi.spyOn(Math, 'random').mockReturnValue(dice);
     return () => random.mockRestore();
@@ -73,7 +73,7 @@ describe.each(eachDice)('watchQuery, the dice at %d,', (dice) => {
     },
   );
 
-  it('asks Athena at most 13 times in ten minutes, were it one request', async () => {
+  it('asks Athena at most 13 times about a query of ten minutes', async () => {
     const { athena, execution } = (await watch(
       { ends: 'failed', afterMs: 590_000 },
       { waitUntil: START + 700_000 },
@@ -106,14 +106,14 @@ describe('watchQuery', () => {
     expect(ms).toBeLessThan(4_100);
   });
 
-  it('answers when the request must be answered, with the query as it was', async () => {
+  it('answers “under way” when the request must be answered', async () => {
     const { execution, ms } = (await watch({ ends: 'never' })) as { execution: object; ms: number };
     expect(execution).toEqual({ state: 'under-way', id: 'q1', submittedAt: START });
     expect(ms).toBeGreaterThanOrEqual(25_000);
     expect(ms).toBeLessThan(25_010);
   });
 
-  it('does not ask once more where the request must be answered before the first time', async () => {
+  it('does not ask where the request must be answered before the first time to ask', async () => {
     const { athena, ms } = await watch({ ends: 'never' }, { waitUntil: START + 1_000 });
     expect(athena).toBe(0);
     expect(ms).toBeLessThan(1_010);
@@ -136,12 +136,12 @@ describe('watchQuery', () => {
       'has taken too long, as the request must be answered',
       { longestQueryMs: 5_000, waitUntil: START + 5_000 },
     ],
-  ])('learns of an end in the last moment before a query %s', async (_, more) => {
+  ])('notices an end just before a query %s', async (_, more) => {
     const { execution } = (await watch({ ends: 'cut-off', afterMs: 4_999 }, more)) as { execution: object };
     expect(execution).toMatchObject({ state: 'cut-off' });
   });
 
-  it('knows the age of a query that another request has started', async () => {
+  it('counts the longest time from the start of a query that another request has started', async () => {
     const { ms, athena } = await watch(
       { ends: 'never', endedAgoMs: 4_000 },
       { longestQueryMs: 5_000 },
@@ -152,7 +152,7 @@ describe('watchQuery', () => {
     expect(athena).toBe(2);
   });
 
-  it('goes on where Athena is at its limit, which says nothing of the query', async () => {
+  it('goes on where Athena throttles, which says nothing about the query', async () => {
     let throttled = 0;
     const { execution } = (await watch(
       { afterMs: 3_000 },
@@ -170,7 +170,7 @@ describe('watchQuery', () => {
     expect(throttled).toBe(3);
   });
 
-  it('answers with the query under way where Athena is at its limit to the end', async () => {
+  it('answers “under way” where Athena throttles to the end', async () => {
     const { execution, ms } = (await watch(
       { afterMs: 3_000 },
       {},
@@ -203,7 +203,7 @@ describe('watchQuery', () => {
     expect(error).toBe(boom);
   });
 
-  it('takes a fault of S3 for a result that is not there yet', async () => {
+  it('takes an error of S3 for a result that is not there yet', async () => {
     const { execution } = (await watch(
       { afterMs: 500 },
       {},

@@ -22,7 +22,7 @@ async function bucketWithReport() {
 }
 
 describe('zippedBeside', () => {
-  it('makes the zipped file of the plain one, with what that was stored with', async () => {
+  it('makes the zipped file from the plain one, with its metadata', async () => {
     const results = await bucketWithReport();
     expect(await zippedBeside(results, KEY)).toBe(ZIPPED);
     const zipped = results.objects.get(ZIPPED);
@@ -30,13 +30,13 @@ describe('zippedBeside', () => {
     expect(gunzipSync(zipped?.content as Buffer).toString()).toBe(CSV);
   });
 
-  it('takes the one that was found, without a call', async () => {
+  it('takes the zipped file that was found, without a call', async () => {
     const results = await bucketWithReport();
     expect(await zippedBeside(results, ZIPPED)).toBe(ZIPPED);
     expect(results.calls).toEqual([]);
   });
 
-  it('leaves one that another request has made meanwhile as it is', async () => {
+  it('leaves a zipped file that another request has made meanwhile as it is', async () => {
     const results = await bucketWithReport();
     const { etag } = results.put(ZIPPED, {});
     expect(await zippedBeside(results, KEY)).toBe(ZIPPED);

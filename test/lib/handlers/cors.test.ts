@@ -42,7 +42,7 @@ describe('pages of other origins', () => {
     });
   });
 
-  it('may read a problem, too', async () => {
+  it('may read a problem too', async () => {
     const { statusCode, headers } = await answer(PARTNER, { fails: true });
     expect(statusCode).toBe(404);
     expect(headers).toMatchObject({

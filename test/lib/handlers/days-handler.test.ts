@@ -34,7 +34,7 @@ function service({ env = {}, claims = {} as Claims } = {}) {
     expect(report).toBe(publisherReport);
     listed.push({ ...window, maxAgeMs });
     const listing = await list(report, window, maxAgeMs);
-    // As S3 lists them: what lies in the window's days.
+    // As S3 lists them: only objects of the window's days.
     const isIn = (key: string) => {
       const day = Date.parse(key.split('day=')[1]?.slice(0, 10) ?? '');
       return day + DAY_MS > window.start && day < window.end;
@@ -61,7 +61,7 @@ function service({ env = {}, claims = {} as Claims } = {}) {
 }
 
 describe('the days of a report', () => {
-  it('are told as they are at this moment, for no cache', async () => {
+  it('are answered with Cache-Control: no-store, and logged with who asked', async () => {
     const made = service({ claims: { azp: 'first-partner' } });
     made.lake.objects = ['2026-01-20/_SUCCESS', '2026-02-01/a', '2026-02-02/a', '2026-02-02/_SUCCESS'].map(
       (path) => lakeObject(`publisher_events/day=${path}`),
@@ -111,7 +111,7 @@ describe('the days of a report', () => {
       '2026-02-02',
       '2026-12-31',
     ]);
-    // The month before tells whether days are marked as complete here at all.
+    // The month before shows whether this lake marks complete days at all.
     expect(made.listed).toEqual([
       {
         start: Date.parse('2025-12-01T06:00:00Z'),
@@ -121,7 +121,7 @@ describe('the days of a report', () => {
     ]);
   });
 
-  it('are 401 without a token that opens rows of the report, before anything is looked at', async () => {
+  it('are 401 without a token that opens rows of the report, before the lake is listed', async () => {
     const stranger = service();
     expect((await stranger.ask({}, { Authorization: ['Bearer other'] })).statusCode).toBe(401);
     const entitledToNothing = service({ env: CLAIMED });
@@ -129,7 +129,7 @@ describe('the days of a report', () => {
     expect([...stranger.listed, ...entitledToNothing.listed]).toEqual([]);
   });
 
-  it('are for whoever may see some rows', async () => {
+  it('are answered to a caller who may see some rows only', async () => {
     const made = service({ env: CLAIMED, claims: { companies: ['7', '9'] } as Claims });
     expect((await made.ask()).statusCode).toBe(200);
     expect(made.lines[0]?.facts['companies']).toBe(2);
@@ -152,7 +152,7 @@ describe('the days of a report', () => {
     expect(JSON.parse(answer.body).errors).toHaveLength(3);
   });
 
-  it('are an error of ours where the lake can not be listed, with the cure in the log', async () => {
+  it('are a 500 where the lake can not be listed, and the log says what to do', async () => {
     const made = service();
     made.lake.objects = undefined;
     expect((await made.ask()).statusCode).toBe(500);

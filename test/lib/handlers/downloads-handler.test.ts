@@ -81,13 +81,13 @@ describe('the waiting room', () => {
     expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
   });
 
-  it('ends when its caller stops waiting, not earlier', async () => {
+  it('answers 503 when its caller’s time is up', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }], more: { giveUpAt: START + 500 } });
     expect((await room.get()).statusCode).toBe(503);
     expect(room.untils).toEqual([START + 3_500, START + 3_500]);
   });
 
-  it('is for the rows that the ticket is for', async () => {
+  it('queries the rows of the companies in the ticket', async () => {
     const room = await waitingRoom({ more: { companies: ['9223372036854775807'] } });
     await room.get();
     const { sql, parameters } = room.queries.started[0]?.query ?? { sql: '', parameters: [] };
@@ -100,7 +100,7 @@ describe('the waiting room', () => {
   it.each<[string, Record<string, string>]>([
     ['an unknown ticket', { ticket: 'A'.repeat(43), hop: '1' }],
     ['no ticket', { hop: '1' }],
-  ])('is nowhere for %s', async (_, pathParameters) => {
+  ])('is 404 for %s', async (_, pathParameters) => {
     const room = await waitingRoom();
     expect((await room.get(pathParameters)).statusCode).toBe(404);
     expect(room.lines).toMatchObject([
@@ -109,7 +109,7 @@ describe('the waiting room', () => {
   });
 
   it.each(['x', '', '1x', 'x1', '-1', '1234567'])(
-    'is nowhere at the hop %j, and no ticket is looked for',
+    'is 404 at the hop %j, and no ticket is looked for',
     async (hop) => {
       const room = await waitingRoom();
       expect((await room.get({ ticket: room.id, hop })).statusCode).toBe(404);
@@ -117,7 +117,7 @@ describe('the waiting room', () => {
     },
   );
 
-  it('is nowhere without a ticket and a hop', async () => {
+  it('is 404 without a ticket or a hop', async () => {
     const room = await waitingRoom();
     const answer = await invoke(room.handler, requestEvent({ path: '/reporting/downloads/x/1' }));
     expect(answer.statusCode).toBe(404);
@@ -128,12 +128,12 @@ describe('the waiting room', () => {
     expect(unhopped.statusCode).toBe(404);
   });
 
-  it('takes the hop 999999', async () => {
+  it('answers at the hop 999999', async () => {
     const room = await waitingRoom();
     expect((await room.get({ ticket: room.id, hop: '999999' })).statusCode).toBe(303);
   });
 
-  it('is nowhere for a ticket of a report that is no more, or that has expired', async () => {
+  it('is 404 for a ticket that has expired, or whose report no longer exists', async () => {
     const gone = await waitingRoom({ more: { report: 'otherperformance' } });
     expect((await gone.get()).statusCode).toBe(404);
     const expired = await waitingRoom({ more: { expiresAt: Date.now() } });

@@ -12,7 +12,7 @@ const ENVIRONMENT = { ...LEAST_ENVIRONMENT, EVENTS_BUCKET: 'events', EVENTS_PREF
 const window = { start: Date.parse('2026-01-01T00:00:00Z'), end: Date.parse('2026-01-02T00:00:00Z') };
 const later = () => Date.now() + 10_000;
 
-/** What the clients of AWS send, and how they are answered. */
+/** Records what the AWS clients send, and answers it. */
 function answering(answer: () => unknown) {
   const sent: { name: string; input: object }[] = [];
   const send = async (command: { input: object; constructor: { name: string } }) => {
@@ -54,7 +54,7 @@ describe('functionDependencies', () => {
         name: 'ListObjectsV2Command',
         input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/day=' },
       },
-      // Nothing was found, so that it looks whether there is such a table.
+      // Nothing was found in the window, so the lake is asked whether there is such a table.
       {
         name: 'ListObjectsV2Command',
         input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/', MaxKeys: 1 },
@@ -107,7 +107,7 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('says so once too where no lake is named', async () => {
+  it('says once that no lake is named', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
     const sent = answering(() => ({}));
     const { backendsUntil } = functionDependencies(LEAST_ENVIRONMENT);
@@ -119,7 +119,7 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('stops a query when the time to ask about it is up already', async () => {
+  it('still stops a query after the last moment to ask about it', async () => {
     let tries = 0;
     answering(() => {
       tries += 1;
@@ -132,7 +132,7 @@ describe('functionDependencies', () => {
     expect(tries).toBe(1);
   });
 
-  it('asks Athena about executions', async () => {
+  it('knows an execution that Athena has forgotten by its error class', async () => {
     answering(() => {
       throw new InvalidRequestException({ message: 'x', $metadata: {} });
     });
@@ -146,7 +146,7 @@ describe('functionDependencies', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
     const metrics = functionDependencies(ENVIRONMENT).metrics as Metrics;
     metrics.addMetric('Reports', 'Count', 1);
-    // Of a request that records the ends of two queries.
+    // As a request counts that records the ends of two queries.
     for (const bytes of [5, 7]) metrics.addMetric('BytesScanned', 'Bytes', bytes);
     const written = metrics.serializeMetrics();
     expect(written._aws.CloudWatchMetrics[0]?.Namespace).toBe('PerformanceReports');

@@ -16,7 +16,7 @@ const ask = async (domainName?: string) => {
 };
 
 describe('GET /openapi.json', () => {
-  it('is the document with the address at which the caller has found it, for its own cache alone', async () => {
+  it('is the document with the address that the caller requested, for private caches alone', async () => {
     const { answer, lines } = await ask('api.example');
     expect(answer.body === documentAt('https://api.example/prod')).toBe(true);
     expect({ ...answer, body: '' }).toEqual({

@@ -47,7 +47,7 @@ describe('GET /', () => {
     ['/dev', '/dev/page/page.js?v=abc'],
     ['/dev/', '/dev/page/page.js?v=abc'],
     ['/reports/v1/', '/reports/v1/page/page.js?v=abc'],
-    // Else it would lead to another host, or out of the attribute.
+    // Otherwise the path could lead to another host, or out of the attribute.
     ['//evil.example/', '/page/page.js?v=abc'],
     ['/"><script>/', '/page/page.js?v=abc'],
   ])('loads its files from where the service is, at %s', async (path, src) => {
@@ -60,7 +60,7 @@ describe('GET /', () => {
     expect((await ask('/', { env: { CURRENCY: 'EUR' } })).body).toContain('data-currency="EUR"');
   });
 
-  it('allows nothing from elsewhere but the downloads, and is asked for anew each time', async () => {
+  it('allows no other host but the downloads’, and is not cached', async () => {
     expect((await ask('/')).headers).toEqual({
       'Content-Type': 'text/html',
       'Cache-Control': 'no-cache',
@@ -88,9 +88,9 @@ describe('GET /page/{file}', () => {
   });
 
   it.each([
-    ['for a year where it is the version asked for', 'abc', 'public, max-age=31536000, immutable'],
-    ['not at all where it is another', 'old', 'no-cache'],
-    ['not at all where none was asked for', undefined, 'no-cache'],
+    ['for a year where the version asked for is this one', 'abc', 'public, max-age=31536000, immutable'],
+    ['not at all where another version was asked for', 'old', 'no-cache'],
+    ['not at all where no version was asked for', undefined, 'no-cache'],
   ])('may be kept %s', async (_, v, expected) => {
     const { headers } = await ask('/page/page.js', { file: 'page.js', ...(v !== undefined && { v }) });
     expect(headers?.['Cache-Control']).toBe(expected);

@@ -21,7 +21,7 @@ const event = requestEvent({
   path: '/reporting/publisherperformance',
   parameters: { 'filter[DeviceOrProxy]': [SECRET] },
 });
-/** Has a route do this, 7 ms after the request came. */
+/** Calls a route that does this 7 ms after the request came. */
 async function answering(act: (context: LoggedContext) => object) {
   const made = functionSetting();
   const handler = problemChain(made.dependencies).handler(async (_, context) => {
@@ -37,7 +37,7 @@ const throwing = (error: unknown, facts: object = {}) =>
   });
 
 describe('what every route has around it', () => {
-  it('writes one line with what the route has learnt, and hands the answer on', async () => {
+  it('writes one line with the route’s facts, and hands the answer on', async () => {
     const { lines, answer } = await answering(({ facts, began }) => {
       expect(began).toBe(START);
       facts.report = 'publisherperformance';
@@ -65,7 +65,7 @@ describe('what every route has around it', () => {
         throw new ReportTooLarge();
       },
     ],
-  ])('tells the caller in %s that the version it names is to go, and no other caller', async (_, act) => {
+  ])('tells the caller in %s that its version will be withdrawn, and no other caller', async (_, act) => {
     const going = new Map([
       [
         '1.0',
@@ -101,7 +101,7 @@ describe('what every route has around it', () => {
     expect(published.times).toBe(1);
   });
 
-  it('counts an answer 503 that was not thrown too', async () => {
+  it('counts a 503 that was returned, not thrown', async () => {
     expect((await answering(() => ({ statusCode: 503, body: '' }))).metrics).toEqual({ Unavailable: 1 });
   });
 
@@ -111,7 +111,7 @@ describe('what every route has around it', () => {
     [401, 'unauthenticated', new Unauthenticated('The token is no good.')],
     [404, 'no-such-download', new NoSuchDownload()],
     [503, 'unavailable', new Unavailable('Later.', 30)],
-  ])('answers %d, and logs it as no error of ours: %s', async (status, slug, error) => {
+  ])('answers %d, and logs it as info: %s', async (status, slug, error) => {
     const { lines, answer } = await throwing(error, { queryExecutionId: 'q1' });
     expect(answer.statusCode).toBe(status);
     expect(JSON.parse(answer.body)).toMatchObject({ status, instance: 'urn:uuid:request-1' });
@@ -124,7 +124,7 @@ describe('what every route has around it', () => {
     ]);
   });
 
-  it('says of a 503 which call of AWS did not succeed, and counts it', async () => {
+  it('logs with a 503 which call of AWS failed, and counts it', async () => {
     const cause = new AwsCallFailed('S3 HeadObject', new Error('x'));
     const { lines, answer, metrics } = await throwing(new Unavailable('Later.', 30, { cause }));
     expect(answer.headers).toMatchObject({ 'Retry-After': '30' });
@@ -135,7 +135,7 @@ describe('what every route has around it', () => {
     expect(metrics).toEqual({ Unavailable: 1 });
   });
 
-  it('answers whatever is not for the caller as an opaque 500, and logs it as an error with its cause', async () => {
+  it('answers any other error as an opaque 500, and logs it as an error', async () => {
     const error = new AwsCallFailed('S3 HeadObject', new Error(SECRET));
     const { lines, answer } = await throwing(error, { report: 'publisherperformance' });
     expect(answer.statusCode).toBe(500);
@@ -186,5 +186,5 @@ describe('what every route has around it', () => {
   });
 });
 
-/** All that a line of a request that failed may hold. */
+/** The only facts that the line of a failed request may hold. */
 const LOGGED = ['requestId', 'status', 'durationMs', 'problem', 'cause', 'error'];

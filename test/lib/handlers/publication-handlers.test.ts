@@ -35,7 +35,7 @@ describe('the publishing function', () => {
     return { ...made, run };
   };
 
-  it('publishes what was requested, with the time that it has, and writes one line', async () => {
+  it('publishes what was requested, within the function’s time, and writes one line', async () => {
     const { results, run, lines, untils } = publishing();
     results.put(REQUEST, publication);
     results.putResult(publication.location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n');
@@ -51,7 +51,7 @@ describe('the publishing function', () => {
     ]);
   });
 
-  it('finds it done when it is started twice', async () => {
+  it('finds the file there when it is started twice', async () => {
     const { results, run, lines } = publishing();
     results.put(REQUEST, publication);
     results.put(KEY, {});

@@ -59,7 +59,7 @@ const ticketOf = (made: ReturnType<typeof service>) => {
 };
 
 describe('a report route', () => {
-  it('answers with the download of the report, and says so in one line, and who got which link in another', async () => {
+  it('answers with the report’s URL, and logs a line for the request and one for who got the link', async () => {
     const made = service({ claims: { client_id: 'first-partner' } });
     const answer = await made.ask();
     expect(answer).toMatchObject({
@@ -116,7 +116,7 @@ describe('a report route', () => {
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
   });
 
-  it('counts and logs both queries where the first one failed in a way that may pass', async () => {
+  it('counts and logs both queries where the first one failed and was retried', async () => {
     const made = service({ plans: [{ ends: 'retryable' }, {}] });
     expect((await made.ask()).statusCode).toBe(303);
     const ends = [
@@ -127,7 +127,7 @@ describe('a report route', () => {
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 2_000, QueryDuration: 0, FailedQueries: 1 });
   });
 
-  it('runs by the configuration', async () => {
+  it('takes its times and limits from the configuration', async () => {
     const env = {
       DOWNLOAD_URL_SECONDS: '60',
       QUERY_WAIT_MS: '5000',
@@ -139,9 +139,9 @@ describe('a report route', () => {
     expect(made.lake.looks[0]).toBe(9_000);
     const record = [...made.results.objects.values()].map(({ document }) => document)[0];
     expect(record).toMatchObject({ state: 'cut-off', limit: 5 });
-    // Every call ends in time to answer: the wait, and 2.5 s.
+    // Every call must end within the wait and 2.5 s, in time for an answer.
     expect(new Set(made.untils)).toEqual(new Set([START + 7_500]));
-    // The engine's while there is still time to write down where the caller waits on.
+    // The engine's calls must end within the wait, which leaves time to write the ticket.
     expect(made.engineUntils.filter((until) => until !== undefined)).toEqual([START + 5_000]);
     const hit = service({ env });
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
@@ -165,7 +165,7 @@ describe('a report route', () => {
     expect([answer.statusCode, made.tokens]).toEqual([303, [`Bearer ${SECRET}`]]);
   });
 
-  it('is 401 before anything else is looked at', async () => {
+  it('is 401 before the query and the lake are looked at', async () => {
     const made = service();
     const answer = await made.ask({}, { Authorization: ['Bearer other'] });
     expect(answer.statusCode).toBe(401);
@@ -173,7 +173,7 @@ describe('a report route', () => {
     expect(made.lines).toMatchObject([{ level: 'info', facts: { problem: 'unauthenticated', status: 401 } }]);
   });
 
-  it('is 401 for a good token without the scope, and the log names whose it is', async () => {
+  it('is 401 for a good token without the scope, and the log names its client', async () => {
     const made = service();
     expect((await made.ask(PARAMETERS, { Authorization: ['Bearer without-scope'] })).statusCode).toBe(401);
     expect(made.lines).toMatchObject([
@@ -203,7 +203,7 @@ describe('a report route', () => {
   it.each<[unknown, number | string, string]>([
     ['all', 'every-company', ''],
     [['7', '9'], 2, 'IN'],
-  ])('is of the rows that the token opens (%j)', async (companies, logged) => {
+  ])('queries the rows that the token opens (%j)', async (companies, logged) => {
     const made = service({ env: CLAIMED, claims: { companies } as Claims });
     expect((await made.ask()).statusCode).toBe(303);
     expect(made.lines.at(-1)?.facts['companies']).toBe(logged);
@@ -272,7 +272,7 @@ describe('a report that takes longer than a request', () => {
     return { made, answer: await made.ask() };
   };
 
-  it('is waited for by a ticket, under the stage that the gateway serves', async () => {
+  it('redirects to a waiting URL below the gateway’s stage', async () => {
     const { made, answer } = await waiting();
     expect(answer).toMatchObject({
       statusCode: 303,
@@ -289,7 +289,7 @@ describe('a report that takes longer than a request', () => {
     expect(JSON.stringify(made.lines)).not.toContain('downloads');
   });
 
-  it('has all in its ticket that it takes to go on', async () => {
+  it('stores all in its ticket that the next request needs', async () => {
     const { made } = await waiting();
     // A caller waits 5 % longer than the longest query, then for a publication, then a minute for the answer.
     const giveUpAt = START + 105_000;
@@ -316,7 +316,7 @@ describe('a report that takes longer than a request', () => {
     });
   });
 
-  it('may be of every company', async () => {
+  it('stores in its ticket that the caller may see every company', async () => {
     const { made } = await waiting({ companies: 'all' });
     expect(ticketOf(made)['companies']).toBe('every-company');
   });

@@ -7,7 +7,7 @@ const counted = (facts: LoggedFacts, status: number) => {
   let published = 0;
   const sink = {
     addMetric: (name: string, unit: string, value: number) => {
-      // Of values under one name, CloudWatch makes a sum and a count: each end is one of them.
+      // CloudWatch sums and counts the values under one name: each end of a query is one value.
       const [knownUnit, ...values] = metrics[name] ?? [unit];
       expect(unit).toBe(knownUnit);
       metrics[name] = [unit, ...values, value];
@@ -28,7 +28,7 @@ describe('countAnswer', () => {
     expect(counted({ isReady: true, cacheStatus: 'hit' }, 303)).toEqual({ Reports: ['Count', 1] });
   });
 
-  it('counts a query by the request that recorded its end, and by no other that learnt of it', () => {
+  it('counts a query for the request that recorded its end, and for no other', () => {
     expect(counted({ ...figures, isReady: true, ends: [{ state: 'succeeded', ...figures }] }, 303)).toEqual({
       Reports: ['Count', 1],
       BytesScanned: ['Bytes', 123],
@@ -69,7 +69,7 @@ describe('countAnswer', () => {
     expect(counted({}, 503)).toEqual({ Unavailable: ['Count', 1] });
   });
 
-  it('counts nothing while a caller waits, is at fault, or meets an error of ours', () => {
+  it('counts nothing for a redirect to wait, a 4xx or a 500', () => {
     expect(counted({ ...figures, isReady: false, cacheStatus: 'miss' }, 303)).toEqual({});
     expect(counted({}, 400)).toEqual({});
     expect(counted({}, 500)).toEqual({});

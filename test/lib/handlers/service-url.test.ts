@@ -30,7 +30,7 @@ describe('serviceUrl', () => {
       'http://reports.example',
     ],
     ['a host of one letter', 'x', '/openapi.json', https, 'https://x'],
-    ['no word of the scheme', 'reports.example', '/openapi.json', {}, 'https://reports.example'],
+    ['no forwarded scheme', 'reports.example', '/openapi.json', {}, 'https://reports.example'],
   ])('is where the service is behind %s', (_, domainName, path, headers, expected) => {
     expect(urlOf(domainName, path, headers)).toBe(expected);
   });
@@ -38,9 +38,9 @@ describe('serviceUrl', () => {
   it.each<[string, Record<string, string[]>]>([
     ['the Host header', { ...https, Host: ['evil.example'] }],
     ['a forwarded host', { ...https, 'X-Forwarded-Host': ['evil.example'] }],
-    ['a scheme that is none', { ...https, 'X-Forwarded-Proto': ['javascript'] }],
+    ['a scheme that is not HTTP', { ...https, 'X-Forwarded-Proto': ['javascript'] }],
     ['two schemes', { ...https, 'X-Forwarded-Proto': ['http', 'https'] }],
-    ['a port that is none', { ...https, 'X-Forwarded-Port': ['8443@evil.example'] }],
+    ['a port that is no number', { ...https, 'X-Forwarded-Port': ['8443@evil.example'] }],
     ['a port after something else', { ...https, 'X-Forwarded-Port': ['evil.example:8443'] }],
     ['a port that is too long', { ...https, 'X-Forwarded-Port': ['844384'] }],
   ])('does not believe %s', (_, headers) => {
@@ -49,7 +49,7 @@ describe('serviceUrl', () => {
 
   it.each<[string, string | undefined, string]>([
     ['no host', undefined, '/openapi.json'],
-    ['a host that is none', 'evil.example/?', '/openapi.json'],
+    ['a host that is no name', 'evil.example/?', '/openapi.json'],
     ['a host after something else', 'x@evil.example', '/openapi.json'],
     ['a host that ends with a dot', 'evil.example.', '/openapi.json'],
     ['another route', 'reports.example', '/other'],

@@ -16,7 +16,7 @@ interface Line {
   readonly facts: Record<string, unknown>;
 }
 
-/** What a function is made of, in memory, and what it leaves behind. */
+/** A function's dependencies in memory, and the log lines, metrics and times that a test looks at. */
 export function functionSetting(env: Record<string, string> = {}, ...plans: Plan[]) {
   const delivery = setting(...plans);
   const lines: Line[] = [];
@@ -56,7 +56,7 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
 
 export const SECRET = 'secret-of-the-caller';
 
-/** A request as API Gateway hands it on; what a log must never show stands wherever it can. */
+/** A request as API Gateway hands it on, with SECRET in its Authorization: no log may show it. */
 export const requestEvent = (more: {
   readonly path: string;
   readonly headers?: Record<string, string[]>;

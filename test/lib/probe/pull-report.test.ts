@@ -17,7 +17,7 @@ interface Call {
   readonly body: string | undefined;
 }
 
-/** An identity provider and a service, and what was asked of them. */
+/** An identity provider and a service that record their calls. */
 function world(
   answers: { readonly csv?: string; readonly status?: number; readonly tokenStatus?: number } = {},
 ) {
@@ -90,7 +90,7 @@ describe('a pull of the probe', () => {
   it.each([
     ['no token comes', { tokenStatus: 400 }, 'The identity provider answers 400'],
     ['the report fails', { status: 503 }, "The report's request ends with 503"],
-    ['it is something else', { csv: '<html>' }, 'The answer is not the report that was requested'],
+    ['the answer is no report', { csv: '<html>' }, 'The answer is not the report that was requested'],
   ])('says which step failed where %s', async (_, answers, message) => {
     await expect(world(answers).pull()).rejects.toThrow(message);
   });

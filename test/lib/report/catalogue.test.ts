@@ -12,7 +12,7 @@ describe.each(reports)('the catalogue of $name', (report) => {
     expect(columns).toEqual([...new Set(columns)]);
   });
 
-  it('has the field that says whose rows they are, and the fields of its levels', () => {
+  it('has the field whose company governs the rows, and the fields of its levels', () => {
     expect(fields).toContain(ownerOf(report));
     if (levels) expect(fields).toEqual(expect.arrayContaining([levels.metric, levels.finer, levels.coarser]));
   });

@@ -25,7 +25,7 @@ const compile = (
   );
 
 describe('compileQuery', () => {
-  it('groups by raw values, sums metrics, formats the few rows and orders them', () => {
+  it('groups by raw values, sums metrics, then formats and orders the grouped rows', () => {
     expect(compile(advertiserReport, 'Spend,Day,DateTime,DemandOrigin')).toEqual({
       sql: [
         `SELECT "Spend", "Day" || 'T00:00:00Z' AS "Day", replace(substr(CAST("DateTime" AS varchar), 1, 13), ' ', 'T') || ':00:00Z' AS "DateTime", "DemandOrigin"`,
@@ -99,7 +99,7 @@ describe('compileQuery', () => {
     expect(one).toEqual(other);
   });
 
-  it('opens just the partitions that an hour filter names', () => {
+  it('reads only the partitions that an hour filter names', () => {
     const { sql } = compile(publisherReport, 'Clicks', {
       'filter[DateTime]': ['2026-01-05T03:00:00Z', '2026-01-05T04:00:00Z'],
     });

@@ -357,7 +357,7 @@ describe('parseRequest', () => {
     ).toEqual(['requestedFields']);
   });
 
-  it('says the first fault, and how many more there are, in the detail that every client shows', () => {
+  it('names the first fault, and how many more there are, in the detail', () => {
     expect(() => parse({ requestedFields: ['Day,Click'] })).toThrow(
       /^requestedFields: Unknown field "Click". Did you mean "Clicks"\?$/,
     );

@@ -17,7 +17,7 @@ const tokenOf = (kid: string | undefined) => ({ header: { alg: 'ES256', ...(kid 
 
 const MINUTE = 60_000;
 
-/** A provider whose keys and whose clock the test moves. */
+/** A provider whose keys and clock the test sets. */
 function provider(keys: readonly Jwk[]) {
   const state = { keys, isDown: false, reads: 0, time: 1_000_000_000_000 };
   const keySet = new KeySet({
@@ -59,21 +59,21 @@ describe('the key set', () => {
     expect(await finds('first')).toBe(false);
   });
 
-  it('has a new key at once, also after tokens with invented ones', async () => {
+  it('has a new key at once, also after tokens with invented key ids', async () => {
     const { state, finds } = provider([first]);
     expect(await Promise.all(['first', 'invented', 'another'].map(finds))).toEqual([true, false, false]);
     state.keys = [first, second];
     expect(await finds('second')).toBe(true);
   });
 
-  it('is not read more often than every two seconds, whatever is invented', async () => {
+  it('is not read more often than every two seconds, whatever key ids are invented', async () => {
     const { state, finds } = provider([first]);
     const began = state.time;
     for (let times = 0; times < 20; times++) await finds(`invented-${times}`);
     expect(state.reads).toBeLessThanOrEqual(1 + (state.time - began) / 2_000);
   });
 
-  it('stays good for an hour while the provider is down, and is our fault then', async () => {
+  it('stays good for an hour while the provider is down, and makes an internal error after that', async () => {
     const { state, finds } = provider([first]);
     await finds('first');
     state.isDown = true;
@@ -88,7 +88,7 @@ describe('the key set', () => {
   });
 
   it.each([['"a list"'], ['{"keys":"none"}'], ['{"keys":[{"kid":"first"}]}'], ['<html>'], ['']])(
-    'is our fault where the provider answers %s',
+    'is an internal error where the provider answers %s',
     async (answer) => {
       const keySet = new KeySet({ read: async () => bytes(answer), now: Date.now, pause: async () => {} });
       await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toThrow(KeySetUnavailable);

@@ -49,7 +49,7 @@ describe('readEntitlement', () => {
     expect(readEntitlement({ companies: claim }, rule)).toBeUndefined();
   });
 
-  it('does not take the word for every company where none is configured', () => {
+  it('does not take any value for every company where none is configured', () => {
     for (const claim of ['*', 'undefined', 'null', ''])
       expect(readEntitlement({ companies: claim }, { ...rule, everyCompany: undefined })).toBeUndefined();
   });

@@ -16,7 +16,7 @@ const question = (hour: number) => ({
   end: '2026-02-01T00:00:00Z',
 });
 
-/** A web site of somebody's, on an origin of its own. */
+/** A web site on an origin of its own. */
 async function startSite(): Promise<{ server: Server; url: string }> {
   const server = createServer((_, response) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Performance reports</h1>'),
@@ -44,7 +44,7 @@ afterAll(async () => {
   }
 });
 
-/** What a page's own script gets for a request with a token: status, text and what it may read; or why it gets nothing. */
+/** What a page's own script gets for a request with a token: status, text and media type, or the error. */
 const fetchIn = (page: Page, url: string, token = service.token) =>
   page.evaluate(
     async ({ url, token }) => {
@@ -101,20 +101,20 @@ describe('a page of a partner’s own origin', () => {
       status: 200,
       text: expectedReport('publisherperformance', events.publisher_events, question(0)),
     });
-    // The browser tells of the headers when it likes.
+    // The browser reports the headers some time after the request.
     const requests = () =>
       sent().filter(({ url, origin }) => origin !== undefined && !url.startsWith(partner.url));
     const download = () => requests().find(({ url }) => url.startsWith(service.stack.storageUrl));
-    // What the store's rule is made for: the origin is lost on the way, and the token stays behind.
+    // After the redirect the browser sends the origin `null` and no token: the bucket's CORS rule must allow that.
     await expect.poll(download).toMatchObject({ origin: 'null', isAuthorized: false });
     expect(requests().filter(({ url }) => url.includes('/downloads/')).length).toBeGreaterThan(1);
-    // The preflights carry no token; what they were for does.
+    // Preflights carry no token; the request itself does.
     expect(requests().find(({ url, isAuthorized }) => url === urlFor(0) && isAuthorized)).toMatchObject({
       origin: partner.url,
     });
   });
 
-  it('reads what is wrong with its token and its request, and that there is nothing', async () => {
+  it('can read the problem of a bad token, of a bad request and of an unknown path', async () => {
     const { page } = await openPage(browser, partner.url);
     expect(await fetchIn(page, urlFor(1), 'nonsense')).toMatchObject({
       status: 401,
@@ -131,14 +131,14 @@ describe('a page of a partner’s own origin', () => {
 });
 
 describe('a page of another origin', () => {
-  it('gets nothing', async () => {
+  it('can read nothing', async () => {
     const { page } = await openPage(browser, stranger.url);
     expect(await fetchIn(page, urlFor(2))).toEqual({ failed: 'TypeError: Failed to fetch' });
   });
 });
 
 describe('the service’s own page', () => {
-  it('reads downloads without a word of CORS from the service', async () => {
+  it('can read downloads, also where the service names no origins', async () => {
     const { page } = await openPage(browser, service.gatewayUrl);
     const sent = await sentBy(page);
     expect(await fetchIn(page, urlFor(3))).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Sees to it that the page can be tested: where there is no Chromium, apt-get installs it, which takes root. Where none
- * can be had, one line says so, and the exit code is that of what can't be had.
+ * Installs Chromium by apt-get, which takes root, unless there is one. Where none can be had, it says so in one line and
+ * exits with the code for missing tools.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

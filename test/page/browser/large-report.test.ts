@@ -40,7 +40,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Objects, what the browser keeps for them, and the bytes of arrays. */
+/** The bytes of objects, of what the browser keeps for them, and of arrays. */
 const allOf = (usage: {
   usedSize: number;
   embedderHeapUsedSize?: number;
@@ -125,7 +125,7 @@ async function tasksDuring(page: Page, act: () => Promise<void>) {
 }
 
 describe('a file of a million rows', () => {
-  it('shows its first rows at once, scrolls without a hitch, and fits into memory', async () => {
+  it('shows its first rows at once, scrolls without long tasks, and fits into memory', async () => {
     // A row has 70 bytes.
     service.stack.faults.set([{ on: 'query', resultBytes: 90_000_000 }]);
     const watched = await openPage(browser, `${service.gatewayUrl}/${HASH}`);

@@ -11,18 +11,18 @@ export async function startBrowser(): Promise<Browser> {
     throw new Error(
       'There is no Chromium on this machine. Install it (apt-get install chromium) or set CHROMIUM.',
     );
-  // It reads pages of this machine alone, and runs as root in containers.
+  // The sandbox does not work as root in containers. Only pages of this machine are opened.
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
-/** A page that is watched: what it must never do is found at its end. */
+/** A page that is watched: `close` throws if it did what it must never do. */
 export interface WatchedPage {
   readonly page: Page;
-  /** The hosts that it has asked. */
+  /** The hosts that it sent requests to. */
   readonly hosts: ReadonlySet<string>;
   /** How often the person has clicked. */
   clicks(): Promise<number>;
-  /** Closes it; throws where it broke its policy, threw, or complained. */
+  /** Closes it; throws where it broke its content security policy, threw an error or logged one. */
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     const { url: from } = message.location();
-    // Answers that the page knows how to take: of days that are not told, of partners that are not there.
+    // 4xx answers that the page handles, but that the browser logs: of days, reports and sample partners.
     const isToldSo = /status of (4\d\d)/.test(message.text()) && /\/(days|reporting|\.local)/.test(from);
     if (['error', 'warning'].includes(message.type()) && !isToldSo)
       complaints.push(`${message.text()} ${from}`);
@@ -78,7 +78,7 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** What the accessibility checker finds in the page as it stands. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
-  // Not as a script of the page's, which its policy refuses.
+  // Evaluated by the test: the page's policy refuses a script element.
   await page.evaluate(await readFile(axe, 'utf8'));
   return page.evaluate(async () => {
     const { violations } = await (globalThis as never as { axe: typeof import('axe-core') }).axe.run(
@@ -99,7 +99,7 @@ export async function runReport(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Download CSV' }).waitFor();
 }
 
-/** The bytes that the download leaves. */
+/** The name and the text of the downloaded file. */
 export async function downloaded(page: Page): Promise<{ name: string; text: string }> {
   const coming = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Download CSV' }).click();

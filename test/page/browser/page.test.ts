@@ -19,7 +19,7 @@ import {
 const known = knownEvents(18, 3_000);
 const isOfLatestDays = ({ event_time }: { readonly event_time?: unknown }) =>
   String(event_time) < '2026-01-07';
-/** Up to the last day that the stack is told of: the page asks the service for the newest day, too. */
+/** Events up to the last day that the stack is told of: the page asks the service for the newest day too. */
 const events = {
   publisher_events: known.publisher_events.filter(isOfLatestDays),
   advertiser_events: known.advertiser_events.filter(isOfLatestDays),
@@ -95,7 +95,7 @@ describe('from the page open to a right CSV', () => {
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('Paste an access token.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    // As it stands in the header that people copy.
+    // With `Bearer` and a line end, as people copy it from a header.
     await token.fill(`Bearer ${service.token}\n`);
     await page.getByLabel('First day').fill('2026-01-01');
     await page.getByLabel('Last day').fill('2026-01-05');
@@ -115,7 +115,7 @@ describe('from the page open to a right CSV', () => {
     await watched.close();
   });
 
-  it('can be gone with the keyboard alone', async () => {
+  it('can be done with the keyboard alone', async () => {
     const watched = await open();
     const { page, clicks } = watched;
     await page.getByText('nobody').waitFor();
@@ -126,7 +126,7 @@ describe('from the page open to a right CSV', () => {
           activeElement?.getAttribute('aria-label') ?? activeElement?.closest('label')?.textContent;
         return label ?? activeElement?.textContent ?? '';
       });
-    /** On to what is called so, by Tab alone; what is passed must show that it is passed. */
+    /** Presses Tab up to the control of that name; every control on the way must show its focus. */
     const tabTo = async (name: string) => {
       for (let step = 0; step < 80; step++) {
         await page.keyboard.press('Tab');
@@ -177,7 +177,7 @@ describe('from the page open to a right CSV', () => {
 });
 
 describe('faults', () => {
-  it('stand where they are made, in the words of the service, and nothing is sent', async () => {
+  it('are shown beside their controls, in the words of the service, and nothing is sent', async () => {
     const watched = await open();
     const { page } = watched;
     await page.getByLabel('First day').fill('2025-11-01');
@@ -194,7 +194,7 @@ describe('faults', () => {
     expect(await fields.getByRole('alert').innerText()).toBe('Missing: this parameter is required.');
 
     const asked: string[] = [];
-    // A browser may fetch the page's icon as late as this.
+    // The browser may fetch the page's icon only now.
     page.on('request', (request) => request.url().includes('/page/') || asked.push(request.url()));
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('The request has 3 faults, told where they are.').waitFor();
@@ -211,7 +211,7 @@ describe('faults', () => {
     await watched.close();
   });
 
-  it('that only the service finds stand there, too', async () => {
+  it('that only the service finds are shown there too', async () => {
     const watched = await open();
     const { page } = watched;
     await page.route('**/reporting/publisherperformance?**', (route) =>
@@ -307,7 +307,7 @@ describe('a run', () => {
     service.stack.faults.set([]);
     expect(asked).toHaveLength(2);
     expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
-    // That a browser gives up is no complaint of the page's.
+    // The browser's own error about too many redirects is not an error of the page.
     await page.context().close();
   }, 120_000);
 
@@ -361,7 +361,7 @@ describe('a run', () => {
 
     expect(await page.locator('tbody tr').first().innerText()).toMatch(/^2025-12-31\t/);
     expect(lines.length).toBeGreaterThan(50);
-    // A change of the request is told beside the rows that are of the old one.
+    // After a change of the request, the page says that the rows are of the old one.
     await field(page, 'ServedAds').check();
     await page.getByText('This is of the request before your last change.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -386,7 +386,7 @@ describe('a run', () => {
 });
 
 describe('the page’s address', () => {
-  it('holds all that is chosen, and no token', async () => {
+  it('holds every choice, and no token', async () => {
     const watched = await open();
     const { page } = watched;
     await page.getByLabel('Advertiser', { exact: true }).check();
@@ -455,7 +455,7 @@ async function openBehind(stage: string): Promise<WatchedPage> {
 }
 
 describe('the days of the window', () => {
-  it('show how they stand, as the service tells', async () => {
+  it('show their state, as the service gives it', async () => {
     const watched = await open();
     const { page } = watched;
     await page.getByLabel('house').check();
@@ -468,7 +468,7 @@ describe('the days of the window', () => {
     await watched.close();
   });
 
-  it('are told of each report, also after one whose table is missing', async () => {
+  it('are shown for each report, also after one whose table is missing', async () => {
     const watched = await open();
     const { page } = watched;
     await page.route('**/advertiserperformance/days?**', (route) =>
@@ -485,7 +485,7 @@ describe('the days of the window', () => {
     await watched.close();
   });
 
-  it('stay unsaid where the service does not tell', async () => {
+  it('are not shown where the service does not answer', async () => {
     const watched = await open();
     await watched.page.route('**/days?**', (route) => route.fulfill({ status: 404, body: '' }));
     await watched.page.getByLabel('house').check();
@@ -495,7 +495,7 @@ describe('the days of the window', () => {
   });
 });
 
-describe('whoever looks', () => {
+describe('every user', () => {
   const schemes = ['light', 'dark'] as const;
   const cases = schemes.flatMap((colorScheme) => [1280, 390, 320].map((width) => ({ colorScheme, width })));
 
@@ -528,7 +528,7 @@ describe('whoever looks', () => {
     await seen('refused');
 
     await page.getByLabel('house').check();
-    // A window of its own, so that it is not there already.
+    // A window of its own, so that there is no copy yet.
     await page.getByLabel('First day').fill(`2025-12-${10 + cases.indexOf(look)}`);
     service.stack.faults.set([{ on: 'query', delayMs: 4_000 }]);
     await page.getByRole('button', { name: 'Run the report' }).click();
