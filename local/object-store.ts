@@ -7,7 +7,7 @@ import { clientGone } from './faults/client-gone.ts';
 import type { Faults } from './faults/faults.ts';
 import { conditionalRequestConflict } from './object-store/conditional-request-conflict.ts';
 import { applyCorsRule, type CorsRule } from './object-store/cors-rule.ts';
-import { listenApart } from './object-store/listen-apart.ts';
+import { listenOnOtherHost } from './object-store/listen-on-other-host.ts';
 import { prepareBucket } from './object-store/object-files.ts';
 import { LISTING, operationName, operations, readingOperations } from './object-store/operations.ts';
 import { credentials, verifySignature } from './object-store/verify-signature.ts';
@@ -98,7 +98,7 @@ export async function startObjectStore(options: {
   const server = createServer((request, response) => {
     if (!corsRule || !applyCorsRule(corsRule, request, response)) answer(request, response);
   });
-  const url = await listenApart(server);
+  const url = await listenOnOtherHost(server);
   return {
     url,
     credentials,

@@ -257,7 +257,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     throttling: options.throttling,
     notFound,
     isForPages,
-    answerBeside: (...asked) => answerSamplePartners(samplePartners, ...asked),
+    answerLocalPath: (...asked) => answerSamplePartners(samplePartners, ...asked),
     log,
   });
   started.defer(() => gateway.close());

@@ -50,7 +50,7 @@ export async function makeSampleEvents({
     return target;
   }
 
-  // Under another name until it is whole: a run that is killed leaves nothing that could be taken for it.
+  // Written under another name until it is complete: a killed run leaves nothing that looks complete.
   const partial = await mkdtemp(`${target}-partial-${process.pid}-`);
   let done = 0;
   try {

@@ -34,7 +34,7 @@ export interface GatewayOptions {
   /** Whether pages of other origins may read what the gateway answers by itself. */
   readonly isForPages?: boolean;
   /** Answers paths that only this machine has; resolves to whether it has answered. */
-  readonly answerBeside?: (
+  readonly answerLocalPath?: (
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
@@ -58,7 +58,7 @@ export async function startGateway(
     throttling,
     notFound,
     isForPages = false,
-    answerBeside = async () => false,
+    answerLocalPath = async () => false,
     log = toStderr,
   }: GatewayOptions = {},
 ): Promise<Gateway> {
@@ -83,7 +83,7 @@ export async function startGateway(
     if (target.isRefused) return response.writeHead(400).end();
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
     const [found, pathParameters = null] = routeOf(routes, request.method, target.path);
-    if (!found && (await answerBeside(request, response, target.path).catch(() => false))) return;
+    if (!found && (await answerLocalPath(request, response, target.path).catch(() => false))) return;
     const route = found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
     try {

@@ -10,7 +10,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .toString()
   .trim()
   .split('\n')
-  // Deleted, and not yet committed.
+  // Git still lists a file that was deleted and not yet committed.
   .filter((file) => existsSync(join(root, file)));
 const pages = files.filter((file) => file.endsWith('.md'));
 const sources = files.filter(

@@ -28,9 +28,9 @@ const grown: AccountQuotas = {
 
 describe('diagnose', () => {
   it('finds nothing to change in an account with the quotas that the guide asks for, and says which one binds first', () => {
-    const { narrow, findings } = diagnose(grown, stage, 8);
+    const { limits, findings } = diagnose(grown, stage, 8);
     expect(findings).toEqual([]);
-    expect(narrow.map(({ name }) => name)).toEqual([
+    expect(limits.map(({ name }) => name)).toEqual([
       'Athena, StartQueryExecution a second',
       'Athena, active DML queries',
       'this stage, throttling.requestsPerSecond',
@@ -38,7 +38,7 @@ describe('diagnose', () => {
       'Cognito, ClientAuthentication a second',
       'API Gateway, requests a second',
     ]);
-    expect(narrow[0]?.reportsPerSecond).toBe(20);
+    expect(limits[0]?.reportsPerSecond).toBe(20);
   });
 
   const RAISE = 'aws service-quotas request-service-quota-increase';
@@ -99,9 +99,9 @@ describe('diagnose', () => {
 
   it('leaves out what AWS does not tell, and tokens of a provider that is not Cognito', () => {
     const existing = { ...stage, identity: { provider: 'existing' } } as unknown as typeof stage;
-    const { narrow } = diagnose({ ...grown, starts: undefined }, existing, 8);
-    expect(narrow.map(({ name }) => name)).not.toContain('Athena, StartQueryExecution a second');
-    expect(narrow.map(({ name }) => name)).not.toContain('Cognito, ClientAuthentication a second');
+    const { limits } = diagnose({ ...grown, starts: undefined }, existing, 8);
+    expect(limits.map(({ name }) => name)).not.toContain('Athena, StartQueryExecution a second');
+    expect(limits.map(({ name }) => name)).not.toContain('Cognito, ClientAuthentication a second');
   });
 });
 

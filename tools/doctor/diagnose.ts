@@ -17,7 +17,7 @@ const UNRESERVED = 100;
 const FOR_PUBLISHING = 5;
 
 /** One limit, and how many new reports a second it lets through. */
-interface Narrow {
+interface Limit {
   readonly name: string;
   readonly value: number;
   readonly reportsPerSecond: number;
@@ -31,7 +31,7 @@ interface Finding {
 
 export interface Diagnosis {
   /** The narrowest first. */
-  readonly narrow: readonly Narrow[];
+  readonly limits: readonly Limit[];
   readonly findings: readonly Finding[];
 }
 
@@ -45,23 +45,30 @@ type StageFacts = Pick<Stage, 'throttling' | 'queries' | 'identity' | 'reservedC
 export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds: number): Diagnosis {
   const { requestsPerSecond } = stage.throttling;
   const isCognito = stage.identity.provider === 'cognito';
-  const limitOf = ({ name }: Pick<QuotaName, 'name'>, value: number | undefined, costOfReport: number) =>
-    value === undefined ? [] : [{ name, value, reportsPerSecond: value / costOfReport }];
-  const narrow = [
-    ...limitOf({ name: 'this stage, throttling.requestsPerSecond' }, requestsPerSecond, REQUESTS_A_REPORT),
-    ...limitOf(QUOTAS.executions, quotas.executions?.value, querySeconds + BESIDE_QUERY_SECONDS),
-    ...limitOf(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
-    ...limitOf(QUOTAS.starts, quotas.starts?.value, 1),
-    ...limitOf(QUOTAS.requests, quotas.requests?.value, REQUESTS_A_REPORT),
+  const limitWhereKnown = (
+    { name }: Pick<QuotaName, 'name'>,
+    value: number | undefined,
+    costOfReport: number,
+  ) => (value === undefined ? [] : [{ name, value, reportsPerSecond: value / costOfReport }]);
+  const limits = [
+    ...limitWhereKnown(
+      { name: 'this stage, throttling.requestsPerSecond' },
+      requestsPerSecond,
+      REQUESTS_A_REPORT,
+    ),
+    ...limitWhereKnown(QUOTAS.executions, quotas.executions?.value, querySeconds + BESIDE_QUERY_SECONDS),
+    ...limitWhereKnown(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
+    ...limitWhereKnown(QUOTAS.starts, quotas.starts?.value, 1),
+    ...limitWhereKnown(QUOTAS.requests, quotas.requests?.value, REQUESTS_A_REPORT),
     // Each job fetches a token; at worst, it pulls only one report with it.
-    ...(isCognito ? limitOf(QUOTAS.tokens, quotas.tokens?.value, 1) : []),
+    ...(isCognito ? limitWhereKnown(QUOTAS.tokens, quotas.tokens?.value, 1) : []),
   ].sort((one, other) => one.reportsPerSecond - other.reportsPerSecond);
   return {
-    narrow,
+    limits,
     findings: [
       ...tooFewExecutions(quotas, stage),
       ...nothingPublishes(quotas, stage),
-      ...tooFewQueries(quotas, narrow[0], querySeconds),
+      ...tooFewQueries(quotas, limits[0], querySeconds),
       ...tooLargeShare(quotas, stage),
       ...tooFewRequests(quotas, stage),
     ],
@@ -113,7 +120,7 @@ const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }
 /** Only where this quota is the first limit: elsewhere, more active queries help nothing. */
 function tooFewQueries(
   { activeQueries }: AccountQuotas,
-  first: Narrow | undefined,
+  first: Limit | undefined,
   querySeconds: number,
 ): Finding[] {
   if (!activeQueries || first?.name !== QUOTAS.activeQueries.name) return [];
@@ -154,11 +161,11 @@ const raise = ({ service, code, name }: QuotaName, value: number, isAdjustable =
 const rate = (value: number): string => String(Number(value.toPrecision(2)));
 
 /** A diagnosis, in lines for a terminal. */
-export function describeDiagnosis({ narrow, findings }: Diagnosis): string[] {
-  const width = Math.max(...narrow.map(({ name }) => name.length));
+export function describeDiagnosis({ limits, findings }: Diagnosis): string[] {
+  const width = Math.max(...limits.map(({ name }) => name.length));
   return [
     'New reports a second that each place lets through, the narrowest first:',
-    ...narrow.map(
+    ...limits.map(
       ({ name, value, reportsPerSecond }) =>
         `  ${rate(reportsPerSecond).padStart(6)}  ${name.padEnd(width)}  ${value}`,
     ),

@@ -6,7 +6,7 @@ import { readLake } from '../../local/lake/read-lake.ts';
 import { judge } from '../../local/lake/rules.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
-import { openWorkshop } from './open-duckdb.ts';
+import { openWorkspace } from './open-duckdb.ts';
 import { showProgress } from './progress.ts';
 import { renderCheck } from './render-check.ts';
 
@@ -22,11 +22,11 @@ export async function check(
   location: string,
   { footersOnly, all }: CheckOptions,
 ): Promise<{ readonly text: string; readonly isRight: boolean }> {
-  await using workshop = await openWorkshop();
+  await using workspace = await openWorkspace();
   const source = isBucket(location)
-    ? bucketSource(location, join(workshop.directory, 'copies'))
+    ? bucketSource(location, join(workspace.directory, 'copies'))
     : folderSource(location);
-  const lake = await readLake(workshop.connection, source, {
+  const lake = await readLake(workspace.connection, source, {
     depth: footersOnly ? 'footers' : 'records',
     today: utcDay(Date.now()),
     onProgress: showProgress(),

@@ -15,7 +15,7 @@ import { findLosses } from './find-losses.ts';
 import { openInputs } from './input-files.ts';
 import { LakeFault } from './lake-fault.ts';
 import { lakeTarget } from './lake-target.ts';
-import { openWorkshop, type Workshop } from './open-duckdb.ts';
+import { openWorkspace, type Workspace } from './open-duckdb.ts';
 import { type InputPlan, planInput, selectOf } from './plan-input.ts';
 import { showProgress } from './progress.ts';
 
@@ -31,7 +31,7 @@ export interface ConvertOptions {
   readonly timeUnit?: TimeUnit;
 }
 
-/** One table's records on their way: Parquet by day, in the workshop. */
+/** One table's records on their way: Parquet by day, in the workspace. */
 interface Staged {
   readonly table: Table;
   readonly report: Report;
@@ -43,12 +43,12 @@ interface Staged {
  * is written. Says the SQL that it runs and what came of it.
  */
 export async function convert(options: ConvertOptions, say: (text: string) => void): Promise<void> {
-  await using workshop = await openWorkshop();
+  await using workspace = await openWorkspace();
   const onProgress = showProgress();
-  const plans = await planAll(workshop, options, onProgress);
+  const plans = await planAll(workspace, options, onProgress);
   for (const [columns, alike] of Map.groupBy(plans, ({ missing }) => missing.join(', ')))
     if (columns) say(`-- NULL, since ${alike.length} of the files have no such column: ${columns}\n`);
-  const staged = await stage(workshop, plans, say, onProgress);
+  const staged = await stage(workspace, plans, say, onProgress);
   const target = lakeTarget(options.to);
   await refuseWrittenDays(target, staged, options);
 
@@ -56,11 +56,11 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
   let done = 0;
   for (const { table, report, days } of staged) {
     for (const [index, { day, rows }] of days.entries()) {
-      const directory = join(workshop.directory, 'day');
-      const select = daySelect(table, report, sourceOf(workshop, table, day), options.hourly);
+      const directory = join(workspace.directory, 'day');
+      const select = daySelect(table, report, sourceOf(workspace, table, day), options.hourly);
       const sql = dayCopy(select, rows, directory);
       if (index === 0) say(`\n-- ${table.name}: each of ${days.length} days, as ${day}\n${sql};\n`);
-      const files = await writeDay(workshop.connection, sql, directory, `${table.name} of ${day}`);
+      const files = await writeDay(workspace.connection, sql, directory, `${table.name} of ${day}`);
       await target.replaceDay({
         table: table.name,
         day,
@@ -70,12 +70,12 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
       await rm(directory, { recursive: true, force: true });
       onProgress('days', ++done, total);
     }
-    say(await summaryOf(workshop, table, report, days, options));
+    say(await summaryOf(workspace, table, report, days, options));
   }
 }
 
 async function planAll(
-  { connection, directory }: Workshop,
+  { connection, directory }: Workspace,
   options: ConvertOptions,
   onProgress: (what: string, done: number, total: number) => void,
 ): Promise<InputPlan[]> {
@@ -101,26 +101,26 @@ async function planAll(
   return plans;
 }
 
-const stagingOf = ({ directory }: Workshop, { name }: Table): string => join(directory, 'staged', name);
+const stagingOf = ({ directory }: Workspace, { name }: Table): string => join(directory, 'staged', name);
 
-const sourceOf = (workshop: Workshop, table: Table, day: string): string =>
-  `read_parquet(${quoteText(join(stagingOf(workshop, table), `${PARTITION_COLUMN}=${day}`, '*.parquet'))}, hive_partitioning = false)`;
+const sourceOf = (workspace: Workspace, table: Table, day: string): string =>
+  `read_parquet(${quoteText(join(stagingOf(workspace, table), `${PARTITION_COLUMN}=${day}`, '*.parquet'))}, hive_partitioning = false)`;
 
 /** Writes the records by the day of their time, file by file. */
 async function stage(
-  workshop: Workshop,
+  workspace: Workspace,
   plans: readonly InputPlan[],
   say: (text: string) => void,
   onProgress: (what: string, done: number, total: number) => void,
 ): Promise<Staged[]> {
   const said = new Set<string>();
   for (const [index, plan] of plans.entries()) {
-    const directory = stagingOf(workshop, plan.table);
+    const directory = stagingOf(workspace, plan.table);
     await mkdir(directory, { recursive: true });
     const columns = plan.values.map(({ value }) => value).join();
     if (!said.has(columns)) say(`-- ${plan.file.name} into ${plan.table.name}\n${selectOf(plan)};\n`);
     said.add(columns);
-    await workshop.connection.run(
+    await workspace.connection.run(
       `COPY (SELECT *, strftime(${quoteName(TIME_COLUMN)}, '%Y-%m-%d') AS ${PARTITION_COLUMN} FROM (${selectOf(plan)}))
        TO ${quoteText(directory)} (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND)`,
     );
@@ -129,9 +129,9 @@ async function stage(
   const staged: Staged[] = [];
   for (const [index, table] of tables.entries()) {
     if (plans.every((plan) => plan.table !== table)) continue;
-    const reader = await workshop.connection.runAndReadAll(
+    const reader = await workspace.connection.runAndReadAll(
       `SELECT regexp_extract(file_name, '${PARTITION_COLUMN}=([0-9-]+)/[^/]*$', 1), sum(num_rows)::BIGINT
-       FROM parquet_file_metadata(${quoteText(join(stagingOf(workshop, table), '*', '*.parquet'))}) GROUP BY 1 ORDER BY 1`,
+       FROM parquet_file_metadata(${quoteText(join(stagingOf(workspace, table), '*', '*.parquet'))}) GROUP BY 1 ORDER BY 1`,
     );
     const days = (reader.getRowsJS() as [string, bigint][]).map(([day, rows]) => ({
       day,
@@ -180,7 +180,7 @@ async function writeDay(connection: DuckDBConnection, sql: string, directory: st
 
 /** Exact totals, to be held against the source's own. */
 async function summaryOf(
-  workshop: Workshop,
+  workspace: Workspace,
   table: Table,
   report: Report,
   days: Staged['days'],
@@ -188,8 +188,8 @@ async function summaryOf(
 ): Promise<string> {
   const measures = measureColumns(report);
   const sums = measures.map((name) => `CAST(coalesce(sum(${quoteName(name)}), 0) AS VARCHAR)`);
-  const reader = await workshop.connection.runAndReadAll(
-    `SELECT count(*), ${sums.join(', ')} FROM ${sourceOf(workshop, table, '*')}`,
+  const reader = await workspace.connection.runAndReadAll(
+    `SELECT count(*), ${sums.join(', ')} FROM ${sourceOf(workspace, table, '*')}`,
   );
   const [rows, ...totals] = (reader.getRowsJS()[0] ?? []) as [bigint, ...string[]];
   const first = days[0]?.day;

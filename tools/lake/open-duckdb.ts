@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 
-export interface Workshop extends AsyncDisposable {
+export interface Workspace extends AsyncDisposable {
   /** In UTC. */
   readonly connection: DuckDBConnection;
   /** For unfinished files; removed at the end. */
@@ -11,7 +11,7 @@ export interface Workshop extends AsyncDisposable {
 }
 
 /** DuckDB, and a directory for what it spills from memory and for unfinished files. */
-export async function openWorkshop(): Promise<Workshop> {
+export async function openWorkspace(): Promise<Workspace> {
   const directory = await mkdtemp(join(tmpdir(), 'lake-'));
   const instance = await DuckDBInstance.create(':memory:', {
     temp_directory: join(directory, 'spilled'),

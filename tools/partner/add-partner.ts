@@ -24,7 +24,7 @@ export async function addPartner(parts: CommandParts, wanted: NewPartner): Promi
   const reserved = await reserve(parts, wanted);
   const named =
     wanted.client === undefined && cognito
-      ? await withOwnClient(parts, cognito, reserved)
+      ? await withCognitoClient(parts, cognito, reserved)
       : await register.writeName(reserved, { ...reserved.value, client: wanted.client ?? '' });
   const client = named.value.client ?? '';
 
@@ -110,7 +110,7 @@ async function reserve(parts: CommandParts, { name, client }: NewPartner): Promi
 }
 
 /** The name with the client that is its own: the one noted, the one that a killed command made, or a new one. */
-async function withOwnClient(
+async function withCognitoClient(
   { register }: CommandParts,
   cognito: CognitoClients,
   reserved: Stored<NameRecord>,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listenApart } from '../../../local/object-store/listen-apart.ts';
+import { listenOnOtherHost } from '../../../local/object-store/listen-on-other-host.ts';
 
 /** What a client does when it is redirected to another host. */
 export interface Seen {
@@ -35,7 +35,7 @@ export async function startProbe() {
     known.forwardsToken ||= request.headers.authorization !== undefined;
     response.end('"Day"\n');
   });
-  const farOrigin = await listenApart(far);
+  const farOrigin = await listenOnOtherHost(far);
   const near = createServer((request, response) => {
     const known = of(request.url);
     known.asks = true;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listenApart } from '../../local/object-store/listen-apart.ts';
+import { listenOnOtherHost } from '../../local/object-store/listen-on-other-host.ts';
 
 // Addresses for documentation (RFC 5737): no machine has them.
 const NOBODYS = ['192.0.2.1', '198.51.100.1'];
@@ -13,25 +13,25 @@ afterEach(() => {
   server.close();
 });
 
-describe('listenApart', () => {
+describe('listenOnOtherHost', () => {
   it('answers on the first address', async () => {
-    const origin = await listenApart(server, ['127.0.0.1']);
+    const origin = await listenOnOtherHost(server, ['127.0.0.1']);
     expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await (await fetch(origin)).text()).toBe('here');
   });
 
   it('takes the next address where the machine does not have one', async () => {
-    const origin = await listenApart(server, [...NOBODYS, '127.0.0.1']);
+    const origin = await listenOnOtherHost(server, [...NOBODYS, '127.0.0.1']);
     expect(await (await fetch(origin)).text()).toBe('here');
   });
 
   it('throws where the machine has none of the addresses', async () => {
-    await expect(listenApart(server, NOBODYS)).rejects.toThrow(
+    await expect(listenOnOtherHost(server, NOBODYS)).rejects.toThrow(
       'This machine has none of the addresses 192.0.2.1, 198.51.100.1.',
     );
   });
 
   it('never takes the address of the gateway', async () => {
-    expect(new URL(await listenApart(server)).hostname).not.toBe('127.0.0.1');
+    expect(new URL(await listenOnOtherHost(server)).hostname).not.toBe('127.0.0.1');
   });
 });

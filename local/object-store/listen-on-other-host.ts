@@ -11,7 +11,7 @@ import { type AddressInfo, isIPv6 } from 'node:net';
 const HOSTS = ['127.0.0.2', '::1', '127.0.0.1'];
 
 /** Listens on a free port of the first host that this machine has; resolves to the origin, `http://127.0.0.2:1234`. */
-export async function listenApart(server: Server, hosts: readonly string[] = HOSTS): Promise<string> {
+export async function listenOnOtherHost(server: Server, hosts: readonly string[] = HOSTS): Promise<string> {
   for (const host of hosts) {
     try {
       await once(server.listen(0, host), 'listening');
