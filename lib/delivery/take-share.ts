@@ -5,7 +5,7 @@ import { readRecord } from './order-record.ts';
 import type { Run } from './run.ts';
 import { isUnderWay, judgeShare, type Lease, readLeases, type ShareRecord, shareKey } from './share.ts';
 
-/** If requests of one client write its leases at one time, the refused ones try again after random pauses up to this. */
+/** If requests of one client write its leases at one time, all but one try again, after random pauses up to this. */
 const SPREAD_MS = 100;
 
 /**

@@ -23,7 +23,7 @@ export const partnerRecord = v.strictObject({
   client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
   /** What people call the partner. */
   name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
-  /** By owner, the companies whose rows it sees. A record that is older than an owner opens none of that owner's rows. */
+  /** By owner, the companies whose rows it sees. A record from before there was an owner opens none of its rows. */
   ...byOwner(() => v.optional(companies, [])),
   /** Whom to write to. */
   contact: v.string(),

@@ -12,7 +12,10 @@ export interface KeySetParts {
   readonly pause: (milliseconds: number) => Promise<unknown>;
 }
 
-/** After so long, the key set is read again. So long, a withdrawn key stays good in a function that runs on. */
+/**
+ * How long a key set is used before it is read again. A withdrawn key stays good for that time in a function that runs
+ * on; providers announce new keys days before.
+ */
 const FRESH_MS = 600_000;
 
 /** While the key server can't be reached, keys that were read before stay good for so long. */
