@@ -10,7 +10,7 @@ import { buildPage } from '../page/build-page.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** A report's function starts in this much less time the smaller it is; more than this needs a reason. */
+/** The smaller a function's bundle, the sooner the function starts: a larger one than this needs a reason. */
 const MOST_BYTES = 480_000;
 
 /**
@@ -34,7 +34,7 @@ export function bundleFunctions(
   return [...code, ...files.map(({ name, bytes }) => ({ file: `page/files/${name}`, bytes }))];
 }
 
-/** In memory, with paths as if they were written to `dist/`: source maps then are the same wherever they are written. */
+/** In memory, with paths as if they were written to `dist/`: so source maps are the same wherever they are written. */
 function bundles(): OutputFile[] {
   const functions = readdirSync(join(root, 'functions')).filter((file) => file.endsWith('.ts'));
   return buildSync({

@@ -1,2 +1,2 @@
-/** Takes the place of the SDK's search for credentials in the bundles: a Lambda finds its role's in the environment. */
+/** Replaces the SDK's search for credentials in the bundles: Lambda puts a role's credentials into the environment. */
 export { fromEnv as defaultProvider } from '@aws-sdk/credential-provider-env';

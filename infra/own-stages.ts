@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { SetupFault } from './setup-fault.ts';
 
-/** The operator's file. It is none of the product's, so that no upgrade touches it. */
+/** The operator's file. It does not belong to the product, so no upgrade touches it. */
 const OWN_STAGES = join(import.meta.dirname, '../stages.ts');
 
 /**
  * The operator's own stages, by name; none where there is no such file.
  *
- * @param path another file than `stages.ts`, from where the command runs; it must be there
+ * @param path another file than `stages.ts`, relative to the working directory; it must be there
  */
 export async function ownStages(path?: string): Promise<Readonly<Record<string, unknown>>> {
   const file = path === undefined ? OWN_STAGES : resolve(path);

@@ -1,11 +1,14 @@
 /** The service's name: in resource names, metrics and cost tags. */
 export const SERVICE = 'performance-reports';
 
-/** Names that operators type, and that several stacks must agree on. All hold the stage, so that stages can share an account. */
+/**
+ * Names that operators type, and that several stacks must agree on. All hold the stage, so that stages can share an
+ * account.
+ */
 export interface ResourceNames {
   /** The API, the workgroup, the firewall, the dashboard; also the `service` of logs and metrics. */
   readonly service: string;
-  /** Glue takes lower case letters, digits and underscores alone where Athena shall read the database unquoted. */
+  /** Lower case letters, digits and underscores only: Athena then takes the database's name without quotes. */
   readonly database: string;
   readonly functionName: (name: string) => string;
   readonly functionLog: (name: string) => string;

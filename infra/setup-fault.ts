@@ -1,4 +1,4 @@
-/** What the one who deploys must mend. Its message says what and where; a stack trace would only hide it. */
+/** A fault that the operator must correct. Its message says what and where; a stack trace would only hide it. */
 export class SetupFault extends Error {}
 
 /** Runs a command; a fault of the setup ends it with the message and exit code 1. */

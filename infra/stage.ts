@@ -20,8 +20,8 @@ const existingIssuer = v.strictObject({
   /** Where the provider publishes its signing keys. */
   jwksUri: v.pipe(v.string(), v.url()),
   /**
-   * A role or another claim that every token must carry: `{ name: 'roles', value: 'Reports.Read' }`. Without it, a token
-   * must carry the scope in `scope` or `scp`; with it, `aud` may be `apiScope` instead, as Entra ID has it.
+   * A role or another claim that every token must carry: `{ name: 'roles', value: 'Reports.Read' }`. Without it, a
+   * token must carry the scope in `scope` or `scp`; with it, `aud` may be `apiScope` instead, as with Entra ID.
    */
   requiredClaim: v.exactOptional(v.strictObject({ name: text, value: text })),
   /** Shown among the outputs, for partners. */
@@ -83,7 +83,10 @@ const settings = v.strictObject({
   ),
   /** Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. */
   keepData: v.boolean(),
-  /** Tokens must be requested with `{apiScope}/.default` (docs/contract.md#the-scope). Cognito's characters: no space, `"` or `\`. */
+  /**
+   * Tokens must be requested with `{apiScope}/.default` (docs/contract.md#the-scope). Cognito takes no space, `"` or
+   * `\` in it.
+   */
   apiScope: v.pipe(
     matching(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'printable characters without space, quote or backslash'),
     v.maxLength(256),
@@ -113,8 +116,8 @@ const settings = v.strictObject({
     /** A query that scans more is stopped and answered 400. Athena takes no limit under 10 MB. */
     maxGigabytesScanned: v.pipe(v.number(), v.minValue(0.01)),
     /**
-     * So many queries of one partner may be under way; its further reports wait in the waiting room until one has ended.
-     * Reports that are joined, or given again, don't count.
+     * How many queries of one partner may be under way; its further reports wait in the waiting room until one has
+     * ended. Reports that are joined, or given again, don't count.
      */
     underWayPerPartner: v.exactOptional(whole(1, 10_000), 5),
   }),
@@ -130,9 +133,9 @@ const settings = v.strictObject({
     downloadUrlSeconds: whole(1, 43_200),
   }),
   /**
-   * How many of the account's concurrent executions only this function may use, and it no more than these. Each request
-   * that waits holds one, so that many of them leave none for publishing. AWS keeps 100 of an account unreserved: with
-   * fewer than 101, none can be reserved.
+   * How many of the account's concurrent executions are reserved for this function, which then never gets more. Each
+   * request that waits holds one, so that many of them leave none for publishing. AWS keeps 100 of an account
+   * unreserved: with fewer than 101, none can be reserved.
    */
   reservedConcurrency: v.exactOptional(v.strictObject({ publish: whole(1, 1_000) })),
   /** Of all callers together; beyond it, 429. The account's own limit is 10,000 requests a second. */
@@ -147,8 +150,8 @@ const settings = v.strictObject({
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
   /**
-   * Pulls a small report every so often, as a partner would, and rings where it can't. With Cognito it gets a client of
-   * its own; with an existing issuer, `secretArn` names the secret of AWS Secrets Manager that holds one's
+   * Pulls a small report on a schedule, as a partner would; an alarm tells when it can't. With Cognito it gets a client
+   * of its own. With an existing issuer, `secretArn` names the secret in AWS Secrets Manager that holds its client's
    * `{"clientId": …, "clientSecret": …}`. The client must be entitled to the publisher report.
    */
   probe: v.exactOptional(
@@ -183,7 +186,10 @@ const settings = v.strictObject({
 
 const isUrl = (value: string): boolean => v.is(v.pipe(v.string(), v.url()), value) && /^https?:/.test(value);
 
-/** Data that are worth keeping are worth a person who is told when partners can't have them. */
+/**
+ * The settings, with the rules between them. A stage that keeps its data needs an address that is told of alarms, and a
+ * runbook that can be read from there. A probe needs a secret with an existing issuer, and takes none with Cognito.
+ */
 const stage = v.pipe(
   settings,
   v.forward(

@@ -40,7 +40,8 @@ export const prod: StageInput = {
   ...common,
   keepData: true,
   queries: { maxGigabytesScanned: 100, underWayPerPartner: 5 },
-  // Each of them may hold a function for 25 s: 1,000 at a time, which docs/deploy.md asks for (docs/decisions/0041-the-rush-is-simulated.md).
+  // Each request may hold a function for 25 s: 1,000 executions at a time, which docs/deploy.md asks for
+  // (docs/decisions/0041-the-rush-is-simulated.md).
   throttling: { requestsPerSecond: 40, burst: 80 },
   maxRequestsPerAddress: 1_000,
   logDays: 90,

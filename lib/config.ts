@@ -40,9 +40,9 @@ const environment = v.object({
   /** Where the register of partners is. */
   [ENV.partnersBucket]: v.optional(text),
   /**
-   * By owner, the claim that holds its companies, and, where the claim holds role names, what stands before the company
-   * id: `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. No token opens the reports of an owner
-   * without a claim.
+   * By owner, the claim that holds its companies, and, where the claim holds role names, what stands before the
+   * company id: `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. No token opens the reports of
+   * an owner without a claim.
    */
   [ENV.companyClaims]: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
   /** The value that stands for every company; without it no token sees all. Never a company's own id. */
@@ -80,11 +80,11 @@ const environment = v.object({
   [ENV.pageFiles]: v.optional(text),
 });
 
-/** What the functions run by. Times say their unit. */
+/** The functions' configuration. The name of a duration ends with its unit. */
 export type Config = ReturnType<typeof readConfig>;
 
 /**
- * Reads the configuration off the environment, once, when a function starts. Throws an Error that names
+ * Reads the configuration from the environment, once, when a function starts. Throws an Error that names
  * every variable that is missing or wrong.
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {

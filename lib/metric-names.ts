@@ -1,4 +1,4 @@
-/** The metrics that the functions write and the alarms read. A name that stands here can't drift apart. */
+/** The metrics that the functions write and the alarms read: both take the names from here, so that they agree. */
 
 export const METRIC_NAMESPACE = 'PerformanceReports';
 

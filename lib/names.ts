@@ -1,6 +1,6 @@
 /**
- * The names that the functions, the infrastructure and the one-machine stack must agree on. A name that
- * stands here can't drift apart.
+ * The names that the functions, the infrastructure and the one-machine stack must agree on: all three take them from
+ * here.
  */
 
 /** Environment variables of the functions; what each holds is said in `config.ts`. */
@@ -32,8 +32,8 @@ export const ENV = {
 } as const;
 
 /**
- * The results bucket's CORS rule, for pages of any origin: a download's right is its signature. A redirect from one
- * origin to another makes a browser send `Origin: null`, which no narrower rule could name.
+ * The results bucket's CORS rule, for pages of any origin: the right to download is in the URL's signature. After a
+ * redirect from one origin to another, a browser sends `Origin: null`, which no narrower rule could name.
  */
 export const DOWNLOAD_CORS = {
   methods: ['GET', 'HEAD'],

@@ -19,9 +19,13 @@ export const daysFunction = ({ name }: Report): string => `${name}-days`;
 /** Answers every path and method that no route takes. */
 export const NOT_FOUND_FUNCTION = 'notfound';
 
-/** The gateway zips an answer's body of so many bytes or more for whoever admits gzip: the description of the API, the page's files. */
+/**
+ * The gateway zips an answer's body of so many bytes or more for whoever admits gzip: the description of the API, the
+ * page's files.
+ */
 export const ZIPPED_FROM_BYTES = 10_240;
-/** What a browser asks before it lets a page of another origin send a token; answered where a stage has such origins. */
+
+/** What a browser sends before it lets a page of another origin send a token; answered if a stage has such origins. */
 export const PREFLIGHT_METHOD = 'OPTIONS';
 
 /** The path under which reports, and all that belongs to them, live (docs/contract.md#the-two-reports). */

@@ -19,7 +19,7 @@ export interface LambdaFunctionProps {
   readonly environment: Readonly<Record<string, string>>;
   readonly service: ServiceResources;
   readonly logDays: RetentionDays;
-  /** So many of the account's concurrent executions are this function's, and it takes no more. */
+  /** How many of the account's concurrent executions are reserved for this function, which then never gets more. */
   readonly reservedConcurrency?: number | undefined;
 }
 

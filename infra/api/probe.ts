@@ -13,7 +13,7 @@ import { PROBE_TIMEOUT_SECONDS } from './timeouts.ts';
 /** Of its file in `functions/` and of its bundle's folder. */
 export const PROBE = 'probe';
 
-/** How the probe becomes a partner. */
+/** How the probe requests tokens, as a partner does. */
 export interface ProbeClient {
   readonly tokenUrl: string;
   /** Of the secret that holds its `clientId` and `clientSecret`. */
@@ -65,7 +65,7 @@ export function makeProbe(scope: Construct, props: ProbeProps): void {
   new Rule(scope, 'ProbeSchedule', {
     description: 'Starts the probe',
     schedule: Schedule.rate(Duration.minutes(everyMinutes)),
-    // The next run comes soon enough.
+    // No retries: the next run comes soon enough.
     targets: [new LambdaFunction(probe, { retryAttempts: 0 })],
   });
 }

@@ -7,7 +7,7 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 
-/** A request to publish is tried for so long. Whoever waits for it waits no longer than that. */
+/** For how long a request to publish is tried. No caller waits for it any longer. */
 const LONGEST_TRY = Duration.hours(1);
 
 export interface PublicationTriggerProps {

@@ -26,7 +26,7 @@ export interface ReportsApiProps {
   /** Origins whose pages may call the API: with any, it answers their preflights. */
   readonly corsOrigins: readonly string[];
   readonly routes: readonly { readonly path: string; readonly handler: IFunction }[];
-  /** Answers whatever no route takes. */
+  /** Answers every path and method that no route takes. */
   readonly notFound: IFunction;
 }
 
@@ -93,11 +93,11 @@ export class ReportsApi extends Construct {
   }
 
   /**
-   * What no route takes. Without this, API Gateway tells a caller with a bearer token that its header is no AWS
+   * Takes what no route takes. Without this, API Gateway tells a caller with a bearer token that its header is no AWS
    * signature. `{proxy+}` takes neither the root nor a path that is there with other methods: those get `ANY`.
    */
   #catchAll(handler: IFunction): void {
-    // One permission for all of its methods: a function's policy ends at 20 kB.
+    // One permission for all of its methods: a function's policy may have no more than 20 kB.
     const integration = integrationWith(handler, { scopePermissionToMethod: false });
     const { root } = this.api;
     const others = root.node.findAll().filter((node): node is Resource => node instanceof Resource);

@@ -11,7 +11,10 @@ import {
 } from './permissions.ts';
 import { ANSWER_TIMEOUT_SECONDS, FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
 
-/** One Lambda function. A new one is a file in `functions/` and an entry here; `lib/routes.ts` says what requests reach it. */
+/**
+ * One Lambda function. A new one is a file in `functions/` and an entry here; `lib/routes.ts` says what requests reach
+ * it.
+ */
 export interface ServiceFunction {
   /** Of its file in `functions/` and of its bundle's folder. */
   readonly name: string;
@@ -123,7 +126,7 @@ export const publish: ServiceFunction = {
   ],
 };
 
-/** Those that reports need. */
+/** The functions that reports need. */
 export const reportingFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
   ...reports.map(daysOfReport),

@@ -45,7 +45,7 @@ export class EventsTables extends Construct {
         storage: S3TableStorage.fromBucket(bucket),
         s3Prefix: folder,
         dataFormat: DataFormat.PARQUET,
-        // Says that clients encrypted the files, which the bucket's encryption is not.
+        // It would mean that clients had encrypted the files. The bucket's own encryption is something else.
         hasEncryptedData: false,
         columns: columns.map(({ name, type, meaning }) => ({
           name,

@@ -18,7 +18,7 @@ export interface PrivateBucketProps {
   /** Whether EventBridge hears of every new object. */
   readonly tellsEventBridge?: boolean;
   readonly lifecycleRules: readonly LifecycleRule[];
-  /** Which pages may read answers of the bucket's. Whoever asks must still be allowed to. */
+  /** Which origins' pages may read the bucket's answers. Each request must be allowed all the same. */
   readonly cors?: readonly CorsRule[];
 }
 
@@ -43,7 +43,7 @@ export function makePrivateBucket(
     removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
   if (tellsEventBridge) {
-    // CDK's own switch brings a function, with a role of its own, to set what CloudFormation can set.
+    // CDK's own switch adds a function and a role only to set this property, which CloudFormation can set by itself.
     (bucket.node.defaultChild as CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
@@ -53,6 +53,6 @@ export function makePrivateBucket(
     reason:
       "Server access logs hold whole request URIs, and so presigned URLs' signatures. CloudTrail's data events say who read what without them; whether to pay for those is the operator's choice.",
   });
-  // The class does not fit its own interface where an optional property may not be undefined.
+  // With TypeScript's `exactOptionalPropertyTypes`, CDK's class does not fit its own interface.
   return bucket as IBucket;
 }

@@ -5,12 +5,12 @@ import type { Construct } from 'constructs';
 import { DOWNLOAD_CORS, REPORT_KEPT_DAYS, RESULTS_PREFIX } from '../../lib/names.ts';
 import { makePrivateBucket } from './private-bucket.ts';
 
-/** What matters while somebody waits, which is an hour and a half at the most. */
+/** For objects that matter only while somebody waits, which is an hour and a half at the most. */
 const WAITING_DAYS = 2;
 
 /**
- * How long each kind of object is kept. S3 removes them asynchronously, in any order: whatever names another object
- * lives with its absence.
+ * How long each kind of object is kept. S3 removes them asynchronously, in any order: the object that another one names
+ * may be gone, and the service copes with that.
  */
 const KEPT_DAYS: Readonly<Record<keyof typeof RESULTS_PREFIX, number>> = {
   athena: REPORT_KEPT_DAYS,

@@ -32,8 +32,8 @@ export interface IdentityStackProps extends StackProps {
 }
 
 /**
- * The service's own identity provider, for machine clients that request tokens with `{apiScope}/.default` (docs/contract.md#the-scope).
- * The clients are made by `npm run partner`, not here: partners come more often than deployments.
+ * The service's own identity provider, for machine clients that request tokens with `{apiScope}/.default`
+ * (docs/contract.md#the-scope). `npm run partner` makes the clients, so that a new partner needs no deployment.
  */
 export class IdentityStack extends Stack {
   /** For other stacks. While they read it, CloudFormation refuses to replace the user pool under them. */
@@ -75,7 +75,7 @@ export class IdentityStack extends Stack {
       userPoolResourceServerName: names.service,
       scopes: [api],
     });
-    // A domain's prefix is taken once in a region, by whoever comes first. The stack's own id makes it unique.
+    // A domain's prefix must be unique in its region, over all accounts. The stack's id makes it so.
     const unique = Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Aws.STACK_ID))));
     const domain = pool.addDomain('Domain', {
       cognitoDomain: { domainPrefix: `${names.service}-${unique}` },
@@ -104,7 +104,7 @@ export class IdentityStack extends Stack {
     this.tokenIssuer = { issuer, jwksUri: `${issuer}/.well-known/jwks.json` };
   }
 
-  /** Puts the probe's credentials where its function can read them, and no template or environment shows them. */
+  /** Puts the probe's credentials into a secret that its function can read: no template or environment shows them. */
   #keepSecret(client: UserPoolClient, { exportName = '' }: CfnOutput, names: ResourceNames): ProbeClient {
     const { ref, attrClientSecret } = client.node.defaultChild as CfnUserPoolClient;
     const secret = new CfnSecret(this, 'ProbeSecret', {

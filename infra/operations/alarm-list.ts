@@ -6,7 +6,7 @@ import { type StageMetrics, sumOf } from './metrics.ts';
 /** One alarm. It rings where its metric is at the threshold or above, or below it, in so many of the last periods. */
 export interface AlarmEntry {
   readonly name: string;
-  /** What the partner suffers, in the words of the one who is woken by it. */
+  /** What it means for partners: the first sentence that whoever is woken by the alarm reads. */
   readonly suffering: string;
   /** Of its entry in `docs/runbook.md`. */
   readonly anchor: string;
@@ -28,7 +28,7 @@ const SLOW_MS = 20_000;
 
 /** What the operator is told of. */
 export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmEntry[] {
-  // An alarm takes ten metrics at most; where the account is at its limit, it throttles all functions alike.
+  // Not all functions: an alarm takes ten metrics at most, and an account at its limit throttles all functions alike.
   const throttles = reportingFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
   return [
     {
@@ -62,7 +62,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'functions-are-throttled',
-      suffering: 'The account runs as many functions as it may: partners are answered 500 without a try.',
+      suffering: 'The account runs as many functions as it may: partners are answered 500 or 502 at once.',
       anchor: 'functions-are-throttled',
       metric: sumOf(throttles, 'throttled invocations'),
       threshold: 1,
@@ -109,7 +109,8 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'much-is-scanned',
-      suffering: 'Queries read more than is usual in an hour: nobody suffers but the one who pays.',
+      suffering:
+        'Queries read more than is usual in an hour: partners notice nothing, but Athena costs more.',
       anchor: 'much-is-scanned',
       metric: metrics.scannedInAnHour(),
       threshold: gigabytesScannedPerHour * 1_000_000_000,

@@ -6,7 +6,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 /** Makes the topic that alarms are told to, and on to the e-mail address if there is one. */
 export function makeAlarmTopic(stack: Stack, topicName: string, email: string | undefined): Topic {
   const topic = new Topic(stack, 'Alarms', { topicName, displayName: topicName, enforceSSL: true });
-  // A policy of its own takes the place of the one by which the whole account may publish.
+  // This policy replaces the topic's default one, by which the whole account may publish.
   topic.addToResourcePolicy(
     new PolicyStatement({
       sid: 'AlarmsPublish',

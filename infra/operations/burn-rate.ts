@@ -1,11 +1,11 @@
 import { Duration } from 'aws-cdk-lib';
 
-/** Of a hundred requests in a month, half a one may be answered 5xx: the error budget. */
+/** The error budget: the share of a month's requests that may be answered 5xx. */
 const BUDGET = 0.005;
 
 /**
- * One speed at which the error budget is used up. It rings where both windows are above the share: the long one says
- * that it matters, the short one that it goes on.
+ * One speed at which the error budget is used up. The alarm rings where both windows are at the share or above: the
+ * long one says that it matters, the short one that it still goes on.
  */
 export interface BurnRate {
   readonly name: string;
@@ -17,11 +17,11 @@ export interface BurnRate {
 
 interface BurnWindow {
   readonly period: Duration;
-  /** With fewer, one failed request would be a large share. The probe watches where nobody asks. */
+  /** With fewer, one failed request would be a large share. While there are so few, the probe still watches. */
   readonly leastRequests: number;
 }
 
-/** What a budget for thirty days is gone in: two days, and five. */
+/** At the first rate, a budget for thirty days is used up in two days; at the second one, in five. */
 export const burnRates: readonly BurnRate[] = [
   {
     name: 'reports-fail-fast',

@@ -23,7 +23,10 @@ export interface DashboardParts {
 
 const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
 
-/** Makes the dashboard: what partners see, what the queries cost, who pulled what, how the functions and the firewall fare. */
+/**
+ * Makes the dashboard: what partners see, what the queries scan, how the functions and the firewall do, who pulled
+ * what, and the last faults.
+ */
 export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardParts): void {
   const { own, gateway, lambda, firewall, scannedByState, answers } = metrics;
   const ofEach = (name: 'Duration' | 'Errors' | 'Throttles', statistic: string) =>

@@ -38,7 +38,7 @@ export interface StageMetrics {
   readonly faultShare: (period: Duration, leastRequests: number) => MathExpression;
   /** The share of requests that were answered 401 or 403; 0 where there were fewer than `leastRequests`. */
   readonly refusedShare: (period: Duration, leastRequests: number) => MathExpression;
-  /** Answers of one kind, off the access log. */
+  /** Answers of one kind, counted in the access log. */
   readonly answers: (kind: AnswerKind) => Metric;
   readonly answersName: (kind: AnswerKind) => string;
 }
@@ -53,7 +53,7 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
   const gateway = make('AWS/ApiGateway', { ApiName: names.service, Stage: stageName });
   const athena = (QueryState: string) =>
     make('AWS/Athena', { QueryState, QueryType: 'DML', WorkGroup: names.service });
-  // A metric off a log has no dimension of a constant value: its name holds the stage instead.
+  // A metric filter can't set a dimension to a constant value: the metric's name holds the stage instead.
   const answersName = (kind: AnswerKind) =>
     `${kind[0]?.toUpperCase()}${kind.slice(1)}Requests-${names.service}`;
   const answers = (kind: AnswerKind, options?: MetricOptions) =>

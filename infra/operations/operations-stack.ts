@@ -66,7 +66,7 @@ export class OperationsStack extends Stack {
     makeDashboard(this, { names, metrics, alarms, runbookUrl: stage.runbookUrl });
   }
 
-  /** Tells nobody by its windows alone, of which either may be over its share for a moment. */
+  /** Only the alarm over both windows tells the topic: either window alone may be over its share for a moment. */
   #burnAlarm(
     { name, share, windows }: BurnRate,
     metrics: StageMetrics,
@@ -101,6 +101,6 @@ const conditionOf = ({ metric, rings, threshold, periods, periodsToAlarm }: Alar
       : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
   evaluationPeriods: periods,
   datapointsToAlarm: periodsToAlarm,
-  // Without requests there is no metric, and nobody suffers. What is to be there, and is not, has stopped.
+  // Without requests there are no data, and nothing is wrong. Where data must always come, their absence is the fault.
   treatMissingData: rings === 'below' ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
 });

@@ -2,13 +2,13 @@ import { Duration } from 'aws-cdk-lib';
 import type { AlarmEntry } from './alarm-list.ts';
 import type { StageMetrics } from './metrics.ts';
 
-/** What the probe tells. It rings without data too: a probe that does not run sees nothing. */
+/** The alarms of the probe's metrics. They ring without data too: a probe that does not run sees nothing. */
 export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmEntry[] {
   const period = Duration.minutes(everyMinutes);
   return [
     {
       name: 'probe-gets-no-report',
-      suffering: 'A report, pulled as a partner pulls it, did not come three times running.',
+      suffering: 'A report, pulled as a partner pulls it, did not come three times in a row.',
       anchor: 'probe-gets-no-report',
       metric: metrics.own('probePulled', { period, statistic: 'Minimum' }),
       rings: 'below',

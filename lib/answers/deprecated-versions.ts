@@ -1,14 +1,14 @@
-/** What callers are told of a version of the API that is to go (docs/contract.md#when-a-version-goes). */
+/** What callers are told of a version of the API that will be removed (docs/contract.md#when-a-version-goes). */
 export interface DeprecatedVersion {
   /** Since when it should no longer be used: `2027-01-01T00:00:00Z`. */
   readonly deprecatedAt: string;
   /** From when on it may be refused. */
   readonly sunsetAt: string;
-  /** Where it says what to do instead. */
+  /** The page that says what to do instead. */
   readonly link: string;
 }
 
-/** The versions of which it is decided that they go. */
+/** The versions whose removal is decided. */
 export const DEPRECATED_VERSIONS: ReadonlyMap<string, DeprecatedVersion> = new Map();
 
 /** The headers of RFC 9745 and RFC 8594. */

@@ -1,5 +1,5 @@
 /**
- * What API Gateway's REST APIs make of a function's header, by its name in lower case
+ * The name that API Gateway's REST APIs give to a function's header, by the header's own name in lower case
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html). Callers never see the
  * name that the function wrote.
  */

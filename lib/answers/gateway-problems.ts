@@ -15,7 +15,7 @@ export interface GatewayProblem {
 
 export const gatewayProblems = {
   notFound: {
-    // API Gateway's answer to a path or method that it doesn't know, whatever the name says.
+    // In spite of its name, API Gateway's answer to a path or method that it doesn't know.
     responseType: 'MISSING_AUTHENTICATION_TOKEN',
     status: 404,
     slug: 'not-found',
@@ -47,7 +47,7 @@ export const gatewayProblems = {
   },
 } as const satisfies Record<string, GatewayProblem>;
 
-/** What API Gateway answers where it has no answer for the case: these stand for all that is left. */
+/** API Gateway's defaults: what it answers to every case that has no answer of its own. */
 export const otherGatewayProblems = {
   unreadable: {
     responseType: 'DEFAULT_4XX',
@@ -62,8 +62,8 @@ export const otherGatewayProblems = {
 
 /**
  * What API Gateway answers where the request line and the headers are larger than it takes. It can't be customised
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html): its own template, and no
- * problem document. What stands in `message` is not documented.
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html): it is no problem
+ * document. AWS does not document the text of `message`.
  */
 export const requestTooLarge = {
   status: 413,

@@ -8,7 +8,7 @@ export interface Fault {
 
 /**
  * The causes a caller may learn. Each class has a status, a stable type, a title and a public detail;
- * anything else that is thrown is ours, and is answered as an opaque 500 (docs/contract.md#errors).
+ * anything else that is thrown is a fault of ours, and is answered as an opaque 500 (docs/contract.md#errors).
  */
 export abstract class Problem extends Error {
   abstract readonly status: number;
@@ -32,16 +32,16 @@ function firstFault([first, ...others]: readonly Fault[]): string {
   return `${first.parameter}: ${first.detail}${more}`;
 }
 
-/** 400: what is wrong with the request, at once (docs/contract.md#errors). */
+/** 400: all that is wrong with the request, in one answer (docs/contract.md#errors). */
 export class InvalidRequest extends Problem {
   readonly status = 400;
   readonly slug = otherGatewayProblems.unreadable.slug;
   readonly title = otherGatewayProblems.unreadable.title;
   /** A request of 8 kB can have a thousand faults, and each may list all field names. */
   static readonly mostListed = 25;
-  /** The first of them; a caller who mends so many asks again. */
+  /** The first `mostListed`: a caller who has corrected these gets the others with the next request. */
   readonly faults: readonly Fault[];
-  /** How many there are beyond those. */
+  /** How many more there are. */
   readonly faultsLeftOut: number;
 
   constructor(faults: readonly Fault[]) {
@@ -114,7 +114,7 @@ export class NotAuthorized extends Problem {
   }
 }
 
-/** 404: a path that is none, or a method that it does not take. */
+/** 404: a path that does not exist, or a method that the path does not take. */
 export class NotFound extends Problem {
   readonly status = 404;
   readonly slug = gatewayProblems.notFound.slug;
@@ -136,7 +136,7 @@ export class NoSuchDownload extends Problem {
   }
 }
 
-/** 404: the lake has no table for the report. An empty answer would be taken for one without events. */
+/** 404: the lake has no table for the report. An empty report would look like a window without events. */
 export class NoRecords extends Problem {
   readonly status = 404;
   readonly slug = 'no-records';
@@ -149,7 +149,7 @@ export class NoRecords extends Problem {
   }
 }
 
-/** 503: the engine is saturated, or not done in time; the same request will do later. */
+/** 503: the engine is saturated, or not done in time; the same request may succeed later. */
 export class Unavailable extends Problem {
   readonly status = 503;
   readonly slug = 'unavailable';
@@ -166,5 +166,5 @@ export class Unavailable extends Problem {
   }
 }
 
-/** 503: AWS throttled, failed or did not answer up to the deadline. Whoever can wait on, may. */
+/** 503: AWS throttled, failed or did not answer up to the deadline. A delivery under way goes on waiting instead. */
 export class Overloaded extends Unavailable {}

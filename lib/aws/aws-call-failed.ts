@@ -1,4 +1,4 @@
-/** A call of AWS that failed: what the log needs to know of it, and what AWS's support asks for. */
+/** A call to AWS that failed, with what the log needs and what AWS's support asks for. */
 export class AwsCallFailed extends Error {
   override readonly name = 'AwsCallFailed';
   /** `S3 HeadObject` */

@@ -7,11 +7,11 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
-/** A small call that has no answer after so long gets a second try. S3 and Athena answer in well under a second. */
+/** A small call without an answer after so long is tried again. S3 and Athena answer in well under a second. */
 const LONGEST_TRY_MS = 4_000;
 
 /**
- * Makes one call of AWS. Tries again, after pauses that grow and vary, while AWS throttles it, fails or does not
+ * Makes one call to AWS. Tries again, after pauses that grow and vary, while AWS throttles it, fails or does not
  * answer. Throws Overloaded when that has not ended by `until`, and AwsCallFailed for every other error.
  *
  * @param operation for the log: `S3 HeadObject`
@@ -31,7 +31,7 @@ export async function call<T>(
     try {
       return await send(signal);
     } catch (error) {
-      // From a call inside this one, which has been tried again already.
+      // Thrown by a call inside this one, which has made its own tries already.
       if (error instanceof Overloaded || error instanceof AwsCallFailed) throw error;
       const failure = new AwsCallFailed(operation, error);
       if (!signal.aborted && !mayPass(error)) throw failure;
@@ -56,7 +56,10 @@ function mayPass(error: unknown): boolean {
   return status === undefined ? isConnectionError(error) : status === 409 || status === 429 || status >= 500;
 }
 
-/** Node.js gives the errors of sockets a code, and those of mistakes one with `ERR_`; the SDK names its own time-outs. */
+/**
+ * Errors of sockets have a code such as `ECONNRESET`, programming errors one that begins with `ERR_`. The SDK's own
+ * time-outs have the name `TimeoutError`.
+ */
 const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&
   (error.name === 'TimeoutError' ||

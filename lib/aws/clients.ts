@@ -7,7 +7,7 @@ export interface Clients {
   readonly s3: S3Client;
 }
 
-/** The SDK opens 50 connections unless told otherwise: where one process takes hundreds of requests, they would queue. */
+/** The SDK opens at most 50 connections by default. Where one process takes hundreds of requests, calls would queue. */
 const agent = { maxSockets: 1_000 };
 
 /** A connection that says nothing for `socketTimeout` milliseconds is dead. */

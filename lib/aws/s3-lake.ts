@@ -17,7 +17,7 @@ export type ListingCache = Map<string, LakeListing>;
 
 const FORBIDDEN = 403;
 
-/** Where one page does not hold a window of up to so many days, each day is listed by a call of its own, all at once. */
+/** If one page doesn't hold a window of up to so many days, each day is listed by a call of its own, all at once. */
 const MOST_AT_ONCE = 33;
 
 /**
@@ -56,7 +56,7 @@ export function s3Lake(
       return { objects, next: NextContinuationToken };
     });
 
-  /** Page after page from the one that begins there, until there are no more or until one is far enough. */
+  /** Lists page after page, from the one that `from` names to the last one or to one whose last key is far enough. */
   const everyPage = async (
     bucket: string,
     prefix: string,
@@ -90,7 +90,7 @@ export function s3Lake(
       const kept = cache.get(name);
       if (kept && listedAt - kept.listedAt < maxAgeMs) return kept;
       try {
-        // The page begins before the first day's folder and, where the window is small, goes beyond the last one's.
+        // One page, from just before the first day's folder. For a small window, it goes beyond the last day's folder.
         const { objects, next } = await page(bucket, partitions, { StartAfter: partitions + first });
         const lastFolder = `${partitions}${last}/`;
         const isBeyond = (key: string) => key > lastFolder && !key.startsWith(lastFolder);
@@ -122,7 +122,7 @@ export function s3Lake(
   };
 }
 
-/** Keeps a listing, and lets go of those that are too old to be given again. */
+/** Keeps a listing, and drops those that are too old to be used again. */
 function keep(cache: ListingCache, name: string, listing: LakeListing, maxAgeMs: number): void {
   for (const [other, { listedAt }] of cache) if (listing.listedAt - listedAt >= maxAgeMs) cache.delete(other);
   cache.set(name, listing);

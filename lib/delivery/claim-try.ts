@@ -8,23 +8,26 @@ import { follow, type Run } from './run.ts';
 
 /** A try that this request has started, or asks the engine about, for all who wait. */
 export interface ClaimedTry {
-  /** The record that says so. */
+  /** The record as it is stored, with the ETag that the next write must match. */
   readonly stored: StoredDocument;
   readonly record: OpenRecord;
 }
 
-/** Athena remembers tokens for a time that it doesn't document. After so many tries of one request, a token is new. */
+/**
+ * Athena remembers tokens for a time that it doesn't document. After so many tries of one request, the next one's token
+ * is made of a random id, so that Athena can't answer it with an old execution.
+ */
 const MOST_REMEMBERED = 3;
 
-/** So many tries without a result that can be read are no accident. */
+/** How many tries one request may start. If none of them left a result that can be read, something is broken. */
 const MOST_TRIES = 6;
 
 /**
- * Claims an order's next try, before the engine is called: of many requests that come at one time, one calls it.
+ * Claims an order's next try before the engine is called: of many requests at one time, only one calls it.
  * Undefined where another request has been quicker.
  *
- * @param stored what was read of the order
- * @param after the token of the try that does not answer it
+ * @param stored the order's record as it was read
+ * @param after the token of the last try, which did not answer the order
  * @param startedFor the client that has taken a share for it
  */
 export async function claimNext(
@@ -77,7 +80,10 @@ async function write(
   return { stored: mine, record };
 }
 
-/** The record, where it was written by a call whose answer was lost, so that its repetition was refused. */
+/**
+ * The stored record, if this request wrote it after all: S3 took the write, the answer was lost, and S3 refused the
+ * repeated write.
+ */
 async function writtenAllTheSame(
   results: ResultsBucket,
   key: string,
@@ -89,7 +95,7 @@ async function writtenAllTheSame(
 }
 
 /**
- * Lets another request ask the engine at once: this one can't.
+ * Gives up this request's claim, so that another request may ask the engine at once.
  *
  * @param stored the record as this request wrote it last, with the execution if it has started one
  */
@@ -104,10 +110,11 @@ export async function release(run: Run, stored: StoredDocument): Promise<void> {
 const CLOCK_SKEW_MS = 1_000;
 
 /**
- * Whether an execution had ended before this request's caller asked for it: the engine remembered its token, or whoever
- * waited for it has left. A cut-off of another request's query answers this one too: its own would be cut off again.
+ * Whether an execution had ended before this request's caller asked for the report: Athena gave an old execution for
+ * the token, or everyone who waited for it had left. False if another request started it and it was cut off: a query of
+ * this request's own would be cut off again.
  *
- * @param startedAt when this request asked for it; undefined where another one did
+ * @param startedAt when this request started the execution; undefined where another one did
  */
 export function isRemembered(
   { starts, followsSince }: Pick<Run, 'starts' | 'followsSince'>,

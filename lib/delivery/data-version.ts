@@ -21,8 +21,9 @@ export interface DataState {
   /** Digest over the window's files. Reports of the same version count the same records. */
   readonly version: string;
   /**
-   * Digest over all that the listing told of these files, of the markers of complete days and of folders, with their times. Two listings with the same trace: nothing
-   * was written or removed in between, not even a file that came and went, as far as a listing can tell.
+   * Digest over these files, the markers of complete days and the folders, each with its time of last modification. If
+   * two listings have the same trace, nothing was written or removed between them, not even a file that came and went,
+   * as far as a listing can tell.
    */
   readonly trace: string;
   /** In milliseconds since 1970. */
@@ -31,7 +32,7 @@ export interface DataState {
   readonly isListed: boolean;
 }
 
-/** The state of data that nobody can list: unlike every other, so that no answer is given twice. */
+/** The state of data that can't be listed. Its version and trace are random, so that no answer is given twice. */
 export function unlistedState(now: number): DataState {
   const once = randomUUID();
   return { version: once, trace: once, listedAt: now, isListed: false };
@@ -69,7 +70,7 @@ export function dataState(listing: LakeListing, folder: string): DataState {
   };
 }
 
-/** By their keys: what was listed decides, and not in which order. S3's directory buckets list in any. */
+/** Sorted by key: a digest must not depend on the listing's order, and S3's directory buckets list in any order. */
 const inOrder = ({ objects }: LakeListing): LakeObject[] =>
   objects.toSorted((one, other) => (one.key < other.key ? -1 : 1));
 
@@ -82,7 +83,7 @@ const dayOf = (key: string, folder: string): string | undefined =>
 const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
 
-/** Whether an object tells that a day was written: not what a writer hides while it is at work. */
+/** Whether an object counts for the trace: files, folders and markers do, a writer's hidden working files don't. */
 const tells = (path: string): boolean =>
   path.endsWith('/') || path.endsWith(`/${SUCCESS_MARKER}`) || isFile(path);
 

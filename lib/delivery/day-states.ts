@@ -17,7 +17,7 @@ export interface DayState {
   readonly version: string;
 }
 
-/** How many days before a window tell whether the lake's writers mark their days at all. */
+/** How many days before a window are listed too, to see whether the lake's writers mark complete days at all. */
 export const HABIT_DAYS = 31;
 
 const DAY_MS = 86_400_000;

@@ -12,7 +12,7 @@ import { follow, publicationOf, type Run, ready, waiting } from './run.ts';
 export async function deliverFile(run: Run, record: SucceededRecord): Promise<Delivery | undefined> {
   const { results } = run.backends;
   const key = fileKey(run.order, record.executionId);
-  // It was made of the plain file, which so need not be looked for.
+  // The zipped file is whole and all that this caller needs: no look-up of the plain one.
   if (run.terms.admitsGzip && (await results.head(zippedKey(key)))) return ready(run, record, zippedKey(key));
   if (await results.head(key)) return ready(run, record);
   const publication = publicationOf(run, record);

@@ -27,18 +27,18 @@ import { takeShare } from './take-share.ts';
 /** A file is not given out on the last day that it is kept, so that no link outlives its file. */
 export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
-/** Within how long, in milliseconds, one of those who wait takes over from a request that does not ask any more. */
+/** When a request no longer asks the engine, one of those that wait takes over within so many milliseconds. */
 const TAKE_OVER_MS = 1_000;
 
 /** How often a request looks at the lake again because files changed under its query. */
 const MOST_MOVES = 3;
 
 /**
- * Sees to it that a report is there, as far as that can be done by the time at which the request must be answered
- * (docs/contract.md#the-redirect): from the copy of this version of the data, else by a query that is joined or started. Throws
- * ReportTooLarge, Unavailable, QueryFailed or PublicationFailed.
+ * Gets a report ready, as far as that can be done by the time at which the request must be answered
+ * (docs/contract.md#the-redirect). It gives the copy of this version of the data, or else joins or starts a query.
+ * Throws NoRecords, ReportTooLarge, Unavailable, QueryFailed or PublicationFailed.
  *
- * @param note takes what is learnt on the way
+ * @param note takes facts for the log and the metrics, also before an error is thrown
  * @param left what an earlier request of the same caller left, if there was one
  */
 export async function deliverReport(
@@ -51,7 +51,7 @@ export async function deliverReport(
   const run = await beginRun(backends, wanted, terms, note, left);
   for (;;) {
     const delivery = await step(run).catch((error: unknown) => {
-      // AWS has more to do than it can, while the query goes on or is waited for, and the caller has time.
+      // AWS throttles, but the query goes on, or waits for its share, and the caller has time left.
       const isUnderWay = run.follows !== undefined || run.waitsForShare;
       if (error instanceof Overloaded && isUnderWay && Date.now() < terms.giveUpAt)
         return waiting(run, run.follows);
@@ -77,7 +77,7 @@ async function step(run: Run): Promise<Delivery | undefined> {
   const start = async (after: string | undefined) => {
     if (!(await takeShare(run, after))) return waitForShare(run);
     const claimed = await claimNext(run, stored, after, false);
-    // Only now: while the claim is throttled, the caller waits on as for its share.
+    // Not before the claim: if S3 throttles the claim, the caller waits on as it did for its share.
     run.waitsForShare = false;
     return claimed && leadQuery(run, claimed);
   };
@@ -87,7 +87,7 @@ async function step(run: Run): Promise<Delivery | undefined> {
       return start(verdict.after);
     case 'ask': {
       join(run, verdict.record);
-      // It has no time left to ask the engine; claiming the try would only block requests that have.
+      // This request has no time left to ask the engine: its claim would only block requests that have.
       if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt)
         return waiting(run, verdict.record.token);
       const claimed = stored && (await takeOver(run, stored, verdict.record));
@@ -128,7 +128,7 @@ function join(run: Run, record: OpenRecord): void {
   if (record.state === 'under-way') run.note({ queryExecutionId: record.executionId });
 }
 
-/** Lets some time pass before it is tried again to start a query. */
+/** Pauses before the request tries again to take a share. */
 async function waitForShare(run: Run): Promise<Delivery | undefined> {
   const { terms, note } = run;
   run.waitsForShare = true;

@@ -17,7 +17,7 @@ export interface DeliveryBackends {
 export interface Wanted {
   readonly request: ReportRequest;
   readonly entitlement: Entitlement;
-  /** The client's id, or what else its token calls it: who asks. */
+  /** Who asks: the client's id or, where its token names none, the token's subject. */
   readonly client: string;
 }
 
@@ -82,7 +82,7 @@ export interface DeliveryFacts {
   waitsForShare?: true;
 }
 
-/** How a query ended, for the one who counts it. */
+/** How a query ended, for the metrics. */
 export interface QueryEnd {
   readonly state: 'succeeded' | 'failed' | 'cut-off';
   readonly bytesScanned: number;
@@ -108,7 +108,7 @@ export const tookTooLong = () =>
     RETRY_AFTER_SECONDS,
   );
 
-/** The time of a caller is up whose other reports were under way all the while. */
+/** The caller's time is up, and its client had as many other queries under way as it may all the while. */
 export const shareStayedFull = () =>
   new Unavailable(
     'Too many reports of this client were under way. Request fewer at a time, or this one later.',

@@ -2,18 +2,18 @@ import { pipeline } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 
 /**
- * By measurement (docs/decisions/0029-gzip-beside-the-plain-file.md): level 5 takes half the time of 6 and makes real reports 2 % larger, but very regular
- * ones a third to a half larger; above 6 every percent costs a third more time.
+ * By measurement (docs/decisions/0029-gzip-beside-the-plain-file.md): level 5 takes half the time of 6 and makes real
+ * reports 2 % larger, but very regular ones a third to a half larger; above 6 every percent costs a third more time.
  */
 export const GZIP_LEVEL = 6;
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The chunks in gzip (RFC 1952), a few at a time. An error of theirs ends it as it ends them. */
+/** The chunks in gzip (RFC 1952), a few at a time. An error of the chunks is thrown to the reader of the result. */
 export const gzipped = (chunks: AsyncIterable<Uint8Array>, level = GZIP_LEVEL): AsyncIterable<Uint8Array> =>
   pipeline(
     chunks,
     createGzip({ level, chunkSize: CHUNK_BYTES, memLevel: constants.Z_MAX_MEMLEVEL }),
-    // Whoever reads the result is told by it.
+    // The reader of the result gets the error.
     () => {},
   );

@@ -5,8 +5,8 @@
 const FIRST_WAIT_MS = 8_000;
 
 /**
- * How long a request waits for its report. The first one waits short, for the sake of clients with short time-outs; every
- * later one waits as long as it can, for the sake of clients that follow few redirects
+ * How long a request waits for its report. The first one waits only a short time, for clients with short time-outs;
+ * every later one waits as long as it can, for clients that follow few redirects
  * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
  *
  * @param hop 0 for the request for the report itself, n for the nth in the waiting room

@@ -43,7 +43,7 @@ export const LIMIT_TOLERANCE = 0.05;
 /** Judges an execution, for the request that asks the engine about it. */
 export function judgeExecution(execution: Execution, facts: ExecutionFacts): ExecutionVerdict {
   const timeLeftMs = facts.giveUpAt - facts.now;
-  // With less time than that, the next try would most likely end as this one.
+  // With less time than half the limit, the next try would most likely end as this one did.
   const isWorthAnother = timeLeftMs >= facts.longestQueryMs / 2;
   switch (execution.state) {
     case 'forgotten':

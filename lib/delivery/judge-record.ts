@@ -2,7 +2,7 @@ import type { EndedRecord, OpenRecord, OrderRecord, SucceededRecord } from './or
 
 /** What a request does with what is stored of its order. */
 export type RecordVerdict =
-  /** No try answers it: start one, after the one that does not. */
+  /** No try answers the order: start the next one. `after` is the token of the last one, if there was one. */
   | { readonly next: 'start'; readonly after?: string }
   /** Somebody else asks the engine: watch what becomes of it. */
   | { readonly next: 'watch'; readonly record: OpenRecord }
@@ -42,7 +42,7 @@ export function judgeRecord(
         ? { next: 'deliver', record }
         : startNext;
     case 'cut-off':
-      // A limit that has been raised since may let it through.
+      // The limit has changed since: under a higher one, the query may succeed.
       return isWaiting || record.limit === maxBytesScanned ? { next: 'refuse', record } : startNext;
     case 'failed':
       if (!isWaiting) return startNext;

@@ -29,8 +29,8 @@ interface LedTry {
 }
 
 /**
- * The lake is listed again within so long after a query's end, in milliseconds: later than that, what was there while it
- * ran may have gone without a trace.
+ * How soon after a query's end the lake must be listed again, in milliseconds. Later than that, a file that was there
+ * while the query ran may be gone without a trace.
  */
 const SOON_MS = 10_000;
 
@@ -50,7 +50,7 @@ export async function leadQuery(run: Run, first: ClaimedTry): Promise<Delivery |
         (await claimNext(run, stored, asked.record.token, outcome.isRetry, asked.record.startedFor));
       if (claimed && outcome.failed) run.note({ ends: [countedEnd('failed', outcome.failed)] });
     } catch (error) {
-      // A request that can't go on lets the next one do it at once.
+      // This request can't go on: another may take over at once.
       if (stored) await release(run, stored).catch(() => {});
       throw error;
     }
@@ -109,7 +109,7 @@ interface AskedTry {
   readonly verdict: ExecutionVerdict;
 }
 
-/** Sees what the engine makes of a try. A request that can't ask lets the next one do it at once. */
+/** Has the engine run a try, and judges the execution. On an error, gives up the claim: another may ask at once. */
 async function ask(run: Run, claimed: ClaimedTry): Promise<AskedTry> {
   const { record } = claimed;
   let recorded: Promise<StoredDocument | undefined> = Promise.resolve(claimed.stored);

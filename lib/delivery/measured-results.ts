@@ -24,7 +24,7 @@ export function measured(bucket: ResultsBucket): MeasuredResults {
         return content && counting(content, (chunkBytes) => (bytes += chunkBytes));
       };
       const isWritten = await bucket.writeOnce(key, file, counted, longestTryMs);
-      // Where another had written it already, it was read to its end all the same: its bytes are the same.
+      // If another request had written the file before, this content was still read to its end, and has the same size.
       if (isWritten) sizes.set(key, bytes);
       return isWritten;
     },

@@ -3,7 +3,7 @@ import type { StoredDocument } from './results.ts';
 
 const time = v.number();
 const every = {
-  /** Of this form. A record of another one counts as absent. */
+  /** Version of the record's format. A record of another version counts as absent. */
   form: v.literal(1),
   /** The token with which the execution is started: it names the try. */
   token: v.string(),
@@ -12,9 +12,9 @@ const every = {
 };
 const open = {
   ...every,
-  /** Until when one request has said that it asks the engine, for all who wait. After that, another may. */
+  /** Until when one request asks the engine for all who wait. After that, another request may take over. */
   askedUntil: time,
-  /** Names the request that says so, and each time that it does. */
+  /** A random id, new with each claim: by it, a request knows the record that it wrote itself. */
   claim: v.string(),
   /** Whether this is the second try of a query that failed. */
   isRetry: v.boolean(),
@@ -51,7 +51,7 @@ const orderRecord = v.variant('state', [
      * the listing after it.
      */
     isCopy: v.boolean(),
-    /** Until when it may be given again although it is no copy, because listings may be so old; 0: never. */
+    /** Until when it may be given again although it is no copy: as long as its listing may be used again; 0: never. */
     goodUntil: time,
   }),
   v.object({

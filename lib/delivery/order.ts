@@ -37,12 +37,12 @@ export function makeOrder(
   };
 }
 
-/** Where it stands which execution's file is the copy of the order's version. */
+/** Key of the record of the execution that answers the order's version: its file is the copy, or it was cut off. */
 export const copyKey = ({ id }: Order): string => `${RESULTS_PREFIX.orders}${id}.json`;
 
 /**
- * Where the record of an order's tries lies: of those that were started for a lake with this trace. What a query read
- * under one trace, a request that saw another may not be given.
+ * Key of the record of an order's tries that were started for a lake with this trace. A request that saw the lake with
+ * another trace must not be given what they read.
  */
 export const recordKey = ({ id }: Order, { trace }: Pick<DataState, 'trace'>): string =>
   `${RESULTS_PREFIX.orders}${id}/${trace}.json`;

@@ -1,11 +1,12 @@
 /**
- * How often whoever waits asks. Athena answers 100 GetQueryExecution a second for a whole account, S3 thousands for one
- * prefix. So Athena is asked a few times a query, and S3 is watched for the result that Athena writes when it is done.
+ * How often a request that waits asks. Athena answers 100 GetQueryExecution a second for a whole account, S3 thousands
+ * of calls a second for one prefix. So Athena is asked only a few times per query, and S3 is watched for the result,
+ * which Athena writes at the query's end.
  */
 
 /**
- * When to ask Athena next: after 2 to 4 seconds, then after intervals that grow with the query's age. A query of 30 s is
- * asked about five times at the most, and queries that start at one time are asked about at different times.
+ * When to ask Athena next: after 2 to 4 seconds, then after intervals that grow with the query's age. During a query of
+ * 30 s, Athena is asked five times at the most. Of queries that start at one time, it is asked at different times.
  *
  * @param ageMs since the query was started
  * @param random from 0 to 1
@@ -13,15 +14,20 @@
 export const nextAskMs = (ageMs: number, random: number): number =>
   (3_000 + 0.75 * ageMs) * (0.65 + 0.7 * random);
 
-/** Athena shows a query's end a moment after it has written the result. */
+/**
+ * When to ask Athena next once the result has appeared: Athena shows a query's end a moment after it has written the
+ * result.
+ *
+ * @param times how often it has been asked since then
+ */
 export const askAgainMs = (times: number): number => 25 * 2 ** times;
 
 /** When to look next whether the result has appeared: a short query's is noticed within milliseconds. */
 export const nextResultLookMs = (ageMs: number): number => Math.min(Math.max(20, 0.045 * ageMs), 1_000);
 
 /**
- * When one of many who wait looks next at what is stored: soon every two seconds, so that thousands may wait for one
- * report, and not all at the same instant.
+ * When one of many who wait reads the record next: after a few seconds only every two seconds, so that thousands may
+ * wait for one report, and not all at the same instant.
  */
 export const nextRecordLookMs = (waitedMs: number, random: number): number =>
   Math.min(150 + 0.15 * waitedMs, 2_000) * (0.75 + 0.5 * random);

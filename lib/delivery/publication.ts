@@ -6,9 +6,9 @@ import { gzipped } from './gzipped.ts';
 import { nextFileLookMs } from './pace.ts';
 import type { EngineResult, ResultsBucket } from './results.ts';
 
-/** All that it takes to make an execution's report of its result. Stored, for large results. */
+/** All that it takes to make a report's file from an execution's result. Stored as a request if the result is large. */
 const publication = v.object({
-  /** Of this form. A request of another one counts as absent. */
+  /** Version of the request's format. A request of another version counts as absent. */
   form: v.literal(1),
   executionId: v.string(),
   /** `s3://bucket/key` of the engine's result. */
@@ -27,10 +27,10 @@ const publication = v.object({
 
 export type Publication = v.InferOutput<typeof publication>;
 
-/** What a report's function re-types while the caller waits: a second's work. */
+/** The largest result that a report's function re-types while the caller waits: it takes about a second. */
 const INLINE_BYTES = 16 * 1024 * 1024;
 
-/** Of one try to write a small report; a large one takes as long as it takes. */
+/** Time limit of one try to write a small report; a large one has none. */
 const INLINE_TRY_MS = 5_000;
 
 /**
@@ -56,9 +56,9 @@ const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${exec
 const MOST_ZIPPED_BYTES = 20 * 1024 ** 3;
 
 /**
- * Streams a large result into both of the report's files, the zipped one first: once the plain one is there, every caller
- * has the file that serves it best. What a run before has written is not written again. Resolves to false where the result
- * is gone.
+ * Streams a large result into both of the report's files, the zipped one first: once the plain one is there, every
+ * caller has the file that serves it best. A file that an earlier run has written is not written again. Resolves to
+ * false where the result is gone.
  */
 export async function publishLarge(results: ResultsBucket, wanted: Publication): Promise<boolean> {
   if (await results.head(wanted.key)) return true;
@@ -74,7 +74,8 @@ export async function publishLarge(results: ResultsBucket, wanted: Publication):
 }
 
 /**
- * Streams the engine's result into the report's file (docs/contract.md#the-file). Resolves to false where the result is gone.
+ * Streams the engine's result into the report's file (docs/contract.md#the-file). Resolves to false where the result is
+ * gone.
  *
  * @param opened the result, where it has been opened already
  * @param longestTryMs of one try to write the file

@@ -25,8 +25,8 @@ export const endOf = (
 ) => ({ form: 1, token, trace, executionId: id, submittedAt, completedAt, bytesScanned, engineMs }) as const;
 
 /**
- * Records how a try ended, unless another request has done so. Whoever does it counts the query, so that each is
- * counted once.
+ * Records how a try ended, unless another request has done so. The request that records it also counts the query, so
+ * that each query is counted once.
  *
  * @param stored the record as this request wrote it; undefined where another has replaced it
  */
@@ -39,15 +39,15 @@ export async function recordEnd(
     note({ ends: [countedEnd(record.state, record)] });
 }
 
-/** An execution's end, for the one who counts it. */
+/** An execution's end, for the metrics. */
 export const countedEnd = (
   state: QueryEnd['state'],
   { bytesScanned, submittedAt, completedAt }: Omit<EndedExecution, 'id' | 'state'>,
 ): QueryEnd => ({ state, bytesScanned, queryMs: completedAt - submittedAt });
 
 /**
- * Notes which execution answers the order's version: a file that is its copy, or a cut-off. Another request's note stays,
- * unless it names an execution that no longer answers.
+ * Records which execution answers the order's version: its file is the copy, or it was cut off. A record of the same
+ * try stays; a record of another try is replaced.
  */
 export async function recordAnswer(
   { backends: { results }, order }: Run,

@@ -8,7 +8,7 @@ export interface ObjectFacts {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** A small document, and the ETag of the object that holds it. `undefined` where the object holds no JSON. */
+/** A small document, and the ETag of the object that holds it. `document` is undefined if the object holds no JSON. */
 export interface StoredDocument {
   readonly document: unknown;
   readonly etag: string;

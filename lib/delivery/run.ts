@@ -29,7 +29,7 @@ export interface Run {
   cacheStatus: CacheStatus | undefined;
   /** Whether its client has as many queries under way as it may, so that it can't start one. */
   waitsForShare: boolean;
-  /** Whether it has seen whether there is a copy of the data as they are in `data`. */
+  /** Whether it has looked for the order's copy. */
   hasLookedForCopy: boolean;
   moves: number;
   /** How many tries this request has started. */
@@ -44,7 +44,7 @@ export async function beginRun(
   note: Run['note'],
   left: Progress | undefined,
 ): Promise<Run> {
-  // Who follows a try wants the data that it is for; who only waits for a share wants them as they are now.
+  // A caller who follows a try gets the data that the try reads; one who waits for a share gets them as they are now.
   const followed = left?.token === undefined ? undefined : left;
   const data = followed?.data ?? (await lookAtLake(backends, wanted, terms.listingMs));
   return {
@@ -64,14 +64,14 @@ export async function beginRun(
   };
 }
 
-/** Waits for what becomes of a try, from now on unless it does so already. */
+/** Notes which try this request waits for, and since when. */
 export function follow(run: Run, token: string): void {
   if (run.follows === token) return;
   run.follows = token;
   run.followsSince = Date.now();
 }
 
-/** Follows nothing any more, and wants the report of the data as they are now. */
+/** Lists the lake again and starts over with the data as they are now, following no try. */
 export async function lookAgain(run: Run): Promise<void> {
   run.data = await lookAtLake(run.backends, run.wanted, 0);
   run.order = makeOrder(run.wanted.request, run.wanted.entitlement, run.data);

@@ -4,19 +4,19 @@ import { RESULTS_PREFIX } from '../names.ts';
 import type { OrderRecord } from './order-record.ts';
 import type { StoredDocument } from './results.ts';
 
-/** A query that a client has had started. Times are milliseconds since 1970. */
+/** A query that counts against a client's share, from before it is claimed. Times are milliseconds since 1970. */
 const lease = v.object({
   /** Where the order's tries are recorded: that record tells whether the query is under way. */
   record: v.string(),
   /** The token of the try before: as long as the record names it, the query has not been claimed. */
   after: v.optional(v.string()),
   takenAt: v.number(),
-  /** When it ends by itself, whatever the record says. */
+  /** When the lease ends by itself, whatever the record says. */
   until: v.number(),
 });
 
 const shareRecord = v.object({
-  /** Of this form. A record of another one counts as absent. */
+  /** Version of the record's format. A record of another version counts as absent. */
   form: v.literal(1),
   leases: v.array(lease),
 });
@@ -45,19 +45,19 @@ export type ShareVerdict =
  * Whether a client may have one more query started at this time.
  *
  * @param held the client's leases
- * @param wanted taken at this time
+ * @param wanted the lease for it, taken at this time
  * @param most so many may be under way
  */
 export function judgeShare(held: readonly Lease[], wanted: Lease, most: number): ShareVerdict {
   const live = held.filter(({ until }) => until > wanted.takenAt);
   if (live.some(({ record, after }) => record === wanted.record && after === wanted.after))
     return { next: 'start' };
-  // An order has one query under way at the most: what it had before has ended.
+  // An order has one query under way at the most: the query of its earlier lease has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
   return others.length < most ? { next: 'take', leases: [...others, wanted] } : { next: 'wait' };
 }
 
-/** No request lives longer: by then, who took a lease has claimed its try, or never will. */
+/** No request lives longer. By then, the request that took a lease has claimed the try, or never will. */
 const CLAIM_MS = 30_000;
 
 /**
@@ -73,6 +73,6 @@ export function isUnderWay(
 ): boolean {
   if (record?.token === after) return now < takenAt + CLAIM_MS;
   if (record === undefined || !('claim' in record) || record.startedFor !== client) return false;
-  // The engine did not take it, or whoever would have asked is gone: until another request takes it over, nothing runs.
+  // Claimed, but not started by `askedUntil`: until another request takes the try over, nothing runs.
   return record.state !== 'starting' || now < record.askedUntil;
 }

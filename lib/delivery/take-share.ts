@@ -5,7 +5,7 @@ import { readRecord } from './order-record.ts';
 import type { Run } from './run.ts';
 import { isUnderWay, judgeShare, type Lease, readLeases, type ShareRecord, shareKey } from './share.ts';
 
-/** A client's requests that write its leases at one time try again at different ones, within so many milliseconds. */
+/** If requests of one client write its leases at one time, all but one try again, after random pauses up to this. */
 const SPREAD_MS = 100;
 
 /**
@@ -26,7 +26,7 @@ export async function takeShare(run: Run, after: string | undefined): Promise<bo
     const lease: Lease = { record, after, takenAt, until: takenAt + terms.longestQueryMs };
     const held = readLeases(stored);
     let verdict = judgeShare(held, lease, most);
-    // Looked at only where it matters: who has a share left asks nothing about the rest.
+    // The records of the leases are read only where it matters: a client below its limit costs no such reads.
     if (verdict.next === 'wait') verdict = judgeShare(await underWay(run, held), lease, most);
     if (verdict.next !== 'take') return verdict.next === 'start';
     const document: ShareRecord = { form: 1, leases: [...verdict.leases] };
@@ -34,7 +34,7 @@ export async function takeShare(run: Run, after: string | undefined): Promise<bo
       ? await backends.results.replace(stored, key, document)
       : await backends.results.create(key, document);
     if (written) return true;
-    // Many of the client's requests at one time: with no time left, this one waits on.
+    // Another request of the client was quicker. With no time left to try again, this one waits on for its share.
     if (Date.now() >= terms.waitUntil) return false;
     await delay(Math.random() * SPREAD_MS);
   }
@@ -49,7 +49,7 @@ async function underWay(
     held.map(async (lease) => {
       const record = readRecord(await results.read(lease.record));
       if (!isUnderWay(lease, record, client, Date.now())) return true;
-      // Nobody waits for it any more, so that nobody has recorded its end: its result tells.
+      // Nobody waits for the query any more, so nobody records its end. If its result is there, it has ended.
       const isLeft = record?.state === 'under-way' && record.askedUntil < Date.now();
       return (
         isLeft && (await results.head(`${RESULTS_PREFIX.athena}${record.executionId}.csv`)) !== undefined

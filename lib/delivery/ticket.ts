@@ -10,7 +10,7 @@ import type { ResultsBucket, StoredDocument } from './results.ts';
  * milliseconds since 1970.
  */
 const ticket = v.object({
-  /** Of this form. A ticket of another one counts as absent. */
+  /** Version of the ticket's format. A ticket of another version counts as absent. */
   form: v.literal(1),
   report: v.string(),
   parameters: v.record(v.string(), v.array(v.string())),
@@ -63,8 +63,8 @@ export async function readTicket(results: ResultsBucket, id: string, now: number
 }
 
 /**
- * Records how far the delivery has come since, and whose rows it is of. Of several requests for one ticket, the first
- * one's word counts.
+ * Records how far the delivery has come since, and whose rows it is of. Of several requests with one ticket, the first
+ * to write wins.
  */
 export async function updateTicket(
   results: ResultsBucket,

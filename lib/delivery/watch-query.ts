@@ -14,7 +14,7 @@ export interface WatchedQuery {
   readonly isTakenOver?: boolean;
 }
 
-/** So long before a request must be answered, it asks about what it has taken over, in milliseconds. */
+/** How long before it must be answered a request asks, at the latest, about a query that it has taken over. */
 const LAST_ASK_MS = 50;
 
 /** Times are milliseconds since 1970. */
@@ -28,7 +28,7 @@ export interface WatchTerms {
 }
 
 /**
- * Watches an execution for all who wait for it. Resolves to what it is when it has ended, has taken too long, or the
+ * Watches an execution for all who wait for it. Resolves to its state when it has ended or taken too long, or when the
  * request or its caller can't wait any more.
  */
 export async function watchQuery(
@@ -41,7 +41,7 @@ export async function watchQuery(
     try {
       return await queries.get(id);
     } catch (error) {
-      // An engine at its limit says nothing of the query, which goes on.
+      // Athena could not answer. The query itself goes on.
       if (error instanceof Unavailable) return latest;
       throw error;
     }
@@ -49,7 +49,7 @@ export async function watchQuery(
   const firstAskAt = () => {
     if (startedAt === undefined) return 0;
     if (!isTakenOver) return startedAt + nextAskMs(0, Math.random());
-    // Asked about once a request at the least, and not by all of them when they begin.
+    // Each request asks at least once, but not as soon as it begins.
     return Math.min(Date.now() + nextAskMs(age(), Math.random()), waitUntil - LAST_ASK_MS);
   };
   const age = () => Date.now() - latest.submittedAt;
@@ -64,7 +64,7 @@ export async function watchQuery(
       if (hasAppeared) await delay(pauseMs);
       else hasAppeared = await Promise.race([delay(pauseMs, false), appeared]);
       if (Date.now() >= waitUntil && Date.now() < tooLongAt && !hasAppeared) return latest;
-      // It may have ended at the last moment: what took too long is asked about before it is given up.
+      // A query that takes too long may have ended at the last moment: ask before it is given up.
       const execution = await ask();
       if (execution.state !== 'under-way' || Date.now() >= Math.min(tooLongAt, waitUntil)) return execution;
       latest = execution;
@@ -85,7 +85,7 @@ async function resultAppears(
   { age, isTakenOver, signal }: { age: () => number; isTakenOver: boolean; signal: AbortSignal },
 ): Promise<true> {
   const key = `${RESULTS_PREFIX.athena}${id}.csv`;
-  // What has been taken over may have ended while nobody looked.
+  // A query that is taken over may have ended while nobody looked: look at once.
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(age()));
     if (!signal.aborted && (await results.head(key).catch(() => undefined))) return true;

@@ -3,12 +3,12 @@ import { gzipped } from './gzipped.ts';
 import { isLarge, isZippedKey, zippedKey } from './publication.ts';
 import type { ResultsBucket } from './results.ts';
 
-/** Of one try to write it, for a caller who waits. */
+/** Time limit of one try to write the zipped file while a caller waits. */
 const TRY_MS = 5_000;
 
 /**
- * The key of a report's file in gzip, which is made of the plain file where it is not there yet. The plain file's own
- * where that is too large to be zipped while a caller waits, or S3 has no time for it: it serves every caller.
+ * Resolves to the key of a report's zipped file, which is made from the plain file if it isn't there yet. Resolves to
+ * the plain file's key if that file is gone or too large to be zipped while a caller waits, or if S3 throttles.
  *
  * @param key of the plain file, or of the zipped one
  */

@@ -8,7 +8,7 @@ export interface FailedInvocation {
   readonly requestPayload: ObjectCreated;
 }
 
-/** For small calls of S3. */
+/** For the small calls to S3. */
 const PATIENCE_MS = 20_000;
 
 /** Tells those who wait for a large result that its publication has been given up. An alarm rings when this runs. */

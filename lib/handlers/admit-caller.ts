@@ -14,7 +14,7 @@ import { requestHeader } from './request-header.ts';
 
 /** A caller with a good token, and whose rows of the report it may see. */
 export interface AdmittedCaller {
-  /** The client's id, or what else its token calls it. */
+  /** The client's id or, where its token names none, the token's subject. */
   readonly client: string;
   readonly entitlement: Entitlement;
 }

@@ -1,8 +1,8 @@
 import Negotiator from 'negotiator';
 
 /**
- * Whether an answer in gzip is welcome, by `Accept-Encoding` (RFC 9110, 12.5.3). Who sends no such header may not
- * know how to decode one, and gets none.
+ * Whether a caller takes an answer in gzip, by `Accept-Encoding` (RFC 9110, 12.5.3). Without the header it may not be
+ * able to decode gzip, and gets none.
  */
 export const admitsGzip = (acceptEncoding: string | undefined): boolean =>
   acceptEncoding !== undefined &&

@@ -11,7 +11,7 @@ import type { FunctionDependencies } from './function-dependencies.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
 
-/** What is left of a request's time, after the wait, to write down where its caller waits on. */
+/** The time that is left to a request after its wait, to store where its caller waits on and to answer. */
 const ANSWER_MS = 2_500;
 
 /** One request for a report, on either route. Times are milliseconds since 1970. */
@@ -29,7 +29,7 @@ export interface DeliveryRequest {
   readonly remember: (progress: Progress) => Promise<{ readonly ticket: string; readonly hop: number }>;
 }
 
-/** The time by which every call of AWS has ended that a request makes. */
+/** The time by which every call to AWS that a request makes has ended. */
 export const answerBy = ({ config }: Pick<FunctionDependencies, 'config'>, began: number): number =>
   began + config.queryWaitMs + ANSWER_MS;
 

@@ -13,7 +13,7 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
 };
 
-/** What a page may read of an answer beside what every page may. */
+/** The headers that a page may read beside those that CORS always lets it read. */
 const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-After, Service-Version, Sunset, x-amzn-RequestId`;
 
 /**

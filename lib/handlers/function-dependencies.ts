@@ -21,8 +21,8 @@ export interface FunctionDependencies {
   readonly log: LineLog;
   readonly metrics: MetricSink;
   /**
-   * The services behind a request. Every call of one ends by `until`, in milliseconds since 1970; a call of the engine
-   * by `engineUntil`, while there is still time to write down where the caller waits on.
+   * The services behind a request. Every call to one ends by `until`, in milliseconds since 1970; a call to the engine
+   * by `engineUntil`, so that time is left to store where the caller waits on.
    */
   readonly backendsUntil: (until: number, engineUntil?: number) => RequestBackends;
 }
@@ -57,7 +57,7 @@ export function functionDependencies(
   };
 }
 
-/** Does it the first time. */
+/** Calls `act` the first time only. */
 function once<T>(act: (value: T) => void): (value: T) => void {
   let isDone = false;
   return (value) => {

@@ -4,8 +4,8 @@ import type { LineLog } from './request-log.ts';
 import type { MetricSink } from './request-metrics.ts';
 
 /**
- * Pulls a report from outside, on a schedule, and counts whether it came and how many rows it had. It never throws: a
- * failed pull is what it is there to tell, and Lambda would only repeat it.
+ * Pulls a report from outside, on a schedule, and counts whether it came and how many rows it had. It never throws:
+ * the metric tells of a failed pull, and after an error Lambda would only run it again.
  */
 export function probeHandler({
   pull,

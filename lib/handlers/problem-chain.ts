@@ -6,13 +6,12 @@ import { cors } from './cors.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
 
-/** Which commit has answered: the first thing to know of an answer that is wrong. */
+/** Which commit has answered: the first thing to know about a wrong answer. */
 const VERSION_HEADER = 'Service-Version';
 
 /**
- * What every route has around it: one line of log a request, a problem document for whatever is thrown, the version of
- * what runs, a word where the version that was asked for is to go, and leave for the pages of the stage's origins to
- * read the answer.
+ * The middleware of every route: one line of log per request, a problem document for whatever is thrown, the header of
+ * the commit that runs, the headers of a deprecated API version, and the CORS headers for pages of the stage's origins.
  */
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,

@@ -7,7 +7,7 @@ export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
 
-/** What is left of the function's time to write the log line. */
+/** How much of the function's time is left for writing the log line. */
 const LOG_MS = 5_000;
 
 /**

@@ -17,8 +17,8 @@ export interface LineLog {
 }
 
 /**
- * Writes one line per request, and counts it: who, what, outcome, durations. A 5xx is an error and carries its cause; headers,
- * tokens, filter values and download URLs are never written.
+ * Writes one line per request, and counts it: who, what, outcome, durations. A 5xx is an error and carries its cause;
+ * headers, tokens, filter values and download URLs are never written.
  */
 export function requestLog(
   log: LineLog,
@@ -41,7 +41,7 @@ export function requestLog(
   };
 }
 
-/** Of a 503, the call of AWS that did not succeed. */
+/** Of a 503, the call to AWS that did not succeed. */
 const problemFacts = ({ slug, cause }: Problem) => ({
   problem: slug,
   ...(cause instanceof Error && { cause: cause.message }),
@@ -59,7 +59,7 @@ const line = (
   ...endedFacts(facts),
 });
 
-/** What the queries cost whose end this request has recorded, so that each is charged to one partner, and once. */
+/** The queries whose end this request has recorded, and their bytes: each is charged once, and to one partner. */
 const endedFacts = ({ ends = [] }: LoggedFacts) =>
   ends.length > 0
     ? { endedQueries: ends.length, endedBytes: ends.reduce((sum, end) => sum + end.bytesScanned, 0) }

@@ -7,7 +7,7 @@ const DEFAULT_PORT: Readonly<Record<string, string>> = { http: '80', https: '443
 /**
  * Where the service is, as this caller sees it: scheme, host, and whatever stands before the route, a stage or a
  * custom domain's base path. The host is the one that the gateway serves, never the caller's Host header; scheme
- * and port are read only where they are ones. Undefined where the gateway names no host.
+ * and port come from headers, as far as they are valid. Undefined where the gateway names no host.
  *
  * @param route the path of the route that was asked
  */

@@ -25,7 +25,7 @@ function valueSchema(dimension: Dimension): Part {
 }
 
 /**
- * The filters, a parameter a dimension: few generators can write several values of a property of one `deepObject`,
+ * The filters, one parameter per dimension: few generators can write several values of a property of one `deepObject`,
  * and all can repeat a parameter.
  */
 export function filterParameters(report: Report): Part[] {

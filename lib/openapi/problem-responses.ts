@@ -82,20 +82,20 @@ export function problemResponses(scope: string): Part {
   };
 }
 
-/** Without its content: a second kind of body would take the members of the first from the types of generated clients. */
+/** Without `content`: with a second kind of body, the types of generated clients would lose the first one's members. */
 const tooLarge: Part = {
   description:
     'The request line and the headers are larger than 10 KB together. API Gateway answers by itself, with ' +
     `\`${JSON.stringify(requestTooLarge.body)}\` in \`${requestTooLarge.mediaType}\` and no problem document: go by the status.`,
 };
 
-/** References to those of these statuses, by status. */
+/** References to the responses of these statuses, by status. */
 export const problemReferences = (statuses: readonly number[]): Part =>
   Object.fromEntries(statuses.map((status) => [status, reference('responses', name(status))]));
 
 /**
  * Problems are `application/problem+json`; the firewall, which can't send that, sends `application/json`. The range
- * holds both. Named here, either would have clients of several generators ask for JSON instead of CSV.
+ * holds both. If either were named here, the clients of several generators would ask for JSON instead of CSV.
  */
 const PROBLEM_MEDIA_TYPES = 'application/*';
 
@@ -121,7 +121,7 @@ const examplesOf = (problems: readonly KnownProblem[]): Part =>
     ),
   );
 
-/** A problem's own headers, and that it is not to be kept, which the firewall alone can't say. */
+/** A problem's own headers, and `Cache-Control`, which only the firewall can't send. */
 function headersOf(status: number, problems: readonly KnownProblem[]): Part {
   if (status === 429) return { 'Retry-After': reference('headers', 'RetryAfterFirewall') };
   const own = ['WWW-Authenticate', 'Retry-After'].filter((header) =>

@@ -3,7 +3,7 @@ import { byOwner, type Report } from '../report/catalogue.ts';
 import { isCompanyId } from '../report/company-id.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
 
-/** Every company is a word, which no id can be. */
+/** Stands for every company: a word, which no id can be. */
 export const EVERY_COMPANY = 'every-company';
 
 /** Ids in decimal digits: JSON has no integers of 64 bits. An empty list opens nothing. */
@@ -17,13 +17,13 @@ export const PARTNER_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const LONGEST_NAME = 64;
 
 export const partnerRecord = v.strictObject({
-  /** Of this form. A record of another one opens nothing: it may restrict what this version does not know of. */
+  /** Version of the format. A record of another version opens nothing: it may hold restrictions unknown here. */
   form: v.literal(1),
   /** As it stands in the tokens' `client_id`, `azp` or `appid`. */
   client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
   /** What people call the partner. */
   name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
-  /** Whose rows it sees. What a record that is older than an owner says nothing of, it does not open. */
+  /** By owner, the companies whose rows it sees. A record from before there was an owner opens none of its rows. */
   ...byOwner(() => v.optional(companies, [])),
   /** Whom to write to. */
   contact: v.string(),
@@ -40,8 +40,8 @@ export type Companies = v.InferOutput<typeof companies>;
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
 /**
- * The record that a document holds. Undefined where it holds none of this form, or one of another client: what is not
- * understood opens nothing.
+ * The record that a document holds. Undefined where it holds none of this version, or one of another client: what is
+ * not understood opens nothing.
  */
 export function readPartner(document: unknown, client: string): PartnerRecord | undefined {
   const result = v.safeParse(partnerRecord, document);

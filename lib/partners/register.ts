@@ -8,9 +8,9 @@ export interface Register {
   find(client: string): Promise<PartnerRecord | undefined>;
 }
 
-/** For how long a function keeps a record that it has read: a partner that is taken away is refused after so long. */
+/** For how long a function keeps a record that it has read: a partner that is removed is refused only after that. */
 export const RECORD_KEPT_MS = 60_000;
 
-/** Where a client's record lies. Whoever doesn't know the client's id can't find it. */
+/** Where a client's record lies: only somebody who knows the client's id can find it. */
 export const partnerKey = (client: string): string =>
   `${REGISTER_PREFIX.partners}${createHash('sha256').update(client).digest('hex')}.json`;

@@ -13,10 +13,10 @@ const environment = v.object({
   [PROBE_ENV.clientSecretId]: text,
 });
 
-/** What the probe runs by. */
+/** The probe's configuration. */
 export type ProbeConfig = ReturnType<typeof readProbeConfig>;
 
-/** Reads the probe's configuration off the environment; throws a ValiError that says what is missing or wrong. */
+/** Reads the probe's configuration from the environment; throws a ValiError that says what is missing or wrong. */
 export function readProbeConfig(env: Readonly<Record<string, string | undefined>>) {
   const values = v.parse(environment, env);
   return Object.freeze({

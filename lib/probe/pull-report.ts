@@ -19,15 +19,15 @@ export interface ProbeParts {
 /** Each step may take so long: a report that takes longer comes through the waiting room, in steps of 25 s. */
 const LONGEST_MS = 90_000;
 
-/** A token is taken anew so long before it expires. */
+/** How long before a token expires a new one is requested. */
 const SPARE_MS = 300_000;
 
 const DAY_MS = 86_400_000;
 
 /**
- * Makes what pulls a small report as a partner does: a token, the report's URL, the redirects, the CSV. Resolves to the
- * number of rows of the day before; throws an Error that says which step failed. Tokens cost money with Cognito: one is
- * kept until shortly before it expires.
+ * Makes the function that pulls a small report as a partner does: a token, the report's URL, the redirects, the CSV.
+ * It resolves to the number of rows of the day before, and throws an Error that says which step failed. Tokens cost
+ * money with Cognito: one is kept until shortly before it expires.
  */
 export function reportPuller({ config, fetch, readSecret, now }: ProbeParts): () => Promise<number> {
   const { scope, serviceUrl, tokenUrl, clientSecretId } = config;

@@ -122,8 +122,8 @@ const deviceOrProxy = text('DeviceOrProxy', 'device_or_proxy', 'device or proxy 
 const opens = count('Opens', 'container_opens', 'total number of opens');
 
 /**
- * The dimensions by which rows belong to somebody, each under the name that lists of its values have: in the records of
- * partners, in the stage files, and in the options of `npm run partner`.
+ * The dimensions that say whose a row is. The key is the name for a list of such ids: in the records of partners, in
+ * the stage files, and in the options of `npm run partner`.
  */
 const owners = {
   publisherCompanies: publisherCompany,
@@ -190,10 +190,10 @@ export const dimensionsOf = ({ fields }: Report): Dimension[] =>
 
 export const metricsOf = ({ fields }: Report): Metric[] => fields.filter((field) => field.role === 'metric');
 
-/** Whose rows a report's are. */
+/** The dimension that says whose a report's rows are. */
 export const ownerOf = ({ governedBy }: Report): IdDimension => owners[governedBy];
 
-/** The names of the owners. `Object.keys` forgets what it has read them from. */
+/** The names of the owners. `Object.keys` types them as plain strings, hence the cast. */
 export const ownerNames = Object.keys(owners) as Owner[];
 
 /** One value for each of the owners. */

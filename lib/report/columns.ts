@@ -11,7 +11,10 @@ export function rawValue(dimension: Dimension): string {
   return dimension.grain === 'hour' ? HOUR_EXPRESSION : PARTITION_COLUMN;
 }
 
-/** The report's levels, if the request has their metric and filters by the finer dimension without showing it; else undefined. */
+/**
+ * The report's levels, if the request has their metric and filters by the finer dimension without showing it; else
+ * undefined.
+ */
 export function coarserLevels({
   report: { levels },
   requestedFields,

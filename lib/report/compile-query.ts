@@ -14,8 +14,8 @@ export interface CompiledQuery {
 }
 
 /**
- * Compiles a request into one query whose rows are the report's (docs/contract.md#fields-and-grouping). Groups by raw values and
- * formats the few rows that result.
+ * Compiles a request into one query whose rows are the report's (docs/contract.md#fields-and-grouping). The query
+ * groups by raw values, and formats only the few rows that result.
  */
 export function compileQuery(request: ReportRequest, entitlement: Entitlement): CompiledQuery {
   const { report, requestedFields } = request;
@@ -47,7 +47,7 @@ function aggregated(field: Field, request: ReportRequest): string {
   const { levels } = request.report;
   if (levels?.metric === field && request.requestedFields.includes(levels.finer))
     return total(field, levels.finerColumn);
-  // With the coarser level's records let in for one metric, no other may count them.
+  // The coarser level's records pass the filter for one metric only: no other metric may count them.
   const shown = coarserLevels(request);
   return total(
     field,
@@ -57,7 +57,7 @@ function aggregated(field: Field, request: ReportRequest): string {
   );
 }
 
-/** A sum, 0 of nothing. DuckDB counts on beyond 64 bits, where Trino fails: with the cast, both fail. */
+/** The sum, or 0 if no record counts. Beyond 64 bits Trino fails and DuckDB doesn't: with the cast, both fail. */
 function total({ type }: Metric, counted: string): string {
   const sum = `coalesce(sum(${counted}), 0)`;
   return type === 'integer' ? `CAST(${sum} AS bigint)` : sum;
@@ -67,7 +67,7 @@ function total({ type }: Metric, counted: string): string {
 function formatted(field: Field): string {
   const value = quoteName(field.name);
   if (field.type !== 'datetime') return value;
-  // The engines print an instant alike up to its hour, and differently after it.
+  // The engines print an instant in the same way up to its hour, and differently after that.
   const text =
     field.grain === 'day'
       ? `${value} || 'T00:00:00Z'`

@@ -18,7 +18,7 @@ const text = v.pipe(
   v.check((value) => !value.includes('\uFFFD'), 'The value is not UTF-8. Percent-encode its UTF-8 bytes.'),
 );
 
-/** For those who write several values as one list. A text may hold commas of its own, a number or a time can't. */
+/** A hint for callers who write several values as one list. Not for texts, which may hold commas of their own. */
 const repeatInstead = (value: string) =>
   value.includes(',') ? ' For several values, repeat the parameter once a value.' : '';
 

@@ -4,7 +4,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { apiVersion, utcTime } from './parse-request.ts';
 import { lengthInDays, type Window } from './utc-time.ts';
 
-/** A year, and what belongs to its ends. */
+/** A year, with some days before and after it. */
 export const MAX_STATE_DAYS = 400;
 
 const PARAMETERS = ['startInclusive', 'endExclusive', 'api-version'];

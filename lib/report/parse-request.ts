@@ -36,7 +36,7 @@ interface TimeFilter {
 
 export type Filter = ColumnFilter | TimeFilter;
 
-/** A request that keeps every rule of docs/contract.md#the-request; what it leaves open is decided as the documents say. */
+/** A request that keeps every rule of docs/contract.md#the-request, with the defaults for what it leaves open. */
 export interface ReportRequest {
   readonly report: Report;
   /** In requested order. The requested dimensions are the grouping. */
@@ -130,7 +130,7 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
       ? `${quoted(name)} is a metric. Only dimensions can stand here: ${namesOf(dimensions).join(', ')}.`
       : `Unknown field ${quoted(name)}. ${didYouMean(name, namesOf(dimensions))}`;
 
-  // Where the list is there under another name, that name's fault says it; "missing" would lead elsewhere.
+  // If the list came under another name, the fault of that name says so; "missing" would mislead.
   const requestedFields =
     parameters['requestedFields'] || !isIndexed('requestedFields', parameters)
       ? read('requestedFields', fieldList(report.fields, complain), parameters['requestedFields'])
@@ -180,7 +180,7 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
 
 const namesOf = (fields: readonly Field[]): string[] => fields.map(({ name }) => name);
 
-/** Each value counts once; in one order, so that the same filters make the same query. */
+/** Each value once and in a fixed order, so that the same filters make the same query. */
 const filterSchema = (dimension: Dimension): v.GenericSchema<unknown, Filter> =>
   dimension.type === 'datetime'
     ? v.pipe(
@@ -210,7 +210,7 @@ function unknownParameter(parameter: string): string {
   return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, filterParameter('FieldName')])}`;
 }
 
-/** Absent, `*\/*`, `text/*` and `text/csv` (with any charset) do; there is no other form to choose. */
+/** True without `Accept`, or with `*\/*`, `text/*` or `text/csv` (any charset); there is no other form to choose. */
 const acceptsCsv = (accept: string | undefined) =>
   accept === undefined ||
   new Negotiator({ headers: { accept } }).mediaType(['text/csv', 'text/csv; charset=utf-8']) !== undefined;

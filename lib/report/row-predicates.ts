@@ -14,7 +14,10 @@ interface Predicate {
   readonly parameters: readonly string[];
 }
 
-/** What a record must fulfil to count: window, entitlement, levels, filters; all must hold (docs/contract.md#the-request). */
+/**
+ * What a record must fulfil to count: window, entitlement, levels and filters, all of them
+ * (docs/contract.md#the-request).
+ */
 export function rowPredicates(request: ReportRequest, entitlement: Entitlement): Predicate[] {
   const { report, requestedFields, filters } = request;
   const { levels } = report;
@@ -44,8 +47,8 @@ function within(window: Window): Predicate[] {
 }
 
 /**
- * The rows that the caller may see. Not of the request's making, so that no parameter can widen it, and in the
- * text, so that it is part of what identifies the query.
+ * The rows that the caller may see. Made without the request, so that no parameter can widen it. The ids are in the
+ * text, so that they are part of what identifies the query.
  */
 function entitled(report: Report, entitlement: Entitlement): Predicate[] {
   if (entitlement === 'every-company') return [];
@@ -57,7 +60,7 @@ function matches(filter: Filter): Predicate[] {
   const { dimension, values: times } = filter;
   const days = [...new Set(times.map(utcDay))].map(quoteText);
   return [
-    // The engine can't see a day in an hour: naming the days keeps the other partitions closed.
+    // The engine can't derive the day from the hour: with the days named, it reads no other partition.
     plain(`${PARTITION_COLUMN} IN (${days.join(', ')})`),
     ...(dimension.grain === 'hour'
       ? [plain(`${HOUR_EXPRESSION} IN (${times.map(quoteTime).join(', ')})`)]

@@ -31,7 +31,10 @@ export class JwtCheck extends JwtVerifierBase<
     super(properties(issuer), keys);
   }
 
-  /** The library refuses a list: it reads the claims without it. The signature is that of the claims as they were sent. */
+  /**
+   * The library refuses a `scope` that is a list, so it reads the claims without it. The signature is checked over the
+   * claims as they were sent.
+   */
   protected override getVerifyParameters(token: string) {
     const [header, sent = '', ...signature] = token.split('.');
     const claims = readClaims(sent);

@@ -12,10 +12,13 @@ export interface KeySetParts {
   readonly pause: (milliseconds: number) => Promise<unknown>;
 }
 
-/** A withdrawn key is good for so long in a function that runs on; providers announce new keys days before. */
+/**
+ * How long a key set is used before it is read again. A withdrawn key stays good for that time in a function that runs
+ * on; providers announce new keys days before.
+ */
 const FRESH_MS = 600_000;
 
-/** While the key server can't be reached, its keys are good for so long. */
+/** While the key server can't be reached, keys that were read before stay good for so long. */
 const LONGEST_KEPT_MS = 3_600_000;
 
 /** A token with an invented key id makes us read the key set again, but no more often than this. */

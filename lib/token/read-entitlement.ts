@@ -12,7 +12,7 @@ export interface EntitlementRule {
 }
 
 /**
- * Reads the companies off a token. Undefined where the claim is missing, empty or malformed in any entry: what
+ * Reads the companies from a token. Undefined where the claim is missing, empty or malformed in any entry: what
  * can't be understood opens nothing.
  */
 export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlement | undefined {

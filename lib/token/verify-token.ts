@@ -17,7 +17,7 @@ export interface TokenRules {
 /** A verified token's payload. */
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Checks an Authorization header; resolves to the claims of a good token, else throws as `verifyToken` says. */
+/** Checks an Authorization header; resolves to the claims of a good token, else throws as `tokenVerifier` says. */
 export type TokenVerifier = (authorization: string | undefined) => Promise<Claims>;
 
 /** Two tries of 3 s fit into a request and leave time for the query. */
