@@ -4,7 +4,7 @@ import { abandon, publish, reportingFunctions } from '../api/service-functions.t
 import { type StageMetrics, sumOf } from './metrics.ts';
 
 /** One alarm. It rings where its metric is at the threshold or above, or below it, in so many of the last periods. */
-export interface AlarmEntry {
+export interface AlarmDefinition {
   readonly name: string;
   /** What it means for partners: the first sentence that whoever is woken by the alarm reads. */
   readonly suffering: string;
@@ -27,7 +27,7 @@ const LEAST_REQUESTS = 20;
 const SLOW_MS = 20_000;
 
 /** What the operator is told of. */
-export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmEntry[] {
+export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmDefinition[] {
   // Not all functions: an alarm takes ten metrics at most, and an account at its limit throttles all functions alike.
   const throttles = reportingFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
   return [

@@ -14,7 +14,7 @@ import type { StageMetrics } from './metrics.ts';
 import { partnerQueries } from './partner-queries.ts';
 import { partnerLogs } from './save-partner-queries.ts';
 
-export interface DashboardParts {
+export interface DashboardProps {
   readonly names: ResourceNames;
   readonly metrics: StageMetrics;
   readonly alarms: readonly AlarmBase[];
@@ -27,7 +27,7 @@ const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left,
  * Makes the dashboard: what partners see, what the queries scan, how the functions and the firewall do, who pulled
  * what, and the last faults.
  */
-export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardParts): void {
+export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl }: DashboardProps): void {
   const { own, gateway, lambda, firewall, scannedByState, answers } = metrics;
   const ofEach = (name: 'Duration' | 'Errors' | 'Throttles', statistic: string) =>
     serviceFunctions.map((entry) => lambda(entry.name, name, { statistic }));

@@ -14,7 +14,7 @@ import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
-import { type AlarmEntry, alarmList } from './alarm-list.ts';
+import { type AlarmDefinition, alarmList } from './alarm-list.ts';
 import { makeAlarmTopic } from './alarm-topic.ts';
 import { type BurnRate, burnRates } from './burn-rate.ts';
 import { makeDashboard } from './dashboard.ts';
@@ -46,7 +46,7 @@ export class OperationsStack extends Stack {
 
     const topic = makeAlarmTopic(this, `${names.service}-alarms`, email);
     const tell = new SnsAction(topic);
-    const naming = ({ name, suffering, anchor }: Pick<AlarmEntry, 'name' | 'suffering' | 'anchor'>) => ({
+    const naming = ({ name, suffering, anchor }: Pick<AlarmDefinition, 'name' | 'suffering' | 'anchor'>) => ({
       alarmName: `${names.service}-${name}`,
       alarmDescription: `${suffering} What to do: ${stage.runbookUrl}#${anchor}`,
     });
@@ -92,7 +92,7 @@ export class OperationsStack extends Stack {
   }
 }
 
-const conditionOf = ({ metric, rings, threshold, periods, periodsToAlarm }: AlarmEntry) => ({
+const conditionOf = ({ metric, rings, threshold, periods, periodsToAlarm }: AlarmDefinition) => ({
   metric,
   threshold,
   comparisonOperator:

@@ -1,9 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
-import type { AlarmEntry } from './alarm-list.ts';
+import type { AlarmDefinition } from './alarm-list.ts';
 import type { StageMetrics } from './metrics.ts';
 
 /** The alarms of the probe's metrics. They ring without data too: a probe that does not run sees nothing. */
-export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmEntry[] {
+export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmDefinition[] {
   const period = Duration.minutes(everyMinutes);
   return [
     {
