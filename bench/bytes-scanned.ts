@@ -50,7 +50,7 @@ const TENANTS: readonly Case[] = [
   ...OF_MEDIAN,
 ];
 
-/** A report of one company should read no more of a sorted lake than such a part of what it reads of an unsorted one. */
+/** The goal: of a sorted lake, a report of one company reads so many times less than of an unsorted one. */
 const TENANT_PART = 10;
 
 const CASES: readonly Case[] = [
@@ -156,7 +156,7 @@ async function scan(eventsDirectory: string, cases: readonly Case[]): Promise<Sc
   for (const entry of cases) {
     const response = await service.get(pathOf({ report: publisherReport, ...entry }));
     strictEqual(response.status, 303);
-    // Where the machine is busy, by way of the waiting room.
+    // On a busy machine, the report may come through the waiting room.
     const location = new URL(String(response.headers.get('location')), service.stack.apiUrl);
     await (await fetch(location)).arrayBuffer();
     const { bytesScanned } = await service.latestQuery();

@@ -11,7 +11,7 @@ const OTHERS = 9;
 const TIMES = 50;
 const SLOTS = 20;
 const QUERY_MS = 10_000;
-/** Each of the others asks for one report in so long, on the mean. */
+/** Each of the other partners asks for one report in so long, on average. */
 const EVERY_MS = 20_000;
 const LASTS_MS = 15 * 60_000;
 
@@ -54,7 +54,7 @@ export async function measure(): Promise<Section> {
     { what: 'with the tenth, no bound', found: await waits(TIMES, 0) },
   ];
   const [alone, bounded] = settings.map(({ found }) => found) as [number[], number[]];
-  // Report by report: the nine ask for the same at the same moments.
+  // Compared report by report: in both simulations, the nine ask for the same at the same moments.
   const growth = Math.max(...bounded.map((wait, index) => wait - (alone[index] as number)));
   return {
     title: 'Fair shares',

@@ -11,7 +11,7 @@ import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
 
 /** What the events are like; printed with what is measured on them. */
 export interface GrowthParameters {
-  /** Half of the events are of about the root of so many. */
+  /** How many there are. Half of the events are of about as many of them as the square root of this. */
   readonly placements: number;
   readonly devices: number;
   /** One container a company, so many placements a container. */
@@ -48,7 +48,10 @@ export interface GrowthLakes {
   readonly hours: number;
 }
 
-/** Makes a lake of so many raw events in 32 days, and the lake of hours that `npm run lake -- convert --hourly` makes of it. */
+/**
+ * Makes a lake of so many raw events in 32 days, and the lake of hours that `npm run lake -- convert --hourly` makes of
+ * it.
+ */
 export async function makeGrowthLakes(
   directory: string,
   events: number,

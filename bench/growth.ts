@@ -14,7 +14,7 @@ interface Setting extends GrowthParameters {
   readonly sizes: readonly number[];
 }
 
-/** Where every combination comes up in every hour, and where most hours miss most combinations. */
+/** Dense: every hour has events of every combination of dimensions. Sparse: most hours lack most combinations. */
 const SETTINGS: readonly Setting[] = [
   {
     what: 'dense',
@@ -62,7 +62,7 @@ async function measureOn(eventsDirectory: string): Promise<Measured & { readonly
     await response.arrayBuffer();
     const ms = performance.now() - from;
     strictEqual(response.status, 303);
-    // Where the machine is busy, by way of the waiting room.
+    // On a busy machine, the report may come through the waiting room.
     const location = new URL(String(response.headers.get('location')), service.stack.apiUrl);
     if (round === 0) csv = await (await fetch(location)).text();
     else rounds.push({ ms, ...(await service.latestQuery()) });

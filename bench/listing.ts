@@ -28,7 +28,7 @@ const DOLLARS_A_PAGE = 0.005 / 1_000;
 const LAST_DAY = '2026-02-01';
 const DAY_MS = 86_400_000;
 
-/** An S3 that answers at once, so that what is measured is the service; it counts what follows one another. */
+/** An S3 that answers at once, so that only the service is measured; it counts its calls. */
 function s3Of(days: readonly string[], files: number) {
   const keys = days.flatMap((day) =>
     Array.from(

@@ -15,7 +15,7 @@ const SHAPES: readonly Omit<Question, 'firstDay' | 'days'>[] = [
   { report: advertiserReport, fields: ['CampaignLineId', 'CreativeId', 'Conversions'] },
 ];
 
-/** Numbers that look drawn and are the same in every run, and what callers ask by them. */
+/** Pseudo-random numbers, the same for the same seed, and the requests that callers draw with them. */
 export function drawsOf(seed: number) {
   let state = seed;
   const draw = (below: number): number => {

@@ -37,7 +37,7 @@ export async function measure(): Promise<Section> {
   const limit = await enginesLimit(eventsDirectory);
   const found: (LoadFound & { readonly clients: number })[] = [];
   for (const clients of CLIENTS) {
-    // A new one each time: what is new to the clients must be new to the service.
+    // A new service each time: a report that is new to the clients must be new to the service.
     await using service = await openReportStack(eventsDirectory);
     await service.warmUp();
     const { stack, authorization } = service;

@@ -22,7 +22,7 @@ const question = (metrics: readonly string[]) => ({
 interface Repeats {
   readonly firstMs: readonly number[];
   readonly againMs: readonly number[];
-  /** The most that a repeat needed. */
+  /** The most calls that a repeat needed. */
   readonly s3Calls: number;
   readonly athenaCalls: number;
 }

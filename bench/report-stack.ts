@@ -52,7 +52,7 @@ export async function openReportStack(eventsDirectory: string): Promise<ReportSt
     eventsDirectory,
     directory: join(home, 'run'),
     port: 0,
-    // What is measured is the service, not the account.
+    // No limits of an account: the service is measured, not the account.
     athenaQuotas: false,
     functionEnv: { POWERTOOLS_LOG_LEVEL: 'SILENT' },
   });

@@ -52,7 +52,7 @@ interface Call {
   readonly at: number;
 }
 
-/** Notes every call of S3 and Athena from now on. */
+/** Notes every call to S3 and Athena from now on. */
 function watchCalls(faults: Faults): Call[] {
   const calls: Call[] = [];
   const strike = faults.strike;

@@ -11,7 +11,7 @@ const row = '"2026-01-31T00:00:00Z","1234567"\n';
 const rows = Buffer.from(row.repeat(Math.ceil(CHUNK_BYTES / row.length)));
 const chunk = Buffer.alloc(rows.length);
 
-/** One buffer for all: what a socket allocates is not what re-typing takes. */
+/** One buffer for all chunks: only the memory of re-typing is measured, not a socket's. */
 async function* chunks(bytes: number) {
   for (let made = 0; made < bytes; made += rows.length) {
     chunk.set(rows);

@@ -24,7 +24,7 @@ function* slicesOf(file: Buffer) {
   for (let at = 0; at < file.length; at += CHUNK_BYTES) yield file.subarray(at, at + CHUNK_BYTES);
 }
 
-/** A number's text, which the writer must not take for a text. Telling it so value by value would slow it by half. */
+/** A number in digits, which the writer must not quote. To tell it so for each value would slow it by half. */
 class Digits {
   readonly text: string;
 
@@ -51,7 +51,7 @@ export async function csvLibrary({ file, isQuoted }: EngineFile, take: Take) {
   );
 }
 
-/** It takes texts, not bytes cut anywhere: chunks of whole rows, all of which begin with an instant. */
+/** Papa Parse takes texts, not bytes cut anywhere: it gets chunks of whole rows, all of which begin with an instant. */
 export function papaParse({ file, isQuoted }: EngineFile, take: Take) {
   const quotes = (value: unknown, column: number) => value !== '' && isQuoted[column] === true;
   for (let at = file.indexOf('\n"2') + 1, end = at; at < file.length; at = end) {

@@ -25,7 +25,7 @@ const columns: CsvColumn[] = question.fields.map((name) => ({
 }));
 const isQuoted = columns.map(({ type }) => type === 'string' || type === 'datetime');
 
-/** The file as it comes from a socket that fills one buffer again and again: ours overwrites its chunks. */
+/** The file as it comes from a socket that fills one buffer again and again, since our code overwrites its chunks. */
 async function* chunksOf(file: Buffer) {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   for (let at = 0; at < file.length; at += CHUNK_BYTES)
@@ -36,12 +36,12 @@ async function ours(file: Buffer, take: Take) {
   for await (const chunk of retypeCsv(columns, chunksOf(file))) take(chunk);
 }
 
-/** What a stream does that does not work in place, before it has looked at a byte. */
+/** For comparison: the copy that a stream has to make if it does not work in place. */
 async function newMemory(file: Buffer, take: Take) {
   for await (const chunk of chunksOf(file)) take(Uint8Array.from(chunk));
 }
 
-/** What the CSV libraries can't tell apart, an empty text and NULL. */
+/** Makes empty texts and NULL the same: the CSV libraries can't tell them apart. */
 const withoutEmptyTexts = (csv: Buffer): string => csv.toString().replaceAll(',"",', ',,');
 
 /** Each must make the same report; ours has its header in front. */

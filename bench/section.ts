@@ -1,4 +1,4 @@
-/** A figure that a user feels, what it ought to be, and whether it is. */
+/** A goal for a figure that users notice, the measured figure, and whether it meets the goal. */
 interface Goal {
   readonly goal: string;
   readonly measured: string;
@@ -8,7 +8,7 @@ interface Goal {
 /** What one benchmark found. */
 export interface Section {
   readonly title: string;
-  /** What was done, beside what. */
+  /** What was measured, and what it is compared with. */
   readonly method: string;
   /** The first row names the columns. */
   readonly table: readonly (readonly string[])[];

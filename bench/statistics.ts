@@ -4,7 +4,7 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** The one in the middle, or the mean of the two. */
+/** The median: the value in the middle, or the mean of the two there. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
@@ -20,10 +20,10 @@ export const medianRatio = (a: readonly number[], b: readonly number[]): number 
 
 export type Subject = () => unknown;
 
-/** Long enough for a clock and a scheduler to be nothing beside it. */
+/** Long enough that the clock's and the scheduler's errors don't matter. */
 const LEAST_MS = 250;
 
-/** The mean milliseconds of as many runs as it takes, on a heap without what others have left. */
+/** The mean milliseconds of as many runs as it takes, after a garbage collection. */
 async function meanMs(subject: Subject): Promise<number> {
   globalThis.gc?.();
   const from = performance.now();
@@ -52,7 +52,7 @@ export async function inTurn<Name extends string>(
   return times;
 }
 
-/** Three figures of a number, the way a table wants them. */
+/** A number with three significant digits, for tables. */
 export const figure = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
 

@@ -21,11 +21,11 @@ const SAMPLES = 60;
 const SPREAD = 0.2;
 /** Not all start at once: a loaded machine would be measured instead. */
 const STAGGER_MS = 60;
-/** Of Athena, for one query: its quota is for a whole account. */
+/** Calls to Athena for one query: its quota is for a whole account. */
 const MOST_CALLS = 12;
 const FOREVER = Number.POSITIVE_INFINITY;
 
-/** As PyAthena asks unless told otherwise. */
+/** How often PyAthena asks by default. */
 async function everySecond(queries: QueryService, id: string): Promise<Execution> {
   for (;;) {
     const execution = await queries.get(id);
@@ -87,7 +87,7 @@ export async function measure(): Promise<Section> {
     openEngine: duckDbOn(await sampleEvents(1_000_000)),
     directory: join(home, 'run'),
     port: 0,
-    // What is measured is the service, not the account.
+    // No limits of an account: the service is measured, not the account.
     athenaQuotas: false,
   });
   const athena = new AthenaClient({

@@ -52,7 +52,7 @@ async function bytesByGzip(file: Buffer): Promise<number> {
   return bytes;
 }
 
-/** Zips it; resolves to the bytes, and the seconds of processor time: of time, others take their part. */
+/** Zips the file; resolves to its bytes and the seconds of processor time, which other processes don't change. */
 async function zip(file: Buffer, level: number) {
   const before = process.cpuUsage();
   const bytes = await bytesIn(gzipped(chunksOf(file), level));

@@ -13,9 +13,9 @@ export interface Pulled {
   doneMs?: number;
   /** Answers by status. */
   readonly answers: Map<number, number>;
-  /** Requests of the service. */
+  /** Requests to the service. */
   requests: number;
-  /** 5xx that said nothing of when to come again. */
+  /** Answers 5xx without `Retry-After`. */
   dishonest: number;
 }
 
@@ -37,8 +37,8 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Pulls one report as `curl -L --retry` does: follows redirects; after a 429 or a 5xx, waits for as long as the answer says
- * and begins anew. Gives up when the time that a job has is over.
+ * Pulls one report as `curl -L --retry` does: follows redirects; after a 429 or a 5xx, waits for as long as the answer
+ * says and begins anew. Gives up when the time that a job has is over.
  */
 export async function pull(
   time: VirtualTime,

@@ -1,6 +1,6 @@
 /**
- * The least time in which anybody could deliver these reports, whatever they do: by counting what has to pass through
- * each narrow place. It uses nothing of the simulation, nor of the service.
+ * The least time in which any service could deliver these reports: computed from what has to pass through each
+ * bottleneck, without the simulation and without the service.
  */
 export interface Demand {
   /** In seconds. */
@@ -17,7 +17,7 @@ export interface NarrowPlaces {
   readonly requestsAtOnce: number;
 }
 
-/** The reason that binds, and the second before which the last report can't be there. */
+/** The second before which the last report can't be there, and the bottleneck that is the reason. */
 export interface LowerBound {
   readonly seconds: number;
   readonly because: string;
@@ -45,8 +45,8 @@ export function lowerBound(demands: readonly Demand[], places: NarrowPlaces): Lo
 }
 
 /**
- * When the last report is there by a queue in order of arrival that loses no moment: what anybody can do who does not know
- * beforehand how long a query takes. In seconds.
+ * When the last report is there if queries run in order of arrival and no slot is ever idle: the best that is possible
+ * without knowing beforehand how long a query takes. In seconds.
  */
 export function inOrderOfArrival(
   demands: readonly Demand[],

@@ -31,14 +31,14 @@ export interface ModelledAthena {
   readonly calls: Map<string, number>;
 }
 
-/** How long a call takes, in milliseconds, and after its result a query's end is shown. Assumed. */
+/** How long a call takes, and how long after its result a query's end is shown, in milliseconds. Assumed. */
 const CALL_MS = [30, 90] as const;
 const SHOWN_AFTER_MS = 100;
 
-/** Of a report's result: published while the caller waits. */
+/** The size of each result: small enough to be published while the caller waits. */
 const RESULT_BYTES = 200_000;
 
-/** Athena by its protocol and its quotas: queries are run in their order, so many at a time, for as long as is planned. */
+/** Athena's protocol and quotas: it runs queries in their order, so many at a time, each for as long as planned. */
 export function modelledAthena(
   time: VirtualTime,
   { athena: quotas }: Pick<Quotas, 'athena'>,
@@ -83,7 +83,7 @@ export function modelledAthena(
     }
     const id = `q${queries.size + 1}`;
     byToken.set(token, id);
-    // The placement that a report is filtered by names it.
+    // Each report filters by its own id as `PlacementId`: that names it.
     queries.set(id, { report: Number(input.ExecutionParameters?.at(-1)), submittedAt: time.now() });
     queue.push(id);
     runNext();

@@ -16,7 +16,7 @@ interface Stored {
   readonly lastModified: number;
 }
 
-/** How long S3 takes, in milliseconds: from this to that, evenly. Assumed, by what is seen within a region. */
+/** How long S3 takes, in milliseconds: evenly distributed from the first to the second. Assumed, as within a region. */
 const READ_MS = [12, 40] as const;
 const WRITE_MS = [25, 80] as const;
 

@@ -141,7 +141,7 @@ export function modelledService(
   };
 }
 
-/** AWS WAF's limit for each address; each partner has one of its own. */
+/** AWS WAF's limit for each address; each partner has an address of its own. */
 function addressLimit(limit: number, now: () => number): (address: number) => boolean {
   const seen = new Map<number, Map<number, number>>();
   return (address) => {
@@ -150,7 +150,7 @@ function addressLimit(limit: number, now: () => number): (address: number) => bo
     seen.set(address, counts);
     for (const old of counts.keys()) if ((step - old) * FIREWALL_STEP_MS >= FIREWALL_MS) counts.delete(old);
     counts.set(step, (counts.get(step) ?? 0) + 1);
-    // What is counted is seen at the end of a step.
+    // AWS WAF sees a step's requests only when the step has ended.
     const counted = [...counts].reduce((sum, [at, count]) => sum + (at < step ? count : 0), 0);
     return counted < limit;
   };

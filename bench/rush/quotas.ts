@@ -1,4 +1,4 @@
-/** What an account may do at a time. Each figure is AWS's, cited where it is set, or an assumption that says so. */
+/** The limits of an account. Each figure is AWS's, cited where it is set, or an assumption that says so. */
 export interface Quotas {
   /** API Gateway: of the stage, and of the account. */
   readonly gateway: Rate;
@@ -44,7 +44,7 @@ const COMMON = {
   s3: { reads: { perSecond: 5_500, burst: 5_500 }, writes: { perSecond: 3_500, burst: 3_500 } },
 } as const;
 
-/** By the stage's own settings. */
+/** The limits that the stage sets itself. */
 export interface StageLimits {
   readonly throttling: { readonly requestsPerSecond: number; readonly burst: number };
   readonly maxRequestsPerAddress: number;
@@ -58,7 +58,7 @@ export const grownAccount = ({ throttling, maxRequestsPerAddress }: StageLimits)
   concurrentExecutions: 1_000,
 });
 
-/** An account of today: Lambda Developer Guide, "Lambda quotas", says that new accounts have less; 10 is what is seen. */
+/** A new account. Lambda Developer Guide, "Lambda quotas", says that new accounts have less; 10 has been seen. */
 export const newAccount = (limits: StageLimits): Quotas => ({
   ...grownAccount(limits),
   concurrentExecutions: 10,

@@ -7,7 +7,7 @@ import type { Quotas } from './quotas.ts';
 import { takeOverTime } from './virtual-time.ts';
 import type { PlannedReport } from './workload.ts';
 
-/** The day of the rush. */
+/** When the rush begins: 06:00 UTC. */
 export const SIX = Date.UTC(2026, 1, 2, 6);
 const TODAY = Date.UTC(2026, 1, 2);
 
@@ -31,7 +31,10 @@ export interface Outcome {
   readonly tokens: number;
 }
 
-/** Plays a rush in time that is computed. Takes the process's clock for good: one after another is fine, nothing else is. */
+/**
+ * Simulates a rush in virtual time. The process's clock is replaced for good: after this, the process may only run
+ * further simulations, one after another.
+ */
 export async function simulate({ reports, quotas, settings, seed, untilMs }: Simulation): Promise<Outcome> {
   const time = takeOverTime(SIX, seed);
   const s3 = modelledS3(time, quotas);

@@ -1,6 +1,6 @@
 /**
- * Time that is computed and not waited for. It takes the place of the process's clock, its timers and its dice, so that
- * the service's own code runs in it unchanged: hence each simulation has a process of its own.
+ * Virtual time: computed, not waited for. It replaces the process's clock, timers and random numbers, so that the
+ * service's own code runs in it unchanged. For that reason each simulation has a process of its own.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
@@ -56,7 +56,7 @@ function timers() {
   };
 }
 
-/** Numbers from 0 to 1 that look drawn and are the same for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function dice(seed: number): () => number {
   let state = seed;
   return () => {

@@ -21,7 +21,10 @@ export interface WorkloadShape {
   readonly reportsWithinMs: number;
 }
 
-/** Half of the queries take longer than this; by the median of docs/decisions/0030-the-first-answer-within-eight-seconds.md, and a heavier tail. */
+/**
+ * Half of the queries take longer than this: the median of
+ * docs/decisions/0030-the-first-answer-within-eight-seconds.md. Long queries are more frequent here.
+ */
 const MEDIAN_MS = 4_000;
 const SIGMA = 1.2;
 const LONGEST_MS = 240_000;
@@ -30,7 +33,7 @@ const SHORTEST_MS = 600;
 /** Reports of a day, of a week and of 32 days, as `docs/deploy.md` assumes for its costs. */
 const daysOf = (draw: number): number => (draw < 0.8 ? 1 : draw < 0.95 ? 7 : 32);
 
-/** Jobs of many partners that begin at six, and pull reports of which few take very long. The same for the same seed. */
+/** Plans jobs of many partners that begin at six. A few of their reports take very long. The same for the same seed. */
 export function planRush(
   { partners, reportsEach, jobsWithinMs, reportsWithinMs }: WorkloadShape,
   seed: number,

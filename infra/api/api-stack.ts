@@ -26,7 +26,7 @@ export interface ApiStackProps extends StackProps {
   readonly release: Release;
 }
 
-/** What answers requests. It holds no data: it can be deleted and deployed anew, though API Gateway's address changes. */
+/** What answers requests. It holds no data: it can be deleted and deployed anew, but API Gateway's address changes. */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     const { stage, names, bucketNames, tokenIssuer, probeClient, release, ...stackProps } = props;
