@@ -239,7 +239,7 @@ export function readStage(name: string, input: unknown): Stage {
   ];
   if (!result.success || faults.length > 0)
     throw new SetupFault(
-      `Stage "${name}" is incomplete or wrong. Mend it in stages.ts (docs/deploy.md, "Stages of your own").\n` +
+      `Stage "${name}" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").\n` +
         faults.join('\n'),
     );
   return { name, ...result.output };

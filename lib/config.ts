@@ -91,7 +91,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const result = v.safeParse(environment, env);
   if (!result.success) {
     const faults = result.issues.map(({ message, path }) => `${path?.[0].key}: ${message}`);
-    throw new Error(`The environment is incomplete.\n${faults.join('\n')}`);
+    throw new Error(`The environment is incomplete or wrong.\n${faults.join('\n')}`);
   }
   const values = result.output;
   const claims = values[ENV.companyClaims];

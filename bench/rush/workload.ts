@@ -23,7 +23,7 @@ export interface WorkloadShape {
 
 /**
  * Half of the queries take longer than this: the median of
- * docs/decisions/0030-the-first-answer-within-eight-seconds.md. There are more long queries than there.
+ * docs/decisions/0030-the-first-answer-within-eight-seconds.md. Long queries are more frequent here.
  */
 const MEDIAN_MS = 4_000;
 const SIGMA = 1.2;

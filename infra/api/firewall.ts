@@ -20,7 +20,8 @@ export class Firewall extends Construct {
       rules: firewallRules(maxRequestsPerAddress),
       customResponseBodies: { ...responseBodies },
       visibilityConfig: visibility(name),
-      // Samples of requests can be read in the console: without tokens and query values, as in our own logs.
+      // Samples of requests can be read in the console: without tokens and query values, as in our own logs. AWS WAF
+      // can't leave out the path, which in the waiting room holds a ticket.
       dataProtectionConfig: {
         dataProtections: [
           { action: 'SUBSTITUTION', field: { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization'] } },

@@ -7,7 +7,7 @@ import { type StageMetrics, sumOf } from './metrics.ts';
 export interface AlarmDefinition {
   readonly name: string;
   /** What it means for partners: the first sentence that whoever is woken by the alarm reads. */
-  readonly suffering: string;
+  readonly impact: string;
   /** Of its entry in `docs/runbook.md`. */
   readonly anchor: string;
   readonly metric: IMetric;
@@ -33,8 +33,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
   return [
     {
       name: 'reports-are-slow',
-      suffering:
-        'One request in twenty takes 20 seconds or more: partners wait, and their clients may give up.',
+      impact: 'One request in twenty takes 20 seconds or more: partners wait, and their clients may give up.',
       anchor: 'reports-are-slow',
       metric: metrics.gateway('Latency', { statistic: 'p95' }),
       threshold: SLOW_MS,
@@ -43,7 +42,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'queries-fail',
-      suffering: 'Athena fails or cancels queries: each is a report that a partner does not get.',
+      impact: 'Athena fails or cancels queries: each is a report that a partner does not get.',
       anchor: 'queries-fail',
       metric: metrics.own('failedQueries', QUARTER),
       threshold: 3,
@@ -52,8 +51,8 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'engine-is-saturated',
-      suffering:
-        'Partners are answered 503: Athena throttles the service, or takes too long over its queries.',
+      impact:
+        'Partners are answered 503: AWS throttles the service, queries take too long, or a partner asks for more at a time than its share.',
       anchor: 'engine-is-saturated',
       metric: metrics.own('unavailable', QUARTER),
       threshold: 3,
@@ -62,7 +61,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'functions-are-throttled',
-      suffering: 'The account runs as many functions as it may: partners are answered 500 or 502 at once.',
+      impact: 'The account runs as many functions as it may: partners are answered 500 or 502 at once.',
       anchor: 'functions-are-throttled',
       metric: sumOf(throttles, 'throttled invocations'),
       threshold: 1,
@@ -71,7 +70,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'requests-are-throttled',
-      suffering: 'Partners are answered 429: they ask for more than the stage allows them.',
+      impact: 'Partners are answered 429: they ask for more than the stage allows them.',
       anchor: 'requests-are-throttled',
       metric: metrics.answers('throttled'),
       threshold: 20,
@@ -80,7 +79,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'callers-are-refused',
-      suffering:
+      impact:
         'One request in four is answered 401 or 403: partners lose their access, or somebody tries to get in.',
       anchor: 'callers-are-refused',
       metric: metrics.refusedShare(QUARTER.period, LEAST_REQUESTS),
@@ -90,7 +89,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'large-reports-fail',
-      suffering:
+      impact:
         'A report too large to publish at once was given up after three tries: its partner was told so.',
       anchor: 'large-reports-fail',
       metric: metrics.lambda(abandon.name, 'Invocations', QUARTER),
@@ -100,7 +99,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'publishing-fails',
-      suffering: 'Publishing a large report failed three times in an hour: partners wait long for theirs.',
+      impact: 'Publishing a large report failed three times in an hour: partners wait long for theirs.',
       anchor: 'large-reports-fail',
       metric: metrics.lambda(publish.name, 'Errors', { period: Duration.hours(1) }),
       threshold: 3,
@@ -109,8 +108,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'much-is-scanned',
-      suffering:
-        'Queries read more than is usual in an hour: partners notice nothing, but Athena costs more.',
+      impact: 'Queries read more than is usual in an hour: partners notice nothing, but Athena costs more.',
       anchor: 'much-is-scanned',
       metric: metrics.scannedInAnHour(),
       threshold: gigabytesScannedPerHour * 1_000_000_000,

@@ -9,7 +9,7 @@ const BUDGET = 0.005;
  */
 export interface BurnRate {
   readonly name: string;
-  readonly suffering: string;
+  readonly impact: string;
   /** Of requests that are answered 5xx, in either window. */
   readonly share: number;
   readonly windows: readonly [BurnWindow, BurnWindow];
@@ -25,7 +25,7 @@ interface BurnWindow {
 export const burnRates: readonly BurnRate[] = [
   {
     name: 'reports-fail-fast',
-    suffering: 'One request in fourteen is answered 5xx, for an hour: partners do not get their reports.',
+    impact: 'One request in fourteen is answered 5xx, for an hour: partners do not get their reports.',
     share: 14.4 * BUDGET,
     windows: [
       { period: Duration.hours(1), leastRequests: 20 },
@@ -34,7 +34,7 @@ export const burnRates: readonly BurnRate[] = [
   },
   {
     name: 'reports-fail-slowly',
-    suffering:
+    impact:
       'One request in thirty-three is answered 5xx, for six hours: some partners do not get their reports.',
     share: 6 * BUDGET,
     windows: [

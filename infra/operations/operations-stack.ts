@@ -46,9 +46,9 @@ export class OperationsStack extends Stack {
 
     const topic = makeAlarmTopic(this, `${names.service}-alarms`, email);
     const tell = new SnsAction(topic);
-    const naming = ({ name, suffering, anchor }: Pick<AlarmDefinition, 'name' | 'suffering' | 'anchor'>) => ({
+    const naming = ({ name, impact, anchor }: Pick<AlarmDefinition, 'name' | 'impact' | 'anchor'>) => ({
       alarmName: `${names.service}-${name}`,
-      alarmDescription: `${suffering} What to do: ${stage.runbookUrl}#${anchor}`,
+      alarmDescription: `${impact} What to do: ${stage.runbookUrl}#${anchor}`,
     });
     const entries = [
       ...alarmList(metrics, gigabytesScannedPerHour),

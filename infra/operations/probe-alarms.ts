@@ -8,7 +8,7 @@ export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmD
   return [
     {
       name: 'probe-gets-no-report',
-      suffering: 'A report, pulled as a partner pulls it, did not come three times in a row.',
+      impact: 'A report, pulled as a partner pulls it, did not come three times in a row.',
       anchor: 'probe-gets-no-report',
       metric: metrics.own('probePulled', { period, statistic: 'Minimum' }),
       rings: 'below',
@@ -18,7 +18,7 @@ export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmD
     },
     {
       name: 'no-data-came',
-      suffering: 'A report of yesterday has no rows: partners get empty reports.',
+      impact: 'A report of yesterday has no rows: partners get empty reports.',
       anchor: 'no-data-came',
       metric: metrics.own('probeRows', { period: Duration.hours(1), statistic: 'Minimum' }),
       rings: 'below',

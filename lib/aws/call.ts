@@ -25,7 +25,7 @@ export async function call<T>(
   send: (signal: AbortSignal) => Promise<T>,
   longestTryMs = LONGEST_TRY_MS,
 ): Promise<T> {
-  let telling: AwsCallFailed | undefined;
+  let mostInformative: AwsCallFailed | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const signal = AbortSignal.timeout(Math.max(1, Math.min(longestTryMs, until - Date.now())));
     try {
@@ -37,8 +37,8 @@ export async function call<T>(
       if (!signal.aborted && !mayPass(error)) throw failure;
       const pause = pauseMs * (0.5 + Math.random() / 2);
       // Keep AWS's last answer as the cause: it says more than that the last try ran out of time.
-      telling = failure.httpStatus === undefined ? (telling ?? failure) : failure;
-      if (Date.now() + pause >= until) throw overloaded(telling);
+      mostInformative = failure.httpStatus === undefined ? (mostInformative ?? failure) : failure;
+      if (Date.now() + pause >= until) throw overloaded(mostInformative);
       await delay(pause);
     }
   }

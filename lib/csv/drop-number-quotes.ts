@@ -125,7 +125,7 @@ export function numberQuotes(isNumber: readonly boolean[]): NumberQuotes {
     },
 
     end() {
-      if (inHeader) throw new NotEngineCsv('it ends before its first row', offset, reached.column);
+      if (inHeader) throw new NotEngineCsv('it ends within its header', offset, reached.column);
       if (reached.state !== BEFORE_VALUE || reached.column !== 0)
         throw new NotEngineCsv('it ends within a row', offset, reached.column);
     },

@@ -62,7 +62,7 @@ export function dataState(listing: LakeListing, folder: string): DataState {
     version: digest(days.map(({ day, version }) => [day, version])),
     trace: digest(
       inOrder(listing)
-        .filter(({ key }) => tells(key.slice(folder.length)))
+        .filter(({ key }) => countsForTrace(key.slice(folder.length)))
         .map(({ key, etag, bytes, lastModified }) => [key, etag, bytes, lastModified]),
     ),
     listedAt: listing.listedAt,
@@ -84,7 +84,7 @@ const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
 
 /** Whether an object counts for the trace: files, folders and markers do, a writer's hidden working files don't. */
-const tells = (path: string): boolean =>
+const countsForTrace = (path: string): boolean =>
   path.endsWith('/') || path.endsWith(`/${SUCCESS_MARKER}`) || isFile(path);
 
 /** Half of SHA-256 in hexadecimal: enough that no two states of a lake share it. */

@@ -35,7 +35,7 @@ const INLINE_TRY_MS = 5_000;
 
 /**
  * How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes.
- * Later than that, whatever should have told of its end has failed too.
+ * Later than that, it counts as given up.
  */
 const LONGEST_PUBLICATION_MS = 50 * 60_000;
 

@@ -27,7 +27,7 @@ export async function takeShare(run: Run, after: string | undefined): Promise<bo
     const held = readLeases(stored);
     let verdict = judgeShare(held, lease, most);
     // The records of the leases are read only where it matters: a client below its limit costs no such reads.
-    if (verdict.next === 'wait') verdict = judgeShare(await underWay(run, held), lease, most);
+    if (verdict.next === 'wait') verdict = judgeShare(await leasesUnderWay(run, held), lease, most);
     if (verdict.next !== 'take') return verdict.next === 'start';
     const document: ShareRecord = { form: 1, leases: [...verdict.leases] };
     const written = stored
@@ -41,7 +41,7 @@ export async function takeShare(run: Run, after: string | undefined): Promise<bo
 }
 
 /** Those of a client's leases whose queries have not ended. */
-async function underWay(
+async function leasesUnderWay(
   { backends: { results }, wanted: { client } }: Run,
   held: readonly Lease[],
 ): Promise<Lease[]> {

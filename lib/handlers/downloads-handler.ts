@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { NoSuchDownload } from '../answers/problem.ts';
 import { readTicket, updateTicket } from '../delivery/ticket.ts';
-import { judgeRecord, type Verdict } from '../partners/whose-rows.ts';
+import { type Verdict, verdictOnPartner } from '../partners/whose-rows.ts';
 import { reportOf } from '../report/catalogue.ts';
 import { parseRequest } from '../report/parse-request.ts';
 import type { Entitlement } from '../report/row-predicates.ts';
@@ -42,7 +42,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       // There is no token here: without a register, the ticket opens what its token opened.
       const verdict: Verdict =
         dependencies.config.entitlements.by === 'partners'
-          ? judgeRecord(await register.find(ticket.client), report)
+          ? verdictOnPartner(await register.find(ticket.client), report)
           : { state: 'entitled', entitlement: given };
       noteCaller(facts, verdict);
       if (verdict.state === 'refused') throw new NoSuchDownload();

@@ -16,8 +16,7 @@ export const headers = (scope: string): Part => ({
     schema: { type: 'string', enum: Object.values(CACHE_STATUS) },
   },
   'Content-Encoding': {
-    description:
-      'There where the `Accept-Encoding` of the request that was answered with its URL admits gzip.',
+    description: 'Present if the request that was answered with this file’s URL accepts gzip.',
     schema: { type: 'string', enum: ['gzip'] },
   },
   Vary: {

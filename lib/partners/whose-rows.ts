@@ -51,12 +51,12 @@ export async function whoseRows(
       return verdictOf(rule && byClaims(rule));
     }
     case 'partners':
-      return judgeRecord(client === undefined ? undefined : await register.find(client), report);
+      return verdictOnPartner(client === undefined ? undefined : await register.find(client), report);
   }
 }
 
 /** What a record of the register opens of a report. */
-export function judgeRecord(record: PartnerRecord | undefined, report: Report): Verdict {
+export function verdictOnPartner(record: PartnerRecord | undefined, report: Report): Verdict {
   if (!record) return { state: 'refused', refusal: 'unknown-client' };
   const { name: partner, active } = record;
   if (!active) return { partner, state: 'refused', refusal: 'inactive-client' };

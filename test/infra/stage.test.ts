@@ -12,7 +12,7 @@ describe('the stages that come with the product', () => {
     expect(chooseStage(stages, 'dev')).toMatchObject({ name: 'dev', keepData: false });
     expect(() => chooseStage(stages, 'prod')).toThrow(
       [
-        'Stage "prod" is incomplete or wrong. Mend it in stages.ts (docs/deploy.md, "Stages of your own").',
+        'Stage "prod" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
         'alarms.email: expected an address: without one, nobody is told of an alarm',
         'runbookUrl: expected the URL at which who is woken by an alarm can read docs/runbook.md',
       ].join('\n'),
@@ -153,7 +153,7 @@ describe('readStage', () => {
   ])('names the fault of %s', (_, change, fault) => {
     const input = Object.keys(change).length === 0 ? {} : { ...newAccount, ...change };
     expect(() => readStage('test', input)).toThrow(
-      `Stage "test" is incomplete or wrong. Mend it in stages.ts (docs/deploy.md, "Stages of your own").\n${fault}`,
+      `Stage "test" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").\n${fault}`,
     );
   });
 
@@ -161,7 +161,7 @@ describe('readStage', () => {
     const { keepData: _, ...rest } = newAccount;
     expect(() => readStage('Test_1', { ...rest, maxRequestsPerAddress: 1 })).toThrow(
       [
-        'Stage "Test_1" is incomplete or wrong. Mend it in stages.ts (docs/deploy.md, "Stages of your own").',
+        'Stage "Test_1" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
         'its name: expected at most 16 lower case letters, digits and hyphens',
         'keepData: Invalid key: Expected "keepData" but received undefined',
         'maxRequestsPerAddress: Invalid value: Expected >=10 but received 1',

@@ -114,9 +114,9 @@ describe('retypeCsv', () => {
   });
 
   it.each([
-    ['is empty', '', 'it ends before its first row', 0, 1],
-    ['ends within its header', '"w","x","y', 'it ends before its first row', 10, 3],
-    ['has a header without an end', `"${'x'.repeat(70_000)}`, 'it ends before its first row', 70_001, 1],
+    ['is empty', '', 'it ends within its header', 0, 1],
+    ['ends within its header', '"w","x","y', 'it ends within its header', 10, 3],
+    ['has a header without an end', `"${'x'.repeat(70_000)}`, 'it ends within its header', 70_001, 1],
     ['has a header without quotes', 'w,x,y,z\n', 'a name without quotes', 0, 1],
     ['has a name that is empty', '"w",,"y","z"\n', 'a name without quotes', 4, 2],
     ['has a header with a column too few', '"w","x","y"\n', TOO_FEW, 11, 3],

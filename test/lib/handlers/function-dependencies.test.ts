@@ -35,7 +35,7 @@ beforeEach(() => {
 describe('functionDependencies', () => {
   it('reads the configuration, and refuses to start where it is incomplete', () => {
     expect(functionDependencies(ENVIRONMENT).config.lake).toEqual({ bucket: 'events', prefix: 'warehouse/' });
-    expect(() => functionDependencies({})).toThrow('The environment is incomplete.');
+    expect(() => functionDependencies({})).toThrow('The environment is incomplete or wrong.');
   });
 
   it('works on the bucket, the database, the workgroup and the lake that it names', async () => {
