@@ -11,7 +11,7 @@ import { buildPage } from '../page/build-page.ts';
 const root = join(import.meta.dirname, '..');
 
 /** The smaller a function's bundle, the sooner the function starts: a larger one than this needs a reason. */
-const MOST_BYTES = 480_000;
+const MAX_BYTES = 480_000;
 
 /**
  * Writes `<folder>/<function>/index.mjs` and its map for every function, and the page's files beside the function that
@@ -29,7 +29,7 @@ export function bundleFunctions(
   });
   const code = written.filter(({ file }) => file.endsWith('.mjs'));
   for (const { file, bytes } of code)
-    if (bytes > MOST_BYTES) throw new Error(`${file} is larger than ${MOST_BYTES / 1000} kB`);
+    if (bytes > MAX_BYTES) throw new Error(`${file} is larger than ${MAX_BYTES / 1000} kB`);
   const files = buildPage(join(folder, 'page/files'));
   return [...code, ...files.map(({ name, bytes }) => ({ file: `page/files/${name}`, bytes }))];
 }

@@ -50,7 +50,7 @@ const environment = v.object({
   [ENV.athenaDatabase]: text,
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
-  /** How long one request waits for its query. API Gateway ends a request at 29 s. */
+  /** The longest that a request waits for its query; the first one waits less. API Gateway ends a request at 29 s. */
   [ENV.queryWaitMs]: v.optional(whole(100, 25_000), '25000'),
   /** A query that takes longer than this is stopped. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
@@ -61,7 +61,7 @@ const environment = v.object({
   [ENV.listingSeconds]: v.optional(whole(0, 3_600), '0'),
   /** The workgroup's limit for one query; 0 where it is not known. */
   [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
-  /** How many queries may be under way that were started for one client; 0: any number. */
+  /** How many queries of one client may be under way; 0: any number. A stage always sets it, to `underWayPerPartner`. */
   [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),

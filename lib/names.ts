@@ -48,7 +48,10 @@ export const DOWNLOAD_CORS = {
   maxAgeSeconds: 7_200,
 } as const;
 
-/** For how many days the results bucket keeps what it holds. All of it can be made again from the events. */
+/**
+ * For how many days the results bucket keeps reports and what they are made of. All of it can be made again from the
+ * events. What is kept for less time, `infra/data/results-bucket.ts` says.
+ */
 export const REPORT_KEPT_DAYS = 7;
 
 /** Where things lie in the results bucket. */

@@ -18,7 +18,7 @@ export type ListingCache = Map<string, LakeListing>;
 const FORBIDDEN = 403;
 
 /** If one page doesn't hold a window of up to so many days, each day is listed by a call of its own, all at once. */
-const MOST_AT_ONCE = 33;
+const MAX_AT_ONCE = 33;
 
 /**
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
@@ -99,7 +99,7 @@ export function s3Lake(
         const ofDays = (found: readonly LakeObject[]) =>
           found.filter(({ key }) => days.some((day) => key.startsWith(day)));
         const all =
-          !isWhole && days.length <= MOST_AT_ONCE
+          !isWhole && days.length <= MAX_AT_ONCE
             ? (await Promise.all(days.map((day) => everyPage(bucket, day)))).flat()
             : ofDays(
                 isWhole

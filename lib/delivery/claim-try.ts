@@ -17,10 +17,13 @@ export interface ClaimedTry {
  * Athena remembers tokens for a time that it doesn't document. After so many tries of one request, the next one's token
  * is made of a random id, so that Athena can't answer it with an old execution.
  */
-const MOST_REMEMBERED = 3;
+const MAX_REMEMBERED = 3;
 
-/** How many tries one request may start. If none of them left a result that can be read, something is broken. */
-const MOST_TRIES = 6;
+/**
+ * How many tries one request may start. If none of them left a result that can be read, something is broken. Whether a
+ * failed query is tried again, `judge-execution.ts` decides.
+ */
+const MAX_TRIES = 6;
 
 /**
  * Claims an order's next try before the engine is called: of many requests at one time, only one calls it.
@@ -39,11 +42,11 @@ export async function claimNext(
 ): Promise<ClaimedTry | undefined> {
   const { data, order, terms } = run;
   if (Date.now() >= terms.giveUpAt) throw tookTooLong();
-  if (run.starts >= MOST_TRIES) throw new Error(`none of ${MOST_TRIES} queries left a result`);
+  if (run.starts >= MAX_TRIES) throw new Error(`none of ${MAX_TRIES} queries left a result`);
   const record: OpenRecord = {
     form: 1,
     state: 'starting',
-    token: tokenOf(order, data.trace, run.starts >= MOST_REMEMBERED ? randomUUID() : after),
+    token: tokenOf(order, data.trace, run.starts >= MAX_REMEMBERED ? randomUUID() : after),
     trace: data.trace,
     askedUntil: terms.waitUntil,
     claim: randomUUID(),
@@ -121,7 +124,7 @@ export function isRemembered(
   execution: Execution,
   startedAt: number | undefined,
 ): boolean {
-  if (starts > MOST_REMEMBERED || !('completedAt' in execution)) return false;
+  if (starts > MAX_REMEMBERED || !('completedAt' in execution)) return false;
   const since = execution.state === 'cut-off' ? startedAt : followsSince;
   return since !== undefined && execution.completedAt < since - CLOCK_SKEW_MS;
 }

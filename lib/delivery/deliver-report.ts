@@ -31,7 +31,7 @@ export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 const TAKE_OVER_MS = 1_000;
 
 /** How often a request looks at the lake again because files changed under its query. */
-const MOST_MOVES = 3;
+const MAX_MOVES = 3;
 
 /**
  * Gets a report ready, as far as that can be done by the time at which the request must be answered
@@ -99,7 +99,7 @@ async function step(run: Run): Promise<Delivery | undefined> {
       if (Date.now() >= terms.waitUntil) return waiting(run, verdict.record.token);
       return watch(run, stored, verdict.record);
     case 'look-again':
-      if (run.moves >= MOST_MOVES) throw dataKeepMoving();
+      if (run.moves >= MAX_MOVES) throw dataKeepMoving();
       await lookAgain(run);
       return undefined;
     case 'deliver':

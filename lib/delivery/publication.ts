@@ -53,7 +53,7 @@ const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${exec
  * What the publishing function zips within its 15 minutes, with the plain file after it. A larger report is given
  * plain to everyone.
  */
-const MOST_ZIPPED_BYTES = 20 * 1024 ** 3;
+const MAX_ZIPPED_BYTES = 20 * 1024 ** 3;
 
 /**
  * Streams a large result into both of the report's files, the zipped one first: once the plain one is there, every
@@ -65,7 +65,7 @@ export async function publishLarge(results: ResultsBucket, wanted: Publication):
   const result = await results.openResult(wanted.location);
   if (!result) return false;
   const zipped = zippedKey(wanted.key);
-  if (result.bytes > MOST_ZIPPED_BYTES || (await results.head(zipped)))
+  if (result.bytes > MAX_ZIPPED_BYTES || (await results.head(zipped)))
     return publish(results, wanted, result, Number.POSITIVE_INFINITY);
   return (
     (await publish(results, wanted, result, Number.POSITIVE_INFINITY, 'gzip')) &&

@@ -1,7 +1,10 @@
 import type { CacheStatus, DeliveryFacts } from '../delivery/delivery.ts';
 import type { Refusal } from '../partners/whose-rows.ts';
 
-/** What one line of the log may say beside the fixed facts: an allow-list by construction. */
+/**
+ * What a request's line of the log may say beside what `request-log.ts` always writes. Nothing else is ever written: it
+ * is an allow-list.
+ */
 export interface LoggedFacts extends DeliveryFacts {
   report?: string;
   /** The token's client id. */

@@ -8,7 +8,7 @@ export interface Register {
   find(client: string): Promise<PartnerRecord | undefined>;
 }
 
-/** For how long a function keeps a record that it has read: a partner that is removed is refused only after that. */
+/** For how long a function keeps a record that it has read. For at most so long, it lets in a partner that was removed. */
 export const RECORD_KEPT_MS = 60_000;
 
 /** Where a client's record lies: only somebody who knows the client's id can find it. */

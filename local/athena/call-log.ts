@@ -13,18 +13,18 @@ export interface CallLog {
   calls(): readonly AthenaCall[];
 }
 
-const MOST_KEPT = 100_000;
+const MAX_KEPT = 100_000;
 
 export function createCallLog(): CallLog {
   let calls: AthenaCall[] = [];
   return {
     note(operation, input) {
       const call: AthenaCall = { operation, at: Date.now(), ...queryOf(input) };
-      if (calls.length >= 2 * MOST_KEPT) calls = calls.slice(-MOST_KEPT);
+      if (calls.length >= 2 * MAX_KEPT) calls = calls.slice(-MAX_KEPT);
       calls.push(call);
       return call;
     },
-    calls: () => calls.slice(-MOST_KEPT),
+    calls: () => calls.slice(-MAX_KEPT),
   };
 }
 

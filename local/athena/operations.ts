@@ -6,7 +6,7 @@ import type { Operation } from './protocol.ts';
 import { parseStartRequest } from './start-request.ts';
 
 /** Athena's page size. No further pages are served here. */
-const MOST_LISTED = 50;
+const MAX_LISTED = 50;
 
 const idInput = v.object({ QueryExecutionId: v.string() });
 
@@ -25,7 +25,7 @@ export const athenaOperations = (
     QueryExecutionId: executions.start(parseStartRequest(input, workgroup)).id,
   }),
   GetQueryExecution: (input) => ({ QueryExecution: executionDocument(executions.find(idOf(input))) }),
-  ListQueryExecutions: () => ({ QueryExecutionIds: executions.latest(MOST_LISTED).map(({ id }) => id) }),
+  ListQueryExecutions: () => ({ QueryExecutionIds: executions.latest(MAX_LISTED).map(({ id }) => id) }),
   StopQueryExecution: (input) => {
     executions.stop(idOf(input));
     return {};

@@ -98,7 +98,7 @@ export async function listObjects(ctx: Context, objects: Listable): Promise<void
 }
 
 /** After so many scans that differ, the last one is taken. */
-const MOST_SCANS = 10;
+const MAX_SCANS = 10;
 
 /**
  * Scans until two scans agree: a page of S3 shows the bucket at one moment, while folders are read one after another,
@@ -106,7 +106,7 @@ const MOST_SCANS = 10;
  */
 async function atOneMoment<T extends { readonly found: unknown }>(scan: () => Promise<T>): Promise<T> {
   let last = await scan();
-  for (let scans = 1; scans < MOST_SCANS; scans++) {
+  for (let scans = 1; scans < MAX_SCANS; scans++) {
     const next = await scan();
     if (JSON.stringify(next.found) === JSON.stringify(last.found)) return next;
     last = next;

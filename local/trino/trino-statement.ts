@@ -14,7 +14,7 @@ export interface Page {
 
 /** Statuses of a coordinator under load, or of its load balancer. The protocol tells the client to try again. */
 const TRY_AGAIN = [429, 502, 503, 504];
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 const PAUSE_MS = 100;
 
 const CANCEL_MS = 5_000;
@@ -52,7 +52,7 @@ async function call(url: string, init: RequestInit): Promise<Page> {
     const response = await fetch(url, init);
     if (response.ok) return JSON.parse(await response.text(), exactly) as Page;
     const reason = (await response.text()).trim().split('\n', 1)[0];
-    if (!TRY_AGAIN.includes(response.status) || tried === MOST_TRIES)
+    if (!TRY_AGAIN.includes(response.status) || tried === MAX_TRIES)
       throw new Error(`Trino answers ${response.status} ${reason}`);
     await pause(PAUSE_MS, undefined, init.signal ? { signal: init.signal } : {});
   }

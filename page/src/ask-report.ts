@@ -1,7 +1,7 @@
 import type { ReportProblem } from './reader-messages.ts';
 
 /** Browsers follow at most 20 redirects: eight minutes in the waiting room. Asking again joins the same report. */
-const MOST_ASKS = 4;
+const MAX_ASKS = 4;
 const WAITED_LONG_MS = 15_000;
 
 /** What the service, or the download host, answered instead of a report. */
@@ -30,7 +30,7 @@ export async function askReport(url: string, token: string): Promise<Response> {
     } catch (error) {
       if (error instanceof NoReport) throw error;
       // The browser does not say why it gave up. After a long wait, it was the number of redirects.
-      if (performance.now() - asked > WAITED_LONG_MS && ask < MOST_ASKS) continue;
+      if (performance.now() - asked > WAITED_LONG_MS && ask < MAX_ASKS) continue;
       throw new NoReport({
         title: 'No answer',
         detail:

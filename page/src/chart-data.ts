@@ -2,11 +2,11 @@ import type { Field } from '../../lib/report/catalogue.ts';
 import type { Cell } from './read-csv.ts';
 
 /** More lines than this can't be told apart: the rest is one line. */
-const MOST_SERIES = 7;
+const MAX_SERIES = 7;
 
 /** Beyond this many points, or values, the split by a dimension is given up: they would fill the memory. */
-const MOST_POINTS = 200_000;
-const MOST_VALUES = 20_000;
+const MAX_POINTS = 200_000;
+const MAX_VALUES = 20_000;
 
 export interface Column {
   readonly name: string;
@@ -85,7 +85,7 @@ export function chartGatherer(columns: readonly Column[]) {
         values.set(value === null ? null : owned(value), ofValue);
       }
       add(ofValue, at, cells);
-      if (values.size > MOST_VALUES || points > MOST_POINTS) {
+      if (values.size > MAX_VALUES || points > MAX_POINTS) {
         isTooManyValues = true;
         values.clear();
       }
@@ -104,7 +104,7 @@ export function chartGatherer(columns: readonly Column[]) {
       });
       const split = [...values].map(([value, sums]) => ({ value, sums, total: totalOf(sums, index) }));
       split.sort((a, b) => b.total - a.total);
-      const shown = split.length > MOST_SERIES + 1 ? split.slice(0, MOST_SERIES) : split;
+      const shown = split.length > MAX_SERIES + 1 ? split.slice(0, MAX_SERIES) : split;
       const rest = split.slice(shown.length);
       const series = shown.map(({ value, sums }) => seriesOf(value, sums));
       if (rest.length > 0)

@@ -10,7 +10,7 @@ import { newestDay, today } from './state.ts';
 export type DayState = 'final' | 'open' | 'unknown' | 'missing';
 
 /** The most days that the service tells of in one answer. */
-const MOST_DAYS = 400;
+const MAX_DAYS = 400;
 
 interface Told {
   readonly report: string;
@@ -30,7 +30,7 @@ export function stateOf(told: Told | undefined, report: string, day: string): Da
 
 /** Asks how the days of a report stand that the caller can see. If that fails, their states stay unknown. */
 export async function askDays(report: string): Promise<void> {
-  const first = addDays(today.value, 1 - MOST_DAYS);
+  const first = addDays(today.value, 1 - MAX_DAYS);
   const last = today.value;
   const query = new URLSearchParams({
     startInclusive: `${first}T00:00:00Z`,

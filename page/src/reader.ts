@@ -10,7 +10,7 @@ import type { ReaderAnswer, ReaderRequest, Reading } from './reader-messages.ts'
 const SHOWN_ROWS = 1_000;
 
 /** A larger file is not read: that would take minutes, and more memory than a phone has. */
-const MOST_BYTES = 256_000_000;
+const MAX_BYTES = 256_000_000;
 
 /** Pieces are put into a blob by so many bytes: a blob's bytes are not on the heap. */
 const BLOB_BYTES = 4_000_000;
@@ -105,7 +105,7 @@ async function readReport({ url, token, report, fields }: Extract<ReaderRequest,
         shown = [];
       } else tell({ kind: 'progress', reading: reading() });
     }
-    if ((totalBytes ?? bytes) > MOST_BYTES && rowCount >= SHOWN_ROWS) {
+    if ((totalBytes ?? bytes) > MAX_BYTES && rowCount >= SHOWN_ROWS) {
       await stream.cancel();
       return tell({ kind: 'too-large', reading: reading(), downloadUrl: response.url });
     }

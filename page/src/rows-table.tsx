@@ -11,7 +11,7 @@ const ROW_PX = 30;
 const SPARE_ROWS = 16;
 /** Rows come and go in steps of so many: most scrolling draws nothing anew. */
 const STEP_ROWS = 8;
-const MOST_WIDTH_CH = 44;
+const MAX_WIDTH_CH = 44;
 
 /** The first rows of a report, of which only those in sight are drawn. */
 export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cell[])[]; readonly run: Run }) {
@@ -45,7 +45,7 @@ export function RowsTable({ rows, run }: { readonly rows: readonly (readonly Cel
           (most, row) => Math.max(most, shownCell(row[index] ?? null, field).length),
           4,
         );
-        return Math.min(MOST_WIDTH_CH, Math.max(longest, name.length));
+        return Math.min(MAX_WIDTH_CH, Math.max(longest, name.length));
       }),
     [rows, run.fields],
   );

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { LaneFault, NoTools } from '../lane-fault.ts';
 
-const MOST_OUTPUT_BYTES = 16 * 1024 ** 2;
+const MAX_OUTPUT_BYTES = 16 * 1024 ** 2;
 
 /** Runs a tool to its end and resolves to all that it wrote. Rejects with NoTools if it is missing, with a LaneFault if it fails. */
 export async function runTool(tool: string, ...parameters: string[]): Promise<string> {
   try {
-    const { stdout, stderr } = await promisify(execFile)(tool, parameters, { maxBuffer: MOST_OUTPUT_BYTES });
+    const { stdout, stderr } = await promisify(execFile)(tool, parameters, { maxBuffer: MAX_OUTPUT_BYTES });
     return stdout + stderr;
   } catch (error) {
     const { code, stdout, stderr } = error as { code: unknown; stdout: string; stderr: string };

@@ -9,11 +9,11 @@ const ROW_GROUPS = 32;
 
 /** Smaller ones cost more in their footer than they save. DuckDB writes in steps of 2,048. */
 const LEAST_ROWS = 8_192;
-const MOST_ROWS = 122_880;
+const MAX_ROWS = 122_880;
 const STEP_ROWS = 2_048;
 
 const rowGroupRows = (rows: number): number =>
-  Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil(rows / ROW_GROUPS / STEP_ROWS) * STEP_ROWS));
+  Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil(rows / ROW_GROUPS / STEP_ROWS) * STEP_ROWS));
 
 /**
  * SQL for a day's records as they are stored: sorted by company, then by everything else, so that equal records give

@@ -30,7 +30,7 @@ export interface MemoryBucket extends ResultsBucket {
 const KEY = /^(athena|reports|orders|tickets|publications|abandoned|shares)\/./;
 
 /** More calls than any test needs: a guard against endless loops. */
-const MOST_CALLS = 10_000;
+const MAX_CALLS = 10_000;
 
 export function memoryBucket(): MemoryBucket {
   const objects = new Map<string, StoredObject>();
@@ -42,7 +42,7 @@ export function memoryBucket(): MemoryBucket {
     if (!KEY.test(key)) throw new Error(`unplanned key: ${key}`);
     const call = `${operation} ${key}`;
     calls.push(call);
-    if (calls.length > MOST_CALLS) throw new Error('unplanned: calls without end');
+    if (calls.length > MAX_CALLS) throw new Error('unplanned: calls without end');
     const index = hooks.findIndex((hook) => call.startsWith(hook.call));
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };

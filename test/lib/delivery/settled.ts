@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 
 /** More than any test means to take. */
-const MOST_STEPS = 20_000;
+const MAX_STEPS = 20_000;
 const LONGEST_MS = 1_000_000;
 
 /** Runs the fake clock from timer to timer until a promise settles; fails if it never does. */
@@ -13,7 +13,7 @@ export async function settled<T>(promise: Promise<T>): Promise<T> {
   promise.then(mark, mark);
   const from = Date.now();
   for (let steps = 0; !isDone; steps++) {
-    if (steps > MOST_STEPS || Date.now() > from + LONGEST_MS) throw new Error('it does not end');
+    if (steps > MAX_STEPS || Date.now() > from + LONGEST_MS) throw new Error('it does not end');
     await vi.advanceTimersToNextTimerAsync();
   }
   return promise;

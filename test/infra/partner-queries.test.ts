@@ -1,0 +1,70 @@
+import { expect, it, vi } from 'vitest';
+import { ONE_PARTNER, partnerQueries } from '../../infra/operations/partner-queries.ts';
+import { downloadsHandler } from '../../lib/handlers/downloads-handler.ts';
+import { reportHandler } from '../../lib/handlers/report-handler.ts';
+import { publisherReport } from '../../lib/report/catalogue.ts';
+import { downloadPath } from '../../lib/routes.ts';
+import type { Plan } from '../lib/delivery/memory-queries.ts';
+import { START } from '../lib/delivery/setting.ts';
+import { functionSetting, invoke, requestEvent } from '../lib/handlers/setting.ts';
+
+vi.mock('node:timers/promises', () => import('../fake-timers-promises.ts'));
+
+const PARAMETERS = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-01-03T00:00:00Z'],
+  'api-version': ['1.0'],
+};
+
+/** The fields of every line that a report's function and the waiting room write for these queries. */
+async function loggedFields(env: Record<string, string>, claims: object, plan: Plan = {}): Promise<string[]> {
+  vi.useFakeTimers({ now: START });
+  const made = functionSetting(env, plan);
+  const report = reportHandler(publisherReport, {
+    ...made.dependencies,
+    verifyToken: async () => ({ ...claims }),
+  });
+  const answer = async (handler: unknown, event: Parameters<typeof requestEvent>[0]) => {
+    const answering = invoke(handler, requestEvent(event));
+    await vi.advanceTimersByTimeAsync(60_000);
+    return answering;
+  };
+  const { headers } = await answer(report, {
+    path: '/reporting/publisherperformance',
+    parameters: PARAMETERS,
+  });
+  const [, ticket, hop] = /downloads\/([^/]+)\/(\d+)$/.exec(String(headers?.['Location'])) ?? [];
+  if (ticket !== undefined && hop !== undefined)
+    await answer(downloadsHandler(made.dependencies), {
+      path: downloadPath(ticket, Number(hop)),
+      pathParameters: { ticket, hop },
+    });
+  vi.useRealTimers();
+  return made.lines.flatMap(({ facts }) => Object.keys(facts));
+}
+
+it('the saved queries ask only for fields that the log’s lines have', async () => {
+  const claims = { client_id: 'first-partner' };
+  const byClaims = {
+    ENTITLEMENTS: 'claims',
+    COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
+  };
+  const inLog = [
+    ...['@timestamp', 'message'],
+    ...(await loggedFields({}, claims)),
+    ...(await loggedFields({ QUERY_WAIT_MS: '1000' }, claims, { ends: 'never' })),
+    ...(await loggedFields(byClaims, claims)),
+  ];
+  const words = ['filter', 'fields', 'sort', 'limit', 'stats', 'by', 'as', 'desc', 'or', 'in', 'and'];
+  const functions = ['ispresent', 'greatest', 'count', 'sum', 'bin', 'max', 'count_distinct'];
+  for (const { ofOne, ofAll } of partnerQueries)
+    for (const query of [[...ONE_PARTNER, ...ofOne], ofAll]) {
+      const text = query.join('\n').replaceAll(/^#.*$|"[^"]*"/gm, '');
+      const named = [...text.matchAll(/\bas (\w+)/g)].map(([, name]) => name);
+      const unknown = (text.match(/@?[a-z_]\w*/gi) ?? []).filter(
+        (word) => ![...inLog, ...words, ...functions, ...named, 'd'].includes(word),
+      );
+      expect(unknown).toEqual([]);
+    }
+});
