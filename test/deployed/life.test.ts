@@ -93,9 +93,10 @@ describe('a deployment', () => {
 
   it('leaves nothing when it is destroyed as docs/deploy.md says', async () => {
     await service.close();
-    const { EventsBucket = '', ResultsBucket = '' } = await outputs(stage, 'data');
-    await emptied(EventsBucket);
-    await emptied(ResultsBucket);
+    const { EventsBucket = '', PartnersBucket = '', ResultsBucket = '' } = await outputs(stage, 'data');
+    // The register of partners has a record, as that of every stage in use.
+    await aws('s3api', 'put-object', '--bucket', PartnersBucket, '--key', 'partners/some-client.json');
+    for (const bucket of [EventsBucket, PartnersBucket, ResultsBucket]) await emptied(bucket);
     await cdk('destroy', stage, '--all', '--force');
     const left = await stackNames();
     expect(left.filter((name) => STACKS.includes(name))).toEqual([]);

@@ -190,6 +190,13 @@ describe('the saved log queries about partners', () => {
 });
 
 describe('the runbook', () => {
+  it('names only graphs that the dashboard has', () => {
+    const body = JSON.stringify(resolved(ofType(resources, 'AWS::CloudWatch::Dashboard')[0]?.Properties));
+    const graphs = [...runbook.matchAll(/\*([^*]+)\* on the dashboard/g)].map(([, title]) => title);
+    expect(graphs).not.toEqual([]);
+    for (const title of graphs) expect(body).toContain(`"title\\":\\"${title}\\"`);
+  });
+
   const names = [...problems.matchAll(/^## ([a-z-]+)$/gm)].map(([, name]) => name);
 
   it('names every problem that a caller can get', () => {
