@@ -111,9 +111,17 @@ describe('a day', () => {
 
   it('that was deleted comes back, and so does a version that was overwritten', async () => {
     const { EventsBucket = '' } = await outputs(lane.stage, 'data');
+    // A file that is deleted on purpose must stay so. The two deletions need different seconds.
+    await aws('s3api', 'put-object', '--bucket', EventsBucket, '--key', `${PREFIX}restated.parquet`);
+    await aws('s3', 'rm', `s3://${EventsBucket}/${PREFIX}restated.parquet`);
+    const second = () => new Date().toISOString().slice(0, 19);
+    const restatedAt = second();
+    await expect.poll(second).not.toBe(restatedAt);
+    const SINCE = second();
     await aws('s3', 'rm', '--recursive', `s3://${EventsBucket}/${PREFIX}`);
     expect(await pulled()).not.toBe(report);
-    await run('undelete.sh', { PREFIX });
+    await run('undelete.sh', { PREFIX, SINCE });
+    expect(await run('files-of-the-day.sh', { DAY })).not.toContain('restated');
     expect(await pulled()).toBe(report);
 
     const listed = await aws(
