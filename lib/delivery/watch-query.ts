@@ -53,21 +53,24 @@ export async function watchQuery(
     return Math.min(Date.now() + nextAskMs(age(), Math.random()), waitUntil - LAST_ASK_MS);
   };
   const age = () => Date.now() - latest.submittedAt;
+  // By Athena's time of submission as soon as it is known: a request that stopped watching before that time is up would
+  // keep others from asking until its claim ends.
+  const tooLongAt = () => Math.min(giveUpAt, latest.submittedAt + longestQueryMs);
   const ending = new AbortController();
   const appeared = resultAppears(results, id, { age, isTakenOver, signal: ending.signal });
   let hasAppeared = false;
   let askAt = firstAskAt();
   try {
     for (let asked = 0; ; ) {
-      const tooLongAt = Math.min(giveUpAt, latest.submittedAt + longestQueryMs);
-      const pauseMs = Math.max(0, Math.min(askAt, tooLongAt, waitUntil) - Date.now());
+      const pauseMs = Math.max(0, Math.min(askAt, tooLongAt(), waitUntil) - Date.now());
       if (hasAppeared) await delay(pauseMs);
       else hasAppeared = await Promise.race([delay(pauseMs, false), appeared]);
-      if (Date.now() >= waitUntil && Date.now() < tooLongAt && !hasAppeared) return latest;
+      if (Date.now() >= waitUntil && Date.now() < tooLongAt() && !hasAppeared) return latest;
       // A query that takes too long may have ended at the last moment: ask before it is given up.
       const execution = await ask();
-      if (execution.state !== 'under-way' || Date.now() >= Math.min(tooLongAt, waitUntil)) return execution;
+      if (execution.state !== 'under-way') return execution;
       latest = execution;
+      if (Date.now() >= Math.min(tooLongAt(), waitUntil)) return execution;
       askAt = Date.now() + (hasAppeared ? askAgainMs(asked++) : nextAskMs(age(), Math.random()));
     }
   } finally {

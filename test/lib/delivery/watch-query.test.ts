@@ -22,6 +22,7 @@ async function watch(
   more: Partial<WatchTerms> = {},
   {
     isOurs = true,
+    startedBeforeMs = 0,
     change = (_: ReturnType<typeof memoryQueries>, __: ReturnType<typeof memoryBucket>) => {},
   } = {},
 ) {
@@ -31,7 +32,7 @@ async function watch(
   change(queries, results);
   const watched = watchQuery(
     { queries, results },
-    { id, startedAt: isOurs ? START : undefined },
+    { id, startedAt: isOurs ? START - startedBeforeMs : undefined },
     { ...terms, ...more },
   );
   const ended = watched.then(
@@ -84,6 +85,18 @@ describe.each(eachDice)('watchQuery, with Math.random at %d,', (dice) => {
 });
 
 describe('watchQuery', () => {
+  it('goes by Athena’s own time of submission, which is later than that of the call', async () => {
+    // Shorter than the time until the first call, which is the first to tell Athena’s time.
+    const longestQueryMs = 1_000;
+    const { execution, ms } = (await watch(
+      { ends: 'never' },
+      { longestQueryMs },
+      { startedBeforeMs: 300 },
+    )) as Extract<Awaited<ReturnType<typeof watch>>, { execution: unknown }>;
+    expect(execution).toEqual({ state: 'under-way', id: 'q1', submittedAt: START });
+    expect(ms).toBe(longestQueryMs);
+  });
+
   it('asks at once about a query that another request has started', async () => {
     const { ms, athena, s3 } = await watch({ ends: 'cut-off' }, {}, { isOurs: false });
     expect({ ms, athena, s3 }).toMatchObject({ athena: 1, s3: 0 });
