@@ -187,8 +187,8 @@ const settings = v.strictObject({
 const isUrl = (value: string): boolean => v.is(v.pipe(v.string(), v.url()), value) && /^https?:/.test(value);
 
 /**
- * The settings, with the rules between them. A stage that keeps its data needs an address that is told of alarms, and a
- * runbook that can be read from there. A probe needs a secret with an existing issuer, and takes none with Cognito.
+ * The settings, with the rules between them. A stage that keeps its data needs an address that is told of alarms, and the
+ * runbook's http or https URL. A probe needs a secret with an existing issuer, and takes none with Cognito.
  */
 const stage = v.pipe(
   settings,

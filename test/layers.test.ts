@@ -60,11 +60,11 @@ describe('the layers of the code', () => {
 
   it('no two folders of lib import each other at run time', async () => {
     const imports = await importsUnder('lib');
-    const roomOf = (file: string) => file.split('/')[1] ?? '';
+    const folderOf = (file: string) => file.split('/')[1] ?? '';
     const needs = new Set(
       imports
         .filter(({ imported, isTypeOnly }) => !isTypeOnly && imported.startsWith('lib/'))
-        .map(({ file, imported }) => `${roomOf(file)} ${roomOf(imported)}`),
+        .map(({ file, imported }) => `${folderOf(file)} ${folderOf(imported)}`),
     );
     const circles = [...needs].filter((need) => {
       const [from, to] = need.split(' ');

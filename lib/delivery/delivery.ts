@@ -17,7 +17,7 @@ export interface DeliveryBackends {
 export interface Wanted {
   readonly request: ReportRequest;
   readonly entitlement: Entitlement;
-  /** Who asks: the client's id or, where its token names none, the token's subject. */
+  /** Who asks: the client's id or, where its token names none, the token's subject or else `unnamed`. */
   readonly client: string;
 }
 

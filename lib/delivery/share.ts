@@ -61,6 +61,12 @@ export function judgeShare(held: readonly Lease[], wanted: Lease, most: number):
 const CLAIM_MS = 30_000;
 
 /**
+ * How long after `askedUntil` a start may still become known: the request answers within 2.5 s, and its caller's next
+ * one takes the try over.
+ */
+const START_MS = 5_000;
+
+/**
  * Whether the query of a client's lease is under way, or about to be.
  *
  * @param record what is stored of its order now
@@ -73,6 +79,6 @@ export function isUnderWay(
 ): boolean {
   if (record?.token === after) return now < takenAt + CLAIM_MS;
   if (record === undefined || !('claim' in record) || record.startedFor !== client) return false;
-  // Claimed, but not started by `askedUntil`: until another request takes the try over, nothing runs.
-  return record.state !== 'starting' || now < record.askedUntil;
+  // Claimed, but not started in time: until another request takes the try over, nothing runs.
+  return record.state !== 'starting' || now < record.askedUntil + START_MS;
 }

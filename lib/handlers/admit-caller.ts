@@ -14,7 +14,7 @@ import { requestHeader } from './request-header.ts';
 
 /** A caller with a good token, and whose rows of the report it may see. */
 export interface AdmittedCaller {
-  /** The client's id or, where its token names none, the token's subject. */
+  /** The client's id or, where its token names none, the token's subject or else `unnamed`. */
   readonly client: string;
   readonly entitlement: Entitlement;
 }

@@ -16,7 +16,8 @@ export const headers = (scope: string): Part => ({
     schema: { type: 'string', enum: Object.values(CACHE_STATUS) },
   },
   'Content-Encoding': {
-    description: 'Present if the request that was answered with this file’s URL accepts gzip.',
+    description:
+      'Present if the request that was answered with this file’s URL accepts gzip and there is a zipped file.',
     schema: { type: 'string', enum: ['gzip'] },
   },
   Vary: {

@@ -7,6 +7,8 @@ import { queryOf, type Service, startService } from './service.ts';
 
 const MOST = 2;
 const QUERY_MS = 700;
+/** Athena has written a result this long before it says that the query has ended: with the result, the share is free. */
+const RESULT_MS = 150;
 
 const events = knownEvents(23, 200);
 let asked = 0;
@@ -59,7 +61,7 @@ describe('a partner that asks for more reports at once than its share', () => {
     expect(await Promise.all(questions.map(pull))).toEqual(questions.map(expected));
     const queries = await latestQueries(questions.length);
     const atOnce = queries.map(
-      ({ from: at }) => queries.filter(({ from, to }) => from <= at && at < to).length,
+      ({ from: at }) => queries.filter(({ from, to }) => from <= at && at < to - RESULT_MS).length,
     );
     expect(Math.max(...atOnce)).toBe(MOST);
   });

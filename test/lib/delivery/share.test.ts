@@ -56,6 +56,8 @@ describe('isUnderWay', () => {
   it.each([
     ['its try is claimed', a, open({}), true],
     ['its query could not be started', a, open({ askedUntil: 0 }), false],
+    ['its query is started in the last moment of its request', a, open({ askedUntil: NOW - 2_500 }), true],
+    ['its request has ended without a word of its query', a, open({ askedUntil: NOW - 5_000 }), false],
     [
       'nobody asks any more about a query that runs',
       a,
