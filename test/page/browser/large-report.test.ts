@@ -170,7 +170,7 @@ describe('a file of a million rows', () => {
     await box.scrollIntoViewIfNeeded();
     await box.hover();
     const rowTexts = () => page.locator('tbody tr[aria-rowindex]').allInnerTexts();
-    const atFirst = (await rowTexts()).slice(0, 20);
+    const atFirst = await rowTexts();
     const scrolling = await tasksDuring(page, async () => {
       for (const by of [240, 900, -600, 3_000, -3_000])
         for (let turn = 0; turn < 20; turn++) {
@@ -183,12 +183,15 @@ describe('a file of a million rows', () => {
     await page.locator('tr[aria-rowindex="1001"]').waitFor();
     const mostHeap = await heap.stop();
     await page.keyboard.press('Home');
-    await expect.poll(async () => (await rowTexts()).slice(0, 20)).toEqual(atFirst);
+    await expect.poll(async () => (await rowTexts()).slice(0, 20)).toEqual(atFirst.slice(0, 20));
     const figures = { rowCount, firstRowMs, ownFirstRowMs, reading, scrolling, mostHeap };
     process.stdout.write(`${JSON.stringify(figures)}\n`);
 
-    expect(firstRowMs).toBeLessThan(1_000);
-    expect(scrolling.processorMs[0]).toBeLessThan(50);
+    // On a quiet machine the first rows come within 200 ms and no task takes 50 ms. A slow one takes several times as long:
+    // these bounds only tell a page that reads the whole file first, or lays out every row, from one that doesn't.
+    expect(firstRowMs).toBeLessThan(5_000);
+    expect(scrolling.processorMs[0]).toBeLessThan(250);
+    expect(atFirst.length).toBeLessThan(100);
     expect(mostHeap.together).toBeLessThan(300_000_000);
     expect(mostHeap.reader).toBeGreaterThan(1_000_000);
     await watched.close();
