@@ -61,7 +61,7 @@ const environment = v.object({
   [ENV.listingSeconds]: v.optional(whole(0, 3_600), '0'),
   /** The workgroup's limit for one query; 0 where it is not known. */
   [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
-  /** How many queries of one client may be under way; 0: any number. A stage always sets it, to `underWayPerPartner`. */
+  /** How many queries of one client may be under way; 0: any number. Deployed: the stage's `queries.underWayPerPartner`. */
   [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),

@@ -26,7 +26,7 @@ const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProbl
 /**
  * Makes the gateway answer in the shape of the service's own problem documents.
  *
- * @param isForPages whether pages of other origins may read them: any origin's then, since they hold nothing private
+ * @param isForPages whether pages of other origins may read them. If so, of any origin: they hold nothing private
  */
 export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
   for (const problem of gatewayAnswers) {

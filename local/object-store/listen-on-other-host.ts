@@ -3,10 +3,10 @@ import type { Server } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 
 /**
- * Loopback addresses that need no set-up, the best one first. Clients that drop `Authorization` between hosts compare
- * the names without the ports: on the gateway's 127.0.0.1, storage would get tokens that S3 never sees. Linux and
- * Windows have all of 127.0.0.0/8; macOS has 127.0.0.1 and ::1. They are addresses, not names, because the AWS SDK
- * would put the bucket before a name.
+ * Loopback addresses that need no set-up, the best one first. Storage needs another host than the gateway's 127.0.0.1:
+ * many clients drop `Authorization` on a redirect to another host, but not to another port of the same one. On the same
+ * host, storage would get tokens that S3 never gets. Linux and Windows have all of 127.0.0.0/8; macOS has 127.0.0.1 and
+ * ::1. They are addresses, not names, because the AWS SDK would put the bucket before a name.
  */
 const HOSTS = ['127.0.0.2', '::1', '127.0.0.1'];
 

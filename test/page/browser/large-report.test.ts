@@ -187,9 +187,9 @@ describe('a file of a million rows', () => {
     const figures = { rowCount, firstRowMs, ownFirstRowMs, reading, scrolling, mostHeap };
     process.stdout.write(`${JSON.stringify(figures)}\n`);
 
-    // On a quiet machine the first rows come within 200 ms and no task takes 50 ms. A slow one takes several times as long:
-    // these bounds only tell a page that reads the whole file first, or lays out every row, from one that doesn't.
-    expect(firstRowMs).toBeLessThan(5_000);
+    expect(firstRowMs).toBeLessThan(1_000);
+    // On a quiet machine no task takes 50 ms, on a slow one 70 ms and more. This bound only tells a page that lays out
+    // every row from one that lays out those in sight.
     expect(scrolling.processorMs[0]).toBeLessThan(250);
     expect(atFirst.length).toBeLessThan(100);
     expect(mostHeap.together).toBeLessThan(300_000_000);
