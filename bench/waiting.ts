@@ -8,7 +8,7 @@ import { athenaQueries } from '../lib/aws/athena-queries.ts';
 import { s3ResultsBucket } from '../lib/aws/results-bucket.ts';
 import type { Execution, QueryService } from '../lib/delivery/execution.ts';
 import type { ResultsBucket } from '../lib/delivery/results.ts';
-import { watchQuery } from '../lib/delivery/watch-query.ts';
+import { watchExecution } from '../lib/delivery/watch-execution.ts';
 import { duckDbOn } from '../local/athena/duckdb-engine.ts';
 import { startStack } from '../local/stack.ts';
 import { sampleEvents } from './report-stack.ts';
@@ -67,9 +67,14 @@ async function waitTwice(
     if (!('completedAt' in execution)) throw new Error('the query has not ended');
     return { lostMs: Date.now() - execution.completedAt, calls };
   };
-  const terms = { waitUntil: FOREVER, giveUpAt: FOREVER, longestQueryMs: FOREVER };
+  const terms = { waitUntil: FOREVER, giveUpAt: FOREVER, longestQueryMs: FOREVER, longestQueueMs: FOREVER };
+  const watched = { id, elapsedMs: Date.now() - startedAt, queuedAt: undefined, isTakenOver: false };
   const [ours, theirs] = await Promise.all([
-    timed((counting) => watchQuery({ queries: counting, results }, { id, startedAt }, terms)),
+    timed(async (counting) => {
+      const { execution } = await watchExecution({ queries: counting, results }, watched, terms, () => true);
+      if (!execution) throw new Error('Athena has not answered');
+      return execution;
+    }),
     timed((counting) => everySecond(counting, id)),
   ]);
   return {
@@ -103,7 +108,7 @@ export async function measure(): Promise<Section> {
   const names = { database: 'performance_reports', workgroup: 'performance-reports' };
   const backends = {
     queries: athenaQueries(athena, names, { until: FOREVER, stopUntil: FOREVER }),
-    results: s3ResultsBucket(s3, 'performance-reports-results', FOREVER),
+    results: s3ResultsBucket({ s3, uploads: s3 }, 'performance-reports-results', FOREVER),
   };
 
   const rows: string[][] = [];

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
-import { GZIP_LEVEL, gzipped } from '../lib/delivery/gzipped.ts';
+import { GZIP_LEVEL, gzippedChunks } from '../lib/delivery/gzipped.ts';
 import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
 import { engineFile, repeated } from './engine-file.ts';
 import type { Section } from './section.ts';
@@ -55,7 +55,7 @@ async function bytesByGzip(file: Buffer): Promise<number> {
 /** Zips the file; resolves to its bytes and the seconds of processor time, which other processes don't change. */
 async function zip(file: Buffer, level: number) {
   const before = process.cpuUsage();
-  const bytes = await bytesIn(gzipped(chunksOf(file), level));
+  const bytes = await bytesIn(gzippedChunks(chunksOf(file), level));
   const { user, system } = process.cpuUsage(before);
   return { bytes, seconds: (user + system) / 1e6 };
 }

@@ -52,7 +52,7 @@ const environment = v.object({
   [ENV.resultsBucket]: text,
   /** The longest that a request waits for its query; the first one waits less. API Gateway ends a request at 29 s. */
   [ENV.queryWaitMs]: v.optional(whole(100, 25_000), '25000'),
-  /** A query that takes longer than this is stopped. */
+  /** A query that runs longer than this is stopped, and so is one that is queued for longer than this. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
   /** Where the lake is. Without it nothing can be listed, so that no report is given twice. */
   [ENV.eventsBucket]: v.optional(text),
@@ -138,8 +138,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
         ? undefined
         : Object.freeze({ bucket: eventsBucket, prefix: values[ENV.eventsPrefix] }),
     listingMs: values[ENV.listingSeconds] * 1_000,
-    maxBytesScanned: values[ENV.maxBytesScanned],
-    queriesPerPartner: values[ENV.queriesPerPartner],
+    /** How long a query may wait in Athena's queue, before the time that it may run. */
+    longestQueueMs: values[ENV.longestQueryMs],
+    scanLimit: values[ENV.maxBytesScanned] || undefined,
+    queriesPerPartner: values[ENV.queriesPerPartner] || undefined,
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
     corsOrigins: values[ENV.corsOrigins],
     currency: values[ENV.currency],

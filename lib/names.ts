@@ -60,15 +60,23 @@ export const RESULTS_PREFIX = {
   athena: 'athena/',
   /** What callers download: `reports/<query execution id>/<file name>`. Written once, never changed. */
   reports: 'reports/',
-  /** One record per order: which execution answers it, how that ended, and which file holds the report. */
-  orders: 'orders/',
+  /** One record per job that is answered: which execution made its report, and which files hold it. */
+  cached: 'cached/',
+  /** One record per job and listing fingerprint: its latest attempt, and how that stands. */
+  jobs: 'jobs/',
   /** Reports under way that somebody waits for: what a waiting URL stands for. */
-  tickets: 'tickets/',
+  waiting: 'waiting/',
   /** Requests to publish a large result, by query execution; a new object here starts the publishing function. */
   publications: 'publications/',
   /** Publications that were given up, by query execution. */
   abandoned: 'abandoned/',
-  /** Which queries each client has under way, as far as they were started for it. */
+  /** The queries that each client has under way. */
+  slots: 'slots/',
+  /** What the release before kept where `cached/` and `jobs/` are now: read, never written. */
+  orders: 'orders/',
+  /** What the release before kept where `waiting/` is now: read, never written. */
+  tickets: 'tickets/',
+  /** What the release before kept where `slots/` is now: it only expires. */
   shares: 'shares/',
 } as const;
 

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { call } from '../../lib/aws/call.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
 import type { LakeListing } from '../../lib/delivery/lake.ts';
@@ -19,6 +18,9 @@ interface Stored {
 /** How long S3 takes, in milliseconds: evenly distributed from the first to the second. Assumed, as within a region. */
 const READ_MS = [12, 40] as const;
 const WRITE_MS = [25, 80] as const;
+
+/** A result without rows: re-typed in place, so each reader gets its own. */
+const EMPTY_RESULT = () => Buffer.from('"Day","Clicks"\n');
 
 /** Files of a day of the lake, and the months behind the rush. */
 const FILES_A_DAY = 24;
@@ -59,6 +61,10 @@ export function modelledS3(time: VirtualTime, { s3: quotas }: Pick<Quotas, 's3'>
     return stored;
   };
 
+  /** To the second, as S3 tells it. */
+  const ageOf = ({ lastModified }: Stored): number =>
+    1_000 * (Math.floor(time.now() / 1_000) - Math.floor(lastModified / 1_000));
+
   const results = (until: number): ResultsBucket => {
     const reading = (name: string, key: string) =>
       call(`S3 ${name}`, until, async () => {
@@ -69,31 +75,30 @@ export function modelledS3(time: VirtualTime, { s3: quotas }: Pick<Quotas, 's3'>
       call('S3 PutObject', until, async (): Promise<StoredDocument | undefined> => {
         await operation('PutObject', key);
         return mayBe(objects.get(key))
-          ? { document, etag: put(key, { document, bytes: 1_000 }).etag }
+          ? { document, etag: put(key, { document, bytes: 1_000 }).etag, ageMs: 0 }
           : undefined;
       });
     return {
       async head(key) {
         const found = await reading('HeadObject', key);
-        return found && { lastModified: found.lastModified, bytes: found.bytes, metadata: {} };
+        return found && { ageMs: ageOf(found), bytes: found.bytes };
       },
       async read(key) {
         const found = await reading('GetObject', key);
-        return found && { document: found.document, etag: found.etag };
+        return found && { document: found.document, etag: found.etag, ageMs: ageOf(found) };
       },
       create: (key, document) => writing(key, document, (found) => found === undefined),
       replace: ({ etag }, key, document) => writing(key, document, (found) => found?.etag === etag),
-      async openResult(location) {
+      async readResult(location) {
         const found = await reading('GetObject', new URL(location).pathname.slice(1));
-        return found && { bytes: found.bytes, content: Readable.from([]) };
+        return found && { bytes: found.bytes, content: EMPTY_RESULT() };
       },
-      async openFile(key) {
-        return (await reading('GetObject', key)) && Readable.from([]);
-      },
-      async writeOnce(key) {
+      openResult: () => Promise.reject(new Error('an unplanned large result')),
+      async writeFile(key) {
         await writing(key, undefined, (found) => found === undefined);
-        return true;
       },
+      uploadFile: () => Promise.reject(new Error('an unplanned large report')),
+      locationOf: (key) => `s3://results/${key}`,
       presign: async (key) => `https://results.example/${key}`,
     };
   };

@@ -40,8 +40,8 @@ const reportFunction = (report: Report): ServiceFunction => ({
     ...partnersPermissions(service),
     ...queryPermissions(service, [report]),
     ...resultsPermissions(service, {
-      reads: ['athena', 'reports', 'orders', 'publications', 'abandoned', 'shares'],
-      writes: ['reports', 'orders', 'tickets', 'publications', 'shares'],
+      reads: ['athena', 'reports', 'cached', 'jobs', 'publications', 'abandoned', 'slots', 'orders'],
+      writes: ['reports', 'cached', 'jobs', 'waiting', 'publications', 'slots'],
     }),
   ],
 });
@@ -64,8 +64,19 @@ const downloads: ServiceFunction = {
     ...partnersPermissions(service),
     ...queryPermissions(service, reports),
     ...resultsPermissions(service, {
-      reads: ['athena', 'reports', 'orders', 'tickets', 'publications', 'abandoned', 'shares'],
-      writes: ['reports', 'orders', 'tickets', 'publications', 'shares'],
+      reads: [
+        'athena',
+        'reports',
+        'cached',
+        'jobs',
+        'waiting',
+        'publications',
+        'abandoned',
+        'slots',
+        'orders',
+        'tickets',
+      ],
+      writes: ['reports', 'cached', 'jobs', 'waiting', 'publications', 'slots'],
     }),
   ],
 };
@@ -119,8 +130,8 @@ export const publish: ServiceFunction = {
   memoryMb: WORKING_MB,
   permissions: (service) => [
     ...resultsPermissions(service, {
-      reads: ['athena', 'reports', 'publications'],
-      writes: ['reports'],
+      reads: ['athena', 'reports', 'publications', 'cached'],
+      writes: ['reports', 'cached'],
     }),
     failurePermission(service, abandon.name),
   ],

@@ -15,10 +15,14 @@ const WAITING_DAYS = 2;
 const KEPT_DAYS: Readonly<Record<keyof typeof RESULTS_PREFIX, number>> = {
   athena: REPORT_KEPT_DAYS,
   reports: REPORT_KEPT_DAYS,
-  orders: REPORT_KEPT_DAYS,
-  tickets: WAITING_DAYS,
+  cached: REPORT_KEPT_DAYS,
+  jobs: REPORT_KEPT_DAYS,
+  waiting: WAITING_DAYS,
   publications: WAITING_DAYS,
   abandoned: WAITING_DAYS,
+  slots: WAITING_DAYS,
+  orders: REPORT_KEPT_DAYS,
+  tickets: WAITING_DAYS,
   shares: WAITING_DAYS,
 };
 

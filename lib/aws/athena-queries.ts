@@ -7,6 +7,7 @@ import {
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import type { Execution, QueryService } from '../delivery/execution.ts';
+import { dateOf } from './answer-date.ts';
 import { call } from './call.ts';
 
 /**
@@ -38,7 +39,8 @@ export function athenaQueries(
       call('Athena GetQueryExecution', until, async (abortSignal): Promise<Execution> => {
         try {
           const command = new GetQueryExecutionCommand({ QueryExecutionId: id });
-          return executionOf(id, (await athena.send(command, { abortSignal })).QueryExecution ?? {});
+          const answer = await athena.send(command, { abortSignal });
+          return executionOf(id, answer.QueryExecution, dateOf(answer));
         } catch (error) {
           if (error instanceof InvalidRequestException) return { state: 'forgotten', id };
           throw error;
@@ -58,35 +60,45 @@ export function athenaQueries(
 }
 
 /** Athena stopped the query at the workgroup's scan limit. There is no error code for that, only this text. */
-const CUT_OFF = 'Bytes scanned limit was exceeded';
+const SCAN_LIMIT_EXCEEDED = 'Bytes scanned limit was exceeded';
 
-/** What Athena tells of an execution, as one of the states that there are. */
+/**
+ * What Athena tells of an execution, as one of the states that there are. An answer that says nothing of it is that of a
+ * forgotten one, and a success without a place for its result is a failure: what can't be used must not be waited for.
+ *
+ * @param observedAt the time of the answer, in milliseconds since 1970
+ */
 export function executionOf(
   id: string,
-  { Status, Statistics, ResultConfiguration }: QueryExecution,
+  execution: QueryExecution | undefined,
+  observedAt: number,
 ): Execution {
-  const submittedAt = Status?.SubmissionDateTime?.getTime() ?? 0;
-  const figures = {
+  const { Status, Statistics, ResultConfiguration } = execution ?? {};
+  const submittedAt = Status?.SubmissionDateTime?.getTime();
+  if (!Status || submittedAt === undefined) return { state: 'forgotten', id };
+  const bytesScanned = Statistics?.DataScannedInBytes ?? 0;
+  const facts = {
     id,
     submittedAt,
-    completedAt: Status?.CompletionDateTime?.getTime() ?? submittedAt,
-    bytesScanned: Statistics?.DataScannedInBytes ?? 0,
+    completedAt: Status.CompletionDateTime?.getTime() ?? observedAt,
+    observedAt,
+    bytesScanned,
     engineMs: Statistics?.EngineExecutionTimeInMillis ?? 0,
   };
-  const reason = Status?.StateChangeReason ?? 'no reason given';
-  switch (Status?.State) {
+  const failed = (reason: string, isRetryable = false) =>
+    ({ state: 'failed', ...facts, reason, isRetryable }) as const;
+  const reason = Status.StateChangeReason ?? 'no reason given';
+  const location = ResultConfiguration?.OutputLocation;
+  switch (Status.State) {
     case 'SUCCEEDED':
-      return { state: 'succeeded', ...figures, location: ResultConfiguration?.OutputLocation ?? '' };
+      return location ? { state: 'succeeded', ...facts, location } : failed('SUCCEEDED without a result');
     case 'CANCELLED':
     case 'FAILED':
-      if (reason.includes(CUT_OFF)) return { state: 'cut-off', ...figures };
-      return {
-        state: 'failed',
-        ...figures,
-        reason: `${Status.State}: ${reason}`,
-        isRetryable: Status.AthenaError?.Retryable ?? false,
-      };
-    default:
-      return { state: 'under-way', id, submittedAt };
+      if (reason.includes(SCAN_LIMIT_EXCEEDED)) return { state: 'scan-limit-exceeded', ...facts };
+      return failed(`${Status.State}: ${reason}`, Status.AthenaError?.Retryable);
+    default: {
+      const isQueued = Status.State === 'QUEUED';
+      return { state: 'under-way', id, submittedAt, observedAt, isQueued, bytesScanned };
+    }
   }
 }

@@ -17,16 +17,19 @@ const LONGEST_TRY_MS = 4_000;
  * @param operation for the log: `S3 HeadObject`
  * @param until in milliseconds since 1970
  * @param send makes one try; it handles the errors that are answers, such as a missing key
- * @param longestTryMs of one try
+ * @param limits of one try's time, and of the number of tries
  */
 export async function call<T>(
   operation: string,
   until: number,
   send: (signal: AbortSignal) => Promise<T>,
-  longestTryMs = LONGEST_TRY_MS,
+  {
+    longestTryMs = LONGEST_TRY_MS,
+    tries = Number.POSITIVE_INFINITY,
+  }: { readonly longestTryMs?: number; readonly tries?: number } = {},
 ): Promise<T> {
   let mostInformative: AwsCallFailed | undefined;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS, left = tries; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const signal = AbortSignal.timeout(Math.max(1, Math.min(longestTryMs, until - Date.now())));
     try {
       return await send(signal);
@@ -38,7 +41,8 @@ export async function call<T>(
       const pause = pauseMs * (0.5 + Math.random() / 2);
       // Keep AWS's last answer as the cause: it says more than that the last try ran out of time.
       mostInformative = failure.httpStatus === undefined ? (mostInformative ?? failure) : failure;
-      if (Date.now() + pause >= until) throw overloaded(mostInformative);
+      left -= 1;
+      if (left <= 0 || Date.now() + pause >= until) throw overloaded(mostInformative);
       await delay(pause);
     }
   }

@@ -1,10 +1,13 @@
 import { AthenaClient } from '@aws-sdk/client-athena';
 import { S3Client } from '@aws-sdk/client-s3';
+import { keepAnswerDates } from './answer-date.ts';
 
 /** The AWS clients of one function, made once when it starts. Region, credentials and endpoints are the SDK's. */
 export interface Clients {
   readonly athena: AthenaClient;
   readonly s3: S3Client;
+  /** For the parts of large files: the SDK tries a part again, since the whole upload is not. */
+  readonly uploads: S3Client;
 }
 
 /** The SDK opens at most 50 connections by default. Where one process takes hundreds of requests, calls would queue. */
@@ -18,13 +21,18 @@ const requestHandler = {
   httpsAgent: agent,
 };
 
+const s3Configuration = {
+  requestHandler,
+  // Otherwise presigned URLs carry checksum parameters, which the client must repeat as headers.
+  requestChecksumCalculation: 'WHEN_REQUIRED',
+  responseChecksumValidation: 'WHEN_REQUIRED',
+} as const;
+
+/** `call` in call.ts tries again; tries of the SDK would multiply with its own. */
+const ONE_TRY = { maxAttempts: 1 };
+
 export const makeClients = (): Clients => ({
-  // `call` in call.ts tries again; tries of the SDK would multiply with its own.
-  athena: new AthenaClient({ requestHandler, maxAttempts: 1 }),
-  s3: new S3Client({
-    requestHandler,
-    // Otherwise presigned URLs carry checksum parameters, which the client must repeat as headers.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  }),
+  athena: keepAnswerDates(new AthenaClient({ requestHandler, ...ONE_TRY })),
+  s3: keepAnswerDates(new S3Client({ ...s3Configuration, ...ONE_TRY })),
+  uploads: new S3Client(s3Configuration),
 });

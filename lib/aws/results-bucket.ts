@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
 import {
   GetObjectCommand,
+  type GetObjectCommandOutput,
   HeadObjectCommand,
+  type HeadObjectCommandOutput,
   NoSuchKey,
   NotFound,
   PutObjectCommand,
@@ -17,19 +19,28 @@ import type {
   ResultsBucket,
   StoredDocument,
 } from '../delivery/results.ts';
+import { dateOf } from './answer-date.ts';
 import { metadataOf } from './aws-call-failed.ts';
 import { call } from './call.ts';
+import type { Clients } from './clients.ts';
 
 /** S3 takes 10,000 parts: with this size, files up to 80 GB. One publication holds a few parts in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
+
+/** Time limit of one try to read a small result or to write a small file. */
+const CONTENT_TRY_MS = 5_000;
 
 /**
  * The results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
  * @param name of the bucket
  */
-export function s3ResultsBucket(s3: S3Client, name: string, until: number): ResultsBucket {
+export function s3ResultsBucket(
+  { s3, uploads }: Pick<Clients, 's3' | 'uploads'>,
+  name: string,
+  until: number,
+): ResultsBucket {
   const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) =>
     call('S3 PutObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
       const command = new PutObjectCommand({
@@ -40,28 +51,10 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
         ...condition,
       });
       try {
-        return { document, etag: (await s3.send(command, { abortSignal })).ETag ?? '' };
+        return { document, etag: (await s3.send(command, { abortSignal })).ETag ?? '', ageMs: 0 };
       } catch (error) {
         if (isRefusedCondition(error)) return undefined;
         throw error;
-      }
-    });
-
-  const opened = (object: { readonly Bucket: string; readonly Key: string }) =>
-    call('S3 GetObject', until, async (trySignal): Promise<EngineResult | undefined> => {
-      // Ends the try, but not the reading of what it has opened: that takes as long as the publication.
-      const opening = new AbortController();
-      const giveUp = () => opening.abort();
-      trySignal.addEventListener('abort', giveUp);
-      try {
-        const command = new GetObjectCommand(object);
-        const { Body, ContentLength } = await s3.send(command, { abortSignal: opening.signal });
-        return { bytes: ContentLength ?? 0, content: Body as Readable };
-      } catch (error) {
-        if (error instanceof NoSuchKey) return undefined;
-        throw error;
-      } finally {
-        trySignal.removeEventListener('abort', giveUp);
       }
     });
 
@@ -69,13 +62,8 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
     head: (key) =>
       call('S3 HeadObject', until, async (abortSignal): Promise<ObjectFacts | undefined> => {
         try {
-          const command = new HeadObjectCommand({ Bucket: name, Key: key });
-          const { LastModified, ContentLength, Metadata } = await s3.send(command, { abortSignal });
-          return {
-            lastModified: LastModified?.getTime() ?? 0,
-            bytes: ContentLength ?? 0,
-            metadata: Metadata ?? {},
-          };
+          const answer = await s3.send(new HeadObjectCommand({ Bucket: name, Key: key }), { abortSignal });
+          return { ageMs: ageOf(answer), bytes: answer.ContentLength ?? 0 };
         } catch (error) {
           if (error instanceof NotFound) return undefined;
           throw error;
@@ -83,51 +71,122 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
       }),
     read: (key) =>
       call('S3 GetObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
-        try {
-          const command = new GetObjectCommand({ Bucket: name, Key: key });
-          const { Body, ETag } = await s3.send(command, { abortSignal });
-          return { document: parsed(await Body?.transformToString()), etag: ETag ?? '' };
-        } catch (error) {
-          if (error instanceof NoSuchKey) return undefined;
-          throw error;
-        }
+        const answer = await getObject(s3, { Bucket: name, Key: key }, abortSignal);
+        if (!answer) return undefined;
+        const document = parsed(await answer.Body?.transformToString());
+        return { document, etag: answer.ETag ?? '', ageMs: ageOf(answer) };
       }),
     create: (key, document) => put(key, document, { IfNoneMatch: '*' }),
     replace: ({ etag }, key, document) => put(key, document, { IfMatch: etag }),
-    openResult: (location) => {
-      const source = new URL(location);
-      return opened({ Bucket: source.hostname, Key: decodeURIComponent(source.pathname.slice(1)) });
-    },
-    openFile: async (key) => (await opened({ Bucket: name, Key: key }))?.content,
-    async writeOnce(key, file, open, longestTryMs = Number.POSITIVE_INFINITY) {
+    readResult: (location, maxBytes) =>
+      call(
+        'S3 GetObject',
+        until,
+        async (abortSignal): Promise<EngineResult | undefined> => {
+          const answer = await getObject(s3, objectOf(location), abortSignal);
+          if (!answer) return undefined;
+          const bytes = answer.ContentLength ?? 0;
+          const body = answer.Body as (Readable & NonNullable<typeof answer.Body>) | undefined;
+          if (body && bytes <= maxBytes) return { bytes, content: await body.transformToByteArray() };
+          body?.destroy();
+          return { bytes };
+        },
+        { longestTryMs: CONTENT_TRY_MS },
+      ),
+    openResult: (location) =>
+      call('S3 GetObject', until, async (trySignal): Promise<Readable | undefined> => {
+        // Ends the try, but not the reading of what it has opened: that takes as long as the publication.
+        const opening = new AbortController();
+        const giveUp = () => opening.abort();
+        trySignal.addEventListener('abort', giveUp);
+        try {
+          return (await getObject(s3, objectOf(location), opening.signal))?.Body as Readable | undefined;
+        } finally {
+          trySignal.removeEventListener('abort', giveUp);
+        }
+      }),
+    writeFile: (key, file, content, tries) =>
+      call(
+        'S3 PutObject',
+        until,
+        async (abortSignal) => {
+          const command = new PutObjectCommand({ ...stored(name, key, file), Body: content });
+          try {
+            await s3.send(command, { abortSignal });
+          } catch (error) {
+            // Somebody else has written it: from the same execution, so the same bytes.
+            if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
+          }
+        },
+        { longestTryMs: CONTENT_TRY_MS, ...(tries !== undefined && { tries }) },
+      ),
+    async uploadFile(key, file, open) {
       const outcome = await call(
         'S3 PutObject',
         until,
-        async (signal): Promise<boolean | NotEngineCsv> => {
-          const opened = await open();
-          if (!opened) return false;
-          const content = watched(opened);
+        async (signal): Promise<number | NotEngineCsv | undefined> => {
+          const source = await open();
+          if (!source) return undefined;
+          const content = watched(source);
           try {
             // Opening the result may have used up the time of this try.
             signal.throwIfAborted();
-            await upload(s3, { Bucket: name, Key: key }, file, content.chunks, signal);
+            await upload(uploads, stored(name, key, file), content.chunks, signal);
           } catch (error) {
             const fault = content.fault();
             if (fault) return fault;
             // Somebody else has written it: from the same execution, so the same bytes.
             if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
           }
-          return true;
+          return content.bytes();
         },
-        longestTryMs,
+        { longestTryMs: Number.POSITIVE_INFINITY },
       );
-      if (typeof outcome !== 'boolean') throw outcome;
+      if (outcome instanceof NotEngineCsv) throw outcome;
       return outcome;
     },
+    locationOf: (key) => `s3://${name}/${key}`,
     presign: (key, expiresInSeconds) =>
       getSignedUrl(s3, new GetObjectCommand({ Bucket: name, Key: key }), { expiresIn: expiresInSeconds }),
   };
 }
+
+interface ObjectName {
+  readonly Bucket: string;
+  readonly Key: string;
+}
+
+/** @param location `s3://bucket/key` */
+function objectOf(location: string): ObjectName {
+  const { hostname, pathname } = new URL(location);
+  return { Bucket: hostname, Key: decodeURIComponent(pathname.slice(1)) };
+}
+
+/** Undefined where there is no such object. */
+async function getObject(s3: S3Client, object: ObjectName, abortSignal: AbortSignal) {
+  try {
+    return await s3.send(new GetObjectCommand(object), { abortSignal });
+  } catch (error) {
+    if (error instanceof NoSuchKey) return undefined;
+    throw error;
+  }
+}
+
+/** How long an object has been there, by the two times of one answer. */
+const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number =>
+  answer.LastModified ? Math.max(0, dateOf(answer) - answer.LastModified.getTime()) : 0;
+
+/** What a report's file is written with. It never changes. */
+const stored = (bucket: string, key: string, { fileName, metadata, encoding }: ReportFile) => ({
+  Bucket: bucket,
+  Key: key,
+  // Handed to PutObject and to CompleteMultipartUpload.
+  IfNoneMatch: '*',
+  ContentType: 'text/csv; charset=utf-8',
+  ...(encoding && { ContentEncoding: encoding }),
+  ContentDisposition: `attachment; filename="${fileName}"`,
+  Metadata: { ...metadata },
+});
 
 const PRECONDITION_FAILED = 412;
 
@@ -148,27 +207,17 @@ function parsed(text: string | undefined): unknown {
 }
 
 async function upload(
-  s3: S3Client,
-  target: { readonly Bucket: string; readonly Key: string },
-  { fileName, metadata, encoding }: ReportFile,
+  client: S3Client,
+  target: ReturnType<typeof stored>,
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<void> {
   const body = Readable.from(chunks, { objectMode: false });
   const running = new Upload({
-    client: s3,
+    client,
     partSize: PART_BYTES,
     queueSize: PARTS_AT_ONCE,
-    params: {
-      ...target,
-      Body: body,
-      // Handed to PutObject and to CompleteMultipartUpload: a report's file never changes.
-      IfNoneMatch: '*',
-      ContentType: 'text/csv; charset=utf-8',
-      ...(encoding && { ContentEncoding: encoding }),
-      ContentDisposition: `attachment; filename="${fileName}"`,
-      Metadata: { ...metadata },
-    },
+    params: { ...target, Body: body },
   });
   const abort = () => void running.abort();
   signal.addEventListener('abort', abort);
@@ -180,16 +229,23 @@ async function upload(
   }
 }
 
-/** Hands the chunks on, and keeps the error of their source, so that it is not taken for an error of the upload. */
+/**
+ * Hands the chunks on and counts them; keeps the error of their source, so that it is not taken for an error of the
+ * upload.
+ */
 function watched(source: AsyncIterable<Uint8Array>) {
   let fault: NotEngineCsv | undefined;
+  let bytes = 0;
   async function* chunks() {
     try {
-      yield* source;
+      for await (const chunk of source) {
+        bytes += chunk.byteLength;
+        yield chunk;
+      }
     } catch (error) {
       if (error instanceof NotEngineCsv) fault = error;
       throw error;
     }
   }
-  return { chunks: chunks(), fault: () => fault };
+  return { chunks: chunks(), fault: () => fault, bytes: () => bytes };
 }

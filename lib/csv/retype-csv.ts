@@ -16,7 +16,7 @@ export interface CsvColumn {
  */
 export async function* retypeCsv(
   columns: readonly CsvColumn[],
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${columns.map(({ name }) => `"${name}"`).join(',')}\n`);
 

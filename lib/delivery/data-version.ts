@@ -21,21 +21,21 @@ export interface DataState {
   /** Digest over the window's files. Reports of the same version count the same records. */
   readonly version: string;
   /**
-   * Digest over these files, the markers of complete days and the folders, each with its time of last modification. If
-   * two listings have the same trace, nothing was written or removed between them, not even a file that came and went,
-   * as far as a listing can tell.
+   * Listing fingerprint: a digest over these files, the markers of complete days and the folders, each with its time of
+   * last modification. If two listings have the same one, no listing can tell that anything was written or removed
+   * between them.
    */
-  readonly trace: string;
-  /** In milliseconds since 1970. */
-  readonly listedAt: number;
-  /** False where nothing could be listed: version and trace then stand for this one request and no other. */
+  readonly fingerprint: string;
+  /** In milliseconds since 1970; absent where another request has listed it, whose clock may differ. */
+  readonly listedAt?: number;
+  /** False where nothing could be listed: version and fingerprint then stand for this one request and no other. */
   readonly isListed: boolean;
 }
 
-/** The state of data that can't be listed. Its version and trace are random, so that no answer is given twice. */
-export function unlistedState(now: number): DataState {
+/** The state of data that can't be listed. Its version and fingerprint are random, so that no answer is given twice. */
+export function unlistedState(): DataState {
   const once = randomUUID();
-  return { version: once, trace: once, listedAt: now, isListed: false };
+  return { version: once, fingerprint: once, isListed: false };
 }
 
 /** The days of a listing that hold files or markers, in their order. */
@@ -60,9 +60,9 @@ export function dataState(listing: LakeListing, folder: string): DataState {
   const days = lakeDays(listing, folder).filter(({ files }) => files > 0);
   return {
     version: digest(days.map(({ day, version }) => [day, version])),
-    trace: digest(
+    fingerprint: digest(
       inOrder(listing)
-        .filter(({ key }) => countsForTrace(key.slice(folder.length)))
+        .filter(({ key }) => countsForFingerprint(key.slice(folder.length)))
         .map(({ key, etag, bytes, lastModified }) => [key, etag, bytes, lastModified]),
     ),
     listedAt: listing.listedAt,
@@ -83,8 +83,8 @@ const dayOf = (key: string, folder: string): string | undefined =>
 const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
 
-/** Whether an object counts for the trace: files, folders and markers do, a writer's hidden working files don't. */
-const countsForTrace = (path: string): boolean =>
+/** Whether an object counts for the fingerprint: files, folders and markers do, a writer's hidden working files don't. */
+const countsForFingerprint = (path: string): boolean =>
   path.endsWith('/') || path.endsWith(`/${SUCCESS_MARKER}`) || isFile(path);
 
 /** Half of SHA-256 in hexadecimal: enough that no two states of a lake share it. */

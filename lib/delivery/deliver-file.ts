@@ -1,32 +1,87 @@
-import { type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
-import { fileKey } from './order.ts';
-import type { SucceededRecord } from './order-record.ts';
-import { awaitPublication, isLarge, publish, zippedKey } from './publication.ts';
-import { follow, publicationOf, type Run, ready, waiting } from './run.ts';
+import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import { type CacheStatus, type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
+import type { ReportFiles, SucceededRecord } from './job-record.ts';
+import { cachedReportKey, gzippedKey, reportKey } from './keys.ts';
+import { type Following, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
+import { awaitPublication, filesOf, type Publication } from './publication.ts';
+import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
+
+/** The answer with an execution's report: its gzipped file for a caller that takes it. */
+export function ready(
+  { terms: { admitsGzip }, note }: Run,
+  { job, data }: Target,
+  { executionId, isOfVersion }: SucceededRecord,
+  { plain, gzip }: ReportFiles,
+  cacheStatus: CacheStatus,
+): { readonly delivery: Delivery } {
+  const key = reportKey(executionId, job.fileName);
+  const dataVersion = isOfVersion ? { dataVersion: data.version } : {};
+  note({ queryExecutionId: executionId, job: job.id, ...dataVersion });
+  const file =
+    admitsGzip && gzip !== undefined ? { key: gzippedKey(key), bytes: gzip } : { key, bytes: plain };
+  return { delivery: { state: 'ready', ...file, cacheStatus, ...dataVersion } };
+}
 
 /**
- * Delivers the report of an execution that is recorded as succeeded, and publishes it again where its file is gone.
- * Undefined where another try has to answer: the engine's result is gone too, or its publication was given up before
- * this request came. Throws PublicationFailed where it was given up while this request waited.
+ * Delivers the report of an execution that is recorded as succeeded; has it published where no record says that it was.
+ * Undefined where another attempt has to answer: the result is gone or can't be read, or its publication was given up
+ * before this caller came.
+ *
+ * @param waits the phase of a caller that waits for this execution already
  */
-export async function deliverFile(run: Run, record: SucceededRecord): Promise<Delivery | undefined> {
+export async function deliverFile(
+  run: Run,
+  target: Target,
+  record: SucceededRecord,
+  waits?: Following,
+): Promise<Step | undefined> {
   const { results } = run.backends;
-  const key = fileKey(run.order, record.executionId);
-  // The zipped file is whole and all that this caller needs: no look-up of the plain one.
-  if (run.terms.admitsGzip && (await results.head(zippedKey(key)))) return ready(run, record, zippedKey(key));
-  if (await results.head(key)) return ready(run, record);
-  const publication = publicationOf(run, record);
-  if (!isLarge(record.resultBytes))
-    return (await publish(results, publication)) ? ready(run, record) : undefined;
-  switch (await awaitPublication(results, publication, run.terms.waitUntil)) {
-    case 'published':
-      return ready(run, record);
-    case 'under-way':
-      if (Date.now() >= run.terms.publishUntil) throw tookTooLong();
-      follow(run, record.token);
-      return waiting(run, record.token);
-    case 'abandoned':
-      if (run.follows !== record.token) return undefined;
-      throw new PublicationFailed(`the result of query ${record.executionId} was not published`);
+  const cacheStatus = waits?.cacheStatus ?? 'hit';
+  const key = reportKey(record.executionId, target.job.fileName);
+  const files = record.files ?? (await filesOf(results, key)) ?? (await publishedFiles(run, target, record));
+  if (files === undefined) return undefined;
+  if (typeof files === 'object') return ready(run, target, record, files, cacheStatus);
+  if (files === 'abandoned')
+    return (
+      waits && {
+        refusal: new PublicationFailed(`the result of query ${record.executionId} was not published`),
+      }
+    );
+  if (Date.now() >= run.terms.publishUntil) return { refusal: tookTooLong() };
+  const { attempt } = record;
+  return waiting(
+    progressOf({ at: 'following', target, attempt, cacheStatus: waits?.cacheStatus ?? 'collapsed' }),
+  );
+}
+
+/** Publishes a result whose files are missing. Undefined where it is gone or can't be read. */
+async function publishedFiles(
+  { backends: { results }, terms: { waitUntil, partner } }: Run,
+  { data, job }: Target,
+  { executionId, location, resultBytes, isOfVersion }: SucceededRecord,
+): Promise<ReportFiles | 'under-way' | 'abandoned' | undefined> {
+  const { fileName, columns } = job;
+  const key = reportKey(executionId, fileName);
+  const dataVersion = isOfVersion ? data.version : undefined;
+  if (resultBytes <= MAX_SMALL_BYTES) {
+    const result = await results.readResult(location, MAX_SMALL_BYTES);
+    if (!result?.content) return undefined;
+    const file = reportFile(fileName, executionId, dataVersion);
+    return writeReport(results, { key, columns, file }, result.content).catch(unlessUnreadable);
   }
+  const publication: Publication = {
+    form: 1,
+    executionId,
+    location,
+    key,
+    fileName,
+    columns: [...columns],
+    ...(dataVersion !== undefined && { dataVersion, cachedReport: cachedReportKey(job) }),
+    ...(partner !== undefined && { partner }),
+  };
+  return awaitPublication(results, publication, waitUntil);
+}
+
+function unlessUnreadable(error: unknown): undefined {
+  if (!(error instanceof NotEngineCsv)) throw error;
 }

@@ -1,6 +1,8 @@
 import { NoRecords, Unavailable } from '../answers/problem.ts';
+import type { Report } from '../report/catalogue.ts';
+import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
-import type { Entitlement } from '../report/row-predicates.ts';
+import type { Window } from '../report/utc-time.ts';
 import { type DataState, dataState, unlistedState } from './data-version.ts';
 import type { QueryService } from './execution.ts';
 import type { Lake } from './lake.ts';
@@ -21,40 +23,50 @@ export interface Wanted {
   readonly client: string;
 }
 
-/** Times are milliseconds since 1970. */
+/** Times are milliseconds since 1970, by the clock of the machine that answers this request. */
 export interface DeliveryTerms {
+  /** When the caller asked first. */
+  readonly askedAt: number;
   /** When the request must be answered, with the report or with a place to wait. */
   readonly waitUntil: number;
   /** Until when the caller's query may be waited for. */
   readonly giveUpAt: number;
   /** Until when the caller's report may be published. */
   readonly publishUntil: number;
-  /** How long any execution may take. */
+  /** How long a query may run. */
   readonly longestQueryMs: number;
+  /** How long it may wait in Athena's queue before that. */
+  readonly longestQueueMs: number;
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
-  /** Whether the caller takes a zipped file. */
+  /** Whether the caller takes a gzipped file. */
   readonly admitsGzip: boolean;
-  /** The engine's limit for one query; 0 where it is not known. */
-  readonly maxBytesScanned: number;
+  /** Athena's limit of bytes for one query; undefined where it is not known. */
+  readonly scanLimit: number | undefined;
   /** Who asks, for the log of the publishing function. */
   readonly partner?: string | undefined;
-  /** How many queries may be under way that were started for one client; 0: any number. */
-  readonly queriesPerPartner: number;
+  /** How many queries may be under way that were started for one client; undefined: any number. */
+  readonly queriesPerPartner: number | undefined;
 }
 
 /** How the answer relates to earlier ones, in the words of RFC 9211. */
 export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 
-/** A report under way: what one request leaves to the next. */
-export interface Progress {
-  readonly data: DataState;
-  /** Of the try that it waits for; absent where it waits until one may be started. */
-  readonly token?: string | undefined;
-  readonly cacheStatus: CacheStatus;
-  /** How often the query was asked anew because files changed under it. */
-  readonly moves: number;
-}
+/** A report under way: what one request leaves to the next of its caller. */
+export type Progress = {
+  /** How often the report was started again because files changed under its query. */
+  readonly dataChanges: number;
+} & (
+  | { readonly waitsFor: 'slot' }
+  | {
+      readonly waitsFor: 'attempt';
+      /** The attempt's token. */
+      readonly attempt: string;
+      /** What the attempt reads. */
+      readonly data: DataState;
+      readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
+    }
+);
 
 /** Where a delivery stands when its request must be answered. */
 export type Delivery =
@@ -62,29 +74,32 @@ export type Delivery =
       readonly state: 'ready';
       /** Of the report's file in the results bucket. */
       readonly key: string;
+      readonly bytes: number;
       readonly cacheStatus: CacheStatus;
       /** Absent where the lake changed under the query: the report is of no one version. */
       readonly dataVersion?: string;
     }
-  | { readonly state: 'waiting'; readonly progress: Progress };
+  | { readonly state: 'waiting'; readonly progress: Progress; readonly cacheStatus: CacheStatus };
 
 /** What the log and the metrics learn of a delivery, whatever becomes of it. */
 export interface DeliveryFacts {
   queryExecutionId?: string;
   dataVersion?: string;
+  /** The job's id: what is stored of the job is named by it. */
+  job?: string;
   bytesScanned?: number;
   engineMs?: number;
   /** From the query's submission to its end. */
   queryMs?: number;
   /** The queries whose end this request has recorded, so that it counts them. */
-  ends?: readonly QueryEnd[];
+  finishedQueries?: readonly FinishedQuery[];
   /** Set where the client had as many queries under way as it may, so that this one waited. */
   waitsForShare?: true;
 }
 
 /** How a query ended, for the metrics. */
-export interface QueryEnd {
-  readonly state: 'succeeded' | 'failed' | 'cut-off';
+export interface FinishedQuery {
+  readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
   readonly bytesScanned: number;
   /** From its submission to its end. */
   readonly queryMs: number;
@@ -109,25 +124,41 @@ export const tookTooLong = () =>
   );
 
 /** The caller's time is up, and its client had as many other queries under way as it may all the while. */
-export const shareStayedFull = () =>
+export const noSlotInTime = () =>
   new Unavailable(
     'Too many reports of this client were under way. Request fewer at a time, or this one later.',
     RETRY_AFTER_SECONDS,
   );
 
-export const dataKeepMoving = () =>
+export const dataKeepChanging = () =>
   new Unavailable(
     'The events of this window are being rewritten at this moment. Request the report again later.',
     RETRY_AFTER_SECONDS,
   );
 
-/** What the lake holds of a request's window now. Throws NoRecords where it holds nothing of the report at all. */
+/**
+ * What the lake holds of a report's window now; undefined where it holds nothing of the report at all.
+ *
+ * @param maxAgeMs how old a listing may be that is used again; 0 lists now
+ */
+export async function stateOfLake(
+  lake: Lake,
+  report: Report,
+  window: Window,
+  maxAgeMs: number,
+): Promise<DataState | undefined> {
+  const listing = await lake.list(report, window, maxAgeMs);
+  if (listing?.isTableMissing) return undefined;
+  return listing ? dataState(listing, lake.folderOf(report)) : unlistedState();
+}
+
+/** What the lake holds for a request that begins. Throws NoRecords where it holds nothing of the report at all. */
 export async function lookAtLake(
-  { lake }: Pick<DeliveryBackends, 'lake'>,
-  { request: { report, window } }: Pick<Wanted, 'request'>,
+  lake: Lake,
+  { report, window }: ReportRequest,
   maxAgeMs: number,
 ): Promise<DataState> {
-  const listing = await lake.list(report, window, maxAgeMs);
-  if (listing?.isTableMissing) throw new NoRecords(report.title);
-  return listing ? dataState(listing, lake.folderOf(report)) : unlistedState(Date.now());
+  const state = await stateOfLake(lake, report, window, maxAgeMs);
+  if (!state) throw new NoRecords(report.title);
+  return state;
 }

@@ -1,12 +1,18 @@
 import type { CompiledQuery } from '../report/compile-query.ts';
 
-/** One run of a query. Times are milliseconds since 1970. */
+/** One execution of a query. All times are Athena's, in milliseconds since 1970: no other clock decides. */
 export type Execution = RunningExecution | EndedExecution | ForgottenExecution;
 
 export interface RunningExecution {
   readonly state: 'under-way';
   readonly id: string;
   readonly submittedAt: number;
+  /** The time of this answer. */
+  readonly observedAt: number;
+  /** Whether it waits in Athena's queue. */
+  readonly isQueued: boolean;
+  /** So far. */
+  readonly bytesScanned: number;
 }
 
 /** Athena keeps executions for 45 days, and an id may come from a record that is older. */
@@ -15,24 +21,26 @@ interface ForgottenExecution {
   readonly id: string;
 }
 
-interface Figures {
+interface EndFacts {
   readonly id: string;
   readonly submittedAt: number;
   readonly completedAt: number;
+  /** The time of this answer. */
+  readonly observedAt: number;
   readonly bytesScanned: number;
   readonly engineMs: number;
 }
 
-export type EndedExecution = SucceededExecution | FailedExecution | CutOffExecution;
+export type EndedExecution = SucceededExecution | FailedExecution | ScanLimitExceeded;
 
-export interface SucceededExecution extends Figures {
+export interface SucceededExecution extends EndFacts {
   readonly state: 'succeeded';
   /** `s3://bucket/key` of the result. Read, never built: a reused result lies elsewhere. */
   readonly location: string;
 }
 
 /** The engine could not run it, or somebody cancelled it. */
-export interface FailedExecution extends Figures {
+export interface FailedExecution extends EndFacts {
   readonly state: 'failed';
   /** In the engine's words: for the log. */
   readonly reason: string;
@@ -41,8 +49,8 @@ export interface FailedExecution extends Figures {
 }
 
 /** The engine stopped it at the workgroup's limit of bytes scanned. */
-export interface CutOffExecution extends Figures {
-  readonly state: 'cut-off';
+export interface ScanLimitExceeded extends EndFacts {
+  readonly state: 'scan-limit-exceeded';
 }
 
 /** The query engine, as far as the service needs it. */

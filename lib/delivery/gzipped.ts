@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream';
-import { constants, createGzip } from 'node:zlib';
+import { constants, createGzip, gzip } from 'node:zlib';
 
 /**
  * By measurement (docs/decisions/0029-gzip-beside-the-plain-file.md): level 5 takes half the time of 6 and makes real
@@ -10,10 +10,21 @@ export const GZIP_LEVEL = 6;
 const CHUNK_BYTES = 64 * 1024;
 
 /** The chunks in gzip (RFC 1952), a few at a time. An error of the chunks is thrown to the reader of the result. */
-export const gzipped = (chunks: AsyncIterable<Uint8Array>, level = GZIP_LEVEL): AsyncIterable<Uint8Array> =>
+export const gzippedChunks = (
+  chunks: AsyncIterable<Uint8Array>,
+  level = GZIP_LEVEL,
+): AsyncIterable<Uint8Array> =>
   pipeline(
     chunks,
     createGzip({ level, chunkSize: CHUNK_BYTES, memLevel: constants.Z_MAX_MEMLEVEL }),
     // The reader of the result gets the error.
     () => {},
   );
+
+/** A whole file in gzip. */
+export const gzipped = (file: Uint8Array): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    gzip(file, { level: GZIP_LEVEL, memLevel: constants.Z_MAX_MEMLEVEL }, (error, bytes) =>
+      error ? reject(error) : resolve(bytes),
+    );
+  });

@@ -1,70 +1,118 @@
-import type { CutOffExecution, Execution, FailedExecution, SucceededExecution } from './execution.ts';
+import type {
+  EndedExecution,
+  Execution,
+  FailedExecution,
+  RunningExecution,
+  ScanLimitExceeded,
+  SucceededExecution,
+} from './execution.ts';
 
 /** What comes next for an execution. */
 export type ExecutionVerdict =
+  /** This request's time is up; the query goes on, and so does the caller. */
   | { readonly next: 'wait' }
   /** Its result is the report. */
   | { readonly next: 'deliver'; readonly execution: SucceededExecution }
-  /** It will never answer: start the next try. */
-  | { readonly next: 'start-next' }
-  /** It failed in a way that may pass: start the next try, once. */
-  | { readonly next: 'retry'; readonly execution: FailedExecution }
-  /** It takes too long, but this request's caller came late and has time left: stop it, and start the next try. */
-  | { readonly next: 'stop-and-start-next' }
-  /** It takes too long: stop it, and tell the caller to come back. */
-  | { readonly next: 'stop-and-give-up' }
-  /** The caller's time is up. */
+  /** It will not answer this caller: start the next attempt. It is counted, unless Athena has forgotten it. */
+  | { readonly next: 'start-next'; readonly isRetry?: true; readonly execution?: EndedExecution }
+  /** It takes too long: stop it. Then start the next attempt if the caller has time for one, or tell it to come back. */
+  | { readonly next: 'stop'; readonly isWorthAnother: boolean; readonly execution: RunningExecution }
+  /** The caller's time is up, and the query goes on for others. */
   | { readonly next: 'give-up' }
+  /** It was stopped because it took too long, and the caller has no time for another. */
+  | { readonly next: 'took-too-long'; readonly execution: FailedExecution }
   /** Files changed under it: start over with the data as they are now. */
-  | { readonly next: 'look-again'; readonly execution: FailedExecution }
-  | { readonly next: 'refuse'; readonly execution: FailedExecution | CutOffExecution };
+  | { readonly next: 'data-changed'; readonly execution: FailedExecution }
+  | { readonly next: 'refuse'; readonly execution: FailedExecution | ScanLimitExceeded };
 
-/** Times are milliseconds since 1970. */
 export interface ExecutionFacts {
-  readonly now: number;
-  /** How long an execution may take. */
+  /** How long a query may run, in milliseconds. */
   readonly longestQueryMs: number;
-  /** Until when this request's caller waits. */
-  readonly giveUpAt: number;
-  /** Whether the execution is itself the second try of a query that failed. */
+  /** How long it may wait in Athena's queue, in milliseconds. */
+  readonly longestQueueMs: number;
+  /** When Athena last said that it was queued, by Athena's clock; undefined where nobody has seen that. */
+  readonly queuedAt: number | undefined;
+  /** How long this request's caller still waits, in milliseconds. */
+  readonly callerLeftMs: number;
+  /** How long it has waited. */
+  readonly callerWaitedMs: number;
+  /** Whether this request has claimed the attempt. */
+  readonly isOwn: boolean;
   readonly isRetry: boolean;
-  /** Whether it had ended before this request's caller asked for it: then only its result can be used, no failure. */
-  readonly isRemembered: boolean;
   /** Whether the lake has changed since the listing for which it was started. */
-  readonly hasDataMoved: boolean;
+  readonly isDataChanged: boolean;
 }
 
-/**
- * A query starts a moment after its caller came, and machines' clocks differ: times that differ by less than this share
- * of the limit count as equal.
- */
+/** A query that Athena was told to stop ends a little earlier or later: times that differ by this share count as equal. */
 export const LIMIT_TOLERANCE = 0.05;
 
-/** Judges an execution, for the request that asks the engine about it. */
-export function judgeExecution(execution: Execution, facts: ExecutionFacts): ExecutionVerdict {
-  const timeLeftMs = facts.giveUpAt - facts.now;
-  // With less time than half the limit, the next try would most likely end as this one did.
-  const isWorthAnother = timeLeftMs >= facts.longestQueryMs / 2;
-  switch (execution.state) {
+/** Athena's `Date` is truncated to the second. */
+const DATE_ERROR_MS = 1_000;
+
+/** Judges an execution, for the request that asks Athena about it. Undefined: Athena has not answered. */
+export function judgeExecution(execution: Execution | undefined, facts: ExecutionFacts): ExecutionVerdict {
+  switch (execution?.state) {
     case 'forgotten':
       return { next: 'start-next' };
     case 'succeeded':
       return { next: 'deliver', execution };
-    case 'cut-off':
-      return facts.isRemembered ? { next: 'start-next' } : { next: 'refuse', execution };
+    case 'scan-limit-exceeded':
+      return isStale(execution, facts) ? { next: 'start-next', execution } : { next: 'refuse', execution };
     case 'failed':
-      if (facts.isRemembered) return { next: 'start-next' };
-      if (facts.hasDataMoved) return { next: 'look-again', execution };
-      // It took too long, and another request has stopped it.
-      if (execution.completedAt >= execution.submittedAt + (1 - LIMIT_TOLERANCE) * facts.longestQueryMs)
-        return { next: isWorthAnother ? 'start-next' : 'give-up' };
-      return { next: execution.isRetryable && !facts.isRetry ? 'retry' : 'refuse', execution };
-    case 'under-way': {
-      const isTimeUp = timeLeftMs <= 0;
-      const tolerance = isTimeUp ? LIMIT_TOLERANCE : 0;
-      const isTooOld = facts.now >= execution.submittedAt + (1 - tolerance) * facts.longestQueryMs;
-      if (isTooOld) return { next: isWorthAnother ? 'stop-and-start-next' : 'stop-and-give-up' };
-      return { next: isTimeUp ? 'give-up' : 'wait' };
-    }
+      return judgeFailed(execution, facts);
+    case undefined:
+      return { next: facts.callerLeftMs <= 0 ? 'give-up' : 'wait' };
+    case 'under-way':
+      if (limitLeftMs(execution, facts) <= 0)
+        return { next: 'stop', isWorthAnother: isWorthAnother(facts), execution };
+      return { next: facts.callerLeftMs <= 0 ? 'give-up' : 'wait' };
   }
 }
+
+function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): ExecutionVerdict {
+  if (isStale(execution, facts)) return { next: 'start-next', execution };
+  if (facts.isDataChanged) return { next: 'data-changed', execution };
+  // Another request has stopped it.
+  if (tookTooLong(execution, facts))
+    return isWorthAnother(facts) ? { next: 'start-next', execution } : { next: 'took-too-long', execution };
+  if (execution.isRetryable && !facts.isRetry) return { next: 'start-next', isRetry: true, execution };
+  return { next: 'refuse', execution };
+}
+
+/**
+ * Whether it ended before this caller's first request: its result may be used, its failure may not. The attempt was
+ * left by everyone who waited for it.
+ */
+const isStale = ({ observedAt, completedAt }: EndedExecution, { callerWaitedMs, isOwn }: ExecutionFacts) =>
+  !isOwn && observedAt - completedAt + DATE_ERROR_MS > callerWaitedMs;
+
+/**
+ * How long an execution may still be queued, or run, in milliseconds. Athena tells no start of running: it counts from
+ * the last time that the query was seen queued.
+ */
+export function limitLeftMs(
+  { observedAt, submittedAt, isQueued }: RunningExecution,
+  {
+    longestQueryMs,
+    longestQueueMs,
+    queuedAt,
+  }: Pick<ExecutionFacts, 'longestQueryMs' | 'longestQueueMs' | 'queuedAt'>,
+): number {
+  if (isQueued) return longestQueueMs - (observedAt - submittedAt);
+  return longestQueryMs - (observedAt - (queuedAt ?? submittedAt));
+}
+
+function tookTooLong(
+  { completedAt, submittedAt, engineMs }: FailedExecution,
+  { longestQueryMs, longestQueueMs, queuedAt }: ExecutionFacts,
+): boolean {
+  const reaches = (ms: number, limitMs: number) => ms >= (1 - LIMIT_TOLERANCE) * limitMs;
+  if (engineMs === 0) return reaches(completedAt - submittedAt, longestQueueMs);
+  return reaches(completedAt - (queuedAt ?? submittedAt), longestQueryMs);
+}
+
+/** With less time than half the limit, the next attempt would most likely end as this one did. */
+export const isWorthAnother = ({
+  callerLeftMs,
+  longestQueryMs,
+}: Pick<ExecutionFacts, 'callerLeftMs' | 'longestQueryMs'>): boolean => callerLeftMs >= longestQueryMs / 2;

@@ -1,56 +1,94 @@
-import type { EndedRecord, OpenRecord, OrderRecord, SucceededRecord } from './order-record.ts';
+import { REPORT_KEPT_DAYS } from '../names.ts';
+import type { DeliveryTerms } from './delivery.ts';
+import {
+  type EndedRecord,
+  isOpen,
+  type JobRecord,
+  type OpenRecord,
+  type RefusedRecord,
+  type SucceededRecord,
+} from './job-record.ts';
+import { isWorthAnother } from './judge-execution.ts';
+import type { StoredDocument } from './results.ts';
 
-/** What a request does with what is stored of its order. */
+/** What a request does with what is stored of its job. */
 export type RecordVerdict =
-  /** No try answers the order: start the next one. `after` is the token of the last one, if there was one. */
-  | { readonly next: 'start'; readonly after?: string }
-  /** Somebody else asks the engine: watch what becomes of it. */
+  /** No attempt answers the job: start the next one. */
+  | { readonly next: 'start' }
+  /** Somebody else asks Athena: watch what becomes of it. */
   | { readonly next: 'watch'; readonly record: OpenRecord }
-  /** Nobody asks the engine any more: do it. */
-  | { readonly next: 'ask'; readonly record: OpenRecord }
+  /** Nobody asks Athena any more: do it. */
+  | { readonly next: 'take-over'; readonly record: OpenRecord }
   /** Files changed under the query: look at the lake again. */
   | { readonly next: 'look-again' }
   | { readonly next: 'deliver'; readonly record: SucceededRecord }
-  | { readonly next: 'refuse'; readonly record: Exclude<EndedRecord, SucceededRecord> };
+  | { readonly next: 'refuse'; readonly record: RefusedRecord };
+
+/** What is stored of a job, as it was read. */
+export interface JudgedRecord {
+  /** Absent where the record is one of the release before. */
+  readonly stored?: StoredDocument | undefined;
+  /** Undefined where nothing is stored that can be read. */
+  readonly record: JobRecord | undefined;
+  /** How long ago it was written. */
+  readonly ageMs: number;
+}
 
 export interface RequestFacts {
-  /** Whether this request waits already for what becomes of the order's tries. */
+  /** Whether this request's caller waits already for what becomes of the job's attempts. */
   readonly isWaiting: boolean;
-  /** The limit of bytes scanned; 0 where it is not known. */
-  readonly maxBytesScanned: number;
-  /** In milliseconds since 1970. */
-  readonly now: number;
-  /** How long a file may be given after its query, which is shorter than S3 keeps it. */
-  readonly longestKeptMs: number;
+  /** The scan limit in bytes; undefined where it is not known. */
+  readonly scanLimit: number | undefined;
+  /** Whether the caller has time for another query. */
+  readonly isWorthAnother: boolean;
 }
 
-/**
- * Judges what is stored of an order for a request that saw the lake with the same trace. Undefined: nothing is stored.
- */
-export function judgeRecord(
-  record: OrderRecord | undefined,
-  { isWaiting, maxBytesScanned, now, longestKeptMs }: RequestFacts,
-): RecordVerdict {
+/** A report is not given out on the last day that its files are kept, so that no link outlives its file. */
+export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
+
+/** What a request that comes now knows of itself. */
+export const requestFacts = (
+  { scanLimit, giveUpAt, longestQueryMs }: DeliveryTerms,
+  isWaiting: boolean,
+): RequestFacts => ({
+  isWaiting,
+  scanLimit,
+  isWorthAnother: isWorthAnother({ callerLeftMs: giveUpAt - Date.now(), longestQueryMs }),
+});
+
+/** S3 tells ages to the second: the difference of two truncated times is wrong by less than this. */
+const AGE_ERROR_MS = 1_000;
+
+/** Judges what is stored of a job for a request that saw the lake with the same listing fingerprint. */
+export function judgeRecord({ record, ageMs }: JudgedRecord, facts: RequestFacts): RecordVerdict {
   if (!record) return { next: 'start' };
-  const startNext: RecordVerdict = { next: 'start', after: record.token };
+  if (!isOpen(record)) return judgeEnded(record, ageMs, facts);
+  return { next: leaseLeftMs(record, ageMs) > 0 ? 'watch' : 'take-over', record };
+}
+
+/** How long the writer of a record still asks Athena, in milliseconds. */
+export const leaseLeftMs = ({ leaseMs }: OpenRecord, ageMs: number): number =>
+  leaseMs === undefined ? 0 : leaseMs + AGE_ERROR_MS - ageMs;
+
+function judgeEnded(
+  record: EndedRecord,
+  ageMs: number,
+  { isWaiting, scanLimit, isWorthAnother }: RequestFacts,
+): RecordVerdict {
   switch (record.state) {
-    case 'starting':
-    case 'under-way':
-      return { next: record.askedUntil > now ? 'watch' : 'ask', record };
-    case 'succeeded':
-      return isWaiting || mayBeGivenAgain(record, { now, longestKeptMs })
-        ? { next: 'deliver', record }
-        : startNext;
-    case 'cut-off':
+    case 'succeeded': {
+      const isCached = record.isOfVersion && ageMs < LONGEST_KEPT_MS;
+      const isGood = record.goodForMs !== undefined && ageMs < record.goodForMs;
+      return isWaiting || isCached || isGood ? { next: 'deliver', record } : { next: 'start' };
+    }
+    case 'scan-limit-exceeded':
       // The limit has changed since: under a higher one, the query may succeed.
-      return isWaiting || record.limit === maxBytesScanned ? { next: 'refuse', record } : startNext;
+      return isWaiting || record.limit === scanLimit ? { next: 'refuse', record } : { next: 'start' };
     case 'failed':
-      if (!isWaiting) return startNext;
-      return record.hasDataMoved ? { next: 'look-again' } : { next: 'refuse', record };
+      if (!isWaiting) return { next: 'start' };
+      if (record.cause === 'data-changed') return { next: 'look-again' };
+      // It was stopped for taking too long, but this caller came late.
+      if (record.cause === 'took-too-long' && isWorthAnother) return { next: 'start' };
+      return { next: 'refuse', record };
   }
 }
-
-const mayBeGivenAgain = (
-  { isCopy, goodUntil, completedAt }: SucceededRecord,
-  { now, longestKeptMs }: Pick<RequestFacts, 'now' | 'longestKeptMs'>,
-): boolean => (isCopy && now < completedAt + longestKeptMs) || now < goodUntil;

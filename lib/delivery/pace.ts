@@ -22,21 +22,24 @@ export const nextAskMs = (ageMs: number, random: number): number =>
  */
 export const askAgainMs = (times: number): number => 25 * 2 ** times;
 
-/** When to look next whether the result has appeared: a short query's is noticed within milliseconds. */
-export const nextResultLookMs = (ageMs: number): number => Math.min(Math.max(20, 0.045 * ageMs), 1_000);
+/** When to look next whether the result has appeared: soon enough that its end is noticed within a few per cent. */
+export const nextResultLookMs = (ageMs: number): number =>
+  Math.min(Math.max(20, Math.min(0.045 * ageMs, 50), 0.022 * ageMs), 1_000);
 
 /**
- * When one of many who wait reads the record next: after a few seconds only every two seconds, so that thousands may
- * wait for one report, and not all at the same instant.
+ * When one of many who wait reads the record next: less and less often as the query goes on, so that thousands may wait
+ * for one report, and not all at the same instant.
+ *
+ * @param ageMs since the query was started
  */
-export const nextRecordLookMs = (waitedMs: number, random: number): number =>
-  Math.min(150 + 0.15 * waitedMs, 2_000) * (0.75 + 0.5 * random);
+export const nextRecordLookMs = (ageMs: number, random: number): number =>
+  Math.min(Math.max(200, 0.07 * ageMs - 180), 2_000) * (0.9 + 0.2 * random);
 
 /**
- * When a request looks next whether its client may have one more query started: every two seconds where it has waited
- * little, four times as often where its time is nearly up, so that who has waited longest is most likely the next.
+ * When a request looks next whether its client has a free slot: every two seconds where it has waited little, four times
+ * as often where its time is nearly up, so that who has waited longest is most likely the next.
  */
-export const nextShareLookMs = (timeLeftMs: number, random: number): number =>
+export const nextSlotLookMs = (timeLeftMs: number, random: number): number =>
   Math.min(Math.max(500, timeLeftMs / 300), 2_000) * (0.75 + 0.5 * random);
 
 /** When to look next for the file of a large report. */

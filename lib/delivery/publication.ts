@@ -1,19 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
-import { RESULTS_PREFIX } from '../names.ts';
-import { gzipped } from './gzipped.ts';
+import { gzippedChunks } from './gzipped.ts';
+import { type ReportFiles, readRecord } from './job-record.ts';
+import { abandonedKey, gzippedKey, publicationKey, publishedExecution } from './keys.ts';
 import { nextFileLookMs } from './pace.ts';
-import type { EngineResult, ResultsBucket } from './results.ts';
+import type { ResultsBucket } from './results.ts';
+import { reportFile } from './write-report.ts';
 
-/** All that it takes to make a report's file from an execution's result. Stored as a request if the result is large. */
+/** A request to publish a large result: all that it takes to make a report's files from it. */
 const publication = v.object({
   /** Version of the request's format. A request of another version counts as absent. */
   form: v.literal(1),
   executionId: v.string(),
   /** `s3://bucket/key` of the engine's result. */
   location: v.string(),
-  /** Of the report's file. */
+  /** Of the report's plain file. */
   key: v.string(),
   fileName: v.string(),
   columns: v.array(
@@ -21,17 +23,13 @@ const publication = v.object({
   ),
   /** The version of the data that it is a report of; absent where the data changed under the query. */
   dataVersion: v.optional(v.string()),
+  /** Where the report is cached: it is noted there which files were written. */
+  cachedReport: v.optional(v.string()),
   /** Who asked first, for the log. */
   partner: v.optional(v.string()),
 });
 
 export type Publication = v.InferOutput<typeof publication>;
-
-/** The largest result that a report's function re-types while the caller waits: it takes about a second. */
-const INLINE_BYTES = 16 * 1024 * 1024;
-
-/** Time limit of one try to write a small report; a large one has none. */
-const INLINE_TRY_MS = 5_000;
 
 /**
  * How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes.
@@ -39,70 +37,70 @@ const INLINE_TRY_MS = 5_000;
  */
 const LONGEST_PUBLICATION_MS = 50 * 60_000;
 
-export const isLarge = (resultBytes: number): boolean => resultBytes > INLINE_BYTES;
-
-/** The zipped file lies beside the plain one, and is as immutable. */
-const ZIPPED = '.gz';
-export const zippedKey = (key: string): string => key + ZIPPED;
-export const isZippedKey = (key: string): boolean => key.endsWith(ZIPPED);
-
-const requestKey = (executionId: string) => `${RESULTS_PREFIX.publications}${executionId}.json`;
-const abandonedKey = (executionId: string) => `${RESULTS_PREFIX.abandoned}${executionId}.json`;
-
 /**
- * What the publishing function zips within its 15 minutes, with the plain file after it. A larger report is given
+ * What the publishing function gzips within its 15 minutes, with the plain file after it. A larger report is given
  * plain to everyone.
  */
-const MAX_ZIPPED_BYTES = 20 * 1024 ** 3;
+const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
+
+/** The files of a report that are there, and their sizes; undefined where the plain one isn't. */
+export async function filesOf(results: ResultsBucket, key: string): Promise<ReportFiles | undefined> {
+  const [plain, gzip] = await Promise.all([results.head(key), results.head(gzippedKey(key))]);
+  return plain && { plain: plain.bytes, ...(gzip && { gzip: gzip.bytes }) };
+}
 
 /**
- * Streams a large result into both of the report's files, the zipped one first: once the plain one is there, every
+ * Streams a large result into both of the report's files, the gzipped one first: once the plain one is there, every
  * caller has the file that serves it best. A file that an earlier run has written is not written again. Resolves to
  * false where the result is gone.
  */
 export async function publishLarge(results: ResultsBucket, wanted: Publication): Promise<boolean> {
-  if (await results.head(wanted.key)) return true;
-  const result = await results.openResult(wanted.location);
+  const written = await filesOf(results, wanted.key);
+  if (written) return noteFiles(results, wanted, written);
+  const result = await results.readResult(wanted.location, 0);
   if (!result) return false;
-  const zipped = zippedKey(wanted.key);
-  if (result.bytes > MAX_ZIPPED_BYTES || (await results.head(zipped)))
-    return publish(results, wanted, result, Number.POSITIVE_INFINITY);
-  return (
-    (await publish(results, wanted, result, Number.POSITIVE_INFINITY, 'gzip')) &&
-    publish(results, wanted, undefined, Number.POSITIVE_INFINITY)
+  const isGzipped = result.bytes > MAX_GZIPPED_BYTES || (await results.head(gzippedKey(wanted.key)));
+  if (!isGzipped && (await upload(results, wanted, 'gzip')) === undefined) return false;
+  if ((await upload(results, wanted)) === undefined) return false;
+  return noteFiles(results, wanted, await filesOf(results, wanted.key));
+}
+
+/** Streams the engine's result into one of the report's files; undefined where the result is gone. */
+function upload(
+  results: ResultsBucket,
+  { location, key, fileName, columns, executionId, dataVersion }: Publication,
+  encoding?: 'gzip',
+): Promise<number | undefined> {
+  const open = async () => {
+    const result = await results.openResult(location);
+    const csv = result && retypeCsv(columns, result);
+    return csv && encoding ? gzippedChunks(csv) : csv;
+  };
+  const file = reportFile(fileName, executionId, dataVersion);
+  return results.uploadFile(
+    encoding ? gzippedKey(key) : key,
+    { ...file, ...(encoding && { encoding }) },
+    open,
   );
 }
 
-/**
- * Streams the engine's result into the report's file (docs/contract.md#the-file). Resolves to false where the result is
- * gone.
- *
- * @param opened the result, where it has been opened already
- * @param longestTryMs of one try to write the file
- * @param encoding writes the zipped file instead of the plain one
- */
-export async function publish(
+/** Notes at the cached report which files there are, so that no later request has to look for them. */
+async function noteFiles(
   results: ResultsBucket,
-  { location, key, fileName, columns, executionId, dataVersion }: Publication,
-  opened?: EngineResult,
-  longestTryMs = INLINE_TRY_MS,
-  encoding?: 'gzip',
-): Promise<boolean> {
-  let first = opened;
-  const metadata = { 'query-execution-id': executionId, ...(dataVersion && { 'data-version': dataVersion }) };
-  const open = async () => {
-    const result = first ?? (await results.openResult(location));
-    first = undefined;
-    const csv = result && retypeCsv(columns, result.content);
-    return csv && encoding ? gzipped(csv) : csv;
-  };
-  return encoding
-    ? results.writeOnce(zippedKey(key), { fileName, metadata, encoding }, open, longestTryMs)
-    : results.writeOnce(key, { fileName, metadata }, open, longestTryMs);
+  { cachedReport, executionId }: Publication,
+  files: ReportFiles | undefined,
+): Promise<true> {
+  const stored = cachedReport === undefined ? undefined : await results.read(cachedReport);
+  const record = readRecord(stored);
+  const isMissing = record?.state === 'succeeded' && record.executionId === executionId && !record.files;
+  if (cachedReport !== undefined && stored && isMissing && files)
+    await results.replace(stored, cachedReport, { ...record, files });
+  return true;
 }
 
 /**
- * Has the publishing function publish a large result, and waits for it. Resolves to how that stands at `until`.
+ * Has the publishing function publish a large result, and waits for it. Resolves to the files, or to how that stands at
+ * `until`.
  *
  * @param until in milliseconds since 1970
  */
@@ -110,18 +108,20 @@ export async function awaitPublication(
   results: ResultsBucket,
   wanted: Publication,
   until: number,
-): Promise<'published' | 'under-way' | 'abandoned'> {
+): Promise<ReportFiles | 'under-way' | 'abandoned'> {
   const began = Date.now();
   const { executionId, key } = wanted;
-  if (await results.head(key)) return 'published';
-  const isNew = await results.create(requestKey(executionId), wanted);
-  if (!isNew) {
-    const requested = await results.head(requestKey(executionId));
-    if (began - (requested?.lastModified ?? began) > LONGEST_PUBLICATION_MS) return 'abandoned';
+  const request = publicationKey(executionId);
+  if (!(await results.create(request, wanted))) {
+    const requested = await results.head(request);
+    if (requested && requested.ageMs > LONGEST_PUBLICATION_MS) return 'abandoned';
   }
   for (;;) {
-    const [file, abandoned] = await Promise.all([results.head(key), results.head(abandonedKey(executionId))]);
-    if (file) return 'published';
+    const [files, abandoned] = await Promise.all([
+      filesOf(results, key),
+      results.head(abandonedKey(executionId)),
+    ]);
+    if (files) return files;
     if (abandoned) return 'abandoned';
     const now = Date.now();
     if (now >= until) return 'under-way';
@@ -137,7 +137,7 @@ export async function readPublication(results: ResultsBucket, key: string): Prom
 
 /** Tells whoever waits for a publication that it has been given up. Resolves to what the log says of it. */
 export async function abandonPublication(results: ResultsBucket, requestedBy: string) {
-  const queryExecutionId = requestedBy.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
+  const queryExecutionId = publishedExecution(requestedBy);
   await results.create(abandonedKey(queryExecutionId), {});
   return { queryExecutionId, partner: (await readPublication(results, requestedBy))?.partner };
 }

@@ -1,17 +1,21 @@
 import type { Readable } from 'node:stream';
 
+/**
+ * How long an object has been there, in milliseconds, to the second. It is S3's `Date` less `LastModified` of one answer,
+ * so that no other machine's clock decides.
+ */
+type Age = number;
+
 export interface ObjectFacts {
-  /** In milliseconds since 1970, to the second. */
-  readonly lastModified: number;
+  readonly ageMs: Age;
   readonly bytes: number;
-  /** What it was stored with. */
-  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** A small document, and the ETag of the object that holds it. `document` is undefined if the object holds no JSON. */
 export interface StoredDocument {
   readonly document: unknown;
   readonly etag: string;
+  readonly ageMs: Age;
 }
 
 /** What a report's file is stored with. */
@@ -23,10 +27,11 @@ export interface ReportFile {
   readonly encoding?: 'gzip';
 }
 
-/** The query engine's result file, opened. */
+/** The query engine's result file. */
 export interface EngineResult {
   readonly bytes: number;
-  readonly content: Readable;
+  /** Absent where it is larger than was asked for. */
+  readonly content?: Uint8Array;
 }
 
 /** The results bucket, as far as the service needs it. Nothing in it is ever written without a condition. */
@@ -40,24 +45,30 @@ export interface ResultsBucket {
   /** What was written; undefined, and nothing written, where the object is no longer what was read. */
   replace(was: StoredDocument, key: string, document: unknown): Promise<StoredDocument | undefined>;
   /**
-   * The query engine's result; undefined where it is gone.
+   * The query engine's result, whole if it is small; undefined where it is gone.
    * @param location `s3://bucket/key`
+   * @param maxBytes of a content that is read
    */
-  openResult(location: string): Promise<EngineResult | undefined>;
-  /** A report's file; undefined where it is gone. */
-  openFile(key: string): Promise<Readable | undefined>;
+  readResult(location: string, maxBytes: number): Promise<EngineResult | undefined>;
+  /** The query engine's result, however large, piece by piece; undefined where it is gone. */
+  openResult(location: string): Promise<Readable | undefined>;
   /**
-   * Writes a file that appears whole or not at all. Does nothing where the key is taken: a key names its content.
-   * Resolves to false, with nothing written, where there is no content.
-   * @param open makes the content, anew for each try
-   * @param longestTryMs of one try; without it, as long as it takes
+   * Writes a small file. Does nothing where the key is taken: a key names its content.
+   * @param tries how often S3 is asked at most; without it, until the request's time is over
    */
-  writeOnce(
+  writeFile(key: string, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;
+  /**
+   * Writes a large file in parts; it appears whole or not at all. Does nothing where the key is taken. Resolves to its
+   * size in bytes; undefined, with nothing written, where there is no content.
+   * @param open makes the content, again for each try
+   */
+  uploadFile(
     key: string,
     file: ReportFile,
     open: () => Promise<AsyncIterable<Uint8Array> | undefined>,
-    longestTryMs?: number,
-  ): Promise<boolean>;
+  ): Promise<number | undefined>;
+  /** `s3://bucket/key` */
+  locationOf(key: string): string;
   /** A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect). */
   presign(key: string, expiresInSeconds: number): Promise<string>;
 }

@@ -1,65 +1,151 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { NoSuchDownload } from '../answers/problem.ts';
-import { RESULTS_PREFIX } from '../names.ts';
+import { reportOf } from '../report/catalogue.ts';
+import { type Entitlement, entitlementTo, storedEntitlement } from '../report/entitlement.ts';
+import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
+import type { Progress, Wanted } from './delivery.ts';
+import { formerProgress } from './former-forms.ts';
+import { formerKeys, ticketKey } from './keys.ts';
 import type { ResultsBucket, StoredDocument } from './results.ts';
 
-/**
- * A report under way that somebody waits for: the request as it was sent and whose rows it may see, so that it can be
- * compiled anew when the data change. Whoever holds its id may have the report, as with a presigned URL. Times are
- * milliseconds since 1970.
- */
-const ticket = v.object({
-  /** Version of the ticket's format. A ticket of another version counts as absent. */
-  form: v.literal(1),
+const data = v.object({
+  version: v.string(),
+  fingerprint: v.string(),
+  isListed: v.boolean(),
+});
+
+const progress = v.variant('waitsFor', [
+  v.object({ waitsFor: v.literal('slot'), dataChanges: v.number() }),
+  v.object({
+    waitsFor: v.literal('attempt'),
+    dataChanges: v.number(),
+    attempt: v.string(),
+    data,
+    cacheStatus: v.picklist(['miss', 'collapsed']),
+  }),
+]);
+
+const every = {
   report: v.string(),
   parameters: v.record(v.string(), v.array(v.string())),
   /** The companies' ids in decimal digits: JSON has no integers of 64 bits. */
   companies: v.union([v.literal('every-company'), v.array(v.string())]),
   client: v.string(),
-  progress: v.object({
-    data: v.object({
-      version: v.string(),
-      trace: v.string(),
-      listedAt: v.number(),
-      isListed: v.boolean(),
-    }),
-    token: v.optional(v.string()),
-    cacheStatus: v.picklist(['hit', 'miss', 'collapsed']),
-    moves: v.number(),
-  }),
-  giveUpAt: v.number(),
-  publishUntil: v.number(),
-  expiresAt: v.number(),
+};
+
+/**
+ * A report under way that somebody waits for: the request as it was sent and whose rows it may see, so that it can be
+ * compiled again when the data change. Whoever holds its id may have the report, as with a presigned URL.
+ */
+const ticket = v.object({
+  /** Version of the ticket's format. A ticket of another version counts as absent. */
+  form: v.literal(2),
+  ...every,
+  progress,
+  /** How long its caller had waited when it was written, in milliseconds. */
+  waitedMs: v.number(),
 });
 
-export type Ticket = v.InferOutput<typeof ticket>;
+/** As the release before has written it. */
+const formerTicket = v.object({ form: v.literal(1), ...every, progress: formerProgress });
 
-/** A ticket as it was read. */
-export interface StoredTicket {
+type Ticket = v.InferOutput<typeof ticket>;
+
+/** A report that somebody waits for, as a request again. */
+export interface WaitingRequest {
   readonly id: string;
+  readonly request: ReportRequest;
+  readonly entitlement: Entitlement;
+  readonly client: string;
+  readonly progress: Progress;
+  /** How long its caller has waited, in milliseconds. */
+  readonly waitedMs: number;
+  /** What is stored, for `updateTicket`; absent where the release before has written it. */
+  readonly stored: StoredDocument | undefined;
   readonly ticket: Ticket;
-  readonly stored: StoredDocument;
 }
 
 const ID_BYTES = 32;
 const ID = /^[A-Za-z0-9_-]{43}$/;
 
-const keyOf = (id: string) => `${RESULTS_PREFIX.tickets}${id}.json`;
-
-/** Stores a ticket under a new id that can't be guessed; resolves to the id. */
-export async function issueTicket(results: ResultsBucket, issued: Ticket): Promise<string> {
+/**
+ * Stores what a caller waits for under a new id that can't be guessed; resolves to the id.
+ *
+ * @param parameters the request's, as they were sent
+ */
+export async function issueTicket(
+  results: ResultsBucket,
+  { request, entitlement, client }: Wanted,
+  parameters: Readonly<Record<string, string[]>>,
+  { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
+): Promise<string> {
   const id = randomBytes(ID_BYTES).toString('base64url');
-  await results.create(keyOf(id), issued);
+  const issued: Ticket = {
+    form: 2,
+    report: request.report.name,
+    parameters,
+    companies: storedEntitlement(entitlement),
+    client,
+    progress,
+    waitedMs,
+  };
+  await results.create(ticketKey(id), issued);
   return id;
 }
 
-/** Throws NoSuchDownload where there is no such ticket, or it has expired. */
-export async function readTicket(results: ResultsBucket, id: string, now: number): Promise<StoredTicket> {
-  const stored = ID.test(id) ? await results.read(keyOf(id)) : undefined;
+/** Makes the request of a ticket again. Throws NoSuchDownload where there is no such ticket. */
+export async function openTicket(results: ResultsBucket, id: string): Promise<WaitingRequest> {
+  const read = ID.test(id) ? await readTicket(results, id) : undefined;
+  const report = read && reportOf(read.ticket.report);
+  const { companies, parameters } = read?.ticket ?? {};
+  const entitlement = Array.isArray(companies) ? entitlementTo(companies.map(BigInt)) : companies;
+  if (!read || !report || !entitlement || !parameters) throw new NoSuchDownload();
+  const { ticket } = read;
+  return {
+    id,
+    // The Accept header was checked by the request that got the ticket.
+    request: parseRequest(report, { parameters, accept: undefined }),
+    entitlement,
+    client: ticket.client,
+    progress: ticket.progress,
+    waitedMs: ticket.waitedMs + read.ageMs,
+    stored: read.stored,
+    ticket,
+  };
+}
+
+async function readTicket(
+  results: ResultsBucket,
+  id: string,
+): Promise<
+  { readonly ticket: Ticket; readonly ageMs: number; readonly stored: StoredDocument | undefined } | undefined
+> {
+  const stored = await results.read(ticketKey(id));
   const parsed = v.safeParse(ticket, stored?.document);
-  if (!stored || !parsed.success || parsed.output.expiresAt <= now) throw new NoSuchDownload();
-  return { id, ticket: parsed.output, stored };
+  if (stored && parsed.success) return { ticket: parsed.output, ageMs: stored.ageMs, stored };
+  const old = await results.read(formerKeys.ticket(id));
+  const former = v.safeParse(formerTicket, old?.document);
+  return old && former.success
+    ? { ticket: ofFormer(former.output), ageMs: old.ageMs, stored: undefined }
+    : undefined;
+}
+
+/** A ticket of the release before. Its caller follows the attempt of then. */
+function ofFormer({ progress: was, ...others }: v.InferOutput<typeof formerTicket>): Ticket {
+  const { moves: dataChanges, token, data: seen, cacheStatus } = was;
+  const { trace: fingerprint, ...state } = seen;
+  const waits: Progress =
+    token === undefined
+      ? { waitsFor: 'slot', dataChanges }
+      : {
+          waitsFor: 'attempt',
+          dataChanges,
+          attempt: token,
+          data: { ...state, fingerprint },
+          cacheStatus: cacheStatus === 'miss' ? 'miss' : 'collapsed',
+        };
+  return { ...others, form: 2, progress: waits, waitedMs: 0 };
 }
 
 /**
@@ -68,10 +154,12 @@ export async function readTicket(results: ResultsBucket, id: string, now: number
  */
 export async function updateTicket(
   results: ResultsBucket,
-  { id, ticket: was, stored }: StoredTicket,
-  now: Pick<Ticket, 'progress' | 'companies'>,
+  { id, ticket: was, stored }: WaitingRequest,
+  entitlement: Entitlement,
+  { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
 ): Promise<void> {
-  const { progress, companies } = was;
-  if (JSON.stringify([now.progress, now.companies]) === JSON.stringify([progress, companies])) return;
-  await results.replace(stored, keyOf(id), { ...was, ...now });
+  const companies = storedEntitlement(entitlement);
+  if (JSON.stringify([progress, companies]) === JSON.stringify([was.progress, was.companies])) return;
+  const now: Ticket = { ...was, progress, companies, waitedMs };
+  await (stored ? results.replace(stored, ticketKey(id), now) : results.create(ticketKey(id), now));
 }

@@ -4,10 +4,10 @@ import type { Config } from '../config.ts';
 import type { Register } from '../partners/register.ts';
 import { whoseRows } from '../partners/whose-rows.ts';
 import type { Report } from '../report/catalogue.ts';
-import type { Entitlement } from '../report/row-predicates.ts';
+import type { Entitlement } from '../report/entitlement.ts';
 import { callerOf, clientOf } from '../token/client-of.ts';
 import { readEntitlement } from '../token/read-entitlement.ts';
-import { scopeOf, type TokenVerifier } from '../token/verify-token.ts';
+import { type Claims, scopeOf, type TokenVerifier } from '../token/verify-token.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { noteCaller } from './note-caller.ts';
 import { requestHeader } from './request-header.ts';
@@ -20,23 +20,35 @@ export interface AdmittedCaller {
 }
 
 /**
- * Checks the token, and whose rows of the report its client may see at this time; notes both for the log. Throws
- * Unauthenticated without a good token, NotAuthorized where it opens no row.
+ * Checks the token, and notes its client for the log. Throws Unauthenticated without a good token, NotAuthorized for one
+ * without the scope.
  */
-export async function admitCaller(
+export async function verifyCaller(
   event: APIGatewayProxyEvent,
-  report: Report,
-  { config, verifyToken }: { readonly config: Config; readonly verifyToken: TokenVerifier },
-  register: Register,
+  { verifyToken }: { readonly verifyToken: TokenVerifier },
   facts: LoggedFacts,
-): Promise<AdmittedCaller> {
+): Promise<Claims> {
   const name = (caller: string) => Object.assign(facts, { client: caller, partner: caller });
   const claims = await verifyToken(requestHeader(event, 'authorization')).catch((error: unknown) => {
     if (error instanceof NotAuthorized) name(error.caller);
     throw error;
   });
+  name(callerOf(claims));
+  return claims;
+}
+
+/**
+ * Finds out whose rows of the report the client of a good token may see at this time; notes it for the log. Throws
+ * NotAuthorized where it opens no row.
+ */
+export async function admitCaller(
+  claims: Claims,
+  report: Report,
+  config: Config,
+  register: Register,
+  facts: LoggedFacts,
+): Promise<AdmittedCaller> {
   const client = callerOf(claims);
-  name(client);
   const verdict = await whoseRows(
     config.entitlements,
     report,

@@ -1,10 +1,17 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { redirectToDownload, redirectToWaitingRoom } from '../answers/redirect.ts';
+import type { Config } from '../config.ts';
+import type { DataState } from '../delivery/data-version.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
-import type { DeliveryFacts, DeliveryTerms, Progress, Wanted } from '../delivery/delivery.ts';
+import type {
+  DeliveryBackends,
+  DeliveryFacts,
+  DeliveryTerms,
+  Progress,
+  Wanted,
+} from '../delivery/delivery.ts';
 import { hopWaitMs } from '../delivery/hop-wait.ts';
-import { measured } from '../delivery/measured-results.ts';
-import { zippedBeside } from '../delivery/zipped-file.ts';
+import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
 import { admitsGzip } from './admits-gzip.ts';
 import { auditedFacts } from './audited-facts.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
@@ -14,63 +21,82 @@ import { requestHeader } from './request-header.ts';
 /** The time that is left to a request after its wait, to store where its caller waits on and to answer. */
 const ANSWER_MS = 2_500;
 
+/** A large result may take the publishing function's 15 minutes after its query has ended. */
+const PUBLISHING_MS = 900_000;
+
+/** The ticket outlives the wait by this, so that the last hop can say that the time is up. */
+const LAST_ANSWER_MS = 60_000;
+
+/** How long a caller waits for its query: a little longer than the query may take, so that the query is stopped first. */
+const patienceMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
+  longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
+
+/** How long a ticket is good, in milliseconds. */
+export const ticketLifeMs = (config: Config): number => patienceMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
+
+/** When a request for a report must be answered, and the time by which its calls to AWS have ended. */
+export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
+  const waitUntil = began + hopWaitMs(hop, queryWaitMs);
+  return { waitUntil, answerBy: waitUntil + ANSWER_MS };
+}
+
 /** One request for a report, on either route. Times are milliseconds since 1970. */
 export interface DeliveryRequest {
   readonly event: APIGatewayProxyEvent;
-  readonly began: number;
-  /** 0 for the request for the report itself, n for the nth in the waiting room. */
-  readonly hop: number;
+  /** When the request must be answered. */
+  readonly waitUntil: number;
+  /** When its caller asked first. */
+  readonly askedAt: number;
   readonly facts: LoggedFacts;
+  readonly backends: DeliveryBackends;
   readonly wanted: Wanted;
-  readonly callerWaits: Pick<DeliveryTerms, 'giveUpAt' | 'publishUntil'>;
+  readonly data: DataState;
   /** What an earlier request left. */
   readonly left?: Progress;
   /** Writes down how far the delivery has come; resolves to where the caller waits on. */
-  readonly remember: (progress: Progress) => Promise<{ readonly ticket: string; readonly hop: number }>;
+  readonly remember: (left: { readonly progress: Progress; readonly waitedMs: number }) => Promise<{
+    readonly ticket: string;
+    readonly hop: number;
+  }>;
 }
 
-/** The time by which every call to AWS that a request makes has ended. */
-export const answerBy = ({ config }: Pick<FunctionDependencies, 'config'>, began: number): number =>
-  began + config.queryWaitMs + ANSWER_MS;
-
 /**
- * Delivers a report as far as it can be done within one request, and answers with where it is
- * (docs/contract.md#the-redirect).
+ * Delivers a report if it can be done within one request, and answers with where it is (docs/contract.md#the-redirect).
  */
 export async function answerDelivery(
-  { config, backendsUntil, log }: FunctionDependencies,
-  { event, began, hop, facts, wanted, callerWaits, left, remember }: DeliveryRequest,
+  { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
+  { event, waitUntil, askedAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const waitUntil = began + hopWaitMs(hop, config.queryWaitMs);
-  const given = backendsUntil(answerBy({ config }, began), waitUntil);
-  const { results, bytesOf } = measured(given.results);
-  const backends = { ...given, results };
+  const giveUpAt = askedAt + patienceMs(config);
+  const { longestQueryMs, longestQueueMs, listingMs, scanLimit, queriesPerPartner } = config;
   const terms: DeliveryTerms = {
-    ...callerWaits,
+    askedAt,
     waitUntil,
-    longestQueryMs: config.longestQueryMs,
-    listingMs: config.listingMs,
+    giveUpAt,
+    publishUntil: giveUpAt + PUBLISHING_MS,
+    longestQueryMs,
+    longestQueueMs,
+    listingMs,
     admitsGzip: admitsGzip(requestHeader(event, 'accept-encoding')),
-    maxBytesScanned: config.maxBytesScanned,
+    scanLimit,
     partner: facts.partner,
-    queriesPerPartner: config.queriesPerPartner,
+    queriesPerPartner,
   };
   const note = (learnt: DeliveryFacts) => {
-    const ends = [...(facts.ends ?? []), ...(learnt.ends ?? [])];
-    Object.assign(facts, learnt, ends.length > 0 && { ends });
+    const finishedQueries = [...(facts.finishedQueries ?? []), ...(learnt.finishedQueries ?? [])];
+    Object.assign(facts, learnt, finishedQueries.length > 0 && { finishedQueries });
   };
-  const delivery = await deliverReport(backends, wanted, terms, note, left);
+  const delivery = await deliverReport(backends, wanted, terms, note, data, left);
   facts.isReady = delivery.state === 'ready';
-  if (delivery.state === 'waiting') {
-    facts.cacheStatus = delivery.progress.cacheStatus;
-    return redirectToWaitingRoom(event, await remember(delivery.progress), facts.cacheStatus);
-  }
   facts.cacheStatus = delivery.cacheStatus;
-  const key = terms.admitsGzip ? await zippedBeside(backends.results, delivery.key) : delivery.key;
-  const url = await backends.results.presign(key, config.downloadUrlSeconds);
+  if (delivery.state === 'waiting') {
+    const place = await remember({ progress: delivery.progress, waitedMs: Date.now() - askedAt });
+    return redirectToWaitingRoom(event, place, delivery.cacheStatus);
+  }
+  const url = await backends.results.presign(delivery.key, config.downloadUrlSeconds);
   log.info('download', {
     requestId: event.requestContext.requestId,
-    ...auditedFacts(facts, wanted, { bytes: bytesOf(key), dataVersion: delivery.dataVersion }),
+    ...auditedFacts(facts, wanted, delivery),
   });
   return redirectToDownload(url, delivery);
 }

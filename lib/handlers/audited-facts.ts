@@ -1,4 +1,5 @@
 import type { Wanted } from '../delivery/delivery.ts';
+import { storedEntitlement } from '../report/entitlement.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 
@@ -9,7 +10,7 @@ import type { LoggedFacts } from './logged-facts.ts';
 export const auditedFacts = (
   { client, partner }: LoggedFacts,
   { request: { report, requestedFields, window }, entitlement }: Wanted,
-  { bytes, dataVersion }: { readonly bytes: number | undefined; readonly dataVersion: string | undefined },
+  { bytes, dataVersion }: { readonly bytes: number; readonly dataVersion?: string },
 ) => ({
   partner,
   client,
@@ -18,6 +19,6 @@ export const auditedFacts = (
   endExclusive: formatUtcTime(window.end),
   requestedFields: requestedFields.map(({ name }) => name).join(','),
   dataVersion,
-  companies: entitlement === 'every-company' ? entitlement : entitlement.join(','),
+  companies: String(storedEntitlement(entitlement)),
   bytes,
 });

@@ -5,8 +5,8 @@ import type { Report } from '../report/catalogue.ts';
 import { parseDaysRequest } from '../report/parse-days-request.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
-import { admitCaller } from './admit-caller.ts';
-import { answerBy } from './answer-delivery.ts';
+import { admitCaller, verifyCaller } from './admit-caller.ts';
+import { requestTimes } from './answer-delivery.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 
@@ -21,12 +21,14 @@ export function daysHandler(
   report: Report,
   dependencies: FunctionDependencies & { readonly verifyToken: TokenVerifier },
 ) {
-  const { backendsUntil } = dependencies;
+  const { config, backendsUntil } = dependencies;
   return problemChain(dependencies).handler(
     async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
       facts.report = report.name;
-      const { lake, register } = backendsUntil(answerBy(dependencies, began));
-      await admitCaller(event, report, dependencies, register, facts);
+      // A listing may take as long as a later hop may wait.
+      const { lake, register } = backendsUntil(requestTimes(config, began, 1).answerBy);
+      const claims = await verifyCaller(event, dependencies, facts);
+      await admitCaller(claims, report, config, register, facts);
       const window = parseDaysRequest(event.multiValueQueryStringParameters ?? {});
 
       const listing = await lake.list(report, listedWindow(window), 0);

@@ -1,11 +1,11 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { NoSuchDownload } from '../answers/problem.ts';
-import { readTicket, updateTicket } from '../delivery/ticket.ts';
+import { begun } from '../delivery/begun.ts';
+import { lookAtLake } from '../delivery/delivery.ts';
+import { openTicket, updateTicket } from '../delivery/ticket.ts';
 import { type Verdict, verdictOnPartner } from '../partners/whose-rows.ts';
-import { reportOf } from '../report/catalogue.ts';
-import { parseRequest } from '../report/parse-request.ts';
-import type { Entitlement } from '../report/row-predicates.ts';
-import { answerBy, answerDelivery } from './answer-delivery.ts';
+import { storedEntitlement } from '../report/entitlement.ts';
+import { answerDelivery, requestTimes, ticketLifeMs } from './answer-delivery.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { noteCaller } from './note-caller.ts';
 import { problemChain } from './problem-chain.ts';
@@ -20,48 +20,51 @@ import { problemChain } from './problem-chain.ts';
  * - 500 and 503 as for the report itself
  */
 export function downloadsHandler(dependencies: FunctionDependencies) {
+  const { config, backendsUntil } = dependencies;
   return problemChain(dependencies).handler(
     async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
       const id = event.pathParameters?.['ticket'] ?? '';
-      const hop = /^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0];
-      if (hop === undefined) throw new NoSuchDownload();
-      const { results, register } = dependencies.backendsUntil(answerBy(dependencies, began));
-      const read = await readTicket(results, id, began);
-      const { ticket } = read;
-      const report = reportOf(ticket.report);
-      if (!report) throw new NoSuchDownload();
-      facts.report = ticket.report;
-      facts.client = ticket.client;
-      facts.partner = ticket.client;
-      facts.hop = Number(hop);
+      const hop = Number(/^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0] ?? Number.NaN);
+      if (Number.isNaN(hop)) throw new NoSuchDownload();
+      const { waitUntil, answerBy } = requestTimes(config, began, hop);
+      const backends = backendsUntil(answerBy, waitUntil);
+      const { results, register, lake } = backends;
+      const waits = await openTicket(results, id);
+      if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();
+      const { request, client, progress } = waits;
+      const { report } = request;
+      Object.assign(facts, { report: report.name, client, partner: client, hop });
 
-      // The Accept header was checked by the request that got the ticket.
-      const request = parseRequest(report, { parameters: ticket.parameters, accept: undefined });
-      const given: Entitlement =
-        ticket.companies === 'every-company' ? ticket.companies : ticket.companies.map(BigInt);
       // There is no token here: without a register, the ticket opens what its token opened.
-      const verdict: Verdict =
-        dependencies.config.entitlements.by === 'partners'
-          ? verdictOnPartner(await register.find(ticket.client), report)
-          : { state: 'entitled', entitlement: given };
+      const registered = config.entitlements.by === 'partners' ? begun(register.find(client)) : undefined;
+      // Listed while the register is read. A refusal of the caller comes before any fault of the listing.
+      const listed =
+        progress.waitsFor === 'slot' ? begun(lookAtLake(lake, request, config.listingMs)) : undefined;
+      const verdict: Verdict = registered
+        ? verdictOnPartner(await registered, report)
+        : { state: 'entitled', entitlement: waits.entitlement };
       noteCaller(facts, verdict);
       if (verdict.state === 'refused') throw new NoSuchDownload();
       const { entitlement } = verdict;
-      const companies = entitlement === 'every-company' ? entitlement : entitlement.map(String);
       // The companies changed meanwhile: the old report is no longer waited for, and the new one is begun.
-      const isSame = JSON.stringify(companies) === JSON.stringify(ticket.companies);
+      const isSame = String(storedEntitlement(entitlement)) === String(storedEntitlement(waits.entitlement));
+      const data =
+        isSame && progress.waitsFor === 'attempt'
+          ? progress.data
+          : await (listed ?? lookAtLake(lake, request, config.listingMs));
 
       return answerDelivery(dependencies, {
         event,
-        began,
-        hop: Number(hop),
+        waitUntil,
+        askedAt: began - waits.waitedMs,
         facts,
-        wanted: { request, entitlement, client: ticket.client },
-        callerWaits: ticket,
-        ...(isSame && { left: ticket.progress }),
-        remember: async (progress) => {
-          await updateTicket(results, read, { progress, companies });
-          return { ticket: id, hop: Number(hop) + 1 };
+        backends,
+        wanted: { request, entitlement, client },
+        data,
+        ...(isSame && { left: progress }),
+        remember: async (left) => {
+          await updateTicket(results, waits, entitlement, left);
+          return { ticket: id, hop: hop + 1 };
         },
       });
     },

@@ -1,20 +1,16 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
+import { InvalidRequest } from '../answers/problem.ts';
+import { begun } from '../delivery/begun.ts';
+import { lookAtLake } from '../delivery/delivery.ts';
 import { issueTicket } from '../delivery/ticket.ts';
 import type { Report } from '../report/catalogue.ts';
-import { parseRequest } from '../report/parse-request.ts';
+import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
 import type { TokenVerifier } from '../token/verify-token.ts';
-import { admitCaller } from './admit-caller.ts';
-import { answerBy, answerDelivery } from './answer-delivery.ts';
+import { admitCaller, verifyCaller } from './admit-caller.ts';
+import { answerDelivery, requestTimes } from './answer-delivery.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { problemChain } from './problem-chain.ts';
 import { requestHeader } from './request-header.ts';
-
-/** A large result may take the publishing function's 15 minutes after its query has ended. */
-const PUBLISHING_MS = 900_000;
-
-/** The ticket outlives the wait by this, so that the last hop can say that the time is up. */
-const LAST_ANSWER_MS = 60_000;
 
 /**
  * GET /reporting/{report}?requestedFields=Day,Clicks&startInclusive=…&endExclusive=…&api-version=1.0
@@ -34,36 +30,44 @@ export function reportHandler(
   return problemChain(dependencies).handler(
     async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
       facts.report = report.name;
-      const { register, results } = backendsUntil(answerBy(dependencies, began));
-      const { client, entitlement } = await admitCaller(event, report, dependencies, register, facts);
-      const parameters = event.multiValueQueryStringParameters ?? {};
-      const request = parseRequest(report, { parameters, accept: requestHeader(event, 'accept') });
-
-      // A little later than the limit of the query, so that the query is stopped before its caller gives up.
-      const giveUpAt = began + (1 + LIMIT_TOLERANCE) * config.longestQueryMs;
-      const publishUntil = giveUpAt + PUBLISHING_MS;
+      const { waitUntil, answerBy } = requestTimes(config, began, 0);
+      const backends = backendsUntil(answerBy, waitUntil);
+      const claims = await verifyCaller(event, dependencies, facts);
+      const parameters = (event.multiValueQueryStringParameters ?? {}) as Record<string, string[]>;
+      const request = parsed(() =>
+        parseRequest(report, { parameters, accept: requestHeader(event, 'accept') }),
+      );
+      // Listed while the register is read. A refusal of the caller comes before any fault of the listing.
+      const listed =
+        request instanceof InvalidRequest
+          ? undefined
+          : begun(lookAtLake(backends.lake, request, config.listingMs));
+      const { client, entitlement } = await admitCaller(claims, report, config, backends.register, facts);
+      if (request instanceof InvalidRequest || !listed) throw request;
+      const wanted = { request, entitlement, client };
       return answerDelivery(dependencies, {
         event,
-        began,
-        hop: 0,
+        waitUntil,
+        askedAt: began,
         facts,
-        wanted: { request, entitlement, client },
-        callerWaits: { giveUpAt, publishUntil },
-        remember: async (progress) => {
-          const ticket = await issueTicket(results, {
-            form: 1,
-            report: report.name,
-            parameters: parameters as Record<string, string[]>,
-            companies: entitlement === 'every-company' ? entitlement : entitlement.map(String),
-            client,
-            progress,
-            giveUpAt,
-            publishUntil,
-            expiresAt: publishUntil + LAST_ANSWER_MS,
-          });
-          return { ticket, hop: 1 };
-        },
+        backends,
+        wanted,
+        data: await listed,
+        remember: async (left) => ({
+          ticket: await issueTicket(backends.results, wanted, parameters, left),
+          hop: 1,
+        }),
       });
     },
   );
+}
+
+/** A request, or all that is wrong with it. */
+function parsed(parse: () => ReportRequest): ReportRequest | InvalidRequest {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error;
+    throw error;
+  }
 }

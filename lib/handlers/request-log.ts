@@ -60,7 +60,7 @@ const line = (
 });
 
 /** The queries whose end this request has recorded, and their bytes: each is charged once, and to one partner. */
-const endedFacts = ({ ends = [] }: LoggedFacts) =>
-  ends.length > 0
-    ? { endedQueries: ends.length, endedBytes: ends.reduce((sum, end) => sum + end.bytesScanned, 0) }
+const endedFacts = ({ finishedQueries: ended = [] }: LoggedFacts) =>
+  ended.length > 0
+    ? { endedQueries: ended.length, endedBytes: ended.reduce((sum, each) => sum + each.bytesScanned, 0) }
     : {};

@@ -11,12 +11,12 @@ export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
  */
 export function countAnswer(
   metrics: MetricSink,
-  { isReady, ends = [] }: LoggedFacts,
+  { isReady, finishedQueries = [] }: LoggedFacts,
   { status }: { readonly status: number | undefined },
 ): void {
   const counted: Parameters<MetricSink['addMetric']>[] = [];
   if (isReady) counted.push([METRIC.reports, MetricUnit.Count, 1]);
-  for (const { state, bytesScanned, queryMs } of ends) {
+  for (const { state, bytesScanned, queryMs } of finishedQueries) {
     counted.push([METRIC.bytesScanned, MetricUnit.Bytes, bytesScanned]);
     counted.push([METRIC.queryDuration, MetricUnit.Milliseconds, queryMs]);
     if (state === 'failed') counted.push([METRIC.failedQueries, MetricUnit.Count, 1]);

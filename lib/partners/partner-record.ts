@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { byOwner, type Report } from '../report/catalogue.ts';
 import { isCompanyId } from '../report/company-id.ts';
-import type { Entitlement } from '../report/row-predicates.ts';
+import { type Entitlement, entitlementTo } from '../report/entitlement.ts';
 
 /** Stands for every company: a word, which no id can be. */
 export const EVERY_COMPANY = 'every-company';
@@ -51,7 +51,5 @@ export function readPartner(document: unknown, client: string): PartnerRecord | 
 /** Whose rows of a report a record opens; undefined where it opens none of them. */
 export function companiesOf(record: PartnerRecord, { governedBy }: Report): Entitlement | undefined {
   const opened = record[governedBy];
-  if (opened === EVERY_COMPANY) return opened;
-  const ids = [...new Set(opened.map(BigInt))].sort((a, b) => (a < b ? -1 : 1));
-  return ids.length > 0 ? ids : undefined;
+  return opened === EVERY_COMPANY ? opened : entitlementTo(opened.map(BigInt));
 }

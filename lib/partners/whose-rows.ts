@@ -1,5 +1,5 @@
 import type { Owner, Report } from '../report/catalogue.ts';
-import type { Entitlement } from '../report/row-predicates.ts';
+import type { Entitlement } from '../report/entitlement.ts';
 import type { EntitlementRule } from '../token/read-entitlement.ts';
 import { companiesOf, type PartnerRecord } from './partner-record.ts';
 import type { Register } from './register.ts';

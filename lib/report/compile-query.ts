@@ -1,8 +1,9 @@
 import type { Field, Metric } from './catalogue.ts';
 import { coarserLevels, rawValue } from './columns.ts';
+import type { Entitlement } from './entitlement.ts';
 import type { ReportRequest } from './parse-request.ts';
 import { quoteName } from './quote-sql.ts';
-import { type Entitlement, rowPredicates } from './row-predicates.ts';
+import { rowPredicates } from './row-predicates.ts';
 
 /**
  * A query in the dialect that Trino, Athena and DuckDB share. `parameters` are SQL literals, in the order of

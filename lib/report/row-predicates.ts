@@ -1,12 +1,10 @@
 import { type Levels, ownerOf, type Report } from './catalogue.ts';
 import { coarserLevels, HOUR_EXPRESSION } from './columns.ts';
+import type { Entitlement } from './entitlement.ts';
 import type { ColumnFilter, Filter, ReportRequest } from './parse-request.ts';
 import { quoteInteger, quoteText, quoteTime } from './quote-sql.ts';
 import { PARTITION_COLUMN, TIME_COLUMN } from './tables.ts';
 import { daysOf, isMidnight, utcDay, type Window } from './utc-time.ts';
-
-/** The companies whose rows the caller may see. */
-export type Entitlement = 'every-company' | readonly bigint[];
 
 /** A predicate and the literals for its `?`. */
 interface Predicate {

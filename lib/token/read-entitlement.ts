@@ -1,5 +1,5 @@
 import { isCompanyId } from '../report/company-id.ts';
-import type { Entitlement } from '../report/row-predicates.ts';
+import { type Entitlement, entitlementTo } from '../report/entitlement.ts';
 import type { Claims } from './verify-token.ts';
 
 export interface EntitlementRule {
@@ -22,14 +22,14 @@ export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlem
     .filter((entry) => entry.startsWith(prefix))
     .map((entry) => entry.slice(prefix.length));
   if (!entries || entries.length === 0) return undefined;
-  const companies = new Set<bigint>();
+  const companies: bigint[] = [];
   let everyCompany = false;
   for (const entry of entries) {
     if (entry === rule.everyCompany) everyCompany = true;
-    else if (isCompanyId(entry)) companies.add(BigInt(entry));
+    else if (isCompanyId(entry)) companies.push(BigInt(entry));
     else return undefined;
   }
-  return everyCompany ? 'every-company' : [...companies].sort((a, b) => (a < b ? -1 : 1));
+  return everyCompany ? 'every-company' : entitlementTo(companies);
 }
 
 /** Strings and numbers; undefined where there is anything else, or a number that JSON can't hold exactly. */

@@ -1,13 +1,13 @@
 import { InvalidRequest } from '../../lib/answers/problem.ts';
 import type { Config } from '../../lib/config.ts';
-import { LONGEST_KEPT_MS } from '../../lib/delivery/deliver-report.ts';
 import { type DeliveryBackends, lookAtLake } from '../../lib/delivery/delivery.ts';
+import { makeJob } from '../../lib/delivery/job.ts';
+import { readRecord } from '../../lib/delivery/job-record.ts';
 import { judgeRecord } from '../../lib/delivery/judge-record.ts';
-import { copyKey, fileKey, makeOrder, recordKey } from '../../lib/delivery/order.ts';
-import { readRecord } from '../../lib/delivery/order-record.ts';
+import { cachedReportKey, jobRecordKey, reportKey } from '../../lib/delivery/keys.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
+import type { Entitlement } from '../../lib/report/entitlement.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
-import type { Entitlement } from '../../lib/report/row-predicates.ts';
 import { reportPath } from '../../lib/routes.ts';
 import { OperatorFault } from '../operator-fault.ts';
 
@@ -46,30 +46,30 @@ export async function explainRequest(
     if (!(error instanceof InvalidRequest)) throw error;
     return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];
   }
-  const data = await lookAtLake(backends, { request }, 0);
-  const order = makeOrder(request, entitlement, data);
-  const facts = {
-    isWaiting: false,
-    maxBytesScanned: config.maxBytesScanned,
-    now: Date.now(),
-    longestKeptMs: LONGEST_KEPT_MS,
+  const data = await lookAtLake(backends.lake, request, 0);
+  const job = makeJob(request, entitlement, data);
+  const facts = { isWaiting: false, scanLimit: config.scanLimit, isWorthAnother: true };
+  const judged = async (key: string) => {
+    const stored = await backends.results.read(key);
+    return judgeRecord({ record: readRecord(stored), ageMs: stored?.ageMs ?? 0 }, facts);
   };
-  const judged = async (key: string) => judgeRecord(readRecord(await backends.results.read(key)), facts);
-  // The copy of this version of the data, or else what is under way for it.
-  const copy = await judged(copyKey(order));
-  const verdict = copy.next === 'start' ? await judged(recordKey(order, data)) : copy;
+  // The cached report of this version of the data, or else what is under way for it.
+  const cached = await judged(cachedReportKey(job));
+  const verdict = cached.next === 'start' ? await judged(jobRecordKey(job, data)) : cached;
   const file =
-    verdict.next === 'deliver' && (await backends.results.head(fileKey(order, verdict.record.executionId)));
+    verdict.next === 'deliver' &&
+    (await backends.results.head(reportKey(verdict.record.executionId, job.fileName)));
   return [
     'SQL',
-    ...order.query.sql.split('\n').map((line) => `  ${line}`),
-    ...order.query.parameters.map((parameter, index) => `  ?${index + 1} = ${parameter}`),
+    ...job.query.sql.split('\n').map((line) => `  ${line}`),
+    ...job.query.parameters.map((parameter, index) => `  ?${index + 1} = ${parameter}`),
     `data        ${data.isListed ? `version ${data.version}` : 'can not be listed: every report is queried anew'}`,
-    `copy        ${copyText(verdict, file)}`,
+    `job         ${job.id}`,
+    `cached      ${cachedText(verdict, file)}`,
   ];
 }
 
-function copyText(
+function cachedText(
   verdict: ReturnType<typeof judgeRecord>,
   file: { readonly bytes: number } | undefined | false,
 ): string {
@@ -79,7 +79,7 @@ function copyText(
         ? `there, ${file.bytes} bytes, made by query ${verdict.record.executionId}`
         : `its file is gone; it is made again of the result of query ${verdict.record.executionId}`;
     case 'watch':
-    case 'ask':
+    case 'take-over':
       return 'none yet: a query for it is under way, and would be joined';
     case 'refuse':
       return `none: query ${verdict.record.executionId} ended ${verdict.record.state}, and is not run again`;

@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { claimAttempt, following, takeOver } from './attempt.ts';
+import { begun } from './begun.ts';
+import { deliverFile } from './deliver-file.ts';
+import { noSlotInTime, tookTooLong } from './delivery.ts';
+import { refusalOf } from './end-attempt.ts';
+import { readFormerRecord } from './former-forms.ts';
+import { readRecord } from './job-record.ts';
+import { type JudgedRecord, judgeRecord, requestFacts } from './judge-record.ts';
+import { cachedReportKey, formerKeys, jobRecordKey, slotsKey } from './keys.ts';
+import { nextSlotLookMs } from './pace.ts';
+import { type Arrived, type Run, type Step, type Target, waiting } from './phase.ts';
+import type { StoredDocument } from './results.ts';
+import { takeSlot } from './take-slot.ts';
+
+/**
+ * Looks for the cached report, then at what is under way, then starts a query. All of it is read at once; what is not
+ * needed is not waited for.
+ */
+export async function arrive(run: Run, { target }: Arrived): Promise<Step> {
+  const { job, data } = target;
+  const { results } = run.backends;
+  const cachedRead = begun(readEither(run, cachedReportKey(job), formerKeys.cachedReport(job)));
+  const latestRead = begun(readEither(run, jobRecordKey(job, data), formerKeys.jobRecord(job, data)));
+  const slotsRead =
+    run.terms.queriesPerPartner === undefined ? undefined : begun(results.read(slotsKey(run.wanted.client)));
+
+  const cached = judgeRecord(await cachedRead, requestFacts(run.terms, false));
+  if (cached.next === 'refuse') return { refusal: refusalOf(run, cached.record) };
+  if (cached.next === 'deliver') {
+    const step = await deliverFile(run, target, cached.record);
+    if (step) return step;
+  }
+  const latest = await latestRead;
+  const start = () => startAttempt(run, target, { latest: latest.stored, slotsRead });
+  const verdict = judgeRecord(latest, requestFacts(run.terms, false));
+  switch (verdict.next) {
+    case 'watch':
+      return following(target, latest.stored);
+    case 'take-over':
+      return takeOver(run, target, latest.stored, verdict.record, 'collapsed');
+    case 'deliver': {
+      const isGone = cached.next === 'deliver' && cached.record.executionId === verdict.record.executionId;
+      return (isGone ? undefined : await deliverFile(run, target, verdict.record)) ?? start();
+    }
+    case 'refuse':
+      return { refusal: refusalOf(run, verdict.record) };
+    case 'start':
+    case 'look-again':
+      return start();
+  }
+}
+
+/** Reads a record, and what the release before has stored in its place. */
+async function readEither(
+  { backends: { results } }: Run,
+  key: string,
+  former: string,
+): Promise<JudgedRecord> {
+  const [stored, old] = await Promise.all([results.read(key), results.read(former)]);
+  if (stored) return { stored, record: readRecord(stored), ageMs: stored.ageMs };
+  return { stored, record: readFormerRecord(old), ageMs: old?.ageMs ?? 0 };
+}
+
+/** Claims a job's next attempt, as soon as its client has a slot for it. */
+export async function startAttempt(
+  run: Run,
+  target: Target,
+  {
+    latest,
+    slotsRead,
+  }: {
+    /** The record of the attempt before. */
+    readonly latest: StoredDocument | undefined;
+    readonly slotsRead?: Promise<StoredDocument | undefined> | undefined;
+  },
+): Promise<Step> {
+  const { terms, note } = run;
+  const grant = await takeSlot(run, target, slotsRead, latest);
+  const now = Date.now();
+  if (grant)
+    return now >= terms.giveUpAt ? { refusal: tookTooLong() } : claimAttempt(run, target, latest, grant);
+  note({ waitsForShare: true });
+  if (now >= terms.giveUpAt) return { refusal: noSlotInTime() };
+  const { dataChanges } = target;
+  if (now >= terms.waitUntil) return waiting({ waitsFor: 'slot', dataChanges });
+  const pauseMs = nextSlotLookMs(terms.giveUpAt - now, Math.random());
+  await delay(Math.min(pauseMs, terms.waitUntil - now, terms.giveUpAt - now));
+  return { at: 'arrived', target, waitsForSlot: true };
+}

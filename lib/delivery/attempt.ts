@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import type { DeliveryFacts } from './delivery.ts';
+import type { EndedExecution } from './execution.ts';
+import { type JobRecord, type OpenRecord, readRecord, type StoredRecord } from './job-record.ts';
+import { jobRecordKey } from './keys.ts';
+import type { Following, Leading, Phase, Run, Target } from './phase.ts';
+import type { StoredDocument } from './results.ts';
+
+/** How many attempts one request may claim. If none of them left a result that can be read, something is broken. */
+const MAX_CLAIMS = 6;
+
+/**
+ * Writes a job's record if it is still what was read. The outcome has what is stored then: what was written, or what
+ * another request has written in the meantime.
+ *
+ * @param was undefined where nothing was stored
+ */
+export async function writeRecord<T extends JobRecord>(
+  { backends: { results } }: Run,
+  { job, data }: Target,
+  was: StoredDocument | undefined,
+  record: T,
+): Promise<{ readonly mine: StoredRecord<T> } | { readonly theirs: StoredDocument | undefined }> {
+  const key = jobRecordKey(job, data);
+  const written = await (was ? results.replace(was, key, record) : results.create(key, record));
+  if (written) return { mine: { stored: written, record } };
+  // S3 may have taken the write, lost its answer, and refused the repeated write.
+  const found = await results.read(key);
+  return found && readRecord(found)?.writer === record.writer
+    ? { mine: { stored: found, record } }
+    : { theirs: found };
+}
+
+/** The members by which a request knows what it has written. */
+export const signed = () => ({ form: 2, writer: randomUUID() }) as const;
+
+/** How long this request asks Athena for all who wait. */
+export const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Date.now()) });
+
+/**
+ * Claims a job's next attempt, before Athena is called: of many requests at one time, only one calls it. Leads to the
+ * attempt of another request, where that was quicker.
+ *
+ * @param was the record of the attempt before; undefined where there was none
+ * @param ended the execution of the attempt before, if it is counted by this
+ */
+export async function claimAttempt(
+  run: Run,
+  target: Target,
+  was: StoredDocument | undefined,
+  {
+    isRetry = false,
+    slot,
+    ended,
+  }: { readonly isRetry?: boolean; readonly slot?: string | undefined; readonly ended?: CountedExecution },
+): Promise<Phase> {
+  if (target.claims >= MAX_CLAIMS) throw new Error(`none of ${MAX_CLAIMS} queries left a result`);
+  const outcome = await writeRecord<OpenRecord>(run, target, was, {
+    ...signed(),
+    state: 'starting',
+    attempt: randomUUID(),
+    ...leaseOf(run),
+    isRetry,
+    ...(slot !== undefined && { slot }),
+  });
+  if ('theirs' in outcome) return following(target, outcome.theirs);
+  if (ended) run.note({ finishedQueries: [finishedQuery(ended)] });
+  const next = { ...target, claims: target.claims + 1 };
+  return { at: 'leading', target: next, held: outcome.mine, cacheStatus: 'miss', isOwn: true };
+}
+
+/** Takes over an attempt that nobody asks Athena about. Leads to what another request makes of it, where it was quicker. */
+export async function takeOver(
+  run: Run,
+  target: Target,
+  was: StoredDocument | undefined,
+  record: OpenRecord,
+  cacheStatus: Leading['cacheStatus'],
+): Promise<Phase> {
+  const outcome = await writeRecord<OpenRecord>(run, target, was, {
+    ...openSince(record, was?.ageMs ?? 0),
+    ...signed(),
+    ...leaseOf(run),
+  });
+  if ('theirs' in outcome) return following(target, outcome.theirs, cacheStatus);
+  return { at: 'leading', target, held: outcome.mine, cacheStatus, isOwn: false };
+}
+
+/** The phase of a request that finds this record. */
+export function following(
+  target: Target,
+  seen: StoredDocument | undefined,
+  cacheStatus: Following['cacheStatus'] = 'collapsed',
+): Phase {
+  const record = readRecord(seen);
+  if (!record) return { at: 'arrived', target, waitsForSlot: false };
+  return { at: 'following', target, attempt: record.attempt, cacheStatus, seen };
+}
+
+/**
+ * Gives up the lease of an attempt, so that another request may take it over at once.
+ *
+ * @param known what this request has learnt of the execution
+ */
+export async function release(
+  run: Run,
+  target: Target,
+  { stored, record }: StoredRecord<OpenRecord>,
+  known: { readonly elapsedMs?: number; readonly queuedAt?: number | undefined } = {},
+): Promise<void> {
+  const { leaseMs: _, ...free } = record;
+  const isUnderWay = record.state === 'under-way';
+  await writeRecord<OpenRecord>(run, target, stored, { ...free, ...signed(), ...(isUnderWay && known) });
+}
+
+/** An open record some time after it was written. */
+export const openSince = (record: OpenRecord, ms: number): OpenRecord =>
+  record.state === 'under-way' ? { ...record, elapsedMs: record.elapsedMs + ms } : record;
+
+/** An execution that has ended, or was stopped, by what it cost. */
+export type CountedExecution = Pick<EndedExecution, 'state' | 'bytesScanned' | 'submittedAt' | 'completedAt'>;
+
+/** An execution's end, for the metrics. */
+export const finishedQuery = ({ state, bytesScanned, submittedAt, completedAt }: CountedExecution) => ({
+  state,
+  bytesScanned,
+  queryMs: completedAt - submittedAt,
+});
+
+/** What the log learns of an execution that has ended. */
+export const loggedEnd = ({
+  submittedAt,
+  completedAt,
+  bytesScanned,
+  engineMs,
+}: Pick<EndedExecution, 'submittedAt' | 'completedAt' | 'bytesScanned' | 'engineMs'>): DeliveryFacts => ({
+  bytesScanned,
+  engineMs,
+  queryMs: completedAt - submittedAt,
+});

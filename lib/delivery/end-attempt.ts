@@ -1,0 +1,75 @@
+import { ReportTooLarge } from '../answers/problem.ts';
+import { type CountedExecution, finishedQuery, loggedEnd, signed, writeRecord } from './attempt.ts';
+import { QueryFailed, tookTooLong } from './delivery.ts';
+import type { EndedExecution } from './execution.ts';
+import {
+  type EndedRecord,
+  type OpenRecord,
+  type RefusedRecord,
+  readRecord,
+  type StoredRecord,
+} from './job-record.ts';
+import { cachedReportKey } from './keys.ts';
+import type { Run, Target } from './phase.ts';
+import type { StoredDocument } from './results.ts';
+
+/** What every record of an attempt has whose execution has ended. */
+export const endedMembers = (
+  { attempt, slot }: OpenRecord,
+  { id, submittedAt, completedAt, bytesScanned, engineMs }: Omit<EndedExecution, 'state' | 'observedAt'>,
+) => ({
+  ...signed(),
+  attempt,
+  ...(slot !== undefined && { slot }),
+  executionId: id,
+  submittedAt,
+  completedAt,
+  bytesScanned,
+  engineMs,
+});
+
+/**
+ * Records how an attempt ended, unless another request has done so. The request that records it also counts the query,
+ * so that each query is counted once. Resolves to what is stored then.
+ *
+ * @param held the record as this request wrote it; undefined where another has replaced it
+ * @param counted how the query ended, where its result could not be used
+ */
+export async function recordEnd(
+  run: Run,
+  target: Target,
+  held: StoredRecord<OpenRecord> | undefined,
+  record: EndedRecord,
+  counted: CountedExecution['state'] = record.state,
+): Promise<StoredDocument | undefined> {
+  if (!held) return undefined;
+  const outcome = await writeRecord(run, target, held.stored, record);
+  if ('theirs' in outcome) return outcome.theirs;
+  run.note({ finishedQueries: [finishedQuery({ ...record, state: counted })] });
+  return outcome.mine.stored;
+}
+
+/**
+ * Notes which execution answers a job: it made the report of its version, or it exceeded the scan limit. A note of the
+ * same execution stays; one of another execution is replaced.
+ */
+export async function recordAnswer(
+  { backends: { results } }: Run,
+  { job }: Target,
+  record: EndedRecord,
+): Promise<void> {
+  const key = cachedReportKey(job);
+  if (await results.create(key, record)) return;
+  const stored = await results.read(key);
+  const found = readRecord(stored);
+  const isSame = found && 'executionId' in found && found.executionId === record.executionId;
+  if (stored && !isSame) await results.replace(stored, key, record);
+}
+
+/** What the caller is told of an attempt without a report. */
+export function refusalOf({ note }: Pick<Run, 'note'>, record: RefusedRecord): Error {
+  note({ queryExecutionId: record.executionId, ...loggedEnd(record) });
+  if (record.state === 'scan-limit-exceeded') return new ReportTooLarge();
+  if (record.cause === 'took-too-long') return tookTooLong();
+  return new QueryFailed(`query ${record.executionId} ${record.reason}`);
+}

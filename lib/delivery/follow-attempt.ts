@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startAttempt } from './arrive.ts';
+import { takeOver } from './attempt.ts';
+import { deliverFile } from './deliver-file.ts';
+import { dataKeepChanging, lookAtLake, tookTooLong } from './delivery.ts';
+import { refusalOf } from './end-attempt.ts';
+import { type OpenRecord, readRecord } from './job-record.ts';
+import { judgeRecord, leaseLeftMs, requestFacts } from './judge-record.ts';
+import { jobRecordKey } from './keys.ts';
+import { nextRecordLookMs } from './pace.ts';
+import { type Following, progressOf, type Run, type Step, targetOf, waiting } from './phase.ts';
+import type { StoredDocument } from './results.ts';
+
+/** When nobody asks Athena any more, one of those that wait takes over within this time. */
+const TAKE_OVER_MS = 1_000;
+
+/** How often a request looks at the lake again because files changed under its query. */
+const MAX_DATA_CHANGES = 3;
+
+/** Waits for what becomes of a job's attempts, and does what its record calls for. */
+export async function followAttempt(run: Run, phase: Following): Promise<Step> {
+  const { backends, terms, wanted, note } = run;
+  const { target } = phase;
+  const stored = phase.seen ?? (await backends.results.read(jobRecordKey(target.job, target.data)));
+  const record = readRecord(stored);
+  if (record?.state === 'under-way') note({ queryExecutionId: record.executionId });
+  const verdict = judgeRecord({ record, ageMs: stored?.ageMs ?? 0 }, requestFacts(terms, true));
+  switch (verdict.next) {
+    case 'start':
+      return { at: 'arrived', target, waitsForSlot: false };
+    case 'watch': {
+      const now = Date.now();
+      if (now >= terms.giveUpAt) return { refusal: tookTooLong() };
+      const { attempt } = verdict.record;
+      if (now >= terms.waitUntil || !stored) return waiting(progressOf({ ...phase, attempt }));
+      return { ...phase, attempt, seen: await watchRecord(run, phase, stored, verdict.record) };
+    }
+    case 'take-over': {
+      const { attempt } = verdict.record;
+      // This request has no time left to ask Athena: its lease would only block requests that have.
+      if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt)
+        return waiting(progressOf({ ...phase, attempt }));
+      return takeOver(run, target, stored, verdict.record, phase.cacheStatus);
+    }
+    case 'deliver':
+      return (
+        (await deliverFile(run, target, verdict.record, phase)) ??
+        startAttempt(run, target, { latest: stored })
+      );
+    case 'refuse':
+      return { refusal: refusalOf(run, verdict.record) };
+    case 'look-again': {
+      const { dataChanges, claims } = target;
+      if (dataChanges >= MAX_DATA_CHANGES) return { refusal: dataKeepChanging() };
+      const data = await lookAtLake(backends.lake, wanted.request, 0);
+      const next = { ...targetOf(wanted, data, dataChanges + 1), claims };
+      return { at: 'arrived', target: next, waitsForSlot: false };
+    }
+  }
+}
+
+/**
+ * Looks at the record until it changes, nobody asks Athena any more, or the request must be answered. Resolves to what
+ * was read last.
+ */
+async function watchRecord(
+  { backends, terms }: Run,
+  { target: { job, data } }: Following,
+  seen: StoredDocument,
+  record: OpenRecord,
+): Promise<StoredDocument | undefined> {
+  const began = Date.now();
+  const ageAtBegin = seen.ageMs + (record.state === 'under-way' ? record.elapsedMs : 0);
+  // Not all who wait take over at the same instant.
+  const leaseEnd = began + leaseLeftMs(record, seen.ageMs) + Math.random() * TAKE_OVER_MS;
+  const end = Math.min(leaseEnd, terms.waitUntil, terms.giveUpAt);
+  let latest: StoredDocument | undefined = seen;
+  for (let now = began; now < end && latest?.etag === seen.etag; now = Date.now()) {
+    await delay(Math.min(nextRecordLookMs(ageAtBegin + now - began, Math.random()), end - now));
+    latest = await backends.results.read(jobRecordKey(job, data));
+  }
+  return latest;
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { CsvColumn } from '../csv/retype-csv.ts';
+import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
+import type { Entitlement } from '../report/entitlement.ts';
+import type { ReportRequest } from '../report/parse-request.ts';
+import { formatUtcTime } from '../report/utc-time.ts';
+import type { DataState } from './data-version.ts';
+
+/** One report over one version of the data. */
+export interface Job {
+  /** Two jobs share it if, and only if, no byte of their files could differ. */
+  readonly id: string;
+  readonly query: CompiledQuery;
+  readonly columns: readonly CsvColumn[];
+  readonly fileName: string;
+}
+
+/**
+ * Compiles a request for a caller. What the caller may not see is left out by the query, and the query is part of the
+ * id.
+ */
+export function makeJob(
+  request: ReportRequest,
+  entitlement: Entitlement,
+  { version }: Pick<DataState, 'version'>,
+): Job {
+  const { report, requestedFields, window } = request;
+  const query = compileQuery(request, entitlement);
+  const columns = requestedFields.map(({ name, type }) => ({ name, type }));
+  const [start, end] = [window.start, window.end].map((time) => formatUtcTime(time).replaceAll(/[-:]/g, ''));
+  return {
+    id: createHash('sha256')
+      .update(JSON.stringify([query, columns, version]))
+      .digest('hex'),
+    query,
+    columns,
+    fileName: `${report.name}_${start}_${end}.csv`,
+  };
+}

@@ -1,0 +1,190 @@
+import {
+  type CountedExecution,
+  claimAttempt,
+  following,
+  leaseOf,
+  loggedEnd,
+  release,
+  signed,
+  writeRecord,
+} from './attempt.ts';
+import { begun } from './begun.ts';
+import { tookTooLong } from './delivery.ts';
+import { endedMembers, recordAnswer, recordEnd } from './end-attempt.ts';
+import type { Execution, FailedExecution, RunningExecution, ScanLimitExceeded } from './execution.ts';
+import type { OpenRecord, StoredRecord } from './job-record.ts';
+import { type ExecutionVerdict, judgeExecution } from './judge-execution.ts';
+import { resultKey } from './keys.ts';
+import { type Leading, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
+import { closingState, type Early, isSoon, isUnchanged, settleReport } from './settle-report.ts';
+import { type WatchedExecution, watchExecution } from './watch-execution.ts';
+import { MAX_SMALL_BYTES } from './write-report.ts';
+
+type Held = StoredRecord<OpenRecord>;
+
+/**
+ * Asks Athena about an attempt for all who wait for it, and does what comes next. On an error it gives up the lease, so
+ * that another request may ask at once.
+ */
+export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
+  const { terms, note } = run;
+  const { target } = phase;
+  let recorded: Promise<Held | undefined> = Promise.resolve(phase.held);
+  try {
+    const watched = await start(run, phase, (underWay) => {
+      recorded = underWay;
+    });
+    note({ queryExecutionId: watched.id });
+    const {
+      execution,
+      queuedAt,
+      begun: early,
+    } = await watchExecution(run.backends, watched, terms, () => beginEarly(run, target, watched.id));
+    if (execution && 'completedAt' in execution) note(loggedEnd(execution));
+    const isFailed = execution?.state === 'failed';
+    const verdict: ExecutionVerdict = judgeExecution(execution, {
+      ...terms,
+      queuedAt,
+      callerLeftMs: terms.giveUpAt - Date.now(),
+      callerWaitedMs: Date.now() - terms.askedAt,
+      isOwn: phase.isOwn,
+      isRetry: phase.held.record.isRetry,
+      isDataChanged: isFailed && target.data.isListed && !(await isUnchanged(run, target)),
+    });
+    return await act(run, phase, {
+      verdict,
+      held: await recorded,
+      early,
+      known: knownOf(execution, queuedAt),
+    });
+  } catch (error) {
+    const held = await recorded.catch(() => undefined);
+    if (held) await release(run, target, held).catch(() => {});
+    throw error;
+  }
+}
+
+/** Has Athena run the attempt, unless it does so already. */
+async function start(
+  run: Run,
+  { target, held: { stored, record }, isOwn }: Leading,
+  onRecorded: (underWay: Promise<Held | undefined>) => void,
+): Promise<WatchedExecution> {
+  if (record.state === 'under-way') {
+    const { executionId, elapsedMs, queuedAt } = record;
+    return { id: executionId, elapsedMs, queuedAt, isTakenOver: true };
+  }
+  const id = await run.backends.queries.start(target.job.query, record.attempt);
+  const underWay = {
+    ...signed(),
+    ...leaseOf(run),
+    state: 'under-way',
+    executionId: id,
+    elapsedMs: 0,
+  } as const;
+  // The query runs meanwhile; a failure is thrown where the record is waited for.
+  onRecorded(
+    begun(
+      writeRecord<OpenRecord>(run, target, stored, { ...record, ...underWay }).then((outcome) =>
+        'mine' in outcome ? outcome.mine : undefined,
+      ),
+    ),
+  );
+  return { id, elapsedMs: 0, queuedAt: undefined, isTakenOver: !isOwn };
+}
+
+function beginEarly(run: Run, target: Target, id: string): Early {
+  const { results } = run.backends;
+  const location = results.locationOf(resultKey(id));
+  return {
+    location,
+    closing: begun(closingState(run, target)),
+    result: begun(results.readResult(location, MAX_SMALL_BYTES)),
+  };
+}
+
+/** What the next one who asks about the execution should know. */
+const knownOf = (execution: Execution | undefined, queuedAt: number | undefined) => ({
+  ...(execution?.state === 'under-way' && { elapsedMs: execution.observedAt - execution.submittedAt }),
+  ...(queuedAt !== undefined && { queuedAt }),
+});
+
+interface Judged {
+  readonly verdict: ExecutionVerdict;
+  /** The record as this request wrote it; undefined where another request has replaced it. */
+  readonly held: Held | undefined;
+  readonly early: Early | undefined;
+  readonly known: ReturnType<typeof knownOf>;
+}
+
+/** Does what an execution calls for. */
+async function act(run: Run, phase: Leading, { verdict, held, early, known }: Judged): Promise<Step> {
+  const { target, cacheStatus } = phase;
+  const record = phase.held.record;
+  const claimNext = async (isRetry: boolean, ended?: CountedExecution): Promise<Step> =>
+    held
+      ? claimAttempt(run, target, held.stored, { isRetry, slot: record.slot, ...(ended && { ended }) })
+      : { at: 'arrived', target, waitsForSlot: false };
+  const end = async (execution: FailedExecution, cause?: 'data-changed' | 'took-too-long'): Promise<Step> => {
+    const members = endedMembers(record, execution);
+    const { reason } = execution;
+    const ended = { state: 'failed', ...members, reason, ...(cause && { cause }) } as const;
+    return following(target, await recordEnd(run, target, held, ended), cacheStatus);
+  };
+  switch (verdict.next) {
+    case 'wait':
+    case 'give-up':
+      if (held) await release(run, target, held, known).catch(() => {});
+      return verdict.next === 'wait' ? waiting(progressOf(phase)) : { refusal: tookTooLong() };
+    case 'deliver':
+      return (
+        (await settleReport(run, phase, { held, execution: verdict.execution, early })) ??
+        claimNext(record.isRetry, verdict.execution)
+      );
+    case 'start-next':
+      return claimNext(verdict.isRetry ?? record.isRetry, verdict.execution);
+    case 'stop': {
+      const stopped = asStopped(verdict.execution);
+      await run.backends.queries.stop(stopped.id);
+      return verdict.isWorthAnother ? claimNext(record.isRetry, stopped) : end(stopped, 'took-too-long');
+    }
+    case 'took-too-long':
+    case 'data-changed':
+      return end(verdict.execution, verdict.next);
+    case 'refuse':
+      if (verdict.execution.state === 'failed') return end(verdict.execution);
+      return endAtScanLimit(run, phase, held, verdict.execution);
+  }
+}
+
+/** A query that this request stops, by what Athena told of it last: it charges the bytes. */
+const asStopped = ({ observedAt, ...execution }: RunningExecution): FailedExecution => ({
+  ...execution,
+  state: 'failed',
+  observedAt,
+  completedAt: observedAt,
+  engineMs: 0,
+  reason: 'it took too long and was stopped',
+  isRetryable: false,
+});
+
+/** Records that a query exceeded the scan limit: for the job too, where the lake was the same all the while. */
+async function endAtScanLimit(
+  run: Run,
+  { target, cacheStatus, held: { record } }: Leading,
+  held: Held | undefined,
+  execution: ScanLimitExceeded,
+): Promise<Step> {
+  const { scanLimit: limit } = run.terms;
+  const ended = {
+    state: 'scan-limit-exceeded',
+    ...endedMembers(record, execution),
+    ...(limit !== undefined && { limit }),
+  } as const;
+  const isOfVersion = isSoon(execution) && (await isUnchanged(run, target));
+  const [stored] = await Promise.all([
+    recordEnd(run, target, held, ended),
+    isOfVersion && recordAnswer(run, target, ended),
+  ]);
+  return following(target, stored, cacheStatus);
+}

@@ -1,0 +1,98 @@
+import type { DataState } from './data-version.ts';
+import type {
+  CacheStatus,
+  Delivery,
+  DeliveryBackends,
+  DeliveryFacts,
+  DeliveryTerms,
+  Progress,
+  Wanted,
+} from './delivery.ts';
+import { type Job, makeJob } from './job.ts';
+import type { OpenRecord, StoredRecord } from './job-record.ts';
+import type { StoredDocument } from './results.ts';
+
+/** One request's part in the making of a report: what it was given. */
+export interface Run {
+  readonly backends: DeliveryBackends;
+  readonly wanted: Wanted;
+  readonly terms: DeliveryTerms;
+  /** Takes what is learnt on the way. */
+  readonly note: (facts: DeliveryFacts) => void;
+}
+
+/** What the request is after. */
+export interface Target {
+  readonly data: DataState;
+  readonly job: Job;
+  /** How often it was started again because files changed under its query. */
+  readonly dataChanges: number;
+  /** How many attempts this request has claimed. */
+  readonly claims: number;
+}
+
+/** How far a request has come. */
+export type Phase = { readonly target: Target } & (
+  | {
+      /** It has still to see what is stored of its job. */
+      readonly at: 'arrived';
+      /** Whether its client had no free slot when it looked last. */
+      readonly waitsForSlot: boolean;
+    }
+  | {
+      /** It waits for what becomes of the job's attempts. */
+      readonly at: 'following';
+      readonly attempt: string;
+      readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
+      /** The record as it was read last; absent where it must be read. */
+      readonly seen?: StoredDocument | undefined;
+    }
+  | {
+      /** It holds the lease of an attempt: it asks Athena for all who wait. */
+      readonly at: 'leading';
+      readonly held: StoredRecord<OpenRecord>;
+      readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
+      /** Whether this request has claimed the attempt. Otherwise it has taken it over. */
+      readonly isOwn: boolean;
+    }
+);
+
+export type Arrived = Extract<Phase, { readonly at: 'arrived' }>;
+export type Following = Extract<Phase, { readonly at: 'following' }>;
+export type Leading = Extract<Phase, { readonly at: 'leading' }>;
+
+/** What a step leads to: a further phase, an answer, or an error that the caller is told. */
+export type Step = Phase | { readonly delivery: Delivery } | { readonly refusal: Error };
+
+export const targetOf = ({ request, entitlement }: Wanted, data: DataState, dataChanges = 0): Target => ({
+  data,
+  job: makeJob(request, entitlement, data),
+  dataChanges,
+  claims: 0,
+});
+
+/** Where a request begins: where an earlier one of its caller ended, or with the lake as it is now. */
+export function firstPhase(wanted: Wanted, data: DataState, left: Progress | undefined): Phase {
+  const target = targetOf(wanted, data, left?.dataChanges);
+  if (left?.waitsFor !== 'attempt') return { at: 'arrived', target, waitsForSlot: left !== undefined };
+  return { at: 'following', target, attempt: left.attempt, cacheStatus: left.cacheStatus };
+}
+
+/** Where the caller's next request begins; undefined where this one has nothing to leave to it. */
+export function progressOf(phase: Following | Leading): Progress;
+export function progressOf(phase: Phase): Progress | undefined;
+export function progressOf(phase: Phase): Progress | undefined {
+  const { dataChanges, data } = phase.target;
+  if (phase.at === 'arrived') return phase.waitsForSlot ? { waitsFor: 'slot', dataChanges } : undefined;
+  const attempt = phase.at === 'leading' ? phase.held.record.attempt : phase.attempt;
+  return { waitsFor: 'attempt', attempt, data, cacheStatus: phase.cacheStatus, dataChanges };
+}
+
+/** The answer of a request that can't wait any more, while its caller can. */
+export const waiting = (progress: Progress): { readonly delivery: Delivery } => ({
+  delivery: {
+    state: 'waiting',
+    progress,
+    cacheStatus: progress.waitsFor === 'attempt' ? progress.cacheStatus : 'miss',
+  },
+});

@@ -1,0 +1,104 @@
+import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import { following } from './attempt.ts';
+import type { DataState } from './data-version.ts';
+import { ready } from './deliver-file.ts';
+import { stateOfLake } from './delivery.ts';
+import { endedMembers, recordAnswer, recordEnd } from './end-attempt.ts';
+import type { EndedExecution, SucceededExecution } from './execution.ts';
+import type { OpenRecord, ReportFiles, StoredRecord, SucceededRecord } from './job-record.ts';
+import { reportKey } from './keys.ts';
+import type { Leading, Run, Step, Target } from './phase.ts';
+import type { EngineResult } from './results.ts';
+import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
+
+/** What is begun as soon as the result is seen where Athena puts it, beside the question to Athena. */
+export interface Early {
+  /** Where the result was seen. */
+  readonly location: string;
+  readonly closing: Promise<DataState | undefined>;
+  readonly result: Promise<EngineResult | undefined>;
+}
+
+/**
+ * How soon after a query's end the lake must be listed again, in milliseconds. Later than that, a file that was there
+ * while the query ran may be gone without a trace.
+ */
+const SOON_MS = 10_000;
+
+export const isSoon = ({ observedAt, completedAt }: EndedExecution): boolean =>
+  observedAt - completedAt < SOON_MS;
+
+/** What the lake holds after a query. */
+export const closingState = (
+  { backends: { lake }, wanted: { request } }: Run,
+  { data }: Target,
+): Promise<DataState | undefined> =>
+  data.isListed ? stateOfLake(lake, request.report, request.window, 0) : Promise.resolve(undefined);
+
+/** Whether the lake is as it was before the query. */
+export const isUnchanged = async (run: Run, target: Target): Promise<boolean> =>
+  (await closingState(run, target))?.fingerprint === target.data.fingerprint;
+
+interface Succeeded {
+  /** The record as this request wrote it; undefined where another request has replaced it. */
+  readonly held: StoredRecord<OpenRecord> | undefined;
+  readonly execution: SucceededExecution;
+  readonly early: Early | undefined;
+}
+
+/**
+ * Makes the result of an execution into its report, and records it. A large result is only recorded: who waits has it
+ * published. Undefined where the result is gone.
+ */
+export async function settleReport(
+  run: Run,
+  { target, cacheStatus, held: { record } }: Leading,
+  { held, execution, early: begun }: Succeeded,
+): Promise<Step | undefined> {
+  const { results } = run.backends;
+  const { job, data } = target;
+  const { location } = execution;
+  // What was begun counts only for the result that was seen: a reused one lies elsewhere.
+  const early = begun?.location === location ? begun : undefined;
+  const [result, closing] = await Promise.all([
+    early?.result ?? results.readResult(location, MAX_SMALL_BYTES),
+    isSoon(execution) ? (early?.closing ?? closingState(run, target)) : undefined,
+  ]);
+  if (!result) return undefined;
+  const isOfVersion = closing !== undefined && closing.fingerprint === data.fingerprint;
+  const recordOf = (files?: ReportFiles): SucceededRecord => ({
+    state: 'succeeded',
+    ...endedMembers(record, execution),
+    location,
+    resultBytes: result.bytes,
+    isOfVersion,
+    ...goodFor(run, data),
+    ...(files && { files }),
+  });
+  const end = async (ended: SucceededRecord) => {
+    const [stored] = await Promise.all([
+      recordEnd(run, target, held, ended),
+      isOfVersion && recordAnswer(run, target, ended),
+    ]);
+    return stored;
+  };
+  if (!result.content) return following(target, await end(recordOf()), cacheStatus);
+  try {
+    const key = reportKey(execution.id, job.fileName);
+    const file = reportFile(job.fileName, execution.id, isOfVersion ? data.version : undefined);
+    const files = await writeReport(results, { key, columns: job.columns, file }, result.content);
+    const ended = recordOf(files);
+    await end(ended);
+    return ready(run, target, ended, files, cacheStatus);
+  } catch (error) {
+    if (!(error instanceof NotEngineCsv)) throw error;
+    const failed = { state: 'failed', ...endedMembers(record, execution), reason: error.message } as const;
+    return following(target, await recordEnd(run, target, held, failed), cacheStatus);
+  }
+}
+
+/** For how long a report of a listing that may be used again may be given again. */
+function goodFor({ terms: { listingMs } }: Run, { listedAt }: DataState): { goodForMs?: number } {
+  const goodForMs = listedAt === undefined ? 0 : listedAt + listingMs - Date.now();
+  return goodForMs > 0 ? { goodForMs } : {};
+}

@@ -1,0 +1,79 @@
+import * as v from 'valibot';
+import { isOpen, type JobRecord } from './job-record.ts';
+import type { StoredDocument } from './results.ts';
+
+const slot = v.object({
+  /** Random: the job's record names it while the query is under way. */
+  id: v.string(),
+  /** Key of the job's record, which tells whether the query is under way. */
+  record: v.string(),
+  /** How long it had been held when the document was written, in milliseconds. */
+  heldMs: v.number(),
+});
+
+const slotsDocument = v.object({
+  /** Version of the document's format. A document of another version counts as absent. */
+  form: v.literal(2),
+  slots: v.array(slot),
+});
+
+/** A query that counts against its client's limit, from before it is claimed. */
+export type Slot = v.InferOutput<typeof slot>;
+export type SlotsDocument = v.InferOutput<typeof slotsDocument>;
+
+/** The slots that a document holds, as they are now; none where it holds none that can be read. */
+export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
+  const result = v.safeParse(slotsDocument, stored?.document);
+  if (!stored || !result.success) return [];
+  return result.output.slots.map((held) => ({ ...held, heldMs: held.heldMs + stored.ageMs }));
+}
+
+export type SlotVerdict =
+  /** Another request of the client has taken a slot for this job's next query, which is not claimed yet. */
+  | { readonly next: 'share'; readonly slot: Slot }
+  /** These are the client's slots then, the wanted one among them. */
+  | { readonly next: 'take'; readonly slots: readonly Slot[] }
+  | { readonly next: 'wait' };
+
+/**
+ * Whether a client may have one more query started.
+ *
+ * @param held the client's slots
+ * @param latest the record of the wanted slot's job; undefined where there is none
+ * @param limits how many slots a client has, and after how long one is free, whatever the record says
+ */
+export function judgeSlot(
+  held: readonly Slot[],
+  wanted: Slot,
+  latest: JobRecord | undefined,
+  { count, longestMs }: { readonly count: number; readonly longestMs: number },
+): SlotVerdict {
+  const live = held.filter(({ heldMs }) => heldMs < longestMs);
+  const shared = live.find((slot) => slot.record === wanted.record && isUnclaimed(slot, latest));
+  if (shared) return { next: 'share', slot: shared };
+  // A job has one query under way at the most: the query of its earlier slot has ended.
+  const others = live.filter(({ record }) => record !== wanted.record);
+  return others.length < count ? { next: 'take', slots: [...others, wanted] } : { next: 'wait' };
+}
+
+/** No request lives longer. By then, the request that took a slot has claimed its attempt, or never will. */
+const CLAIM_MS = 30_000;
+
+/** A query that was claimed is started within this time after its lease, or its attempt is taken over by a caller. */
+const START_MS = 5_000;
+
+const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boolean =>
+  record?.slot !== id && heldMs < CLAIM_MS;
+
+/**
+ * Whether the query of a slot is under way, or about to be.
+ *
+ * @param record what is stored of its job
+ * @param ageMs how long ago that was written
+ */
+export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
+  if (isUnclaimed(slot, record)) return true;
+  if (!record || record.slot !== slot.id || !isOpen(record)) return false;
+  // Claimed, but not started in time: until another request takes the attempt over, nothing runs.
+  return record.state !== 'starting' || ageMs < (record.leaseMs ?? 0) + START_MS;
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readRecord } from './job-record.ts';
+import { leaseLeftMs } from './judge-record.ts';
+import { jobRecordKey, resultKey, slotsKey } from './keys.ts';
+import type { Run, Target } from './phase.ts';
+import type { StoredDocument } from './results.ts';
+import { isUnderWay, judgeSlot, readSlots, type Slot, type SlotsDocument } from './slots.ts';
+
+/** Longest random pause before a lost conditional write is tried again. */
+const LONGEST_PAUSE_MS = 100;
+
+/** What a request is allowed to start: with a slot or, where clients have any number of queries, without one. */
+export type SlotGrant = { readonly slot?: string };
+
+/**
+ * Takes the slot that an attempt needs, before it is claimed. Undefined, with nothing taken, while the client has as many
+ * queries under way as it may.
+ *
+ * @param read the client's slots as they were read
+ * @param latest the record of the job as it was read
+ */
+export async function takeSlot(
+  run: Run,
+  { job, data }: Target,
+  read: Promise<StoredDocument | undefined> | undefined,
+  latest: StoredDocument | undefined,
+): Promise<SlotGrant | undefined> {
+  const { backends, wanted, terms } = run;
+  const count = terms.queriesPerPartner;
+  if (count === undefined) return {};
+  const { results } = backends;
+  const key = slotsKey(wanted.client);
+  const limits = { count, longestMs: terms.longestQueueMs + terms.longestQueryMs };
+  const slot: Slot = { id: randomUUID(), record: jobRecordKey(job, data), heldMs: 0 };
+  for (let stored = await (read ?? results.read(key)); ; stored = await results.read(key)) {
+    const held = readSlots(stored);
+    const record = readRecord(latest);
+    let verdict = judgeSlot(held, slot, record, limits);
+    // The records of the slots are read only where it matters: a client below its limit costs no such reads.
+    if (verdict.next === 'wait') verdict = judgeSlot(await slotsUnderWay(run, held), slot, record, limits);
+    if (verdict.next === 'wait') return undefined;
+    if (verdict.next === 'share') return { slot: verdict.slot.id };
+    const document: SlotsDocument = { form: 2, slots: [...verdict.slots] };
+    const written = stored
+      ? await results.replace(stored, key, document)
+      : await results.create(key, document);
+    if (written) return { slot: slot.id };
+    // Another request of the client was quicker. With no time left to try again, this one waits on for its slot.
+    if (Date.now() >= terms.waitUntil) return undefined;
+    await delay(Math.random() * LONGEST_PAUSE_MS);
+  }
+}
+
+/** Those of a client's slots whose queries have not ended. */
+async function slotsUnderWay({ backends: { results } }: Run, held: readonly Slot[]): Promise<Slot[]> {
+  const areUnderWay = await Promise.all(
+    held.map(async (slot) => {
+      const stored = await results.read(slot.record);
+      const record = readRecord(stored);
+      if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
+      // Nobody waits for the query any more, so nobody records its end. If its result is there, it has ended.
+      const isLeft = record?.state === 'under-way' && leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;
+      return !(isLeft && (await results.head(resultKey(record.executionId))));
+    }),
+  );
+  return held.filter((_, index) => areUnderWay[index]);
+}

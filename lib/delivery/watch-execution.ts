@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Unavailable } from '../answers/problem.ts';
+import type { DeliveryBackends, DeliveryTerms } from './delivery.ts';
+import type { Execution } from './execution.ts';
+import { limitLeftMs } from './judge-execution.ts';
+import { resultKey } from './keys.ts';
+import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
+
+/** What is watched. */
+export interface WatchedExecution {
+  readonly id: string;
+  /** How long Athena has had the query. */
+  readonly elapsedMs: number;
+  /** When Athena last said that it is queued, by Athena's clock; undefined where nobody has seen that. */
+  readonly queuedAt: number | undefined;
+  /** Whether another request has started it, and asked about it until a moment ago. */
+  readonly isTakenOver: boolean;
+}
+
+/** How an execution stands when the watch ends. */
+export interface WatchedState<T> {
+  /** Undefined where Athena has not answered. */
+  readonly execution: Execution | undefined;
+  readonly queuedAt: number | undefined;
+  /** What was begun when the result was seen. */
+  readonly begun: T | undefined;
+}
+
+/** How long before it must be answered a request asks, at the latest, about a query that it has taken over. */
+const LAST_ASK_MS = 50;
+
+/**
+ * Watches an execution for all who wait for it, until it has ended or taken too long, or until the request or its caller
+ * can't wait any more.
+ *
+ * @param begin called once, when the result is seen where Athena puts it
+ */
+export async function watchExecution<T>(
+  { queries, results }: Pick<DeliveryBackends, 'queries' | 'results'>,
+  { id, elapsedMs, queuedAt: queuedBefore, isTakenOver }: WatchedExecution,
+  terms: Pick<DeliveryTerms, 'waitUntil' | 'giveUpAt' | 'longestQueryMs' | 'longestQueueMs'>,
+  begin: () => T,
+): Promise<WatchedState<T>> {
+  const began = Date.now();
+  const ageMs = () => elapsedMs + Date.now() - began;
+  const mustAnswerAt = Math.min(terms.waitUntil, terms.giveUpAt);
+  let execution: Execution | undefined;
+  let queuedAt = queuedBefore;
+  let begun: T | undefined;
+  let tooLongAt = began + terms.longestQueryMs - elapsedMs;
+  let askAt = began + nextAskMs(ageMs(), Math.random());
+  // Each request asks once at least.
+  if (isTakenOver) askAt = Math.min(askAt, terms.waitUntil - LAST_ASK_MS);
+
+  const ending = new AbortController();
+  const appeared = resultAppears();
+  let hasAppeared = false;
+  try {
+    for (let asked = 0; ; ) {
+      const pauseMs = Math.max(0, Math.min(askAt, tooLongAt, mustAnswerAt) - Date.now());
+      if (hasAppeared) await delay(pauseMs);
+      else hasAppeared = await Promise.race([delay(pauseMs, false), appeared]);
+      if (hasAppeared) begun ??= begin();
+      const isTimeUp = Date.now() >= mustAnswerAt;
+      if (isTimeUp && !hasAppeared && Date.now() < Math.min(tooLongAt, terms.giveUpAt)) break;
+      // A query that takes too long may have ended at the last moment: ask before it is given up.
+      execution = await ask();
+      if (execution?.state === 'under-way') {
+        if (execution.isQueued) queuedAt = execution.observedAt;
+        const leftMs = limitLeftMs(execution, { ...terms, queuedAt });
+        if (leftMs <= 0) break;
+        tooLongAt = Date.now() + leftMs;
+      } else if (execution) break;
+      if (Date.now() >= mustAnswerAt) break;
+      askAt = Date.now() + (hasAppeared ? askAgainMs(asked++) : nextAskMs(ageMs(), Math.random()));
+      // Athena has not answered in time: it was asked, so it is not asked again at once.
+      tooLongAt = Math.max(tooLongAt, Math.min(askAt, mustAnswerAt));
+    }
+    return { execution, queuedAt, begun };
+  } finally {
+    ending.abort();
+  }
+
+  async function ask(): Promise<Execution | undefined> {
+    try {
+      return await queries.get(id);
+    } catch (error) {
+      // Athena could not answer. The query itself goes on.
+      if (error instanceof Unavailable) return execution;
+      throw error;
+    }
+  }
+
+  /**
+   * Resolves to true when the result lies where Athena puts it. This is a hint and no more: a result that is reused lies
+   * elsewhere, and a query that fails has none.
+   */
+  async function resultAppears(): Promise<true> {
+    // A query that is taken over may have ended while nobody looked: look at once.
+    for (let isFirst = true; !ending.signal.aborted; isFirst = false) {
+      if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(ageMs()));
+      if (!ending.signal.aborted && (await results.head(resultKey(id)).catch(() => undefined))) return true;
+    }
+    return new Promise(() => {});
+  }
+}

@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CsvColumn, retypeCsv } from '../csv/retype-csv.ts';
+import { gzipped } from './gzipped.ts';
+import type { ReportFiles } from './job-record.ts';
+import { gzippedKey } from './keys.ts';
+import type { ReportFile, ResultsBucket } from './results.ts';
+
+/** A report's file, and what it is made of. */
+export interface WantedReport {
+  /** Of the plain file. */
+  readonly key: string;
+  readonly columns: readonly CsvColumn[];
+  readonly file: ReportFile;
+}
+
+/** The largest result that a report's function re-types while the caller waits: it takes about a second. */
+export const MAX_SMALL_BYTES = 16 * 1024 * 1024;
+
+/** For how long a plain file that is written waits for the gzipped one. */
+const GZIP_GRACE_MS = 1_000;
+
+/** What the files of an execution's report are stored with. */
+export const reportFile = (
+  fileName: string,
+  executionId: string,
+  dataVersion: string | undefined,
+): ReportFile => ({
+  fileName,
+  metadata: {
+    'query-execution-id': executionId,
+    ...(dataVersion !== undefined && { 'data-version': dataVersion }),
+  },
+});
+
+/**
+ * Makes a small result into both of the report's files (docs/contract.md#the-file). The gzipped one is tried once: where
+ * that fails, every caller gets the plain one. Throws NotEngineCsv where the result can't be read.
+ */
+export async function writeReport(
+  results: ResultsBucket,
+  { key, columns, file }: WantedReport,
+  result: Uint8Array,
+): Promise<ReportFiles> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of retypeCsv(columns, [result])) chunks.push(chunk);
+  const csv = Buffer.concat(chunks);
+  const gzip = writeGzipped(results, key, file, csv).catch(() => undefined);
+  await results.writeFile(key, file, csv);
+  const bytes = await Promise.race([gzip, delay(GZIP_GRACE_MS, undefined, { ref: false })]);
+  return { plain: csv.length, ...(bytes !== undefined && { gzip: bytes }) };
+}
+
+async function writeGzipped(
+  results: ResultsBucket,
+  key: string,
+  file: ReportFile,
+  csv: Uint8Array,
+): Promise<number> {
+  const content = await gzipped(csv);
+  await results.writeFile(gzippedKey(key), { ...file, encoding: 'gzip' }, content, 1);
+  return content.length;
+}
