@@ -66,7 +66,7 @@ export async function claimAttempt(
   if ('theirs' in outcome) return following(target, outcome.theirs);
   if (ended) run.note({ finishedQueries: [finishedQuery(ended)] });
   const next = { ...target, claims: target.claims + 1 };
-  return { at: 'leading', target: next, held: outcome.mine, cacheStatus: 'miss', isOwn: true };
+  return { at: 'leading', target: next, held: outcome.mine, cacheStatus: 'miss' };
 }
 
 /** Takes over an attempt that nobody asks Athena about. Leads to what another request makes of it, where it was quicker. */
@@ -83,7 +83,7 @@ export async function takeOver(
     ...leaseOf(run),
   });
   if ('theirs' in outcome) return following(target, outcome.theirs, cacheStatus);
-  return { at: 'leading', target, held: outcome.mine, cacheStatus, isOwn: false };
+  return { at: 'leading', target, held: outcome.mine, cacheStatus };
 }
 
 /** The phase of a request that finds this record. */

@@ -36,7 +36,7 @@ export interface ExecutionFacts {
   readonly callerLeftMs: number;
   /** How long it has waited. */
   readonly callerWaitedMs: number;
-  /** Whether this request has claimed the attempt. */
+  /** Whether the attempt was claimed for this caller. */
   readonly isOwn: boolean;
   readonly isRetry: boolean;
   /** Whether the lake has changed since the listing for which it was started. */
@@ -111,8 +111,13 @@ function tookTooLong(
   return reaches(completedAt - (queuedAt ?? submittedAt), longestQueryMs);
 }
 
-/** With less time than half the limit, the next attempt would most likely end as this one did. */
+/**
+ * Whether a caller came so late that the next attempt has the time that this one had. With less, it would most likely end
+ * as this one did.
+ */
 export const isWorthAnother = ({
   callerLeftMs,
+  longestQueueMs,
   longestQueryMs,
-}: Pick<ExecutionFacts, 'callerLeftMs' | 'longestQueryMs'>): boolean => callerLeftMs >= longestQueryMs / 2;
+}: Pick<ExecutionFacts, 'callerLeftMs' | 'longestQueueMs' | 'longestQueryMs'>): boolean =>
+  callerLeftMs >= longestQueueMs + longestQueryMs / 2;

@@ -48,12 +48,12 @@ export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
 /** What a request that comes now knows of itself. */
 export const requestFacts = (
-  { scanLimit, giveUpAt, longestQueryMs }: DeliveryTerms,
+  { scanLimit, giveUpAt, longestQueueMs, longestQueryMs }: DeliveryTerms,
   isWaiting: boolean,
 ): RequestFacts => ({
   isWaiting,
   scanLimit,
-  isWorthAnother: isWorthAnother({ callerLeftMs: giveUpAt - Date.now(), longestQueryMs }),
+  isWorthAnother: isWorthAnother({ callerLeftMs: giveUpAt - Date.now(), longestQueueMs, longestQueryMs }),
 });
 
 /** S3 tells ages to the second: the difference of two truncated times is wrong by less than this. */

@@ -47,7 +47,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       queuedAt,
       callerLeftMs: terms.giveUpAt - Date.now(),
       callerWaitedMs: Date.now() - terms.askedAt,
-      isOwn: phase.isOwn,
+      isOwn: phase.cacheStatus === 'miss',
       isRetry: phase.held.record.isRetry,
       isDataChanged: isFailed && target.data.isListed && !(await isUnchanged(run, target)),
     });
@@ -67,7 +67,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
 /** Has Athena run the attempt, unless it does so already. */
 async function start(
   run: Run,
-  { target, held: { stored, record }, isOwn }: Leading,
+  { target, held: { stored, record } }: Leading,
   onRecorded: (underWay: Promise<Held | undefined>) => void,
 ): Promise<WatchedExecution> {
   if (record.state === 'under-way') {
@@ -90,7 +90,7 @@ async function start(
       ),
     ),
   );
-  return { id, elapsedMs: 0, queuedAt: undefined, isTakenOver: !isOwn };
+  return { id, elapsedMs: 0, queuedAt: undefined, isTakenOver: false };
 }
 
 function beginEarly(run: Run, target: Target, id: string): Early {

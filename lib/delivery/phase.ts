@@ -51,9 +51,8 @@ export type Phase = { readonly target: Target } & (
       /** It holds the lease of an attempt: it asks Athena for all who wait. */
       readonly at: 'leading';
       readonly held: StoredRecord<OpenRecord>;
+      /** `miss`: an attempt was claimed for this caller; `collapsed`: it has joined another's. */
       readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
-      /** Whether this request has claimed the attempt. Otherwise it has taken it over. */
-      readonly isOwn: boolean;
     }
 );
 

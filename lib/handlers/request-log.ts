@@ -49,18 +49,19 @@ const problemFacts = ({ slug, cause }: Problem) => ({
 
 const line = (
   event: APIGatewayProxyEvent,
-  { facts, began }: LoggedContext,
+  { facts: { finishedQueries: ends, ...facts }, began }: LoggedContext,
   response: APIGatewayProxyResult | null | undefined,
 ) => ({
   requestId: event.requestContext.requestId,
   status: response?.statusCode,
   durationMs: Date.now() - began,
   ...facts,
-  ...endedFacts(facts),
+  ...(ends && { ends }),
+  ...endedFacts(ends),
 });
 
 /** The queries whose end this request has recorded, and their bytes: each is charged once, and to one partner. */
-const endedFacts = ({ finishedQueries: ended = [] }: LoggedFacts) =>
+const endedFacts = (ended: LoggedFacts['finishedQueries'] = []) =>
   ended.length > 0
     ? { endedQueries: ended.length, endedBytes: ended.reduce((sum, each) => sum + each.bytesScanned, 0) }
     : {};

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
 import { compileQuery } from '../../../lib/report/compile-query.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
-import type { Entitlement } from '../../../lib/report/row-predicates.ts';
+import type { Entitlement } from '../../../lib/report/entitlement.ts';
 
 const compile = (
   report: Report,
