@@ -24,10 +24,10 @@ export interface Events {
 /** The tables of a directory as views, which follow the directory. */
 export interface OpenedEvents {
   /**
-   * To be called before a query: updates the view of a table that got its first files or lost its last ones, or whose
-   * files have other types than before.
+   * To be called before a query: updates the views of the tables that its text names, where a table got its first files
+   * or lost its last ones, or its files have other types than before.
    */
-  follow(connection: DuckDBConnection): Promise<void>;
+  follow(connection: DuckDBConnection, sql: string): Promise<void>;
 }
 
 /**
@@ -45,8 +45,10 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
     const select = files.size > 0 ? tableSelect(directory, table, misfitsIn(files)) : emptySelect(table);
     await on.run(`CREATE OR REPLACE VIEW ${schema}.${quoteName(table.name)} AS ${select}`);
   };
-  const lookAgain = async (on: DuckDBConnection) => {
+  const lookAgain = async (on: DuckDBConnection, sql: string) => {
+    const text = sql.toLowerCase();
     for (const [table, before] of checked) {
+      if (!text.includes(table.name)) continue;
       const files = await checkFiles(on, directory, table, before);
       const isNew = before.size === 0 && files.size > 0;
       if (isNew) await soundLake(on, directory, events, (facts) => facts.table.name === table.name);
@@ -63,8 +65,8 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   // One after another: two that see the same change would both make the view.
   let looked: Promise<void> = Promise.resolve();
   return {
-    follow(on) {
-      const look = looked.then(() => lookAgain(on));
+    follow(on, sql) {
+      const look = looked.then(() => lookAgain(on, sql));
       looked = look.catch(() => {});
       return look;
     },
