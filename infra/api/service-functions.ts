@@ -9,7 +9,12 @@ import {
   resultsPermissions,
   type ServiceResources,
 } from './permissions.ts';
-import { ANSWER_TIMEOUT_SECONDS, FUNCTION_TIMEOUT_SECONDS, PUBLISH_TIMEOUT_SECONDS } from './timeouts.ts';
+import {
+  ABANDON_TIMEOUT_SECONDS,
+  ANSWER_TIMEOUT_SECONDS,
+  FUNCTION_TIMEOUT_SECONDS,
+  PUBLISH_TIMEOUT_SECONDS,
+} from './timeouts.ts';
 
 /**
  * One Lambda function. A new one is a file in `functions/` and an entry here; `lib/routes.ts` says what requests reach
@@ -118,7 +123,7 @@ export const notFound: ServiceFunction = {
 export const abandon: ServiceFunction = {
   name: 'abandon',
   description: 'Tells who waits that a large result will not be published',
-  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
+  timeoutSeconds: ABANDON_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
   permissions: (service) => resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
 };

@@ -12,6 +12,9 @@ export const GATEWAY_TIMEOUT_SECONDS = 29;
 /** Lambda's own limit: a result of many gigabytes takes minutes to publish. */
 export const PUBLISH_TIMEOUT_SECONDS = 900;
 
+/** Two small calls to S3, and their repeats while S3 throttles. */
+export const ABANDON_TIMEOUT_SECONDS = 60;
+
 /** For functions that call nothing slow: more would only hide a fault. */
 export const ANSWER_TIMEOUT_SECONDS = 10;
 

@@ -17,8 +17,11 @@ export type ListingCache = Map<string, LakeListing>;
 
 const FORBIDDEN = 403;
 
-/** If one page doesn't hold a window of up to so many days, each day is listed by a call of its own, all at once. */
-const MAX_AT_ONCE = 33;
+/**
+ * How many days of one listing are listed at the same time. A report's window has at most 33 days: all of them. The
+ * longest window of the states of days has 432: in nine steps.
+ */
+const DAYS_AT_ONCE = 50;
 
 /**
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
@@ -56,19 +59,14 @@ export function s3Lake(
       return { objects, next: NextContinuationToken };
     });
 
-  /** Lists page after page, from the one that `from` names to the last one or to one whose last key is far enough. */
-  const everyPage = async (
-    bucket: string,
-    prefix: string,
-    from: { ContinuationToken?: string } = {},
-    isFarEnough: (lastKey: string) => boolean = () => false,
-  ): Promise<LakeObject[]> => {
+  /** Lists a folder, page after page: each page names where the next one begins. */
+  const everyPage = async (bucket: string, folder: string): Promise<LakeObject[]> => {
     const found: LakeObject[] = [];
-    for (let begin = from; ; ) {
-      const { objects, next } = await page(bucket, prefix, begin);
+    for (let from: { ContinuationToken?: string } = {}; ; ) {
+      const { objects, next } = await page(bucket, folder, from);
       found.push(...objects);
-      if (next === undefined || isFarEnough(objects.at(-1)?.key ?? '')) return found;
-      begin = { ContinuationToken: next };
+      if (next === undefined) return found;
+      from = { ContinuationToken: next };
     }
   };
 
@@ -95,20 +93,10 @@ export function s3Lake(
         const lastFolder = `${partitions}${last}/`;
         const isBeyond = (key: string) => key > lastFolder && !key.startsWith(lastFolder);
         const isWhole = next === undefined || isBeyond(objects.at(-1)?.key ?? '');
-        const days = daysBetween(first, last).map((day) => `${partitions}${day}/`);
-        const ofDays = (found: readonly LakeObject[]) =>
-          found.filter(({ key }) => days.some((day) => key.startsWith(day)));
-        const all =
-          !isWhole && days.length <= MAX_AT_ONCE
-            ? (await Promise.all(days.map((day) => everyPage(bucket, day)))).flat()
-            : ofDays(
-                isWhole
-                  ? objects
-                  : [
-                      ...objects,
-                      ...(await everyPage(bucket, partitions, { ContinuationToken: next }, isBeyond)),
-                    ],
-              );
+        const folders = daysBetween(first, last).map((day) => `${partitions}${day}/`);
+        const all = isWhole
+          ? objects.filter(({ key }) => folders.some((folder) => key.startsWith(folder)))
+          : (await mapAtOnce(folders, DAYS_AT_ONCE, (folder) => everyPage(bucket, folder))).flat();
         const isTableMissing = all.length === 0 && !(await holdsAnything(bucket, folderOf(report)));
         const listing = { objects: all, listedAt, ...(isTableMissing && { isTableMissing }) };
         if (maxAgeMs > 0) keep(cache, name, listing, maxAgeMs);
@@ -120,6 +108,22 @@ export function s3Lake(
       }
     },
   };
+}
+
+/** What `act` makes of each item, in the items' order. At most `limit` of them run at the same time. */
+async function mapAtOnce<In, Out>(
+  items: readonly In[],
+  limit: number,
+  act: (item: In) => Promise<Out>,
+): Promise<Out[]> {
+  const made: Out[] = [];
+  const remaining = items.entries();
+  // Each worker takes the next item from the same iterator.
+  const work = async () => {
+    for (const [index, item] of remaining) made[index] = await act(item);
+  };
+  await Promise.all(Array.from({ length: limit }, work));
+  return made;
 }
 
 /** Keeps a listing, and drops those that are too old to be used again. */

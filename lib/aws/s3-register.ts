@@ -1,4 +1,5 @@
 import { GetObjectCommand, NoSuchKey, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import { parseDocument } from '../partners/parse-document.ts';
 import { type PartnerRecord, readPartner } from '../partners/partner-record.ts';
 import { partnerKey, RECORD_KEPT_MS, type Register } from '../partners/register.ts';
 import { call } from './call.ts';
@@ -35,7 +36,7 @@ export function s3Register(
           throw error;
         }
       });
-      const record = readPartner(parsed(text), client);
+      const record = readPartner(parseDocument(text ?? ''), client);
       for (const [other, entry] of cache) if (!isFresh(entry.readAt, readAt)) cache.delete(other);
       cache.set(client, { readAt, record });
       return record;
@@ -49,11 +50,3 @@ const isFresh = (readAt: number, now: number): boolean => readAt <= now && now -
 /** S3 answers `AccessDenied` for a missing object to a caller who may not list the bucket. */
 const isMissing = (error: unknown): boolean =>
   error instanceof NoSuchKey || (error instanceof S3ServiceException && error.name === 'AccessDenied');
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
-}

@@ -55,11 +55,14 @@ export function lakeDays(listing: LakeListing, folder: string): LakeDay[] {
     });
 }
 
+/** The version of the data that these days hold: days without files don't count. */
+export const versionOf = (days: readonly LakeDay[]): string =>
+  digest(days.filter(({ files }) => files > 0).map(({ day, version }) => [day, version]));
+
 /** The state of the data that a listing shows. */
 export function dataState(listing: LakeListing, folder: string): DataState {
-  const days = lakeDays(listing, folder).filter(({ files }) => files > 0);
   return {
-    version: digest(days.map(({ day, version }) => [day, version])),
+    version: versionOf(lakeDays(listing, folder)),
     fingerprint: digest(
       inOrder(listing)
         .filter(({ key }) => countsForFingerprint(key.slice(folder.length)))

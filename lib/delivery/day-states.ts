@@ -1,6 +1,5 @@
-import { PARTITION_COLUMN } from '../report/tables.ts';
 import { utcDay, type Window } from '../report/utc-time.ts';
-import { dataState, lakeDays } from './data-version.ts';
+import { lakeDays, versionOf } from './data-version.ts';
 import type { LakeObject } from './lake.ts';
 
 /**
@@ -33,17 +32,13 @@ export const listedWindow = ({ start, end }: Window): Window => ({ start: start 
  */
 export function dayStates(objects: readonly LakeObject[], folder: string, { start }: Window): DayState[] {
   const days = lakeDays({ objects, listedAt: 0 }, folder);
-  const marksDays = days.some(({ isMarkedComplete }) => isMarkedComplete);
+  const unmarked = days.some(({ isMarkedComplete }) => isMarkedComplete) ? 'open' : 'unknown';
   const first = utcDay(start);
   return days
     .filter(({ day, files }) => day >= first && files > 0)
-    .map(({ day, isMarkedComplete }) => {
-      const ofDay = objects.filter(({ key }) => key.startsWith(`${folder}${PARTITION_COLUMN}=${day}/`));
-      const unmarked = marksDays ? 'open' : 'unknown';
-      return {
-        day,
-        state: isMarkedComplete ? 'final' : unmarked,
-        version: dataState({ objects: ofDay, listedAt: 0 }, folder).version,
-      };
-    });
+    .map((lakeDay) => ({
+      day: lakeDay.day,
+      state: lakeDay.isMarkedComplete ? 'final' : unmarked,
+      version: versionOf([lakeDay]),
+    }));
 }

@@ -1,6 +1,7 @@
+import type { Context } from 'aws-lambda';
 import { abandonPublication } from '../delivery/publication.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
-import type { ObjectCreated } from './publication-handler.ts';
+import { LOG_MS, type ObjectCreated } from './publication-handler.ts';
 
 /** What Lambda sends where an asynchronous invocation has failed for good, as far as it is read here. */
 export interface FailedInvocation {
@@ -8,14 +9,14 @@ export interface FailedInvocation {
   readonly requestPayload: ObjectCreated;
 }
 
-/** For the small calls to S3. */
-const PATIENCE_MS = 20_000;
-
-/** Tells those who wait for a large result that its publication has been given up. An alarm rings when this runs. */
+/** Tells those who wait for a large result that its publication has been given up. An alarm fires when this runs. */
 export function abandonmentHandler({ backendsUntil, log }: FunctionDependencies) {
-  return async ({ requestPayload, requestContext }: FailedInvocation): Promise<void> => {
+  return async (
+    { requestPayload, requestContext }: FailedInvocation,
+    context: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
     const { key } = requestPayload.detail.object;
-    const { results } = backendsUntil(Date.now() + PATIENCE_MS);
+    const { results } = backendsUntil(Date.now() + context.getRemainingTimeInMillis() - LOG_MS);
     const told = await abandonPublication(results, key);
     const { condition } = requestContext;
     log.error('publication abandoned', { publication: key, ...told, condition });

@@ -7,8 +7,8 @@ export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
 
-/** How much of the function's time is left for writing the log line. */
-const LOG_MS = 5_000;
+/** How much of a function's time is left for writing the log line. */
+export const LOG_MS = 5_000;
 
 /**
  * Publishes a large result; started by its request's arrival under `publications/`. Writes one line of log. Throws what

@@ -31,7 +31,7 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
       const csvPath = join(scratchDirectory, `${query.id}.csv`);
       try {
         using _interrupting = interruptOn(query.signal, connection);
-        await events.follow(connection);
+        await events.follow(connection, query.sql);
         await connection.run(`USE ${quoteName(options.database)}`);
         return await copyResult(connection, query, csvPath);
       } catch (error) {

@@ -11,6 +11,8 @@ const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
   [/^Binder Error: /, 'SYNTAX_ERROR'],
   [/^Conversion Error: /, 'INVALID_CAST_ARGUMENT'],
   [/^Out of Range Error: /, 'NUMERIC_VALUE_OUT_OF_RANGE'],
+  // Thrown by the views of the events.
+  [/^Invalid Input Error: HIVE_BAD_DATA: /, 'HIVE_BAD_DATA'],
   [/^Invalid Input Error: /, 'INVALID_FUNCTION_ARGUMENT'],
   [/^Not implemented Error: /, 'NOT_SUPPORTED'],
   [/^Permission Error: /, 'PERMISSION_DENIED'],

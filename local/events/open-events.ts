@@ -1,17 +1,16 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName } from '../../lib/report/quote-sql.ts';
-import { tables } from '../../lib/report/tables.ts';
+import { type Table, tables } from '../../lib/report/tables.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { type Finding, isHarmless, lineOf } from '../lake/finding.ts';
 import { folderSource } from '../lake/folder-source.ts';
-import { filesOf, type LakeFacts, type TableFacts } from '../lake/lake-facts.ts';
-import { layoutOf } from '../lake/layout.ts';
-import { hasFiles } from '../lake/list-folder.ts';
+import type { TableFacts } from '../lake/lake-facts.ts';
 import { readLake } from '../lake/read-lake.ts';
 import { judge } from '../lake/rules.ts';
+import { type CheckedFiles, checkFiles, type Misfit, unreadFiles } from './check-files.ts';
 import { EventsFault } from './events-fault.ts';
-import { tableSelect } from './table-select.ts';
+import { emptySelect, tableSelect } from './table-select.ts';
 
 export interface Events {
   /** Holds `publisher_events/day=YYYY-MM-DD/<Parquet files>` and `advertiser_events/…`. */
@@ -24,8 +23,11 @@ export interface Events {
 
 /** The tables of a directory as views, which follow the directory. */
 export interface OpenedEvents {
-  /** To be called before a query: updates the view of a table that got its first files or lost its last ones. */
-  follow(connection: DuckDBConnection): Promise<void>;
+  /**
+   * To be called before a query: updates the views of the tables that its text names, where a table got its first files
+   * or lost its last ones, or its files have other types than before.
+   */
+  follow(connection: DuckDBConnection, sql: string): Promise<void>;
 }
 
 /**
@@ -38,58 +40,58 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   if (/[*?[]/.test(directory))
     throw new EventsFault(`${directory} would be read as a pattern; move it to a path without *, ? and [`);
   const schema = quoteName(events.database);
-  /** The tables whose views read files. DuckDB refuses to read a pattern that finds none. */
-  const withFiles = new Set<string>();
-  const show = async (on: DuckDBConnection, facts: TableFacts) => {
-    const { name } = facts.table;
-    await on.run(`CREATE OR REPLACE VIEW ${schema}.${quoteName(name)} AS ${tableSelect(directory, facts)}`);
-    if (filesOf(facts).length > 0) withFiles.add(name);
-    else withFiles.delete(name);
+  const checked = new Map<Table, CheckedFiles>();
+  const show = async (on: DuckDBConnection, table: Table, files: CheckedFiles) => {
+    const select = files.size > 0 ? tableSelect(directory, table, misfitsIn(files)) : emptySelect(table);
+    await on.run(`CREATE OR REPLACE VIEW ${schema}.${quoteName(table.name)} AS ${select}`);
   };
-  const lookAgain = async (on: DuckDBConnection) => {
-    const changed = new Map<string, boolean>();
-    for (const { name } of tables) {
-      const isRead = await hasFiles(join(directory, name));
-      if (isRead !== withFiles.has(name)) changed.set(name, isRead);
+  const lookAgain = async (on: DuckDBConnection, sql: string) => {
+    const text = sql.toLowerCase();
+    for (const [table, before] of checked) {
+      if (!text.includes(table.name)) continue;
+      const files = await checkFiles(on, directory, table, before);
+      const isNew = before.size === 0 && files.size > 0;
+      if (isNew) await soundLake(on, directory, events, (facts) => facts.table.name === table.name);
+      if (isNew || viewFacts(files) !== viewFacts(before)) await show(on, table, files);
+      checked.set(table, files);
     }
-    if (changed.size === 0) return;
-    const hasMore = [...changed.values()].includes(true);
-    const isChanged = ({ table }: TableFacts) => changed.has(table.name);
-    const { tables: found } = hasMore
-      ? await soundLake(on, directory, events, isChanged)
-      : layoutOf(directory, [], today());
-    for (const facts of found.filter(isChanged)) await show(on, facts);
   };
 
-  const lake = await soundLake(connection, directory, events);
+  // Before the files are read: one that changes meanwhile is read again before the first query.
+  for (const table of tables) checked.set(table, await unreadFiles(directory, table));
+  await soundLake(connection, directory, events);
   await connection.run(`CREATE SCHEMA ${schema}`);
-  for (const facts of lake.tables) await show(connection, facts);
+  for (const [table, files] of checked) await show(connection, table, files);
   // One after another: two that see the same change would both make the view.
   let looked: Promise<void> = Promise.resolve();
   return {
-    follow(on) {
-      const look = looked.then(() => lookAgain(on));
+    follow(on, sql) {
+      const look = looked.then(() => lookAgain(on, sql));
       looked = look.catch(() => {});
       return look;
     },
   };
 }
 
+const misfitsIn = (files: CheckedFiles): Misfit[] => [...files.values()].flatMap(({ misfits }) => misfits);
+
+/** What a table's view depends on. */
+const viewFacts = (files: CheckedFiles): string => JSON.stringify([files.size > 0, misfitsIn(files)]);
+
 const today = () => utcDay(Date.now());
 
-/** What the directory holds; throws where reports of the tables that are looked at would fail or be wrong. */
+/** Throws where reports of the tables that are looked at would fail or be wrong. */
 async function soundLake(
   connection: DuckDBConnection,
   directory: string,
   { onWarning = () => {} }: Events,
   isLookedAt: (facts: TableFacts) => boolean = () => true,
-): Promise<LakeFacts> {
+): Promise<void> {
   const lake = await readLake(connection, folderSource(directory), { depth: 'footers', today: today() });
   const findings = judge({ ...lake, tables: lake.tables.filter(isLookedAt) });
   const faults = findings.filter((finding) => !isHarmless(finding));
   if (faults.length > 0) throw new EventsFault(messageOf(directory, faults));
   for (const finding of findings) if (finding.severity === 'warning') onWarning(lineOf(finding));
-  return lake;
 }
 
 /** One fault in one line; several under a heading, a line each. */

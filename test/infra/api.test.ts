@@ -154,6 +154,13 @@ describe('the functions', () => {
     });
   });
 
+  it('that publish and abandon have time for calls that S3 throttles, and for their line of log', () => {
+    const secondsOf = (name: string) =>
+      functions.find(({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`)
+        ?.Properties['Timeout'];
+    expect([secondsOf('publish'), secondsOf('abandon')]).toEqual([900, 60]);
+  });
+
   it('that publish have concurrency of their own where the stage reserves some', () => {
     const reserved = (resources: typeof made) =>
       ofType(resources, 'AWS::Lambda::Function').flatMap(({ Properties }) =>

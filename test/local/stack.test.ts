@@ -11,9 +11,9 @@ import { keptLog } from '../kept-log.ts';
 /** Records its event and a part of its environment; `publish` then fails. */
 const FUNCTION = `
   import { appendFileSync } from 'node:fs';
-  export const handler = async (event, { functionName }) => {
+  export const handler = async (event, { functionName, getRemainingTimeInMillis }) => {
     const { EVENTS_BUCKET, NOTES } = process.env;
-    appendFileSync(NOTES, JSON.stringify({ functionName, event, EVENTS_BUCKET }) + '\\n');
+    appendFileSync(NOTES, JSON.stringify({ functionName, event, EVENTS_BUCKET, remainingMs: getRemainingTimeInMillis() }) + '\\n');
     if (functionName === 'publish') throw new Error('no luck');
     return { statusCode: 200, body: '' };
   };`;
@@ -70,6 +70,9 @@ it('a publication that fails three times is handed to the function that records 
     requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 3 },
     requestPayload: published.event,
   });
+  // What its calls go by: the function's 60 s, less what has passed.
+  expect(abandoned.remainingMs).toBeGreaterThan(0);
+  expect(abandoned.remainingMs).toBeLessThanOrEqual(60_000);
 });
 
 it('functions have EVENTS_BUCKET where the events lie in a directory, and only then', async () => {

@@ -6,6 +6,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { REGISTER_PREFIX } from '../../lib/names.ts';
+import { parseDocument } from '../../lib/partners/parse-document.ts';
 import { type PartnerRecord, readPartner } from '../../lib/partners/partner-record.ts';
 import { partnerKey } from '../../lib/partners/register.ts';
 import { OperatorFault } from '../operator-fault.ts';
@@ -37,7 +38,7 @@ export function registerBucket(bucket: string): RegisterBucket {
   const read = async (key: string): Promise<Stored<unknown> | undefined> => {
     try {
       const { Body, ETag = '' } = await s3.send(new GetObjectCommand({ Bucket: bucket, Key: key }));
-      return { value: parsed((await Body?.transformToString()) ?? ''), etag: ETag };
+      return { value: parseDocument((await Body?.transformToString()) ?? ''), etag: ETag };
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
       throw error;
@@ -93,12 +94,4 @@ export function registerBucket(bucket: string): RegisterBucket {
       await write(partnerKey(now.client), was, now);
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,52 +1,14 @@
-import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type LakeLocation, type ListingCache, s3Lake } from '../../../lib/aws/s3-lake.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
+import { byBytes, daysOf, s3Of } from './s3-of-keys.ts';
 
 const location: LakeLocation = { bucket: 'events', prefix: 'warehouse/' };
 const FOLDER = 'warehouse/publisher_events/';
-const PAGE = 1_000;
 const window = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-01-04T00:00:00Z') };
-
-/** S3's order of keys: by their bytes in UTF-8. */
-const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
-
-/** Lists these keys as S3 does. Where `errors` has a prefix, listing that prefix throws its error. */
-function s3Of(keys: readonly string[], errors: Readonly<Record<string, unknown>> = {}) {
-  const inputs: ListObjectsV2CommandInput[] = [];
-  let running = 0;
-  let mostAtOnce = 0;
-  const s3 = {
-    send: async (
-      command: { readonly input: ListObjectsV2CommandInput; readonly constructor: { name: string } },
-      { abortSignal }: { abortSignal: AbortSignal },
-    ) => {
-      const { input } = command;
-      expect(command.constructor.name).toBe('ListObjectsV2Command');
-      expect(abortSignal).toBeInstanceOf(AbortSignal);
-      inputs.push(input);
-      running += 1;
-      mostAtOnce = Math.max(mostAtOnce, running);
-      await Promise.resolve();
-      running -= 1;
-      const { Bucket, Prefix = '', StartAfter = '', ContinuationToken } = input;
-      expect(Bucket).toBe('events');
-      if (Prefix in errors) throw errors[Prefix];
-      const from = ContinuationToken ?? StartAfter;
-      const found = keys.filter((key) => key.startsWith(Prefix) && byBytes(key, from) > 0).toSorted(byBytes);
-      const page = found.slice(0, PAGE);
-      return {
-        ...(page.length > 0 && {
-          Contents: page.map((Key) => ({ Key, ETag: `"${Key}"`, Size: 7, LastModified: new Date(5_000) })),
-        }),
-        ...(found.length > PAGE && { NextContinuationToken: page.at(-1) }),
-      };
-    },
-  } as unknown as S3Client;
-  return { s3, inputs, mostAtOnce: () => mostAtOnce };
-}
 
 const files = (day: string, count: number, folder = FOLDER) =>
   Array.from(
@@ -56,9 +18,9 @@ const files = (day: string, count: number, folder = FOLDER) =>
 const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onUnlistable = (_: unknown) => {}) =>
   s3Lake(s3, location, { until: Date.now() + 1_000, cache, onUnlistable });
 const listed = async (keys: readonly string[]) => {
-  const { s3, inputs, mostAtOnce } = s3Of(keys);
+  const { s3, inputs, rounds, mostAtOnce } = s3Of(keys);
   const listing = await lakeOf(s3).list(publisherReport, window, 0);
-  return { keys: listing?.objects.map(({ key }) => key), inputs, mostAtOnce: mostAtOnce() };
+  return { keys: listing?.objects.map(({ key }) => key), inputs, rounds: rounds(), mostAtOnce: mostAtOnce() };
 };
 
 beforeEach(() => {
@@ -111,13 +73,13 @@ describe('a lake that fits a page of a listing', () => {
     expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBe(isTableMissing);
   });
 
-  it('is listed page by page where the window is long, and no page beyond it', async () => {
-    const year = { start: Date.parse('2026-01-02T00:00:00Z'), end: Date.parse('2026-06-01T00:00:00Z') };
-    const inYear = [...files('2026-01-02', 900), ...files('2026-05-31', 1_200)];
-    const { s3, inputs } = s3Of([...before, ...inYear, ...files('2026-06-01', 3_000)]);
+  it('is listed by one call where the window is long', async () => {
+    const year = { start: window.start, end: Date.parse('2027-01-02T00:00:00Z') };
+    const inYear = [...files('2026-01-02', 500), ...files('2027-01-01', 500)];
+    const { s3, inputs } = s3Of([...before, ...inYear]);
     const listing = await lakeOf(s3).list(publisherReport, year, 0);
-    expect(listing?.objects.map(({ key }) => key)).toEqual(inYear.toSorted(byBytes));
-    expect(inputs).toHaveLength(3);
+    expect(listing?.objects.map(({ key }) => key)).toEqual(inYear);
+    expect(inputs).toHaveLength(1);
   });
 
   it('includes a day of which the window has one second, and not a day at whose midnight it ends', async () => {
@@ -183,8 +145,31 @@ describe('a lake of many files', () => {
 
   it('has its days listed at the same time', async () => {
     const found = await listed([...files('2026-01-02', 700), ...files('2026-01-03', 700)]);
-    expect(found.mostAtOnce).toBe(2);
-    expect(found.inputs).toHaveLength(3);
+    expect([found.inputs.length, found.rounds, found.mostAtOnce]).toEqual([3, 2, 2]);
+  });
+
+  it.each([
+    ['a report’s longest window', 33, 34, 2],
+    ['the longest window of the states of days', 432, 433, 10],
+  ])('has every day of %s listed, at most 50 at the same time', async (_, count, calls, rounds) => {
+    const end = window.start + count * 86_400_000;
+    const inWindow = daysOf(window.start, count).flatMap((day) => files(day, 600));
+    const lake = s3Of([...files('2026-01-01', 600), ...inWindow, ...files(daysOf(end, 1)[0] ?? '', 600)]);
+    const listing = await lakeOf(lake.s3).list(publisherReport, { start: window.start, end }, 0);
+    expect(listing?.objects.map(({ key }) => key)).toEqual(inWindow);
+    expect([lake.inputs.length, lake.rounds()]).toEqual([calls, rounds]);
+    expect(lake.mostAtOnce()).toBe(Math.min(count, 50));
+  });
+
+  it('has pages one after the other only of one day', async () => {
+    const days = daysOf(window.start, 100);
+    const { s3, inputs, rounds } = s3Of([
+      ...files('2026-01-02', 3_500),
+      ...days.slice(1).flatMap((day) => files(day, 20)),
+    ]);
+    await lakeOf(s3).list(publisherReport, { start: window.start, end: window.start + 100 * 86_400_000 }, 0);
+    // The first page, four pages of the first day, and one of each other day beside them.
+    expect([inputs.length, rounds()]).toEqual([1 + 4 + 99, 5]);
   });
 });
 
@@ -271,7 +256,9 @@ describe('a lake that can not be listed', () => {
       const lake = s3Lake(s3, location, { until, cache: new Map(), onUnlistable: (each) => told.push(each) });
       return lake.list(publisherReport, window, 0);
     };
-    await expect(listing(404, 0)).rejects.toThrow('S3 ListObjectsV2: NoSuchBucket, status 404');
+    await expect(listing(404, Date.now() + 1_000)).rejects.toThrow(
+      'S3 ListObjectsV2: NoSuchBucket, status 404',
+    );
     await expect(listing(503, 0)).rejects.toThrow(Unavailable);
     expect(told).toEqual([]);
   });

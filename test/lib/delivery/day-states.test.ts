@@ -50,6 +50,28 @@ describe('dayStates', () => {
     const version = dataState({ objects: ofDay, listedAt: 7 }, FOLDER).version;
     const [, day] = dayStates([file('2026-02-01'), ...ofDay, marker('2026-02-02')], FOLDER, window);
     expect(day).toEqual({ day: '2026-02-02', state: 'final', version });
+    // Partners keep versions: the same files must give the same one after every change of this code.
+    expect(version).toBe('ca6bf002a3de43758fcfda87107f7107');
+  });
+
+  it('reads each object a few times, however many days there are', () => {
+    const readsPerObject = (days: number) => {
+      let reads = 0;
+      const objects = Array.from({ length: days * 10 }, (_, nth) => {
+        const day = new Date(window.start + Math.floor(nth / 10) * 86_400_000).toISOString().slice(0, 10);
+        const { key, ...more } = at(`day=${day}/${nth % 10}.parquet`);
+        return {
+          ...more,
+          get key() {
+            reads += 1;
+            return key;
+          },
+        };
+      });
+      expect(dayStates(objects, FOLDER, window)).toHaveLength(days);
+      return reads / objects.length;
+    };
+    expect(readsPerObject(400)).toBeCloseTo(readsPerObject(40), 0);
   });
 });
 

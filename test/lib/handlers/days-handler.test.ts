@@ -1,15 +1,17 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unauthenticated } from '../../../lib/answers/problem.ts';
+import { s3Lake } from '../../../lib/aws/s3-lake.ts';
 import { daysHandler } from '../../../lib/handlers/days-handler.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Window } from '../../../lib/report/utc-time.ts';
 import type { Claims } from '../../../lib/token/verify-token.ts';
+import { daysOf, s3Of } from '../aws/s3-of-keys.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 import { START } from '../delivery/setting.ts';
 import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
 
 beforeEach(() => {
-  vi.useFakeTimers({ now: START });
+  vi.useFakeTimers({ now: START, toFake: ['Date'] });
   return () => vi.useRealTimers();
 });
 
@@ -119,6 +121,34 @@ describe('the days of a report', () => {
         maxAgeMs: 0,
       },
     ]);
+  });
+
+  it('are answered for 400 days of 600 files, after ten calls to S3 one after the other', async () => {
+    const made = service();
+    const end = Date.parse('2027-03-08T00:00:00Z');
+    const days = daysOf(end - 400 * DAY_MS, 400);
+    const { s3, inputs, rounds } = s3Of(
+      days.flatMap((day) =>
+        Array.from(
+          { length: 600 },
+          (_, nth) => `publisher_events/day=${day}/${String(nth).padStart(3, '0')}`,
+        ),
+      ),
+    );
+    const s3Backed = s3Lake(
+      s3,
+      { bucket: 'events', prefix: '' },
+      { until: START + 20_000, cache: new Map(), onUnlistable: () => {} },
+    );
+    made.lake.list = s3Backed.list;
+    const answer = await made.ask({
+      ...PARAMETERS,
+      startInclusive: [`${days[0]}T00:00:00Z`],
+      endExclusive: ['2027-03-08T00:00:00Z'],
+    });
+    expect(answer.statusCode).toBe(200);
+    expect(JSON.parse(answer.body).days.map(({ day }: { day: string }) => day)).toEqual(days);
+    expect([inputs.length, rounds()]).toEqual([1 + 31 + 400, 10]);
   });
 
   it('are 401 without a token that opens rows of the report, before the lake is listed', async () => {

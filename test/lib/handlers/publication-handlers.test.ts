@@ -107,12 +107,13 @@ describe('the abandoning function', () => {
   ])('leaves word for those who wait, and logs it as an error%s', async (_, partner) => {
     const { dependencies, results, lines, untils } = functionSetting();
     results.put(REQUEST, { ...publication, partner });
-    await abandonmentHandler(dependencies)({
-      requestContext: { condition: 'RetriesExhausted' },
-      requestPayload: event,
-    });
+    await abandonmentHandler(dependencies)(
+      { requestContext: { condition: 'RetriesExhausted' }, requestPayload: event },
+      { getRemainingTimeInMillis: () => 60_000 },
+    );
     expect(results.document('abandoned/q1.json')).toEqual({});
-    expect(untils).toEqual([START + 20_000]);
+    // Five seconds before the function is cut off.
+    expect(untils).toEqual([START + 55_000]);
     expect(lines).toEqual([
       {
         level: 'error',

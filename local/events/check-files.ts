@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
+import { fits } from '../lake/column-types.ts';
+import { stampFiles } from '../lake/list-folder.ts';
+import { readFooters } from '../lake/read-footers.ts';
+
+/** A column of a file whose type is not one that is read as the table's. */
+export interface Misfit {
+  readonly path: string;
+  readonly column: string;
+  /** DuckDB's name for its type. */
+  readonly found: string;
+}
+
+/** The files of a table, by path, as they were when they were looked at. */
+export type CheckedFiles = ReadonlyMap<
+  string,
+  { readonly stamp: string; readonly misfits: readonly Misfit[] }
+>;
+
+/** The files of a table as they are now, before anything in them is read. */
+export async function unreadFiles(directory: string, table: Table): Promise<CheckedFiles> {
+  const stamps = await stampFiles(join(directory, table.name));
+  return new Map([...stamps].map(([path, stamp]) => [path, { stamp, misfits: [] }]));
+}
+
+/** The files of a table as they are now. Reads the footers of those that are new or changed since `before`. */
+export async function checkFiles(
+  connection: DuckDBConnection,
+  directory: string,
+  table: Table,
+  before: CheckedFiles,
+): Promise<CheckedFiles> {
+  const now = new Map(await unreadFiles(directory, table));
+  const changed: string[] = [];
+  for (const [path, { stamp }] of now) {
+    const known = before.get(path);
+    if (known?.stamp === stamp) now.set(path, known);
+    else changed.push(path);
+  }
+  if (changed.length === 0) return now;
+  const files = changed.map((path) => ({ id: path, path }));
+  for (const [path, footer] of await readFooters(connection, files, [TIME_COLUMN])) {
+    const stamp = now.get(path)?.stamp ?? '';
+    // A broken file fails the queries that read it. It is looked at again before the next query: it may be half-written.
+    if (typeof footer === 'string') now.set(path, { stamp: '', misfits: [] });
+    else now.set(path, { stamp, misfits: misfitsOf(path, footer.types, table) });
+  }
+  return now;
+}
+
+const misfitsOf = (path: string, types: ReadonlyMap<string, string>, { columns }: Table): Misfit[] =>
+  columns.flatMap(({ name, type }) => {
+    const found = types.get(name);
+    return found === undefined || fits(type, found) ? [] : [{ path, column: name, found }];
+  });

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
+import type { OpenedEngine } from '../../local/athena/query-engine.ts';
+import { writeEvents } from '../../local/events/write-events.ts';
+
+/** Two companies that a double can't tell apart. */
+const FIRST = 9_007_199_254_740_992n;
+const SECOND = 9_007_199_254_740_993n;
+
+let home: string;
+let events: string;
+let engine: OpenedEngine;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'swapped-'));
+  events = join(home, 'events');
+  const record = (day: string, publisher_company_id: bigint, clicks: number) => ({
+    event_time: `${day}T12:00:00.000Z`,
+    publisher_company_id,
+    clicks,
+  });
+  await writeEvents(events, 'publisher_events', [
+    record('2026-01-30', SECOND, 1),
+    record('2026-01-31', FIRST, 10),
+    record('2026-01-31', SECOND, 100),
+    record('2026-02-01', SECOND, 1_000),
+  ]);
+  engine = await openDuckDb({
+    eventsDirectory: events,
+    database: 'reports',
+    scratchDirectory: join(home, 'scratch'),
+  });
+});
+
+afterEach(async () => {
+  engine.close();
+  await rm(home, { recursive: true });
+});
+
+/** The result of a query in Athena's CSV. */
+const csvOf = async (sql: string): Promise<string> => {
+  const { csvPath } = await engine.run({
+    id: randomUUID(),
+    sql,
+    parameters: [],
+    signal: new AbortController().signal,
+  });
+  return readFile(csvPath, 'utf8');
+};
+const clicks = (first: string, last: string, more = '') =>
+  csvOf(
+    `SELECT sum(clicks) AS clicks FROM publisher_events WHERE day BETWEEN '${first}' AND '${last}'
+     AND publisher_company_id IN (${SECOND})${more}`,
+  );
+
+/** Writes the only file of a day again, as another writer might: `changes` replace columns. */
+async function writeAgain(day: string, changes: string, name?: string): Promise<void> {
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  await connection.run("SET TimeZone = 'UTC'");
+  const folder = join(events, 'publisher_events', `day=${day}`);
+  const found = await connection.runAndReadAll(`SELECT file FROM glob('${folder}/*')`);
+  const path = String(found.getRowsJS()[0]?.[0]);
+  await connection.run(
+    `COPY (SELECT * REPLACE (${changes}) FROM read_parquet('${path}')) TO '${home}/swapped' (FORMAT parquet)`,
+  );
+  instance.closeSync();
+  await rename(join(home, 'swapped'), name ? join(folder, name) : path);
+}
+
+const asDouble = 'CAST(publisher_company_id AS DOUBLE) AS publisher_company_id';
+const refusal = (found: string, type: string, column = 'publisher_company_id', day = '2026-01-31') => ({
+  message: expect.stringMatching(
+    `^HIVE_BAD_DATA: Field ${column}'s type ${found.replaceAll(/[()]/g, '\\$&')} in parquet file /.*/publisher_events/day=${day}/.* ` +
+      `is incompatible with type ${type.replaceAll(/[()]/g, '\\$&')} defined in table schema$`,
+  ),
+});
+
+describe('a file whose types are not the table’s, swapped in under a running engine', () => {
+  it.each(['2026-01-30', '2026-01-31', '2026-02-01'])(
+    'fails the queries that read its column, whether it comes first or last (%s)',
+    async (day) => {
+      expect(await clicks('2026-01-30', '2026-02-01')).toBe('"clicks"\n"1101"\n');
+      await writeAgain(day, asDouble);
+      await expect(clicks('2026-01-30', '2026-02-01')).rejects.toMatchObject(
+        refusal('DOUBLE', 'bigint', 'publisher_company_id', day),
+      );
+    },
+  );
+
+  it('fails no query of other days, and takes no digit from their records', async () => {
+    await writeAgain('2026-01-30', asDouble);
+    expect(await clicks('2026-01-31', '2026-02-01')).toBe('"clicks"\n"1100"\n');
+    await writeAgain('2026-02-01', asDouble);
+    expect(await clicks('2026-01-31', '2026-01-31')).toBe('"clicks"\n"100"\n');
+  });
+
+  it('fails no query that does not read the column', async () => {
+    await writeAgain('2026-01-31', asDouble);
+    expect(await csvOf('SELECT sum(clicks) AS clicks FROM publisher_events')).toBe('"clicks"\n"1111"\n');
+  });
+
+  it('fails queries until it is put right', async () => {
+    await writeAgain('2026-01-31', 'CAST(clicks AS DOUBLE) AS clicks');
+    const all = () => clicks('2026-01-30', '2026-02-01');
+    await expect(all()).rejects.toMatchObject(refusal('DOUBLE', 'bigint', 'clicks'));
+    await expect(all()).rejects.toMatchObject(refusal('DOUBLE', 'bigint', 'clicks'));
+    await writeAgain('2026-01-31', 'CAST(clicks AS BIGINT) AS clicks');
+    expect(await all()).toBe('"clicks"\n"1101"\n');
+  });
+
+  it('fails queries where it is one file more', async () => {
+    await writeAgain('2026-01-31', asDouble, 'a.parquet');
+    await expect(clicks('2026-01-31', '2026-01-31')).rejects.toMatchObject(refusal('DOUBLE', 'bigint'));
+    expect(await clicks('2026-02-01', '2026-02-01')).toBe('"clicks"\n"1000"\n');
+  });
+
+  it.each([
+    ['clicks', "'7' AS clicks", 'VARCHAR', 'bigint'],
+    ['clicks', '7::UBIGINT AS clicks', 'UBIGINT', 'bigint'],
+    ['revenue', '1.5::DOUBLE AS revenue', 'DOUBLE', 'decimal(18,6)'],
+    ['revenue', '1.5::DECIMAL(18,4) AS revenue', 'DECIMAL(18,4)', 'decimal(18,6)'],
+    ['device_or_proxy', '7 AS device_or_proxy', 'INTEGER', 'varchar'],
+    ['event_time', "DATE '2026-01-31' AS event_time", 'DATE', 'timestamp'],
+  ])('fails queries that read %s written as %s', async (column, change, found, type) => {
+    await writeAgain('2026-01-31', change);
+    await expect(
+      csvOf(`SELECT max(${column}) AS c FROM publisher_events WHERE day = '2026-01-31'`),
+    ).rejects.toMatchObject(refusal(found, type, column));
+  });
+});
+
+describe('a file whose types are read as the table’s, swapped in under a running engine', () => {
+  it.each(['2026-01-30', '2026-01-31', '2026-02-01'])(
+    'is read, whether it comes first or last (%s)',
+    async (day) => {
+      await writeAgain(
+        day,
+        `CAST(clicks AS SMALLINT) AS clicks, CAST(event_time AS TIMESTAMPTZ) AS event_time,
+         CAST(revenue AS DECIMAL(9,6)) AS revenue`,
+      );
+      expect(
+        await csvOf(
+          `SELECT day, event_time, CAST(sum(clicks) AS bigint) AS clicks, sum(revenue) AS revenue FROM publisher_events
+           GROUP BY 1, 2 ORDER BY 1`,
+        ),
+      ).toBe(
+        [
+          '"day","event_time","clicks","revenue"',
+          '"2026-01-30","2026-01-30 12:00:00.000","1","0.000000"',
+          '"2026-01-31","2026-01-31 12:00:00.000","110","0.000000"',
+          '"2026-02-01","2026-02-01 12:00:00.000","1000","0.000000"\n',
+        ].join('\n'),
+      );
+    },
+  );
+});
