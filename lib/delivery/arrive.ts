@@ -36,9 +36,10 @@ export async function arrive(run: Run, { target }: Arrived): Promise<Step> {
   const verdict = judgeRecord(latest, requestFacts(run.terms, false));
   switch (verdict.next) {
     case 'watch':
-      return following(target, latest.stored);
     case 'take-over':
-      return takeOver(run, target, latest.stored, verdict.record, 'collapsed');
+      return latest.stored
+        ? following(target, latest.stored)
+        : takeOver(run, target, undefined, verdict.record, 'collapsed');
     case 'deliver': {
       const isGone = cached.next === 'deliver' && cached.record.executionId === verdict.record.executionId;
       return (isGone ? undefined : await deliverFile(run, target, verdict.record)) ?? start();

@@ -1,7 +1,15 @@
 import { ReportTooLarge } from '../answers/problem.ts';
-import { type CountedExecution, finishedQuery, loggedEnd, signed, writeRecord } from './attempt.ts';
+import {
+  type CountedExecution,
+  finishedQuery,
+  following,
+  loggedEnd,
+  signed,
+  writeRecord,
+} from './attempt.ts';
+import { isSoon, isUnchanged } from './closing-state.ts';
 import { QueryFailed, tookTooLong } from './delivery.ts';
-import type { EndedExecution } from './execution.ts';
+import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execution.ts';
 import {
   type EndedRecord,
   type OpenRecord,
@@ -10,7 +18,7 @@ import {
   type StoredRecord,
 } from './job-record.ts';
 import { cachedReportKey } from './keys.ts';
-import type { Run, Target } from './phase.ts';
+import type { Leading, Run, Step, Target } from './phase.ts';
 import type { StoredDocument } from './results.ts';
 
 /** What every record of an attempt has whose execution has ended. */
@@ -64,6 +72,47 @@ export async function recordAnswer(
   const found = readRecord(stored);
   const isSame = found && 'executionId' in found && found.executionId === record.executionId;
   if (stored && !isSame) await results.replace(stored, key, record);
+}
+
+type Held = StoredRecord<OpenRecord> | undefined;
+
+/** Records an attempt whose query failed or was stopped; leads to what that means for this caller. */
+export async function endWithFailure(
+  run: Run,
+  { target, cacheStatus, held: { record } }: Leading,
+  held: Held,
+  execution: FailedExecution,
+  cause?: 'data-changed' | 'took-too-long',
+): Promise<Step> {
+  const { reason } = execution;
+  const ended = {
+    state: 'failed',
+    ...endedMembers(record, execution),
+    reason,
+    ...(cause && { cause }),
+  } as const;
+  return following(target, await recordEnd(run, target, held, ended), cacheStatus);
+}
+
+/** Records that a query exceeded the scan limit: for the job too, where the lake was the same all the while. */
+export async function endAtScanLimit(
+  run: Run,
+  { target, cacheStatus, held: { record } }: Leading,
+  held: Held,
+  execution: ScanLimitExceeded,
+): Promise<Step> {
+  const { scanLimit: limit } = run.terms;
+  const ended = {
+    state: 'scan-limit-exceeded',
+    ...endedMembers(record, execution),
+    ...(limit !== undefined && { limit }),
+  } as const;
+  const isOfVersion = isSoon(execution) && (await isUnchanged(run, target));
+  const [stored] = await Promise.all([
+    recordEnd(run, target, held, ended),
+    isOfVersion && recordAnswer(run, target, ended),
+  ]);
+  return following(target, stored, cacheStatus);
 }
 
 /** What the caller is told of an attempt without a report. */

@@ -1,7 +1,6 @@
 import {
   type CountedExecution,
   claimAttempt,
-  following,
   leaseOf,
   loggedEnd,
   release,
@@ -9,14 +8,15 @@ import {
   writeRecord,
 } from './attempt.ts';
 import { begun } from './begun.ts';
+import { closingState, isUnchanged } from './closing-state.ts';
 import { tookTooLong } from './delivery.ts';
-import { endedMembers, recordAnswer, recordEnd } from './end-attempt.ts';
-import type { Execution, FailedExecution, RunningExecution, ScanLimitExceeded } from './execution.ts';
+import { endAtScanLimit, endWithFailure } from './end-attempt.ts';
+import type { Execution, FailedExecution, RunningExecution } from './execution.ts';
 import type { OpenRecord, StoredRecord } from './job-record.ts';
 import { type ExecutionVerdict, judgeExecution } from './judge-execution.ts';
 import { resultKey } from './keys.ts';
 import { type Leading, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
-import { closingState, type Early, isSoon, isUnchanged, settleReport } from './settle-report.ts';
+import { type Early, settleReport } from './settle-report.ts';
 import { type WatchedExecution, watchExecution } from './watch-execution.ts';
 import { MAX_SMALL_BYTES } from './write-report.ts';
 
@@ -119,18 +119,12 @@ interface Judged {
 
 /** Does what an execution calls for. */
 async function act(run: Run, phase: Leading, { verdict, held, early, known }: Judged): Promise<Step> {
-  const { target, cacheStatus } = phase;
-  const record = phase.held.record;
+  const { target } = phase;
+  const { record } = phase.held;
   const claimNext = async (isRetry: boolean, ended?: CountedExecution): Promise<Step> =>
     held
       ? claimAttempt(run, target, held.stored, { isRetry, slot: record.slot, ...(ended && { ended }) })
       : { at: 'arrived', target, waitsForSlot: false };
-  const end = async (execution: FailedExecution, cause?: 'data-changed' | 'took-too-long'): Promise<Step> => {
-    const members = endedMembers(record, execution);
-    const { reason } = execution;
-    const ended = { state: 'failed', ...members, reason, ...(cause && { cause }) } as const;
-    return following(target, await recordEnd(run, target, held, ended), cacheStatus);
-  };
   switch (verdict.next) {
     case 'wait':
     case 'give-up':
@@ -146,14 +140,17 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
     case 'stop': {
       const stopped = asStopped(verdict.execution);
       await run.backends.queries.stop(stopped.id);
-      return verdict.isWorthAnother ? claimNext(record.isRetry, stopped) : end(stopped, 'took-too-long');
+      return verdict.isWorthAnother
+        ? claimNext(record.isRetry, stopped)
+        : endWithFailure(run, phase, held, stopped, 'took-too-long');
     }
     case 'took-too-long':
     case 'data-changed':
-      return end(verdict.execution, verdict.next);
+      return endWithFailure(run, phase, held, verdict.execution, verdict.next);
     case 'refuse':
-      if (verdict.execution.state === 'failed') return end(verdict.execution);
-      return endAtScanLimit(run, phase, held, verdict.execution);
+      return verdict.execution.state === 'failed'
+        ? endWithFailure(run, phase, held, verdict.execution)
+        : endAtScanLimit(run, phase, held, verdict.execution);
   }
 }
 
@@ -167,24 +164,3 @@ const asStopped = ({ observedAt, ...execution }: RunningExecution): FailedExecut
   reason: 'it took too long and was stopped',
   isRetryable: false,
 });
-
-/** Records that a query exceeded the scan limit: for the job too, where the lake was the same all the while. */
-async function endAtScanLimit(
-  run: Run,
-  { target, cacheStatus, held: { record } }: Leading,
-  held: Held | undefined,
-  execution: ScanLimitExceeded,
-): Promise<Step> {
-  const { scanLimit: limit } = run.terms;
-  const ended = {
-    state: 'scan-limit-exceeded',
-    ...endedMembers(record, execution),
-    ...(limit !== undefined && { limit }),
-  } as const;
-  const isOfVersion = isSoon(execution) && (await isUnchanged(run, target));
-  const [stored] = await Promise.all([
-    recordEnd(run, target, held, ended),
-    isOfVersion && recordAnswer(run, target, ended),
-  ]);
-  return following(target, stored, cacheStatus);
-}

@@ -1,13 +1,13 @@
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import { following } from './attempt.ts';
+import { closingState, isSoon } from './closing-state.ts';
 import type { DataState } from './data-version.ts';
 import { ready } from './deliver-file.ts';
-import { stateOfLake } from './delivery.ts';
-import { endedMembers, recordAnswer, recordEnd } from './end-attempt.ts';
-import type { EndedExecution, SucceededExecution } from './execution.ts';
+import { endedMembers, endWithFailure, recordAnswer, recordEnd } from './end-attempt.ts';
+import type { SucceededExecution } from './execution.ts';
 import type { OpenRecord, ReportFiles, StoredRecord, SucceededRecord } from './job-record.ts';
 import { reportKey } from './keys.ts';
-import type { Leading, Run, Step, Target } from './phase.ts';
+import type { Leading, Run, Step } from './phase.ts';
 import type { EngineResult } from './results.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
@@ -18,26 +18,6 @@ export interface Early {
   readonly closing: Promise<DataState | undefined>;
   readonly result: Promise<EngineResult | undefined>;
 }
-
-/**
- * How soon after a query's end the lake must be listed again, in milliseconds. Later than that, a file that was there
- * while the query ran may be gone without a trace.
- */
-const SOON_MS = 10_000;
-
-export const isSoon = ({ observedAt, completedAt }: EndedExecution): boolean =>
-  observedAt - completedAt < SOON_MS;
-
-/** What the lake holds after a query. */
-export const closingState = (
-  { backends: { lake }, wanted: { request } }: Run,
-  { data }: Target,
-): Promise<DataState | undefined> =>
-  data.isListed ? stateOfLake(lake, request.report, request.window, 0) : Promise.resolve(undefined);
-
-/** Whether the lake is as it was before the query. */
-export const isUnchanged = async (run: Run, target: Target): Promise<boolean> =>
-  (await closingState(run, target))?.fingerprint === target.data.fingerprint;
 
 interface Succeeded {
   /** The record as this request wrote it; undefined where another request has replaced it. */
@@ -52,9 +32,11 @@ interface Succeeded {
  */
 export async function settleReport(
   run: Run,
-  { target, cacheStatus, held: { record } }: Leading,
+  phase: Leading,
   { held, execution, early: begun }: Succeeded,
 ): Promise<Step | undefined> {
+  const { target, cacheStatus } = phase;
+  const { record } = phase.held;
   const { results } = run.backends;
   const { job, data } = target;
   const { location } = execution;
@@ -92,8 +74,12 @@ export async function settleReport(
     return ready(run, target, ended, files, cacheStatus);
   } catch (error) {
     if (!(error instanceof NotEngineCsv)) throw error;
-    const failed = { state: 'failed', ...endedMembers(record, execution), reason: error.message } as const;
-    return following(target, await recordEnd(run, target, held, failed), cacheStatus);
+    return endWithFailure(run, phase, held, {
+      ...execution,
+      state: 'failed',
+      reason: error.message,
+      isRetryable: false,
+    });
   }
 }
 

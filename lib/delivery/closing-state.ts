@@ -1,0 +1,24 @@
+import type { DataState } from './data-version.ts';
+import { stateOfLake } from './delivery.ts';
+import type { EndedExecution } from './execution.ts';
+import type { Run, Target } from './phase.ts';
+
+/**
+ * How soon after a query's end the lake must be listed again, in milliseconds. Later than that, a file that was there
+ * while the query ran may be gone without a trace.
+ */
+const SOON_MS = 10_000;
+
+export const isSoon = ({ observedAt, completedAt }: EndedExecution): boolean =>
+  observedAt - completedAt < SOON_MS;
+
+/** What the lake holds after a query. */
+export const closingState = (
+  { backends: { lake }, wanted: { request } }: Run,
+  { data }: Target,
+): Promise<DataState | undefined> =>
+  data.isListed ? stateOfLake(lake, request.report, request.window, 0) : Promise.resolve(undefined);
+
+/** Whether the lake is as it was before the query. */
+export const isUnchanged = async (run: Run, target: Target): Promise<boolean> =>
+  (await closingState(run, target))?.fingerprint === target.data.fingerprint;
