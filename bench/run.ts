@@ -22,6 +22,7 @@ const BENCHMARKS = [
   'growth',
   'listing',
   'rush',
+  'noticed',
   'fair-shares',
 ];
 const RIVALS = ['csv-parse', 'csv-stringify', 'papaparse'];

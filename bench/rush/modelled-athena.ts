@@ -2,7 +2,7 @@ import {
   type AthenaClient,
   AthenaServiceException,
   GetQueryExecutionCommand,
-  type GetQueryExecutionOutput,
+  type GetQueryExecutionCommandOutput,
   StartQueryExecutionCommand,
   type StartQueryExecutionOutput,
   StopQueryExecutionCommand,
@@ -32,8 +32,12 @@ export interface ModelledAthena {
 }
 
 /** How long a call takes, and how long after its result a query's end is shown, in milliseconds. Assumed. */
-const CALL_MS = [30, 90] as const;
-const SHOWN_AFTER_MS = 100;
+const LATENCY = { callMs: [30, 90], shownAfterMs: 100 } as const;
+
+export interface AthenaLatency {
+  readonly callMs: readonly [number, number];
+  readonly shownAfterMs: number;
+}
 
 /** The size of each result: small enough to be published while the caller waits. */
 const RESULT_BYTES = 200_000;
@@ -44,6 +48,7 @@ export function modelledAthena(
   { athena: quotas }: Pick<Quotas, 'athena'>,
   s3: Pick<ModelledS3, 'putResult'>,
   queryMsOf: (report: number) => number,
+  { callMs, shownAfterMs }: AthenaLatency = LATENCY,
 ): ModelledAthena {
   const queries = new Map<string, EngineQuery>();
   const byToken = new Map<string, string>();
@@ -65,7 +70,7 @@ export function modelledAthena(
     await time.delay(queryMsOf(query.report));
     if (!query.isCancelled) {
       s3.putResult(`${RESULTS_PREFIX.athena}${id}.csv`, RESULT_BYTES);
-      query.endedAt = time.now() + SHOWN_AFTER_MS;
+      query.endedAt = time.now() + shownAfterMs;
     }
     running -= 1;
     runNext();
@@ -89,13 +94,14 @@ export function modelledAthena(
     runNext();
     return { QueryExecutionId: id };
   };
-  const get = ({ input }: GetQueryExecutionCommand): GetQueryExecutionOutput => {
+  const get = ({ input }: GetQueryExecutionCommand): GetQueryExecutionCommandOutput => {
     if (!admits.get()) throw refused('GetQueryExecution');
     const id = input.QueryExecutionId ?? '';
     const query = queries.get(id) as EngineQuery;
     const hasEnded = query.endedAt !== undefined && query.endedAt <= time.now();
     const state = hasEnded ? 'SUCCEEDED' : query.startedAt === undefined ? 'QUEUED' : 'RUNNING';
     return {
+      $metadata: {},
       QueryExecution: {
         Status: {
           State: query.isCancelled ? 'CANCELLED' : state,
@@ -126,7 +132,7 @@ export function modelledAthena(
   };
 
   const send = async (command: unknown): Promise<unknown> => {
-    const [least, most] = CALL_MS;
+    const [least, most] = callMs;
     await time.delay(least + Math.random() * (most - least));
     if (command instanceof StartQueryExecutionCommand) {
       count('StartQueryExecution');

@@ -16,8 +16,12 @@ interface Stored {
 }
 
 /** How long S3 takes, in milliseconds: evenly distributed from the first to the second. Assumed, as within a region. */
-const READ_MS = [12, 40] as const;
-const WRITE_MS = [25, 80] as const;
+const LATENCY = { readMs: [12, 40], writeMs: [25, 80] } as const;
+
+export interface S3Latency {
+  readonly readMs: readonly [number, number];
+  readonly writeMs: readonly [number, number];
+}
 
 /** A result without rows: re-typed in place, so each reader gets its own. */
 const EMPTY_RESULT = () => Buffer.from('"Day","Clicks"\n');
@@ -38,7 +42,11 @@ export interface ModelledS3 {
 }
 
 /** S3 by its rules for conditional writes and its request rates, with objects of no content. */
-export function modelledS3(time: VirtualTime, { s3: quotas }: Pick<Quotas, 's3'>): ModelledS3 {
+export function modelledS3(
+  time: VirtualTime,
+  { s3: quotas }: Pick<Quotas, 's3'>,
+  latency: S3Latency = LATENCY,
+): ModelledS3 {
   const objects = new Map<string, Stored>();
   const calls = new Map<string, number>();
   const buckets = new Map<string, () => boolean>();
@@ -48,7 +56,7 @@ export function modelledS3(time: VirtualTime, { s3: quotas }: Pick<Quotas, 's3'>
   const operation = async (name: string, key: string): Promise<void> => {
     calls.set(name, (calls.get(name) ?? 0) + 1);
     const isWrite = name === 'PutObject';
-    const [least, most] = isWrite ? WRITE_MS : READ_MS;
+    const [least, most] = isWrite ? latency.writeMs : latency.readMs;
     await time.delay(least + Math.random() * (most - least));
     const prefix = `${isWrite} ${key.slice(0, key.indexOf('/'))}`;
     const admits = buckets.get(prefix) ?? tokenBucket(isWrite ? quotas.writes : quotas.reads, time.now);

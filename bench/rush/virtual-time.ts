@@ -3,6 +3,7 @@
  * service's own code runs in it unchanged. For that reason each simulation has a process of its own.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { gzipSync, type ZlibOptions } from 'node:zlib';
 
 export interface VirtualTime {
   /** In milliseconds since 1970. */
@@ -81,7 +82,14 @@ export function takeOverTime(from: number, seed: number): VirtualTime {
     });
   Date.now = () => clock;
   Math.random = dice(seed);
-  createRequire(import.meta.url)('node:timers/promises').setTimeout = delay;
+  const replace = createRequire(import.meta.url);
+  replace('node:timers/promises').setTimeout = delay;
+  // Threads know nothing of virtual time: gzip is done at once.
+  replace('node:zlib').gzip = (
+    file: Uint8Array,
+    options: ZlibOptions,
+    done: (error: null, gzipped: Uint8Array) => void,
+  ) => done(null, gzipSync(file, options));
   syncBuiltinESMExports();
   // Every modelled call is answered: a try never takes too long.
   const never = new AbortController().signal;

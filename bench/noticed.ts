@@ -1,0 +1,188 @@
+import { athenaQueries } from '../lib/aws/athena-queries.ts';
+import { deliverReport } from '../lib/delivery/deliver-report.ts';
+import { type DeliveryTerms, lookAtLake, type Progress, type Wanted } from '../lib/delivery/delivery.ts';
+import { hopWaitMs } from '../lib/delivery/hop-wait.ts';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { parseRequest } from '../lib/report/parse-request.ts';
+import { modelledAthena } from './rush/modelled-athena.ts';
+import { modelledS3 } from './rush/modelled-s3.ts';
+import { takeOverTime, type VirtualTime } from './rush/virtual-time.ts';
+import type { Section } from './section.ts';
+import { figure, percentile } from './statistics.ts';
+
+/** S3 and Athena take this long for each call. */
+const S3_MS = 25;
+const ATHENA_MS = 80;
+
+const SECONDS = [0.5, 1, 2, 5, 7, 10, 20, 30, 60];
+const SAMPLES = 200;
+const CROWD = 1_000;
+const START = Date.UTC(2026, 1, 2, 6);
+const QUERY_WAIT_MS = 25_000;
+const LONGEST_QUERY_MS = 600_000;
+
+/** Far more than is needed: what is measured is the service, not the account. */
+const PLENTY = { perSecond: 1e9, burst: 1e9 };
+const QUOTAS = {
+  s3: { reads: PLENTY, writes: PLENTY },
+  athena: { start: PLENTY, get: PLENTY, activeQueries: 1e9, slots: 1e9 },
+};
+
+const wantedOf = (placement: number, client: string): Wanted => ({
+  request: parseRequest(publisherReport, {
+    accept: undefined,
+    parameters: {
+      requestedFields: ['Day,Clicks'],
+      startInclusive: ['2026-01-01T00:00:00Z'],
+      endExclusive: ['2026-01-02T00:00:00Z'],
+      'filter[PlacementId]': [String(placement)],
+      'api-version': ['1.0'],
+    },
+  }),
+  entitlement: 'every-company',
+  client,
+});
+
+/** Modelled services on which every query takes as long as it is told, and a caller that follows its redirects. */
+function model(time: VirtualTime, queryMs: number) {
+  const s3 = modelledS3(time, QUOTAS, { readMs: [S3_MS, S3_MS], writeMs: [S3_MS, S3_MS] });
+  const seenFrom: number[] = [];
+  const putResult: typeof s3.putResult = (key, bytes) => {
+    seenFrom.push(time.now());
+    s3.putResult(key, bytes);
+  };
+  const latency = { callMs: [ATHENA_MS, ATHENA_MS], shownAfterMs: 0 } as const;
+  const athena = modelledAthena(time, QUOTAS, { putResult }, () => queryMs, latency);
+
+  /** Resolves to the time at which the caller has its link. */
+  const pull = async (wanted: Wanted): Promise<number> => {
+    const askedAt = time.now();
+    let left: Progress | undefined;
+    for (let hop = 0; ; hop++) {
+      const began = time.now();
+      const waitUntil = began + hopWaitMs(hop, QUERY_WAIT_MS);
+      const terms: DeliveryTerms = {
+        askedAt,
+        waitUntil,
+        giveUpAt: askedAt + 2 * LONGEST_QUERY_MS,
+        publishUntil: askedAt + 3 * LONGEST_QUERY_MS,
+        longestQueryMs: LONGEST_QUERY_MS,
+        longestQueueMs: LONGEST_QUERY_MS,
+        listingMs: 0,
+        admitsGzip: true,
+        scanLimit: undefined,
+        queriesPerPartner: undefined,
+      };
+      const until = waitUntil + 2_500;
+      const backends = {
+        queries: athenaQueries(
+          athena.client,
+          { database: 'reports', workgroup: 'reports' },
+          { until: waitUntil, stopUntil: until },
+        ),
+        results: s3.results(until),
+        lake: s3.lake(until),
+      };
+      const data =
+        left?.waitsFor === 'attempt' ? left.data : await lookAtLake(backends.lake, wanted.request, 0);
+      const delivery = await deliverReport(backends, wanted, terms, () => {}, data, left);
+      if (delivery.state === 'ready') return time.now();
+      left = delivery.progress;
+    }
+  };
+  return { s3, athena, pull, seenAt: () => seenFrom[0] as number };
+}
+
+/** Runs callers in a world of their own; resolves to what each waited after the result could be seen, and the calls. */
+async function waits(seed: number, queryMs: number, joiners: number, joinWithinMs: number) {
+  const time = takeOverTime(START, seed);
+  const { s3, athena, pull, seenAt } = model(time, queryMs);
+  const callers = Array.from({ length: 1 + joiners }, async (_, caller) => {
+    if (caller > 0) await time.delay(500 + Math.random() * joinWithinMs);
+    return pull(wantedOf(1, `client-${caller}`));
+  });
+  let isDone = false;
+  const all = Promise.all(callers).then((doneAt) => {
+    isDone = true;
+    return doneAt.map((at) => at - seenAt());
+  });
+  await time.run(() => isDone);
+  const [leadMs = 0, ...joinedMs] = await all;
+  const calls = (name: string) => (s3.calls.get(name) ?? 0) + (athena.calls.get(name) ?? 0);
+  const reads = calls('GetObject') + calls('HeadObject');
+  return { leadMs, joinedMs, reads, asks: calls('GetQueryExecution') };
+}
+
+async function measureQuery(seconds: number) {
+  const queryMs = 1_000 * seconds;
+  const leads: number[] = [];
+  const joined: number[] = [];
+  let asks = 0;
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    // Queries end at any moment between two looks.
+    const lasts = queryMs * (0.95 + (0.1 * sample) / SAMPLES);
+    const one = await waits(sample + 1, lasts, 1, Math.max(0, lasts - 600));
+    leads.push(one.leadMs);
+    joined.push(...one.joinedMs);
+    asks = Math.max(asks, one.asks);
+  }
+  const crowd = await waits(SAMPLES + 1, queryMs, CROWD, 200);
+  return {
+    seconds,
+    leadMs: percentile(leads, 95),
+    joinedMs: percentile(joined, 95),
+    asks,
+    readsPerSecond: crowd.reads / (seconds + 1),
+    leadGoalMs: Math.max(250, 0.05 * queryMs),
+    joinedGoalMs: Math.max(400, 0.08 * queryMs),
+  };
+}
+
+export async function measure(): Promise<Section> {
+  const rows: Awaited<ReturnType<typeof measureQuery>>[] = [];
+  for (const seconds of SECONDS) rows.push(await measureQuery(seconds));
+  const missed = (name: string, isMissed: (row: (typeof rows)[number]) => boolean) => {
+    const found = rows.filter(isMissed).map(({ seconds }) => `${seconds} s`);
+    return {
+      measured: found.length === 0 ? `${name}: all` : `missed at ${found.join(', ')}`,
+      isMet: found.length === 0,
+    };
+  };
+  return {
+    title: 'How soon a report is noticed',
+    method:
+      `Virtual time: S3 takes ${S3_MS} ms a call, Athena ${ATHENA_MS} ms. How long after its result can be seen in S3 a caller ` +
+      `has the link to its report, at the 95th percentile of ${SAMPLES} queries: the caller whose request asks Athena, and one ` +
+      `that has joined. Reads are those of ${figure(CROWD)} callers who join one query within a fifth of a second.`,
+    table: [
+      [
+        'query, s',
+        'who asks, ms (goal)',
+        'who joined, ms (goal)',
+        'calls of `GetQueryExecution`',
+        'reads of S3 a second',
+      ],
+      ...rows.map((row) => [
+        figure(row.seconds),
+        `${figure(row.leadMs)} (${figure(row.leadGoalMs)})`,
+        `${figure(row.joinedMs)} (${figure(row.joinedGoalMs)})`,
+        figure(row.asks),
+        figure(row.readsPerSecond),
+      ]),
+    ],
+    goals: [
+      {
+        goal: 'who asks has the report within 250 ms or 5 % of the query',
+        ...missed('within', ({ leadMs, leadGoalMs }) => leadMs > leadGoalMs),
+      },
+      {
+        goal: 'who joined has it within 400 ms or 8 %',
+        ...missed('within', ({ joinedMs, joinedGoalMs }) => joinedMs > joinedGoalMs),
+      },
+      {
+        goal: `${figure(CROWD)} who joined make fewer than 2,000 reads of S3 a second`,
+        ...missed('fewer', ({ readsPerSecond }) => readsPerSecond >= 2_000),
+      },
+    ],
+  };
+}
