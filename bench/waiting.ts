@@ -108,7 +108,7 @@ export async function measure(): Promise<Section> {
   const names = { database: 'performance_reports', workgroup: 'performance-reports' };
   const backends = {
     queries: athenaQueries(athena, names, { until: FOREVER, stopUntil: FOREVER }),
-    results: s3ResultsBucket({ s3, uploads: s3 }, 'performance-reports-results', FOREVER),
+    results: s3ResultsBucket(s3, 'performance-reports-results', FOREVER),
   };
 
   const rows: string[][] = [];

@@ -1,4 +1,12 @@
+import { makeUploadClient } from '../lib/aws/clients.ts';
+import { s3LargeFiles } from '../lib/aws/large-files.ts';
 import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
 import { publicationHandler } from '../lib/handlers/publication-handler.ts';
 
-export const handler = publicationHandler(functionDependencies(process.env));
+const dependencies = functionDependencies(process.env);
+const s3 = makeUploadClient();
+
+export const handler = publicationHandler({
+  ...dependencies,
+  largeFilesUntil: (until) => s3LargeFiles(s3, dependencies.config.resultsBucket, until),
+});

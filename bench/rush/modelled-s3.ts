@@ -101,11 +101,9 @@ export function modelledS3(
         const found = await reading('GetObject', new URL(location).pathname.slice(1));
         return found && { bytes: found.bytes, content: EMPTY_RESULT() };
       },
-      openResult: () => Promise.reject(new Error('an unplanned large result')),
       async writeFile(key) {
         await writing(key, undefined, (found) => found === undefined);
       },
-      uploadFile: () => Promise.reject(new Error('an unplanned large report')),
       locationOf: (key) => `s3://results/${key}`,
       presign: async (key) => `https://results.example/${key}`,
     };

@@ -6,8 +6,6 @@ import { keepAnswerDates } from './answer-date.ts';
 export interface Clients {
   readonly athena: AthenaClient;
   readonly s3: S3Client;
-  /** For the parts of large files: the SDK tries a part again, since the whole upload is not. */
-  readonly uploads: S3Client;
 }
 
 /** The SDK opens at most 50 connections by default. Where one process takes hundreds of requests, calls would queue. */
@@ -34,5 +32,7 @@ const ONE_TRY = { maxAttempts: 1 };
 export const makeClients = (): Clients => ({
   athena: keepAnswerDates(new AthenaClient({ requestHandler, ...ONE_TRY })),
   s3: keepAnswerDates(new S3Client({ ...s3Configuration, ...ONE_TRY })),
-  uploads: new S3Client(s3Configuration),
 });
+
+/** For the parts of large files: the SDK tries a part again, since the whole upload is not. */
+export const makeUploadClient = (): S3Client => new S3Client(s3Configuration);

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import {
   GetObjectCommand,
   type GetObjectCommandOutput,
@@ -9,9 +9,7 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import type {
   EngineResult,
   ObjectFacts,
@@ -22,11 +20,6 @@ import type {
 import { dateOf } from './answer-date.ts';
 import { metadataOf } from './aws-call-failed.ts';
 import { call } from './call.ts';
-import type { Clients } from './clients.ts';
-
-/** S3 takes 10,000 parts: with this size, files up to 80 GB. One publication holds a few parts in memory. */
-const PART_BYTES = 8 * 1024 * 1024;
-const PARTS_AT_ONCE = 2;
 
 /** Time limit of one try to read a small result or to write a small file. */
 const CONTENT_TRY_MS = 5_000;
@@ -36,11 +29,7 @@ const CONTENT_TRY_MS = 5_000;
  *
  * @param name of the bucket
  */
-export function s3ResultsBucket(
-  { s3, uploads }: Pick<Clients, 's3' | 'uploads'>,
-  name: string,
-  until: number,
-): ResultsBucket {
+export function s3ResultsBucket(s3: S3Client, name: string, until: number): ResultsBucket {
   const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) =>
     call('S3 PutObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
       const command = new PutObjectCommand({
@@ -93,18 +82,6 @@ export function s3ResultsBucket(
         },
         { longestTryMs: CONTENT_TRY_MS },
       ),
-    openResult: (location) =>
-      call('S3 GetObject', until, async (trySignal): Promise<Readable | undefined> => {
-        // Ends the try, but not the reading of what it has opened: that takes as long as the publication.
-        const opening = new AbortController();
-        const giveUp = () => opening.abort();
-        trySignal.addEventListener('abort', giveUp);
-        try {
-          return (await getObject(s3, objectOf(location), opening.signal))?.Body as Readable | undefined;
-        } finally {
-          trySignal.removeEventListener('abort', giveUp);
-        }
-      }),
     writeFile: (key, file, content, tries) =>
       call(
         'S3 PutObject',
@@ -120,31 +97,6 @@ export function s3ResultsBucket(
         },
         { longestTryMs: CONTENT_TRY_MS, ...(tries !== undefined && { tries }) },
       ),
-    async uploadFile(key, file, open) {
-      const outcome = await call(
-        'S3 PutObject',
-        until,
-        async (signal): Promise<number | NotEngineCsv | undefined> => {
-          const source = await open();
-          if (!source) return undefined;
-          const content = watched(source);
-          try {
-            // Opening the result may have used up the time of this try.
-            signal.throwIfAborted();
-            await upload(uploads, stored(name, key, file), content.chunks, signal);
-          } catch (error) {
-            const fault = content.fault();
-            if (fault) return fault;
-            // Somebody else has written it: from the same execution, so the same bytes.
-            if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
-          }
-          return content.bytes();
-        },
-        { longestTryMs: Number.POSITIVE_INFINITY },
-      );
-      if (outcome instanceof NotEngineCsv) throw outcome;
-      return outcome;
-    },
     locationOf: (key) => `s3://${name}/${key}`,
     presign: (key, expiresInSeconds) =>
       getSignedUrl(s3, new GetObjectCommand({ Bucket: name, Key: key }), { expiresIn: expiresInSeconds }),
@@ -157,13 +109,13 @@ interface ObjectName {
 }
 
 /** @param location `s3://bucket/key` */
-function objectOf(location: string): ObjectName {
+export function objectOf(location: string): ObjectName {
   const { hostname, pathname } = new URL(location);
   return { Bucket: hostname, Key: decodeURIComponent(pathname.slice(1)) };
 }
 
 /** Undefined where there is no such object. */
-async function getObject(s3: S3Client, object: ObjectName, abortSignal: AbortSignal) {
+export async function getObject(s3: S3Client, object: ObjectName, abortSignal: AbortSignal) {
   try {
     return await s3.send(new GetObjectCommand(object), { abortSignal });
   } catch (error) {
@@ -177,7 +129,7 @@ const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number
   answer.LastModified ? Math.max(0, dateOf(answer) - answer.LastModified.getTime()) : 0;
 
 /** What a report's file is written with. It never changes. */
-const stored = (bucket: string, key: string, { fileName, metadata, encoding }: ReportFile) => ({
+export const stored = (bucket: string, key: string, { fileName, metadata, encoding }: ReportFile) => ({
   Bucket: bucket,
   Key: key,
   // Handed to PutObject and to CompleteMultipartUpload.
@@ -188,13 +140,13 @@ const stored = (bucket: string, key: string, { fileName, metadata, encoding }: R
   Metadata: { ...metadata },
 });
 
-const PRECONDITION_FAILED = 412;
+export const PRECONDITION_FAILED = 412;
 
 /**
  * 412: the object is not what the condition says; 409: another writer is at it this instant; 404: it was there, and
  * is gone.
  */
-const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 409, 404]): boolean =>
+export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 409, 404]): boolean =>
   statuses.includes(metadataOf(error).httpStatusCode ?? 0);
 
 /** Undefined where the object holds no JSON: what can't be read counts as absent, and may be replaced. */
@@ -204,48 +156,4 @@ function parsed(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-async function upload(
-  client: S3Client,
-  target: ReturnType<typeof stored>,
-  chunks: AsyncIterable<Uint8Array>,
-  signal: AbortSignal,
-): Promise<void> {
-  const body = Readable.from(chunks, { objectMode: false });
-  const running = new Upload({
-    client,
-    partSize: PART_BYTES,
-    queueSize: PARTS_AT_ONCE,
-    params: { ...target, Body: body },
-  });
-  const abort = () => void running.abort();
-  signal.addEventListener('abort', abort);
-  try {
-    await running.done();
-  } finally {
-    signal.removeEventListener('abort', abort);
-    body.destroy();
-  }
-}
-
-/**
- * Hands the chunks on and counts them; keeps the error of their source, so that it is not taken for an error of the
- * upload.
- */
-function watched(source: AsyncIterable<Uint8Array>) {
-  let fault: NotEngineCsv | undefined;
-  let bytes = 0;
-  async function* chunks() {
-    try {
-      for await (const chunk of source) {
-        bytes += chunk.byteLength;
-        yield chunk;
-      }
-    } catch (error) {
-      if (error instanceof NotEngineCsv) fault = error;
-      throw error;
-    }
-  }
-  return { chunks: chunks(), fault: () => fault, bytes: () => bytes };
 }

@@ -5,7 +5,7 @@ import { gzippedChunks } from './gzipped.ts';
 import { type ReportFiles, readRecord } from './job-record.ts';
 import { abandonedKey, gzippedKey, publicationKey, publishedExecution } from './keys.ts';
 import { nextFileLookMs } from './pace.ts';
-import type { ResultsBucket } from './results.ts';
+import type { LargeFiles, ResultsBucket } from './results.ts';
 import { reportFile } from './write-report.ts';
 
 /** A request to publish a large result: all that it takes to make a report's files from it. */
@@ -54,7 +54,10 @@ export async function filesOf(results: ResultsBucket, key: string): Promise<Repo
  * caller has the file that serves it best. A file that an earlier run has written is not written again. Resolves to
  * false where the result is gone.
  */
-export async function publishLarge(results: ResultsBucket, wanted: Publication): Promise<boolean> {
+export async function publishLarge(
+  results: ResultsBucket & LargeFiles,
+  wanted: Publication,
+): Promise<boolean> {
   const written = await filesOf(results, wanted.key);
   if (written) return noteFiles(results, wanted, written);
   const result = await results.readResult(wanted.location, 0);
@@ -67,7 +70,7 @@ export async function publishLarge(results: ResultsBucket, wanted: Publication):
 
 /** Streams the engine's result into one of the report's files; undefined where the result is gone. */
 function upload(
-  results: ResultsBucket,
+  results: LargeFiles,
   { location, key, fileName, columns, executionId, dataVersion }: Publication,
   encoding?: 'gzip',
 ): Promise<number | undefined> {

@@ -50,13 +50,21 @@ export interface ResultsBucket {
    * @param maxBytes of a content that is read
    */
   readResult(location: string, maxBytes: number): Promise<EngineResult | undefined>;
-  /** The query engine's result, however large, piece by piece; undefined where it is gone. */
-  openResult(location: string): Promise<Readable | undefined>;
   /**
    * Writes a small file. Does nothing where the key is taken: a key names its content.
    * @param tries how often S3 is asked at most; without it, until the request's time is over
    */
   writeFile(key: string, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;
+  /** `s3://bucket/key` */
+  locationOf(key: string): string;
+  /** A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect). */
+  presign(key: string, expiresInSeconds: number): Promise<string>;
+}
+
+/** Files of any size in the results bucket: for the publishing function alone. */
+export interface LargeFiles {
+  /** The query engine's result, however large, piece by piece; undefined where it is gone. */
+  openResult(location: string): Promise<Readable | undefined>;
   /**
    * Writes a large file in parts; it appears whole or not at all. Does nothing where the key is taken. Resolves to its
    * size in bytes; undefined, with nothing written, where there is no content.
@@ -67,8 +75,4 @@ export interface ResultsBucket {
     file: ReportFile,
     open: () => Promise<AsyncIterable<Uint8Array> | undefined>,
   ): Promise<number | undefined>;
-  /** `s3://bucket/key` */
-  locationOf(key: string): string;
-  /** A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect). */
-  presign(key: string, expiresInSeconds: number): Promise<string>;
 }

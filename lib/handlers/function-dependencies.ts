@@ -32,8 +32,7 @@ export function functionDependencies(
   env: Readonly<Record<string, string | undefined>>,
 ): FunctionDependencies {
   const config = readConfig(env);
-  const clients = makeClients();
-  const { athena, s3 } = clients;
+  const { athena, s3 } = makeClients();
   const log = new Logger({ persistentKeys: { commit: config.commit } });
   const cache: ListingCache = new Map();
   const records: RecordCache = new Map();
@@ -51,7 +50,7 @@ export function functionDependencies(
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
         { until: engineUntil, stopUntil: until },
       ),
-      results: s3ResultsBucket(clients, config.resultsBucket, until),
+      results: s3ResultsBucket(s3, config.resultsBucket, until),
       lake: s3Lake(s3, config.lake, { until, cache, onUnlistable }),
       register: s3Register(s3, partnersBucket, { until, cache: records }),
     }),

@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { type Publication, publishLarge, readPublication } from '../delivery/publication.ts';
+import type { LargeFiles } from '../delivery/results.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 
 /** EventBridge's notice that an object has been made, as far as it is read here. */
@@ -14,7 +15,11 @@ export const LOG_MS = 5_000;
  * Publishes a large result; started by its request's arrival under `publications/`. Writes one line of log. Throws what
  * went wrong, so that Lambda runs it again.
  */
-export function publicationHandler({ backendsUntil, log }: FunctionDependencies) {
+export function publicationHandler({
+  backendsUntil,
+  largeFilesUntil,
+  log,
+}: FunctionDependencies & { readonly largeFilesUntil: (until: number) => LargeFiles }) {
   return async (
     { detail }: ObjectCreated,
     context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -28,7 +33,8 @@ export function publicationHandler({ backendsUntil, log }: FunctionDependencies)
       ...(publication && { queryExecutionId: publication.executionId, partner: publication.partner }),
     });
     try {
-      const { results } = backendsUntil(began + context.getRemainingTimeInMillis() - LOG_MS);
+      const until = began + context.getRemainingTimeInMillis() - LOG_MS;
+      const results = { ...backendsUntil(until).results, ...largeFilesUntil(until) };
       publication = await readPublication(results, key);
       if (!publication) throw new Error(`there is no publication ${key} that can be read`);
       if (!(await publishLarge(results, publication)))

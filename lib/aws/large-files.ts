@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import type { LargeFiles } from '../delivery/results.ts';
+import { call } from './call.ts';
+import { getObject, isRefusedCondition, objectOf, PRECONDITION_FAILED, stored } from './results-bucket.ts';
+
+/** S3 takes 10,000 parts: with this size, files up to 80 GB. One publication holds a few parts in memory. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+
+/**
+ * Large files of the results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
+ *
+ * @param s3 a client that tries a part again, since the whole upload is not
+ * @param name of the bucket
+ */
+export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFiles {
+  return {
+    openResult: (location) =>
+      call('S3 GetObject', until, async (trySignal): Promise<Readable | undefined> => {
+        // Ends the try, but not the reading of what it has opened: that takes as long as the publication.
+        const opening = new AbortController();
+        const giveUp = () => opening.abort();
+        trySignal.addEventListener('abort', giveUp);
+        try {
+          return (await getObject(s3, objectOf(location), opening.signal))?.Body as Readable | undefined;
+        } finally {
+          trySignal.removeEventListener('abort', giveUp);
+        }
+      }),
+    async uploadFile(key, file, open) {
+      const outcome = await call(
+        'S3 PutObject',
+        until,
+        async (signal): Promise<number | NotEngineCsv | undefined> => {
+          const source = await open();
+          if (!source) return undefined;
+          const content = watched(source);
+          try {
+            // Opening the result may have used up the time of this try.
+            signal.throwIfAborted();
+            await upload(s3, stored(name, key, file), content.chunks, signal);
+          } catch (error) {
+            const fault = content.fault();
+            if (fault) return fault;
+            // Somebody else has written it: from the same execution, so the same bytes.
+            if (!isRefusedCondition(error, [PRECONDITION_FAILED])) throw error;
+          }
+          return content.bytes();
+        },
+        { longestTryMs: Number.POSITIVE_INFINITY },
+      );
+      if (outcome instanceof NotEngineCsv) throw outcome;
+      return outcome;
+    },
+  };
+}
+
+async function upload(
+  client: S3Client,
+  target: ReturnType<typeof stored>,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  const body = Readable.from(chunks, { objectMode: false });
+  const running = new Upload({
+    client,
+    partSize: PART_BYTES,
+    queueSize: PARTS_AT_ONCE,
+    params: { ...target, Body: body },
+  });
+  const abort = () => void running.abort();
+  signal.addEventListener('abort', abort);
+  try {
+    await running.done();
+  } finally {
+    signal.removeEventListener('abort', abort);
+    body.destroy();
+  }
+}
+
+/**
+ * Hands the chunks on and counts them; keeps the error of their source, so that it is not taken for an error of the
+ * upload.
+ */
+function watched(source: AsyncIterable<Uint8Array>) {
+  let fault: NotEngineCsv | undefined;
+  let bytes = 0;
+  async function* chunks() {
+    try {
+      for await (const chunk of source) {
+        bytes += chunk.byteLength;
+        yield chunk;
+      }
+    } catch (error) {
+      if (error instanceof NotEngineCsv) fault = error;
+      throw error;
+    }
+  }
+  return { chunks: chunks(), fault: () => fault, bytes: () => bytes };
+}
