@@ -25,6 +25,7 @@ const outcome = async (claims: object, requiredClaim?: { name: string; value: st
 describe('a good token without the scope', () => {
   it.each([
     ['the client', { client_id: 'first-partner', sub: 'other' }, 'first-partner'],
+    ['the client of the next claim where the first is empty', { client_id: '', azp: 'client-1' }, 'client-1'],
     ['the subject where it names no client', { sub: 'somebody' }, 'somebody'],
     ['nobody where it names neither', { sub: undefined }, 'unnamed'],
   ])('tells the log of %s', async (_, claims, caller) => {
@@ -111,5 +112,42 @@ describe('a token with a list of scopes', () => {
 
   it('is bad with a critical header', async () => {
     await expect(verified((token) => token, { crit: ['b64'], b64: true })).rejects.toThrow(Unauthenticated);
+  });
+});
+
+describe('an Authorization header', () => {
+  const verified = async (header: (token: string) => string | undefined) => {
+    const token = await provider.signToken({ scope }, { algorithm: 'EdDSA' });
+    return tokenVerifier({ ...provider, apiScope })(header(token));
+  };
+
+  it.each<[string, (token: string) => string]>([
+    ['in lower case', (token) => `bearer ${token}`],
+    ['and more than one blank', (token) => `Bearer   ${token}`],
+  ])('is good with the scheme %s', async (_, header) => {
+    expect(await verified(header)).toMatchObject({ scope });
+  });
+
+  it.each<[string, (token: string) => string | undefined]>([
+    ['is missing', () => undefined],
+    ['is of another scheme', (token) => `Basic ${token}`],
+    ['has no token', () => 'Bearer '],
+    ['has no scheme', (token) => token],
+    ['has something before the scheme', (token) => `Basic x, Bearer ${token}`],
+    ['has something behind the token', (token) => `Bearer ${token} x`],
+    ['holds two tokens', (token) => `Bearer ${token}, Bearer ${token}`],
+  ])('asks for a token where it %s', async (_, header) => {
+    await expect(verified(header)).rejects.toMatchObject({
+      constructor: Unauthenticated,
+      message: 'Send the header "Authorization: Bearer <access_token>".',
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    });
+  });
+
+  it.each(['abc', 'a.b.c', 'W10.W10.AAAA'])('is bad with a token that is no JWT: %s', async (token) => {
+    await expect(verified(() => `Bearer ${token}`)).rejects.toMatchObject({
+      constructor: Unauthenticated,
+      message: BAD,
+    });
   });
 });
