@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KeySetUnavailable } from '../../../lib/token/key-set.ts';
 import { tokenVerifier } from '../../../lib/token/verify-token.ts';
 import { makeSigner } from '../../../local/identity-provider/make-signer.ts';
@@ -26,6 +26,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   planned = [];
+  return () => vi.restoreAllMocks();
 });
 afterAll(async () => {
   server.close();
@@ -54,6 +55,13 @@ describe('a key server', () => {
       cause: new Error('status 404'),
     });
     expect(planned).toHaveLength(1);
+  });
+
+  it('is given up after three seconds, twice', async () => {
+    const aborted = () => AbortSignal.abort(new Error('no answer'));
+    const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(aborted);
+    await expect(verify(keys())).rejects.toMatchObject({ cause: new Error('no answer') });
+    expect(timeouts.mock.calls).toEqual([[3_000], [3_000]]);
   });
 
   it('is at fault itself where the token’s key can’t be used', async () => {
