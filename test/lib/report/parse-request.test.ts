@@ -238,6 +238,18 @@ describe('parseRequest', () => {
       'Unknown parameter. A filter has the form filter[FieldName]=value.',
     ],
     [
+      'a filter written as a list with something behind it',
+      { 'filter[DeviceOrProxy][0]x': ['a'] },
+      'filter[DeviceOrProxy][0]x',
+      'Unknown parameter. A filter has the form filter[FieldName]=value.',
+    ],
+    [
+      'something before a filter',
+      { 'xfilter[DeviceOrProxy]': ['a'] },
+      'xfilter[DeviceOrProxy]',
+      'Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, filter[FieldName].',
+    ],
+    [
       'requestedFields written as a list',
       { requestedFields: undefined, 'requestedFields[]': ['Day', 'Clicks'] },
       'requestedFields[]',
@@ -349,6 +361,14 @@ describe('parseRequest', () => {
     ],
   ])('refuses %s', (_, changes, parameter, detail) => {
     expect(faultsOf(changes)).toEqual([{ parameter, detail }]);
+  });
+
+  it('reads a list that is there beside one under another name', () => {
+    const changes = { requestedFields: ['Day,Click'], 'requestedFields[]': ['Day'] };
+    expect(faultsOf(changes).map(({ parameter }) => parameter)).toEqual([
+      'requestedFields',
+      'requestedFields[]',
+    ]);
   });
 
   it('knows the fields of its own report only', () => {
