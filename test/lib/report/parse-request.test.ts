@@ -184,6 +184,12 @@ describe('parseRequest', () => {
       '"2026-01-01T00:00:00+01:00" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
     ],
     [
+      'a year of six digits',
+      { endExclusive: ['+010000-01-01T00:00Z'] },
+      'endExclusive',
+      '"+010000-01-01T00:00Z" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+    ],
+    [
       '30 February',
       { startInclusive: ['2026-02-30T00:00:00Z'] },
       'startInclusive',
