@@ -50,6 +50,15 @@ describe('retypeCsv', () => {
       expect(await retype(file, chunkBytes)).toBe(report);
   });
 
+  it('hands on no empty piece', async () => {
+    async function* bytes() {
+      for (const byte of Buffer.from(file)) yield Uint8Array.of(byte);
+    }
+    const lengths: number[] = [];
+    for await (const { length } of retypeCsv(columns, bytes())) lengths.push(length);
+    expect(Math.min(...lengths)).toBe(1);
+  });
+
   it('gives the header alone where there are no rows', async () => {
     expect(await retype(header)).toBe('"Day","DeviceOrProxy","Clicks","Revenue"\n');
   });
@@ -98,6 +107,8 @@ describe('retypeCsv', () => {
     ['a point after the digits', `${day},"a","1","5."\n`, NO_NUMBER, 34, 4],
     ['two points', `${day},"a","1","1.2.3"\n`, NO_NUMBER, 35, 4],
     ['a thousands separator', `${day},"a","1,000","2"\n`, NO_NUMBER, 29, 3],
+    ['the byte before 0', `${day},"a","1/","2"\n`, NO_NUMBER, 29, 3],
+    ['the byte after 9', `${day},"a","1:","2"\n`, NO_NUMBER, 29, 3],
     ['a space in a number', `${day},"a"," 1","2"\n`, NO_NUMBER, 28, 3],
     ['a doubled quote in a number', `${day},"a","1""2","2"\n`, AFTER_QUOTE, 30, 3],
     ['an end within a text', `${day},"a`, 'it ends within a row', 25, 2],
@@ -128,8 +139,8 @@ describe('retypeCsv', () => {
   });
 
   it('says in one line what is wrong and where, and shows nothing of the file', () => {
-    expect(refusal(NO_NUMBER, 1_234, 3).message).toBe(
-      "the engine's result file is not in its CSV dialect: no number in a column of numbers (byte 1234, column 3)",
+    expect(String(refusal(NO_NUMBER, 1_234, 3))).toBe(
+      "NotEngineCsv: the engine's result file is not in its CSV dialect: no number in a column of numbers (byte 1234, column 3)",
     );
   });
 });

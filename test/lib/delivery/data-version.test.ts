@@ -8,6 +8,8 @@ const at = (path: string, more: Partial<LakeObject> = {}) => lakeObject(FOLDER +
 const first = at('day=2026-01-01/a.parquet');
 const second = at('day=2026-01-01/b.parquet', { bytes: 50 });
 const third = at('day=2026-01-03/a.parquet');
+/** Another ETag of as many characters. */
+const sameLength = second.etag.replace('b', 'c');
 const files = [first, second, third];
 
 const stateOf = (...objects: LakeObject[]) => dataState({ objects, listedAt: 5 }, FOLDER);
@@ -31,6 +33,7 @@ describe('dataState', () => {
     ['a file of another name', [first, { ...second, key: `${FOLDER}day=2026-01-01/c.parquet` }, third]],
     ['a file of another day', [first, { ...second, key: `${FOLDER}day=2026-01-02/b.parquet` }, third]],
     ['a file of another content', [first, { ...second, etag: '"other"' }, third]],
+    ['a file of another content, its ETag as long', [first, { ...second, etag: sameLength }, third]],
     ['a file of another size', [first, { ...second, bytes: 51 }, third]],
     ['a file deeper in a day', [...files, at('day=2026-01-03/hour=05/b.parquet')]],
     ['no file at all', []],

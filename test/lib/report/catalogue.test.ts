@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownerOf, reports } from '../../../lib/report/catalogue.ts';
+import { dimensionsOf, metricsOf, ownerOf, reports } from '../../../lib/report/catalogue.ts';
 
 describe.each(reports)('the catalogue of $name', (report) => {
   const { fields, levels } = report;
@@ -10,6 +10,19 @@ describe.each(reports)('the catalogue of $name', (report) => {
     if (levels) columns.push(levels.finerColumn);
     expect(names).toEqual([...new Set(names)]);
     expect(columns).toEqual([...new Set(columns)]);
+  });
+
+  it('has dimensions and metrics, each of a type that it can have', () => {
+    const [dimensions, metrics] = [dimensionsOf(report), metricsOf(report)];
+    expect(dimensions.length + metrics.length).toBe(fields.length);
+    for (const { type } of dimensions) expect(['datetime', 'integer', 'string']).toContain(type);
+    for (const { role, type } of metrics)
+      expect([role, type]).toEqual(['metric', expect.stringMatching(/^(integer|float)$/)]);
+  });
+
+  it('has a name for its path, and a title', () => {
+    expect(report.name).toMatch(/^[a-z]+$/);
+    expect(report.title).toMatch(/^[A-Z]/);
   });
 
   it('has the field whose company governs the rows, and the fields of its levels', () => {

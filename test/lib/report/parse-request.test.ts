@@ -184,6 +184,12 @@ describe('parseRequest', () => {
       '"2026-01-01T00:00:00+01:00" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
     ],
     [
+      'a year of six digits',
+      { endExclusive: ['+010000-01-01T00:00Z'] },
+      'endExclusive',
+      '"+010000-01-01T00:00Z" is not a date and time of the form YYYY-MM-DDThh:mm:ssZ.',
+    ],
+    [
       '30 February',
       { startInclusive: ['2026-02-30T00:00:00Z'] },
       'startInclusive',
@@ -236,6 +242,18 @@ describe('parseRequest', () => {
       { 'filter[PlacementId][gt]': ['1'] },
       'filter[PlacementId][gt]',
       'Unknown parameter. A filter has the form filter[FieldName]=value.',
+    ],
+    [
+      'a filter written as a list with something behind it',
+      { 'filter[DeviceOrProxy][0]x': ['a'] },
+      'filter[DeviceOrProxy][0]x',
+      'Unknown parameter. A filter has the form filter[FieldName]=value.',
+    ],
+    [
+      'something before a filter',
+      { 'xfilter[DeviceOrProxy]': ['a'] },
+      'xfilter[DeviceOrProxy]',
+      'Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, filter[FieldName].',
     ],
     [
       'requestedFields written as a list',
@@ -349,6 +367,14 @@ describe('parseRequest', () => {
     ],
   ])('refuses %s', (_, changes, parameter, detail) => {
     expect(faultsOf(changes)).toEqual([{ parameter, detail }]);
+  });
+
+  it('reads a list that is there beside one under another name', () => {
+    const changes = { requestedFields: ['Day,Click'], 'requestedFields[]': ['Day'] };
+    expect(faultsOf(changes).map(({ parameter }) => parameter)).toEqual([
+      'requestedFields',
+      'requestedFields[]',
+    ]);
   });
 
   it('knows the fields of its own report only', () => {

@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 
 /** A provider whose keys and clock the test sets. */
 function provider(keys: readonly Jwk[]) {
-  const state = { keys, isDown: false, reads: 0, time: 1_000_000_000_000 };
+  const state = { keys, isDown: false, reads: 0, time: 1_000_000_000_000, pauses: [] as number[] };
   const keySet = new KeySet({
     read: async () => {
       state.reads += 1;
@@ -28,6 +28,7 @@ function provider(keys: readonly Jwk[]) {
     },
     now: () => state.time,
     pause: async (milliseconds) => {
+      state.pauses.push(milliseconds);
       state.time += milliseconds;
     },
   });
@@ -53,9 +54,9 @@ describe('the key set', () => {
     const { state, finds } = provider([first, second]);
     await finds('first');
     state.keys = [second];
-    state.time += 9 * MINUTE;
+    state.time += 10 * MINUTE - 1;
     expect(await finds('first')).toBe(true);
-    state.time += 2 * MINUTE;
+    state.time += 1;
     expect(await finds('first')).toBe(false);
   });
 
@@ -73,14 +74,25 @@ describe('the key set', () => {
     expect(state.reads).toBeLessThanOrEqual(1 + (state.time - began) / 2_000);
   });
 
+  it('pauses before another read until two seconds have passed since the last', async () => {
+    const { state, finds } = provider([first]);
+    await finds('first');
+    state.time += 500;
+    await finds('invented');
+    expect(state.pauses).toEqual([1_500]);
+    state.time += 2_000;
+    await finds('another');
+    expect(state.pauses).toEqual([1_500]);
+  });
+
   it('stays good for an hour while the provider is down, and makes an internal error after that', async () => {
     const { state, finds } = provider([first]);
     await finds('first');
     state.isDown = true;
-    state.time += 59 * MINUTE;
+    state.time += 60 * MINUTE - 1;
     expect(await finds('first')).toBe(true);
-    state.time += 2 * MINUTE;
-    await expect(finds('first')).rejects.toThrow(KeySetUnavailable);
+    state.time += 1;
+    await expect(finds('first')).rejects.toThrow(new KeySetUnavailable('down'));
   });
 
   it('has no key for a token that names none', async () => {
@@ -91,7 +103,11 @@ describe('the key set', () => {
     'is an internal error where the provider answers %s',
     async (answer) => {
       const keySet = new KeySet({ read: async () => bytes(answer), now: Date.now, pause: async () => {} });
-      await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toThrow(KeySetUnavailable);
+      await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toMatchObject({
+        constructor: KeySetUnavailable,
+        message: 'The key server answers with no key set',
+        cause: expect.any(Error),
+      });
     },
   );
 });

@@ -35,6 +35,7 @@ describe('readEntitlement', () => {
     ['a list in a list', [[7]]],
     ['a fraction', 7.5],
     ['a number that JSON can’t hold', 2 ** 53],
+    ['a number that JSON can’t hold among others', [7, 2 ** 53]],
     ['an exponent', '1e3'],
     ['a hexadecimal number', '0x10'],
     ['commas', '7,12'],

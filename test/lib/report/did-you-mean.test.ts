@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { didYouMean, shortened } from '../../../lib/report/did-you-mean.ts';
+
+describe('didYouMean', () => {
+  const known = ['Day', 'PlacementIds'];
+  const all = 'Known are: Day, PlacementIds.';
+  it.each([
+    ['two letters off a short name', 'Dxx', 'Did you mean "Day"?'],
+    ['three letters off a short name', 'xxx', all],
+    ['a third of a long name off', 'PlacementXXXX', 'Did you mean "PlacementIds"?'],
+    ['more than a third of a long name off', 'PlacementXXXXX', all],
+    ['in other letters', 'PLACEMENTIDS', 'Did you mean "PlacementIds"?'],
+    ['blanks around a name', '   Day  ', 'Did you mean "Day"?'],
+  ])('answers to %s', (_, name, answer) => {
+    expect(didYouMean(name, known)).toBe(answer);
+  });
+
+  it('has no nearest name where none is known', () => {
+    expect(didYouMean('Day', [])).toBe('Known are: .');
+  });
+});
+
+describe('shortened', () => {
+  it('leaves 100 characters as they are, and cuts longer texts', () => {
+    expect(shortened('🦊'.repeat(100))).toBe('🦊'.repeat(100));
+    expect(shortened('🦊'.repeat(101))).toBe(`${'🦊'.repeat(100)}…`);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidRequest } from '../../../lib/answers/problem.ts';
+import { parseDaysRequest } from '../../../lib/report/parse-days-request.ts';
+
+type Parameters = Record<string, string[] | undefined>;
+const good = {
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-02-01T00:00:00Z'],
+  'api-version': ['1.0'],
+};
+const MISSING = 'Missing: this parameter is required.';
+
+const faultsOf = (changes: Parameters) => {
+  try {
+    parseDaysRequest({ ...good, ...changes });
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error.faults;
+    throw error;
+  }
+  return [];
+};
+
+describe('parseDaysRequest', () => {
+  it('reads the window', () => {
+    expect(parseDaysRequest(good)).toEqual({ start: Date.UTC(2026, 0, 1), end: Date.UTC(2026, 1, 1) });
+  });
+
+  it.each([
+    ['one second', '2026-01-01T00:00:01Z'],
+    ['400 days', '2027-02-05T00:00:00Z'],
+  ])('takes a window of %s', (_, end) => {
+    expect(faultsOf({ endExclusive: [end] })).toEqual([]);
+  });
+
+  it.each<[string, Parameters, string, string]>([
+    ['no start', { startInclusive: undefined }, 'startInclusive', MISSING],
+    ['no end', { endExclusive: undefined }, 'endExclusive', MISSING],
+    ['no version', { 'api-version': undefined }, 'api-version', MISSING],
+    ['another version', { 'api-version': ['2.0'] }, 'api-version', '"2.0" is not supported. Supported: 1.0.'],
+    [
+      'an empty window',
+      { endExclusive: good.startInclusive },
+      'endExclusive',
+      'Must be later than startInclusive.',
+    ],
+    [
+      '400 days and a second',
+      { endExclusive: ['2027-02-05T00:00:01Z'] },
+      'endExclusive',
+      'The window is longer than 400 days.',
+    ],
+    [
+      'a parameter of reports',
+      { groupBy: ['Day'] },
+      'groupBy',
+      'Unknown parameter. Known are: startInclusive, endExclusive, api-version.',
+    ],
+    [
+      'a misspelt parameter',
+      { startinclusiv: ['x'] },
+      'startinclusiv',
+      'Unknown parameter. Did you mean "startInclusive"?',
+    ],
+  ])('refuses %s', (_, changes, parameter, detail) => {
+    expect(faultsOf(changes)).toEqual([{ parameter, detail }]);
+  });
+
+  it('names every fault at once', () => {
+    const changes = {
+      startInclusive: undefined,
+      endExclusive: ['x'],
+      'api-version': undefined,
+      filter: ['x'],
+    };
+    expect(faultsOf(changes).map(({ parameter }) => parameter)).toEqual([
+      'startInclusive',
+      'endExclusive',
+      'api-version',
+      'filter',
+    ]);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
+import { compileQuery } from '../../../lib/report/compile-query.ts';
+import { parseRequest } from '../../../lib/report/parse-request.ts';
+import { quoteName } from '../../../lib/report/quote-sql.ts';
+import { patternOf, UTC_TIME_FORM } from '../../../lib/report/utc-time.ts';
+
+const compile = (report: Report, fields: string, filters: Record<string, string[]> = {}) => {
+  const parameters = {
+    requestedFields: [fields],
+    startInclusive: ['2026-01-01T00:00:00Z'],
+    endExclusive: ['2026-02-01T00:00:00Z'],
+    'api-version': ['1.0'],
+    ...filters,
+  };
+  return compileQuery(parseRequest(report, { parameters, accept: undefined }), 'every-company').sql;
+};
+
+const DAYS = "WHERE day BETWEEN '2026-01-01' AND '2026-01-31'";
+const sum = (counted: string, name: string) => `CAST(coalesce(sum(${counted}), 0) AS bigint) AS "${name}"`;
+const inContainers =
+  '(placement_id IN (?, ?) OR (placement_id IS NULL AND container_id IN ' +
+  "(SELECT container_id FROM publisher_events WHERE day BETWEEN '2026-01-01' AND '2026-01-31'" +
+  ' AND placement_id IN (?, ?))))';
+const BY_PLACEMENT = { 'filter[PlacementId]': ['1', '2'] };
+
+describe('the SQL of a report', () => {
+  it.each<[string, Report, string, Record<string, string[]>, string[]]>([
+    [
+      'totals: neither grouped nor ordered',
+      publisherReport,
+      'Opens,Clicks',
+      {},
+      [
+        'SELECT "Opens", "Clicks"',
+        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('clicks', 'Clicks')}`,
+        'FROM publisher_events',
+        DAYS,
+        ') AS report',
+      ],
+    ],
+    [
+      'grouped by placement: placement-level opens, without the records of containers',
+      publisherReport,
+      'PlacementId,Opens',
+      {},
+      [
+        'SELECT "PlacementId", "Opens"',
+        `FROM (SELECT placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`,
+        'FROM publisher_events',
+        `${DAYS} AND placement_id IS NOT NULL`,
+        'GROUP BY placement_id',
+        ') AS report',
+        'ORDER BY "PlacementId" NULLS LAST',
+      ],
+    ],
+    [
+      'grouped and filtered by placement: the same with the filter alone',
+      publisherReport,
+      'PlacementId,Opens',
+      BY_PLACEMENT,
+      [
+        'SELECT "PlacementId", "Opens"',
+        `FROM (SELECT placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`,
+        'FROM publisher_events',
+        `${DAYS} AND placement_id IS NOT NULL AND placement_id IN (?, ?)`,
+        'GROUP BY placement_id',
+        ') AS report',
+        'ORDER BY "PlacementId" NULLS LAST',
+      ],
+    ],
+    [
+      'opens filtered by placement: those of its containers, which no other metric counts',
+      publisherReport,
+      'Opens,Clicks',
+      BY_PLACEMENT,
+      [
+        'SELECT "Opens", "Clicks"',
+        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('CASE WHEN placement_id IS NOT NULL THEN clicks END', 'Clicks')}`,
+        'FROM publisher_events',
+        `${DAYS} AND ${inContainers}`,
+        ') AS report',
+      ],
+    ],
+    [
+      'no opens, filtered by placement: its own records alone',
+      publisherReport,
+      'Clicks',
+      BY_PLACEMENT,
+      [
+        'SELECT "Clicks"',
+        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
+        'FROM publisher_events',
+        `${DAYS} AND placement_id IN (?, ?)`,
+        ') AS report',
+      ],
+    ],
+    [
+      'opens filtered by another dimension: no look-up of containers',
+      publisherReport,
+      'Opens,Clicks',
+      { 'filter[ContainerId]': ['1'] },
+      [
+        'SELECT "Opens", "Clicks"',
+        `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('clicks', 'Clicks')}`,
+        'FROM publisher_events',
+        `${DAYS} AND container_id IN (?)`,
+        ') AS report',
+      ],
+    ],
+    [
+      'the advertiser report filtered by placement: no look-up of containers',
+      advertiserReport,
+      'Clicks',
+      BY_PLACEMENT,
+      [
+        'SELECT "Clicks"',
+        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
+        'FROM advertiser_events',
+        `${DAYS} AND placement_id IN (?, ?)`,
+        ') AS report',
+      ],
+    ],
+    [
+      'filtered by days, in whatever order: those partitions, and event_time is not read',
+      publisherReport,
+      'Clicks',
+      { 'filter[Day]': ['2026-01-06T00:00:00Z', '2026-01-05T00:00:00Z'] },
+      [
+        'SELECT "Clicks"',
+        `FROM (SELECT ${sum('clicks', 'Clicks')}`,
+        'FROM publisher_events',
+        `${DAYS} AND day IN ('2026-01-05', '2026-01-06')`,
+        ') AS report',
+      ],
+    ],
+  ])('%s', (_, report, fields, filters, lines) => {
+    expect(compile(report, fields, filters)).toBe(lines.join('\n'));
+  });
+});
+
+describe('quoteName', () => {
+  it('doubles a quote within a name', () => {
+    expect(quoteName('a"b')).toBe('"a""b"');
+  });
+});
+
+describe('patternOf', () => {
+  it('has a digit for each letter of the form but T and Z', () => {
+    expect(patternOf(UTC_TIME_FORM)).toBe('^\\d\\d\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$');
+  });
+});
