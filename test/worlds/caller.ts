@@ -40,7 +40,10 @@ export interface CallerListeners {
 export type Ending = 'has its report' | 'was refused' | 'went away' | 'gave up';
 
 /** A caller that meets as many answers as this without its report is caught in a circle. */
-const MOST_REQUESTS = 400;
+const MOST_REQUESTS = 60;
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
 
 export const reportUrl = (days: readonly string[]): string => {
   const end = new Date(Date.parse(days.at(-1) as string) + 86_400_000).toISOString().slice(0, 10);
@@ -64,6 +67,7 @@ export async function pull(
   const began = time.now();
   const leavesAt = began + (plan.leavesAfterMs ?? Number.POSITIVE_INFINITY);
   const first = reportUrl(plan.days);
+  let pauseMs = FIRST_PAUSE_MS / 2;
   let url = first;
   let hop = 0;
   let current: Pull = { caller: plan, startedAt: began };
@@ -102,7 +106,9 @@ export async function pull(
       continue;
     }
     if (status < 500) return 'was refused';
-    await time.delay(retryAfter === undefined ? 2_000 : Number(retryAfter) * 1_000);
+    // As curl's --retry does without a Retry-After: a second, then twice as long each time.
+    if (retryAfter === undefined) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    await time.delay(retryAfter === undefined ? pauseMs : Number(retryAfter) * 1_000);
     url = first;
     hop = 0;
   }
