@@ -26,7 +26,7 @@ export interface LakeFile {
   readonly lastModified: number;
   /** Of its content: equal files have equal numbers. -1: it holds no records. */
   readonly content: number;
-  /** Whether its writer removes it again, and puts no marker. */
+  /** Whether its writer removes it again. */
   readonly isPassing: boolean;
 }
 
@@ -91,6 +91,17 @@ export function modelledLake(world: World): ModelledLake {
     filesOf: (day) => recordsOf(now(), day),
   };
 }
+
+/** Whether a day's marker came or went inside a time. */
+export const isMarkerMoved = (
+  states: readonly LakeState[],
+  day: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean => {
+  const key = dayFolder(day) + MARKER;
+  const seen = new Set(statesDuring(states, { from, to }).map(({ files }) => files.get(key)));
+  return seen.size > 1;
+};
 
 /** The files of a day that Athena reads: not the hidden ones. */
 export const recordsOf = ({ files }: LakeState, day: string): LakeFile[] =>

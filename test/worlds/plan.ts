@@ -101,7 +101,10 @@ function when(draw: Dice): number {
   return between(draw, 0.5 * DAY, 8.5 * DAY);
 }
 
-/** Makes the plan of a world. */
+const SKEW = 'clocks differ';
+const WRONG_CLOCK = 'a clock is hours off';
+
+/** Makes the plan of a world, without some of it: actors, or the differences of clocks. */
 export function planOf(seed: number, without: ReadonlySet<string> = new Set()): Plan {
   const draw = namedDice(seed, 'plan');
   const isCalm = chance(draw, 0.15);
@@ -141,12 +144,14 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
+  const skewMs = pick(draw, [0, 500, 3_000]);
   const clocks: Plan['clocks'] = {
-    skewMs: pick(draw, [0, 500, 3_000]),
+    skewMs: without.has(SKEW) ? 0 : skewMs,
     wrong: chance(draw, 0.08)
       ? { machine: pick(draw, wrongMachines), skewMs: (chance(draw, 0.5) ? 1 : -1) * between(draw, 1, 5) * HOUR }
       : undefined,
   };
+  if (without.has(WRONG_CLOCK)) Object.assign(clocks, { wrong: undefined });
   const window = (draw: Dice): readonly string[] => {
     const first = chance(draw, 0.7) ? 0 : whole(draw, 0, days.length - 1);
     return days.slice(first, chance(draw, 0.7) ? days.length : whole(draw, first + 1, days.length));
@@ -192,6 +197,13 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     })),
   };
 }
+
+/** What can be left out of a plan. */
+export const partsOf = ({ callers, writers, operator, clocks }: Plan): string[] => [
+  ...[...callers, ...writers, ...operator].map(({ id }) => `actor ${id}`),
+  ...(clocks.skewMs > 0 ? [SKEW] : []),
+  ...(clocks.wrong ? [WRONG_CLOCK] : []),
+];
 
 /** When the last planned thing has been done. */
 export const lastPlannedMs = ({ callers, writers, operator }: Plan): number =>

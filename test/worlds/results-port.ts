@@ -4,6 +4,7 @@ import type { ResultsBucket, StoredDocument } from '../../lib/delivery/results.t
 import { type Invocation, running } from './invocation.ts';
 import { LARGE_BYTES } from './modelled-athena.ts';
 import type { ModelledS3, StoredObject } from './modelled-s3.ts';
+import { namedDice } from './random.ts';
 import { type PortOperation, portCall, statusError } from './port-call.ts';
 import type { ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
@@ -85,7 +86,7 @@ export function resultsPort(
     call('S3 GetObject', until, (signal) =>
       portCall(world, readOf('GetObject', key), signal, (by) => {
         const found = s3.get(key);
-        return found && { bytes: found.bytes, content: contentOf(world, found, `${by.id}/${by.calls}`) };
+        return found && { bytes: found.bytes, content: contentOf(world, found, by) };
       }),
     );
 
@@ -173,12 +174,13 @@ export function resultsPort(
   return port;
 }
 
-function contentOf(world: World, { content }: StoredObject, id: string): Readable {
+function contentOf(world: World, { content }: StoredObject, by: Invocation): Readable {
+  const id = `${by.id}/${by.calls}`;
   // A copy: whoever reads it writes over it.
   const copy = Buffer.from(content);
-  const { plan } = world;
-  const breaks = plan.faults.rate > 0 && (copy.length * 31 + id.length * 17) % 53 === 0;
+  const breaks = namedDice(world.seed, `reading ${id}`)() < 3 * world.plan.faults.rate;
   if (!breaks || !world.troubles.happens('reading breaks', id)) return Readable.from([copy]);
+  by.faults.push({ kind: 'reading breaks', operation: 'S3 GetObject' });
   return Readable.from(
     (async function* () {
       yield copy.subarray(0, 5);

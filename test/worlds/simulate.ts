@@ -14,7 +14,7 @@ import { modelledLambda } from './modelled-lambda.ts';
 import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
-import { BEGINNING, type CallerPlan, lastPlannedMs, type Plan, planOf } from './plan.ts';
+import { BEGINNING, type CallerPlan, lastPlannedMs, partsOf, type Plan, planOf } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
 import type { ServiceCode } from './service-code.ts';
@@ -25,7 +25,7 @@ import { write } from './writer.ts';
 
 export interface Simulated {
   readonly violations: readonly Violation[];
-  /** Ids of the troubles that happened, and of the actors that were there: each can be left out. */
+  /** What was in the plan and what went wrong: each can be left out. */
   readonly happened: readonly string[];
   readonly counts: ReadonlyMap<string, number>;
   readonly history: readonly string[];
@@ -116,8 +116,7 @@ export async function simulate(
   if (failure !== undefined) throw failure;
   if (!isDone) world.violate('never-ends', 'somebody waits for ever');
   counting.finish();
-  const actors = [...plan.callers, ...plan.writers, ...plan.operator].map(({ id }) => `actor ${id}`);
-  return { violations, happened: [...actors, ...world.troubles.happened], counts, history };
+  return { violations, happened: [...partsOf(plan), ...world.troubles.happened], counts, history };
 }
 
 /** When faults have ended and writers rest, every report reaches a patient client. */

@@ -52,7 +52,7 @@ export async function write(world: World, lake: ModelledLake, plan: WriterPlan):
     case 'adds and removes a file':
       return whileOpen(async () => {
         const name = `${id}-passing.parquet`;
-        lake.put(day, name, { isPassing: !marks });
+        lake.put(day, name, { isPassing: true });
         await time.delay(stepMs * 2);
         lake.remove(dayFolder(day) + name);
       });

@@ -38,7 +38,7 @@ export function checkDownload(
   if (version !== undefined) {
     const state = lake.states.find((each) => versionOf(each, days) === version);
     if (!state) world.violate('no-such-version', `${request.id}: the lake never had ${version}`);
-    else if (!equal(numbersOf(state), query.clicks) && !isNamedHole(query))
+    else if (!equal(numbersOf(state), query.clicks) && !isNamedHole({ lake }, query))
       world.violate('version-with-other-numbers', `${request.id} got query ${query.id} as ${version}`);
   }
   const status = answer.headers['Cache-Status'] ?? '';
@@ -50,7 +50,7 @@ export function checkDownload(
     (state) =>
       (version === undefined || versionOf(state, days) === version) && equal(numbersOf(state), query.clicks as never),
   );
-  if (isOfOne || isNamedHole(query)) return;
+  if (isOfOne || isNamedHole({ lake }, query)) return;
   // Without a version, a young report may be given again though the data changed under its query.
   if (version === undefined && listingMs > 0) return world.count('a young report of no one version is given again');
   world.violate('stale-hit', `${request.id} got query ${query.id}, of data that were no more`);

@@ -1,6 +1,6 @@
 /** A file under `reports/` is written once, holds its execution's result, and the version that it is said to be of. */
-import { reportCsv } from '../modelled-athena.ts';
-import { type Clicks, clicksIn, versionOf } from '../modelled-lake.ts';
+import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
+import { type Clicks, clicksIn, isMarkerMoved, versionOf } from '../modelled-lake.ts';
 import type { FileWrite } from '../results-port.ts';
 import type { Parts } from './parts.ts';
 
@@ -26,13 +26,19 @@ export function checkFile({ world, athena, lake }: Parts, { key, text, metadata,
   const isRight =
     state && equal(query.clicks, clicksIn(state, query.asked.days, query.companies));
   if (isRight) return;
-  if (isNamedHole(query)) return world.count('named hole: a file came and went unmarked');
+  if (isNamedHole({ lake }, query)) return world.count('named hole: a file came and went unmarked');
   world.violate('version-with-other-numbers', `${key} is of query ${query.id}, which read other files`);
 }
 
-/** Files that came and went inside the query, without markers: the hole that docs/decisions/0017 names. */
-export const isNamedHole = ({ read }: { readonly read: readonly { readonly isPassing: boolean }[] }): boolean =>
-  read.some(({ isPassing }) => isPassing);
+/** Files that came and went inside the query, while no marker did: the hole that docs/decisions/0017 names. */
+export const isNamedHole = (
+  { lake }: Pick<Parts, 'lake'>,
+  { read, submittedAt, endedAt = submittedAt }: EngineQuery,
+): boolean =>
+  read.some(
+    ({ isPassing, day }) =>
+      isPassing && !isMarkerMoved(lake.states, day, { from: submittedAt, to: endedAt }),
+  );
 
 export const equal = (one: Clicks, other: Clicks): boolean =>
   one.size === other.size && [...one].every(([day, clicks]) => other.get(day) === clicks);
