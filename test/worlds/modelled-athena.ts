@@ -34,6 +34,8 @@ export interface EngineQuery {
   location?: string;
   /** What it read. */
   readonly read: LakeFile[];
+  /** The file that was gone when it was to be read. */
+  missed?: LakeFile;
   clicks?: Clicks;
   /** Whether its result is not in the engine's CSV. */
   isJunk?: boolean;
@@ -133,6 +135,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
           const found = lake.now().files.get(file.key);
           if (found) return void query.read.push(found);
           busy -= 1;
+          query.missed = file;
           fail(query, {
             cause: 'file vanished',
             reason: 'HIVE_CURSOR_ERROR: failed to read a file of the lake',

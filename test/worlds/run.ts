@@ -23,6 +23,8 @@ const { values } = parseArgs({
     root: { type: 'string', default: process.cwd() },
     /** How many kinds of failures to make smaller and to tell. */
     shrink: { type: 'string', default: '3' },
+    /** And how many of each kind; of more than one, only what they need is told. */
+    each: { type: 'string', default: '1' },
   },
 });
 
@@ -74,19 +76,22 @@ async function runMany(): Promise<void> {
   for (const what of missing) print(`NEVER  ${what}`);
 
   const told = [...seeds].filter(([kind]) => !kind.startsWith('the harness')).slice(0, whole(values.shrink, 'shrink'));
+  const each = whole(values.each, 'each');
   const small = await Promise.all(
-    told.map(([kind, failed]) => workers.run<Shrunk>({ seed: failed[0] as number, kind })),
+    told.flatMap(([kind, failed]) =>
+      failed.slice(0, each).map((seed) => workers.run<Shrunk>({ seed, kind })),
+    ),
   );
-  for (const each of small) tellSmall(each);
+  for (const failure of small) tellSmall(failure, each === 1);
   if (seeds.size === 0) print(`${worlds} worlds from seed ${from}: every rule held`);
   process.exitCode = seeds.size > 0 || missing.length > 0 ? 1 : 0;
   await workers.end();
 }
 
-function tellSmall({ seed, kind, without, needs, history }: Shrunk): void {
+function tellSmall({ seed, kind, without, needs, history }: Shrunk, isWhole: boolean): void {
   print(`\n${kind}: world ${seed} in short. It needs:`);
   for (const need of needs) print(`  ${need}`);
-  for (const line of history) print(line);
+  for (const line of isWhole ? history : history.slice(-1)) print(line);
   print(`again: node test/worlds/run.ts --seed ${seed} --without '${without.join(';')}'`);
 }
 

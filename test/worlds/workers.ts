@@ -19,7 +19,10 @@ export async function startWorkers(count: number, root: string): Promise<Workers
   };
   const all = await Promise.all(
     Array.from({ length: count }, async () => {
-      const worker = new Worker(join(import.meta.dirname, 'worker.ts'), { workerData: root });
+      const worker = new Worker(join(import.meta.dirname, 'worker.ts'), {
+        workerData: root,
+        resourceLimits: { maxYoungGenerationSizeMb: 64 },
+      });
       await answerOf(worker);
       return worker;
     }),

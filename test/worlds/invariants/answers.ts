@@ -3,7 +3,7 @@ import type { AnsweredRequest } from '../caller.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import { TIME_LIMIT } from '../modelled-lambda.ts';
 import { openedBy } from '../modelled-register.ts';
-import { executionOf } from './files.ts';
+import { executionOf, isNamedHole } from './files.ts';
 import type { Parts } from './parts.ts';
 
 /** Some 8 seconds, a cold start, and the last calls. */
@@ -91,7 +91,7 @@ function checkMissing(
 const isEmptySoon = (states: Parts['lake']['states'], from: number): boolean =>
   statesDuring(states, { from, to: from + 1_500 }).some(({ files }) => files.size === 0);
 
-function checkFailure({ athena, world }: Parts, { answer, pull }: AnsweredRequest, fail: Fail): void {
+function checkFailure({ athena, world, lake }: Parts, { answer, pull }: AnsweredRequest, fail: Fail): void {
   const { line = {} } = answer.invocation;
   const error = line['error'];
   const name = errorName(error);
@@ -100,6 +100,8 @@ function checkFailure({ athena, world }: Parts, { answer, pull }: AnsweredReques
   switch (name) {
     case 'QueryFailed':
       if (query?.cause === 'engine') return;
+      if (query?.cause === 'file vanished' && isNamedHole({ lake }, query))
+        return world.count('named hole: a query failed by a file that came and went unmarked');
       return fail(query?.cause === 'stopped' ? 'stopped-query-is-500' : 'changed-data-is-500', query?.cause);
     case 'NotEngineCsv':
       return query?.isJunk ? undefined : fail('failed-without-cause', message);

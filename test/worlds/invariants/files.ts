@@ -33,9 +33,9 @@ export function checkFile({ world, athena, lake }: Parts, { key, text, metadata,
 /** Files that came and went inside the query, while no marker did: the hole that docs/decisions/0017 names. */
 export const isNamedHole = (
   { lake }: Pick<Parts, 'lake'>,
-  { read, submittedAt, endedAt = submittedAt }: EngineQuery,
+  { read, missed, submittedAt, endedAt = submittedAt }: EngineQuery,
 ): boolean =>
-  read.some(
+  [...read, ...(missed ? [missed] : [])].some(
     ({ isPassing, day }) =>
       isPassing && !isMarkerMoved(lake.states, day, { from: submittedAt, to: endedAt }),
   );
