@@ -50,8 +50,7 @@ export interface ModelledAthena {
   readonly queries: ReadonlyMap<string, EngineQuery>;
   /** The effects of the calls. */
   start(query: CompiledQuery, token: string, by: Invocation): string;
-  /** @param by who asks */
-  get(id: string, by: Invocation): unknown;
+  get(id: string): unknown;
   stop(id: string): void;
   readonly active: () => readonly EngineQuery[];
   readonly onStart: ((query: EngineQuery) => void)[];
@@ -241,7 +240,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       );
       return query.id;
     },
-    get(id, by) {
+    get(id) {
       const query = queries.get(id);
       const now = time.now();
       if (!query || (query.forgottenAt !== undefined && query.forgottenAt <= now)) {
@@ -252,7 +251,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       const observedAt = seconds(now);
       if (query.shownAt === undefined || query.shownAt > now)
         return { state: 'under-way', id, submittedAt, observedAt, isQueued: query.state === 'QUEUED' };
-      query.toldEndTo.push(by);
       const figures = {
         id,
         submittedAt,

@@ -27,7 +27,7 @@ export interface ModelledS3 {
   /** Called after an object was made. */
   readonly onCreated: ((key: string, object: StoredObject) => void)[];
   /** When writes to a key began, so that two at one time may meet. */
-  readonly writing: Map<string, readonly { readonly at: number }[]>;
+  readonly writing: Map<string, readonly { readonly at: number; readonly isOver: boolean }[]>;
 }
 
 const DAY_MS = 86_400_000;

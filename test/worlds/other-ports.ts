@@ -2,6 +2,7 @@ import { NoSuchKey, type S3Client } from '@aws-sdk/client-s3';
 import type { QueryService } from '../../lib/delivery/execution.ts';
 import type { Lake, LakeListing } from '../../lib/delivery/lake.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
+import { running } from './invocation.ts';
 import type { ModelledAthena } from './modelled-athena.ts';
 import { dayFolder, type ModelledLake, TABLE_FOLDER } from './modelled-lake.ts';
 import type { ModelledRegister } from './modelled-register.ts';
@@ -29,15 +30,19 @@ export const queriesPort = (
         athena.start(query, token, by),
       ),
     ),
-  get: (id) =>
-    call('Athena GetQueryExecution', until, (signal) =>
+  async get(id) {
+    const told = await call('Athena GetQueryExecution', until, (signal) =>
       portCall(
         world,
         athenaCall('GetQueryExecution', id),
         signal,
-        (by) => athena.get(id, by) as Awaited<ReturnType<QueryService['get']>>,
+        () => athena.get(id) as Awaited<ReturnType<QueryService['get']>>,
       ),
-    ),
+    );
+    const by = running.getStore();
+    if (by && 'completedAt' in told) athena.queries.get(id)?.toldEndTo.push(by);
+    return told;
+  },
   stop: (id) =>
     call('Athena StopQueryExecution', stopUntil, (signal) =>
       portCall(world, athenaCall('StopQueryExecution', id), signal, () => athena.stop(id)),

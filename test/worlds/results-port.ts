@@ -52,17 +52,19 @@ export function resultsPort(
 
   const writing = (operation: PortOperation, signal: AbortSignal, write: () => StoredDocument | undefined) => {
     const { key } = operation;
-    const mine = { at: world.time.now() };
+    const mine = { at: world.time.now(), isOver: false };
     const recent = (s3.writing.get(key) ?? []).filter(({ at }) => at > mine.at - MEETING_MS);
     s3.writing.set(key, [...recent, mine]);
     return portCall(world, operation, signal, (by) => {
       const meets = (s3.writing.get(key) ?? []).some(
-        (other) => other !== mine && other.at > world.time.now() - MEETING_MS,
+        (other) => other !== mine && !other.isOver && other.at > world.time.now() - MEETING_MS,
       );
       // S3 may refuse one of two conditional writes at one time, whatever the key holds.
       if (meets && world.troubles.happens('conditional writes meet', `${by.id}/${by.calls}`))
         throw statusError('ConditionalRequestConflict', 409);
       return write();
+    }).finally(() => {
+      mine.isOver = true;
     });
   };
 

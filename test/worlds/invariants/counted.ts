@@ -29,8 +29,8 @@ export function countingRule({ world, athena }: Parts) {
         else if (toldEndTo.length === 0) world.count('apart: not counted, nobody came back');
         else
           world.violate(
-            'not-counted',
-            `${query.id} (${query.state} ${query.cause ?? ''}), though ${toldEndTo.map(({ id }) => id)} saw its end`,
+            `not-counted: ${query.isJunk ? 'junk' : (query.cause ?? 'succeeded')}`,
+            `${query.id}, though ${toldEndTo.map(({ id }) => id)} saw its end`,
           );
       }
     },
