@@ -53,6 +53,8 @@ export const reportUrl = (days: readonly string[]): string => {
   );
 };
 
+const downloadUrl = (ticket: string): string => `/reporting/downloads/${ticket}/1`;
+
 /** Pulls a report as `curl -L --retry` does: follows redirects, and begins again when a 5xx says when. */
 export async function pull(
   world: World,
@@ -68,8 +70,8 @@ export async function pull(
   const leavesAt = began + (plan.leavesAfterMs ?? Number.POSITIVE_INFINITY);
   const first = reportUrl(plan.days);
   let pauseMs = FIRST_PAUSE_MS / 2;
-  let url = first;
-  let hop = 0;
+  let url = plan.ticket === undefined ? first : downloadUrl(plan.ticket);
+  let hop = plan.ticket === undefined ? 0 : 1;
   let current: Pull = { caller: plan, startedAt: began };
   for (let count = 0; count < MOST_REQUESTS; count++) {
     if (time.now() - began > untilMs) return 'gave up';

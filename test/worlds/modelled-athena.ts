@@ -52,6 +52,13 @@ export interface ModelledAthena {
   start(query: CompiledQuery, token: string, by: Invocation): string;
   get(id: string): unknown;
   stop(id: string): void;
+  /** A query from before the world began. */
+  plant(
+    query: CompiledQuery,
+    token: string,
+    by: Invocation,
+    how: { readonly agoMs: number; readonly ends: 'SUCCEEDED' | 'FAILED' | 'scan limit' | 'large' | undefined },
+  ): EngineQuery;
   readonly active: () => readonly EngineQuery[];
   readonly onStart: ((query: EngineQuery) => void)[];
 }
@@ -192,6 +199,46 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     ended(query, 'SUCCEEDED');
   }
 
+  function submit(
+    compiled: CompiledQuery,
+    token: string,
+    startedBy: Invocation,
+    submittedAt = time.now(),
+  ): EngineQuery {
+    const asked = readQuery(compiled);
+    const number = queries.size + 1;
+    const query: EngineQuery = {
+      id: `q${number}`,
+      number,
+      token,
+      asked,
+      companies: asked.companies ? maskOf(asked.companies) : EVERY_COMPANY_MASK,
+      startedBy,
+      submittedAt,
+      bytesScanned: number * 1_000_003,
+      state: 'QUEUED',
+      read: [],
+      toldEndTo: [],
+    };
+    const text = JSON.stringify([compiled.sql, compiled.parameters]);
+    queries.set(query.id, query);
+    byToken.set(token, { query, text, until: time.now() + engine.tokensKeptMs });
+    const draw = namedDice(seed, `engine ${query.id}`);
+    draws.set(query, draw);
+    tell(query, `started for days ${asked.days.join()} companies ${asked.companies ?? 'all'}`);
+    for (const act of onStart) act(query);
+    time.after(
+      between(draw, ...engine.queueMs),
+      () => {
+        if (query.state !== 'QUEUED') return;
+        queue.push(query);
+        runNext();
+      },
+      true,
+    );
+    return query;
+  }
+
   return {
     queries,
     onStart,
@@ -208,37 +255,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         world.count('token gives the same execution');
         return known.query.id;
       }
-      const asked = readQuery(compiled);
-            const number = queries.size + 1;
-      const query: EngineQuery = {
-        id: `q${number}`,
-        number,
-        token,
-        asked,
-        companies: asked.companies ? maskOf(asked.companies) : EVERY_COMPANY_MASK,
-        startedBy,
-        submittedAt: time.now(),
-        bytesScanned: number * 1_000_003,
-        state: 'QUEUED',
-        read: [],
-        toldEndTo: [],
-      };
-      queries.set(query.id, query);
-      byToken.set(token, { query, text, until: time.now() + engine.tokensKeptMs });
-      const draw = namedDice(seed, `engine ${query.id}`);
-      draws.set(query, draw);
-      tell(query, `started for days ${asked.days.join()} companies ${asked.companies ?? 'all'}`);
-      for (const act of onStart) act(query);
-      time.after(
-        between(draw, ...engine.queueMs),
-        () => {
-          if (query.state !== 'QUEUED') return;
-          queue.push(query);
-          runNext();
-        },
-        true,
-      );
-      return query.id;
+      return submit(compiled, token, startedBy).id;
     },
     get(id) {
       const query = queries.get(id);
@@ -267,6 +284,24 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         reason: `${query.state}: ${query.reason}`,
         isRetryable: query.isRetryable ?? false,
       };
+    },
+    plant(compiled, token, by, { agoMs, ends }) {
+      const query = submit(compiled, token, by, time.now() - agoMs);
+      if (!ends) return query;
+      Object.assign(query, {
+        state: ends === 'SUCCEEDED' || ends === 'large' ? 'SUCCEEDED' : 'FAILED',
+        endedAt: time.now() - agoMs / 2,
+        shownAt: time.now() - agoMs / 2,
+      });
+      if (ends === 'FAILED') Object.assign(query, { cause: 'engine', reason: 'GENERIC_INTERNAL_ERROR' });
+      if (ends === 'scan limit') Object.assign(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded' });
+      if (query.state !== 'SUCCEEDED') return query;
+      query.read.push(...query.asked.days.flatMap((day) => recordsOf(lake.now(), day)));
+      query.clicks = sumByDay(query.read, query.companies);
+      query.isLarge = ends === 'large';
+      query.location = `s3://results/athena/${query.id}.csv`;
+      s3.put(`athena/${query.id}.csv`, engineCsv(query.clicks), query.isLarge ? { bytes: LARGE_BYTES } : {});
+      return query;
     },
     stop(id) {
       const query = queries.get(id);

@@ -15,6 +15,8 @@ export interface CallerPlan {
   readonly admitsGzip: boolean;
   /** When it no longer follows; undefined: it stays until it has its report. */
   readonly leavesAfterMs?: number;
+  /** Where it begins: with a ticket of the release before. */
+  readonly ticket?: string;
   /** How long it keeps a link before it downloads. */
   readonly downloadsAfterMs: number;
 }
@@ -38,6 +40,25 @@ export interface WriterPlan {
   readonly atMs: number;
   /** Between its steps. */
   readonly stepMs: number;
+}
+
+/** What the release before may have left: `former-forms/<kind>.json`. */
+export const FORMER_KINDS = [
+  'answered',
+  'under-way',
+  'starting',
+  'waits-for-share',
+  'cut-off',
+  'failed',
+  'publication',
+] as const;
+export type FormerKind = (typeof FORMER_KINDS)[number];
+
+export interface FormerPlan {
+  readonly id: string;
+  readonly kind: FormerKind;
+  readonly partner: string;
+  readonly days: readonly string[];
 }
 
 export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'adds again'] as const;
@@ -82,6 +103,7 @@ export interface Plan {
   };
   readonly days: readonly string[];
   readonly filesADay: number;
+  readonly former: readonly FormerPlan[];
   readonly callers: readonly CallerPlan[];
   readonly writers: readonly WriterPlan[];
   readonly operator: readonly OperatorPlan[];
@@ -164,8 +186,17 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     Array.from({ length: count }, (_, index) => `${kind}${index}`)
       .filter((id) => !without.has(`actor ${id}`))
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
+  const former = actors<FormerPlan>('f', chance(draw, 0.15) ? 1 : 0, (draw, id) => {
+    const days = window(draw);
+    const isTooLarge = days.length >= settings.tooManyDays;
+    const isLarge = days.length >= settings.largeFromDays;
+    const usual = FORMER_KINDS.filter((kind) => kind !== 'cut-off' && kind !== 'publication');
+    const kind = pick<FormerKind>(draw, isTooLarge ? ['cut-off'] : isLarge ? ['publication', 'starting'] : usual);
+    return { id, kind, partner: 'p1', days };
+  });
   return {
     partners,
+    former,
     settings,
     engine,
     faults,
@@ -199,8 +230,8 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
 }
 
 /** What can be left out of a plan. */
-export const partsOf = ({ callers, writers, operator, clocks }: Plan): string[] => [
-  ...[...callers, ...writers, ...operator].map(({ id }) => `actor ${id}`),
+export const partsOf = ({ callers, writers, operator, former, clocks }: Plan): string[] => [
+  ...[...callers, ...writers, ...operator, ...former].map(({ id }) => `actor ${id}`),
   ...(clocks.skewMs > 0 ? [SKEW] : []),
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
 ];

@@ -43,7 +43,9 @@ let runners = NO_RUNNERS;
 let isTakenOver = false;
 
 const add = (ms: number, act: () => void, isSilent = false): Timer => {
-  const timer: Timer = { at: clock + Math.max(0, ms || 0), order: order++, act, isSilent, isOff: false };
+  // A process's clock knows whole milliseconds only.
+  const laterMs = runners === NO_RUNNERS ? ms : Math.round(ms);
+  const timer: Timer = { at: clock + Math.max(0, laterMs || 0), order: order++, act, isSilent, isOff: false };
   timers.add(timer);
   return timer;
 };
