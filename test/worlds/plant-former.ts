@@ -31,8 +31,10 @@ const sha256 = (facts: unknown): string => createHash('sha256').update(JSON.stri
 export const formerTicket = (id: string): string => `former-${id}`.padEnd(43, '0');
 
 /** Nobody of this release: a function of the one before, long gone. */
+export const FORMER = 'former';
+
 const formerFunction = (partner: string): Invocation => ({
-  id: 'former',
+  id: FORMER,
   functionName: 'former',
   partner,
   machine: { name: 'former', skewMs: 0 },

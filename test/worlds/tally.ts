@@ -10,6 +10,7 @@ export const EXPECTED: readonly string[] = [
   ...WRITER_KINDS.map((kind) => `writer ${kind}`),
   ...OPERATOR_KINDS.map((kind) => `operator ${kind}`),
   ...FORMER_KINDS.map((kind) => `former form: ${kind}`),
+  'former form: its report is given',
   'function dies before a call',
   'function dies after a call',
   'reading breaks',

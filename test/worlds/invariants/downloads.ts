@@ -3,6 +3,7 @@ import type { Download } from '../caller.ts';
 import { reportCsv } from '../modelled-athena.ts';
 import { clicksIn, type LakeState, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
+import { FORMER } from '../plant-former.ts';
 import { equal, executionOf, isNamedHole } from './files.ts';
 import type { Parts } from './parts.ts';
 
@@ -30,6 +31,7 @@ export function checkDownload(
       `${request.id} of ${partner} got the rows of company mask ${query.companies}`,
     );
 
+  if (query.startedBy.id === FORMER) world.count('former form: its report is given');
   const numbersOf = (state: LakeState) => clicksIn(state, days, query.companies);
   const version = answer.headers['Data-Version'];
   const { metadata } = stored;
