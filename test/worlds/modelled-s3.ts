@@ -48,11 +48,28 @@ export function modelledS3(world: World): ModelledS3 {
   const onCreated: ModelledS3['onCreated'] = [];
   const expiry = namedDice(seed, 'lifecycle');
   let writes = 0;
+  const expire = (key: string, stored: StoredObject, afterMs: number) =>
+    time.after(
+      afterMs,
+      () => {
+        if (objects.get(key) !== stored) return;
+        objects.delete(key);
+        world.count('lifecycle removes an object');
+        world.tell?.('lifecycle', `removes ${key}`);
+      },
+      true,
+    );
   return {
     objects,
     onCreated,
     writing: new Map(),
-    get: (key) => objects.get(key),
+    get(key) {
+      const found = objects.get(key);
+      // Old enough to be removed at any moment: the worst one is just after somebody has seen it.
+      if (found && time.now() - found.lastModified >= keptMs(key) && expiry() < 0.3)
+        expire(key, found, expiry() < 0.5 ? expiry() * 60 : expiry() * 300_000);
+      return found;
+    },
     put(key, given, { bytes, metadata = {}, encoding } = {}) {
       const content = typeof given === 'string' ? Buffer.from(given) : given;
       const stored: StoredObject = {
@@ -65,16 +82,7 @@ export function modelledS3(world: World): ModelledS3 {
         ...(encoding !== undefined && { encoding }),
       };
       objects.set(key, stored);
-      time.after(
-        keptMs(key) + LATE_MS * expiry(),
-        () => {
-          if (objects.get(key) !== stored) return;
-          objects.delete(key);
-          world.count('lifecycle removes an object');
-          world.tell?.('lifecycle', `removes ${key}`);
-        },
-        true,
-      );
+      expire(key, stored, keptMs(key) + LATE_MS * expiry());
       for (const tell of onCreated) tell(key, stored);
       return stored;
     },

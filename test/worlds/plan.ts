@@ -120,7 +120,7 @@ function when(draw: Dice): number {
   if (kind < 0.65) return between(draw, 0, 6 * SECOND);
   if (kind < 0.85) return between(draw, 0, 2 * MINUTE);
   if (kind < 0.95) return between(draw, 2 * MINUTE, 3 * HOUR);
-  return between(draw, 0.5 * DAY, 8.5 * DAY);
+  return chance(draw, 0.5) ? between(draw, 0.1 * DAY, 6 * DAY) : between(draw, 6 * DAY, 8.5 * DAY);
 }
 
 const SKEW = 'clocks differ';

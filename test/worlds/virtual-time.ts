@@ -6,8 +6,6 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { dice } from './random.ts';
 import { type Timer, timerHeap } from './timer-heap.ts';
 
-export { dice } from './random.ts';
-
 export interface VirtualTime {
   /** In milliseconds since 1970. */
   now(): number;
