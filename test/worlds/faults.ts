@@ -1,4 +1,5 @@
 import type { Invocation } from './invocation.ts';
+import { BEGINNING } from './plan.ts';
 import type { World } from './world.ts';
 
 /** What goes wrong with one call. */
@@ -40,6 +41,24 @@ const EFFECTIVE: readonly FaultKind[] = [
 /** The slowest call takes this much longer, in milliseconds: longer than one try may take. */
 const SLOWEST_MS = 6_000;
 
+const THROTTLED: Fault = {
+  kind: 'throttled',
+  takesEffect: false,
+  isFailure: true,
+  isUnanswered: false,
+  slowerMs: 0,
+};
+
+/** Whether the service that is called refuses everything at this time. */
+function isOut({ plan: { outages }, time, count }: World, operation: string): boolean {
+  const nowMs = time.now() - BEGINNING;
+  const isNow = outages.some(
+    ({ service, atMs, lastsMs }) => operation.startsWith(service) && nowMs >= atMs && nowMs < atMs + lastsMs,
+  );
+  if (isNow) count('refused in an outage');
+  return isNow;
+}
+
 /**
  * Whether a call goes wrong, and how.
  *
@@ -61,6 +80,7 @@ export function faultOf(
   },
 ): Fault | undefined {
   const { rate, only } = world.plan.faults;
+  if (isOut(world, operation)) return THROTTLED;
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;
   const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;

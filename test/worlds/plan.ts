@@ -30,6 +30,7 @@ export const WRITER_KINDS = [
   'adds and removes a file',
   'writes the same again',
   'leaves working files',
+  'rewrites for minutes',
 ] as const;
 export type WriterKind = (typeof WRITER_KINDS)[number];
 
@@ -62,6 +63,14 @@ export interface FormerPlan {
 }
 
 export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'adds again'] as const;
+
+export interface OutagePlan {
+  readonly id: string;
+  /** What its calls' names begin with. */
+  readonly service: 'S3' | 'Athena';
+  readonly atMs: number;
+  readonly lastsMs: number;
+}
 
 export interface OperatorPlan {
   readonly id: string;
@@ -96,6 +105,8 @@ export interface Plan {
     readonly elsewhere: number;
     readonly tokensKeptMs: number;
   };
+  /** Times in which a service refuses every call. */
+  readonly outages: readonly OutagePlan[];
   readonly faults: { readonly rate: number; readonly only: readonly FaultKind[] | undefined };
   readonly clocks: {
     readonly skewMs: number;
@@ -166,6 +177,9 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
+  const outageCount = !isCalm && chance(draw, 0.06) ? 1 : 0;
+  const isShort = engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
+  if (isShort) Object.assign(settings, { longestQueryMs: 5 * SECOND });
   const skewMs = pick(draw, [0, 500, 3_000]);
   const clocks: Plan['clocks'] = {
     skewMs: without.has(SKEW) ? 0 : skewMs,
@@ -212,6 +226,12 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       ...(chance(draw, 0.2) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
     })),
+    outages: actors('s', outageCount, (draw, id) => ({
+      id,
+      service: pick(draw, ['S3', 'S3', 'Athena']),
+      atMs: when(draw),
+      lastsMs: between(draw, 3, 45) * SECOND,
+    })),
     writers: actors('w', pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => ({
       id,
       kind: pick(draw, WRITER_KINDS),
@@ -230,12 +250,17 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
 }
 
 /** What can be left out of a plan. */
-export const partsOf = ({ callers, writers, operator, former, clocks }: Plan): string[] => [
-  ...[...callers, ...writers, ...operator, ...former].map(({ id }) => `actor ${id}`),
+export const partsOf = ({ callers, writers, operator, former, outages, clocks }: Plan): string[] => [
+  ...[...callers, ...writers, ...operator, ...former, ...outages].map(({ id }) => `actor ${id}`),
   ...(clocks.skewMs > 0 ? [SKEW] : []),
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
 ];
 
 /** When the last planned thing has been done. */
-export const lastPlannedMs = ({ callers, writers, operator }: Plan): number =>
-  Math.max(0, ...[...callers, ...writers, ...operator].map(({ atMs }) => atMs));
+export const lastPlannedMs = ({ callers, writers, operator, outages }: Plan): number =>
+  Math.max(0, ...[...callers, ...operator, ...outages].map(({ atMs }) => atMs), ...writers.map(endOf));
+
+/** The slowest writers take this many steps. */
+const MOST_STEPS = 40;
+const endOf = ({ atMs, kind, stepMs }: WriterPlan): number =>
+  atMs + (kind === 'rewrites for minutes' ? MOST_STEPS * stepMs : 0);

@@ -13,6 +13,7 @@ export const EXPECTED: readonly string[] = [
   'former form: its report is given',
   'function dies before a call',
   'function dies after a call',
+  'refused in an outage',
   'reading breaks',
   'conditional writes meet',
   'event comes late',

@@ -2,6 +2,9 @@ import { dayFolder, type ModelledLake, recordsOf } from './modelled-lake.ts';
 import type { WriterPlan } from './plan.ts';
 import type { World } from './world.ts';
 
+/** How often the writer that never rests writes a day anew. */
+const REWRITES = 36;
+
 /** One change of the lake by its writer, step by step, by the protocol of restatements where the lake's days are marked. */
 export async function write(world: World, lake: ModelledLake, plan: WriterPlan): Promise<void> {
   const { time } = world;
@@ -59,6 +62,13 @@ export async function write(world: World, lake: ModelledLake, plan: WriterPlan):
     case 'writes the same again':
       for (const { key, content } of recordsOf(lake.now(), day)) {
         lake.put(day, key.slice(dayFolder(day).length), { content });
+        await pause();
+      }
+      return;
+    case 'rewrites for minutes':
+      for (let round = 0; round < REWRITES; round++) {
+        for (const { key } of lake.filesOf(day)) lake.remove(key);
+        lake.put(day, `${id}-${round}.parquet`);
         await pause();
       }
       return;
