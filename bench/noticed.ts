@@ -6,7 +6,7 @@ import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
 import { modelledAthena } from './rush/modelled-athena.ts';
 import { modelledS3 } from './rush/modelled-s3.ts';
-import { takeOverTime, type VirtualTime } from './rush/virtual-time.ts';
+import { takeOverTime, type VirtualTime } from '../test/worlds/virtual-time.ts';
 import type { Section } from './section.ts';
 import { figure, percentile } from './statistics.ts';
 

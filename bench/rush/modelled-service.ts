@@ -15,7 +15,7 @@ import type { ModelledAthena } from './modelled-athena.ts';
 import type { ModelledLambda } from './modelled-lambda.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import type { Quotas } from './quotas.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 
 interface Answer {
   readonly status: number;

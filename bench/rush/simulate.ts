@@ -4,7 +4,7 @@ import { type ModelledLambda, modelledLambda } from './modelled-lambda.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { modelledService, type ServiceSettings } from './modelled-service.ts';
 import type { Quotas } from './quotas.ts';
-import { takeOverTime } from './virtual-time.ts';
+import { takeOverTime } from '../../test/worlds/virtual-time.ts';
 import type { PlannedReport } from './workload.ts';
 
 /** When the rush begins: 06:00 UTC. */

@@ -1,4 +1,4 @@
-import { dice } from './virtual-time.ts';
+import { dice } from '../../test/worlds/random.ts';
 
 /** One report that a partner's job pulls. */
 export interface PlannedReport {

@@ -1,0 +1,127 @@
+import { gunzipSync } from 'node:zlib';
+import type { Answer, Gateway } from './gateway.ts';
+import type { ModelledS3, StoredObject } from './modelled-s3.ts';
+import type { CallerPlan } from './plan.ts';
+import type { World } from './world.ts';
+
+/** One request for a report, from the first answer to the file, with all that its caller saw. */
+export interface Pull {
+  readonly caller: CallerPlan;
+  /** When its first request was sent. */
+  readonly startedAt: number;
+}
+
+/** One request of a pull, with its answer. */
+export interface AnsweredRequest {
+  readonly id: string;
+  /** 0 for the request for the report itself, n for the nth in the waiting room. */
+  readonly hop: number;
+  readonly startedAt: number;
+  readonly answeredAt: number;
+  readonly answer: Answer;
+  readonly pull: Pull;
+}
+
+/** A file that a caller has downloaded. */
+export interface Download {
+  readonly key: string;
+  readonly stored: StoredObject | undefined;
+  readonly text: string | undefined;
+  readonly request: AnsweredRequest;
+}
+
+/** Who listens to what callers see. */
+export interface CallerListeners {
+  readonly onAnswer: (request: AnsweredRequest) => void;
+  readonly onDownload: (download: Download) => void;
+}
+
+/** How a caller's wish ended. */
+export type Ending = 'has its report' | 'was refused' | 'went away' | 'gave up';
+
+/** A caller that meets as many answers as this without its report is caught in a circle. */
+const MOST_REQUESTS = 60;
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+export const reportUrl = (days: readonly string[]): string => {
+  const end = new Date(Date.parse(days.at(-1) as string) + 86_400_000).toISOString().slice(0, 10);
+  return (
+    `/reporting/publisherperformance?requestedFields=Day,Clicks&startInclusive=${days[0]}T00:00:00Z` +
+    `&endExclusive=${end}T00:00:00Z&api-version=1.0`
+  );
+};
+
+const downloadUrl = (ticket: string): string => `/reporting/downloads/${ticket}/1`;
+
+/** Pulls a report as `curl -L --retry` does: follows redirects, and begins again when a 5xx says when. */
+export async function pull(
+  world: World,
+  { gateway, s3 }: { readonly gateway: Gateway; readonly s3: ModelledS3 },
+  plan: CallerPlan,
+  { onAnswer, onDownload }: CallerListeners,
+  untilMs = Number.POSITIVE_INFINITY,
+): Promise<Ending> {
+  const { time } = world;
+  await time.delay(plan.atMs);
+  const { id, partner, admitsGzip } = plan;
+  const began = time.now();
+  const leavesAt = began + (plan.leavesAfterMs ?? Number.POSITIVE_INFINITY);
+  const first = reportUrl(plan.days);
+  let pauseMs = FIRST_PAUSE_MS / 2;
+  let url = plan.ticket === undefined ? first : downloadUrl(plan.ticket);
+  let hop = plan.ticket === undefined ? 0 : 1;
+  let current: Pull = { caller: plan, startedAt: began };
+  for (let count = 0; count < MOST_REQUESTS; count++) {
+    if (time.now() - began > untilMs) return 'gave up';
+    const requestId = `${id}.${count}`;
+    const startedAt = time.now();
+    if (hop === 0) current = { caller: plan, startedAt };
+    world.tell?.(requestId, `GET ${hop === 0 ? `${partner} ${plan.days.join()}` : `hop ${hop}`}${admitsGzip ? ' gzip' : ''}`);
+    const answer = await gateway.get(url, { id: requestId, partner, admitsGzip });
+    const { status, headers } = answer;
+    const location = headers['Location'];
+    const retryAfter = headers['Retry-After'];
+    world.tell?.(
+      requestId,
+      `is answered ${status} ${location ?? ''} ${headers['Cache-Status'] ?? ''} ${answer.died ?? ''} ${retryAfter ?? ''} ${status >= 400 ? answer.body : ''} (machine ${answer.invocation.machine.name})`,
+    );
+    const request: AnsweredRequest = {
+      id: requestId,
+      hop,
+      startedAt,
+      answeredAt: time.now(),
+      answer,
+      pull: current,
+    };
+    onAnswer(request);
+    if (time.now() > leavesAt) return 'went away';
+    if (status === 303 && location?.startsWith('https://results.example/')) {
+      await time.delay(plan.downloadsAfterMs);
+      onDownload({ ...downloaded(s3, new URL(location), time.now()), request });
+      return 'has its report';
+    }
+    if (status === 303 && location !== undefined) {
+      hop += 1;
+      url = location;
+      continue;
+    }
+    if (status < 500) return 'was refused';
+    // As curl's --retry does without a Retry-After: a second, then twice as long each time.
+    if (retryAfter === undefined) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    await time.delay(retryAfter === undefined ? pauseMs : Number(retryAfter) * 1_000);
+    url = first;
+    hop = 0;
+  }
+  return 'gave up';
+}
+
+function downloaded({ get }: ModelledS3, url: URL, now: number) {
+  const key = url.pathname.slice(1);
+  const stored = Number(url.searchParams.get('until')) >= now ? get(key) : undefined;
+  return { key, stored, text: stored && textOf(stored) };
+}
+
+const textOf = ({ content, encoding }: StoredObject): string =>
+  (encoding === 'gzip' ? gunzipSync(content) : content).toString();

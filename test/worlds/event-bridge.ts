@@ -1,0 +1,63 @@
+import type { ModelledLambda } from './modelled-lambda.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
+import { between, namedDice } from './random.ts';
+import type { ModelledService } from './service.ts';
+import type { World } from './world.ts';
+
+/** `infra/api/publication-trigger.ts` and `infra/api/timeouts.ts`. */
+const PUBLISH_LIMIT_MS = 900_000;
+const ABANDON_LIMIT_MS = 10_000;
+const PAUSES_MS = [60_000, 120_000];
+
+/** EventBridge hands new objects under `publications/` to the publishing function: once, seldom twice, seldom late. */
+export function eventBridge(
+  world: World,
+  s3: ModelledS3,
+  lambda: ModelledLambda,
+  service: ModelledService,
+): void {
+  const { time, seed, troubles } = world;
+
+  /** Lambda's own queue: it tries three times. Resolves to whether one of them succeeded. */
+  const invoke = async (
+    name: 'publish' | 'abandon',
+    id: string,
+    limitMs: number,
+    handle: Parameters<typeof lambda.invoke<void>>[3],
+  ): Promise<boolean> => {
+    for (let tried = 0; ; tried++) {
+      const { outcome } = await lambda.invoke<void>(name, `${id}.${tried}`, { limitMs }, handle);
+      world.count(`${name} ${outcome.state}`);
+      if (outcome.state === 'answered') return true;
+      const pauseMs = PAUSES_MS[tried];
+      if (pauseMs === undefined) return false;
+      await time.delay(pauseMs);
+    }
+  };
+
+  const deliver = async (key: string, id: string): Promise<void> => {
+    const event = { detail: { object: { key } } };
+    const isPublished = await invoke('publish', `publish:${id}`, PUBLISH_LIMIT_MS, (machine, context) =>
+      service.publish(event, machine, context),
+    );
+    if (isPublished) return;
+    await invoke('abandon', `abandon:${id}`, ABANDON_LIMIT_MS, (machine, context) =>
+      service.abandon(
+        { requestPayload: event, requestContext: { condition: 'RetriesExhausted' } },
+        machine,
+        context,
+      ),
+    );
+  };
+
+  s3.onCreated.push((key) => {
+    if (!key.startsWith('publications/')) return;
+    const name = key.slice('publications/'.length);
+    const draw = namedDice(seed, `event ${name}`);
+    const isLate = draw() < 0.15 && troubles.happens('event comes late', name);
+    const isTwice = draw() < 0.3 && troubles.happens('event comes twice', name);
+    const soon = () => between(draw, 100, 1_500);
+    time.after(isLate ? between(draw, 5_000, 120_000) : soon(), () => void deliver(key, name));
+    if (isTwice) time.after(between(draw, 100, 90_000), () => void deliver(key, `${name}:again`));
+  });
+}

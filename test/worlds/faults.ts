@@ -1,0 +1,95 @@
+import type { Invocation } from './invocation.ts';
+import { BEGINNING } from './plan.ts';
+import type { World } from './world.ts';
+
+/** What goes wrong with one call. */
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly takesEffect: boolean;
+  /** Whether the caller gets an error, at the call's end. */
+  readonly isFailure: boolean;
+  readonly isUnanswered: boolean;
+  readonly slowerMs: number;
+}
+
+/** Each by its share of all faults. */
+const KINDS = {
+  throttled: 4,
+  fails: 2,
+  'connection breaks before': 1,
+  'answer lost': 4,
+  slow: 3,
+  'never answered': 1,
+  'never answered, but done': 1,
+  'dies before a call': 1,
+  'dies after a call': 1,
+} as const;
+
+export type FaultKind = keyof typeof KINDS;
+export const FAULT_KINDS = Object.keys(KINDS) as FaultKind[];
+
+const ALL: readonly FaultKind[] = FAULT_KINDS.flatMap((kind) => Array<FaultKind>(KINDS[kind]).fill(kind));
+
+const FAILURES: readonly FaultKind[] = ['throttled', 'fails', 'connection breaks before', 'answer lost'];
+const EFFECTIVE: readonly FaultKind[] = [
+  'answer lost',
+  'slow',
+  'never answered, but done',
+  'dies after a call',
+];
+
+/** The slowest call takes this much longer, in milliseconds: longer than one try may take. */
+const SLOWEST_MS = 6_000;
+
+const THROTTLED: Fault = {
+  kind: 'throttled',
+  takesEffect: false,
+  isFailure: true,
+  isUnanswered: false,
+  slowerMs: 0,
+};
+
+/** Whether the service that is called refuses everything at this time. */
+function isOut({ plan: { outages }, time, count }: World, operation: string): boolean {
+  const nowMs = time.now() - BEGINNING;
+  const isNow = outages.some(
+    ({ service, atMs, lastsMs }) => operation.startsWith(service) && nowMs >= atMs && nowMs < atMs + lastsMs,
+  );
+  if (isNow) count('refused in an outage');
+  return isNow;
+}
+
+/**
+ * Whether a call goes wrong, and how.
+ *
+ * @param which of the faults, and `extra` how bad it is: from 0 to 1
+ */
+export function faultOf(
+  world: World,
+  invocation: Invocation,
+  {
+    index,
+    operation,
+    which,
+    extra,
+  }: {
+    readonly index: number;
+    readonly operation: string;
+    readonly which: number;
+    readonly extra: number;
+  },
+): Fault | undefined {
+  const { rate, only } = world.plan.faults;
+  if (isOut(world, operation)) return THROTTLED;
+  if (which >= rate) return undefined;
+  const kinds = only ?? ALL;
+  const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;
+  if (!world.troubles.happens(kind, `${invocation.id}/${index} ${operation}`)) return undefined;
+  return {
+    kind,
+    takesEffect: EFFECTIVE.includes(kind),
+    isFailure: FAILURES.includes(kind),
+    isUnanswered: kind.startsWith('never answered'),
+    slowerMs: kind === 'slow' ? SLOWEST_MS * extra : 0,
+  };
+}

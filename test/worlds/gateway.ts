@@ -1,0 +1,79 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { Invocation } from './invocation.ts';
+import type { ModelledLambda } from './modelled-lambda.ts';
+import { clientOf } from './modelled-register.ts';
+import type { ModelledService } from './service.ts';
+import type { World } from './world.ts';
+
+/** `infra/api/timeouts.ts`. */
+const FUNCTION_LIMIT_MS = 28_000;
+
+/** What API Gateway and the network add, in milliseconds. Assumed. */
+const GATEWAY_MS = 25;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** How the function went. */
+  readonly invocation: Invocation;
+  /** Why the function gave no answer of its own. */
+  readonly died?: string;
+  /** What its handler threw: no handler may. */
+  readonly threw?: unknown;
+}
+
+/** The gateway: paths to functions, and their answers. */
+export interface Gateway {
+  get(
+    url: string,
+    request: { readonly id: string; readonly partner: string; readonly admitsGzip: boolean },
+  ): Promise<Answer>;
+}
+
+export function gateway(world: World, lambda: ModelledLambda, service: ModelledService): Gateway {
+  return {
+    async get(url, { id, partner, admitsGzip }) {
+      await world.time.delay(GATEWAY_MS);
+      const { pathname, searchParams } = new URL(url, 'https://reports.example');
+      const [, , route = '', ticket = '', hop = ''] = pathname.split('/');
+      const isHop = route === 'downloads';
+      const event = {
+        httpMethod: 'GET',
+        path: pathname,
+        multiValueHeaders: {
+          Accept: ['text/csv'],
+          ...(!isHop && { Authorization: [`Bearer ${clientOf(partner)}`] }),
+          ...(admitsGzip && { 'Accept-Encoding': ['gzip'] }),
+        },
+        multiValueQueryStringParameters: Object.fromEntries(
+          [...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]),
+        ),
+        pathParameters: isHop ? { ticket, hop } : null,
+        requestContext: { requestId: id, path: pathname },
+      } as unknown as APIGatewayProxyEvent;
+      const { outcome, invocation } = await lambda.invoke<APIGatewayProxyResult>(
+        route,
+        id,
+        { limitMs: FUNCTION_LIMIT_MS, partner },
+        (machine, context) => service[isHop ? 'downloads' : 'report'](event, machine, context),
+      );
+      if (outcome.state !== 'answered')
+        // API Gateway makes an integration failure of it: `lib/answers/gateway-problems.ts`.
+        return {
+          status: 500,
+          headers: {},
+          body: '',
+          invocation,
+          ...(outcome.state === 'died' ? { died: outcome.why } : { threw: outcome.error }),
+        };
+      const { statusCode, headers, body } = outcome.value;
+      return {
+        status: statusCode,
+        headers: (headers ?? {}) as Record<string, string>,
+        body,
+        invocation,
+      };
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** A client never has more queries under way than it may, beyond what docs/decisions/0040 says. */
+import type { EngineQuery } from '../modelled-athena.ts';
+import type { Parts } from './parts.ts';
+
+export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => void {
+  const most = world.plan.settings.queriesPerPartner;
+  const { longestQueryMs } = world.plan.settings;
+  // A query that takes another one's place keeps that one's slot, for as long as the first one had it.
+  const hasOutlivedItsSlot = (query: EngineQuery): boolean =>
+    [query, ...athena.queries.values()].some(
+      (earlier) =>
+        (earlier === query || isPredecessor(earlier, query)) &&
+        (earlier.stopAskedAt !== undefined ||
+          world.time.now() - earlier.submittedAt >= longestQueryMs * 0.9),
+    );
+  return (started) => {
+    if (most === 0) return;
+    const client = clientOf(started);
+    const counted = athena.active().filter((query) => {
+      if (clientOf(query) !== client) return false;
+      if (hasOutlivedItsSlot(query)) return false;
+      // Its start was lost with its function, or with an answer: nobody could know of it.
+      return !query.startedBy.isDead && query.startedBy.faults.length === 0;
+    });
+    if (counted.length > most)
+      world.violate(
+        'too-many-under-way',
+        `${client} has ${counted.map(({ id }) => id).join(', ')} under way, and may have ${most}`,
+      );
+  };
+}
+
+/** The partner for whom a query was started. */
+const clientOf = ({ startedBy }: EngineQuery): string | undefined => startedBy.partner;
+
+const isPredecessor = (earlier: EngineQuery, query: EngineQuery): boolean =>
+  earlier.asked.days === query.asked.days &&
+  earlier.companies === query.companies &&
+  earlier.endedAt !== undefined &&
+  earlier.endedAt <= query.submittedAt &&
+  (earlier.state !== 'SUCCEEDED' || earlier.isJunk === true || earlier.forgottenAt !== undefined);

@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Dice } from './random.ts';
+import type { Runners } from './virtual-time.ts';
+
+/** An execution environment of a function: it has a clock and caches of its own, and serves one request at a time. */
+export interface Machine {
+  readonly name: string;
+  readonly skewMs: number;
+}
+
+/** A fault that hit a call of an invocation. */
+export interface SufferedFault {
+  readonly kind: string;
+  readonly operation: string;
+}
+
+/** One run of a function. */
+export interface Invocation {
+  /** Stable: it tells who asked, and the how-manieth request it is. */
+  readonly id: string;
+  readonly functionName: string;
+  /** For whom it runs; undefined for what no partner asked. */
+  readonly partner: string | undefined;
+  readonly machine: Machine;
+  readonly startedAt: number;
+  readonly skewMs: number;
+  /** The function's own random numbers. */
+  readonly random: Dice;
+  /** Those of the calls that it makes. */
+  readonly portDice: Dice;
+  isDead: boolean;
+  calls: number;
+  readonly faults: SufferedFault[];
+  /** Ends it here and now: nothing of it runs after this, `finally` included. */
+  readonly die: (why: string) => void;
+  /** What it logged of its request. */
+  line?: Readonly<Record<string, unknown>>;
+}
+
+/** The invocation whose code runs at the moment. */
+export const running = new AsyncLocalStorage<Invocation>();
+
+export const runners: Runners = {
+  current: () => running.getStore(),
+  bind: (act) => {
+    const invocation = running.getStore();
+    return invocation ? () => running.run(invocation, act) : act;
+  },
+};

@@ -1,0 +1,327 @@
+import type { CompiledQuery } from '../../lib/report/compile-query.ts';
+import type { Invocation } from './invocation.ts';
+import { type Clicks, EVERY_COMPANY_MASK, type LakeFile, maskOf, type ModelledLake, recordsOf, sumByDay } from './modelled-lake.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
+import { statusError } from './port-call.ts';
+import { between, type Dice, namedDice } from './random.ts';
+import { readQuery, type ReadQuery } from './read-query.ts';
+import type { World } from './world.ts';
+
+/** The one name of this state: the service renames it. */
+export const SCAN_LIMIT_STATE = 'scan-limit-exceeded';
+
+export type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
+
+/** A query as the engine runs it. Times are milliseconds since 1970. */
+export interface EngineQuery {
+  readonly id: string;
+  readonly number: number;
+  readonly token: string;
+  readonly asked: ReadQuery;
+  readonly companies: number;
+  readonly startedBy: Invocation;
+  readonly submittedAt: number;
+  /** Unique, so that metrics tell which query they count. */
+  readonly bytesScanned: number;
+  state: 'QUEUED' | 'RUNNING' | EndState;
+  runsSince?: number;
+  endedAt?: number;
+  shownAt?: number;
+  reason?: string;
+  isRetryable?: boolean;
+  /** Why it failed, for the rules. */
+  cause?: 'engine' | 'file vanished' | 'scan limit' | 'stopped';
+  location?: string;
+  /** What it read. */
+  readonly read: LakeFile[];
+  /** The file that was gone when it was to be read. */
+  missed?: LakeFile;
+  clicks?: Clicks;
+  /** Whether its result is not in the engine's CSV. */
+  isJunk?: boolean;
+  isLarge?: boolean;
+  stopAskedAt?: number;
+  forgottenAt?: number;
+  /** Who was told that it has ended. */
+  readonly toldEndTo: Invocation[];
+}
+
+export interface ModelledAthena {
+  readonly queries: ReadonlyMap<string, EngineQuery>;
+  /** The effects of the calls. */
+  start(query: CompiledQuery, token: string, by: Invocation): string;
+  get(id: string): unknown;
+  stop(id: string): void;
+  /** A query from before the world began. */
+  plant(
+    query: CompiledQuery,
+    token: string,
+    by: Invocation,
+    how: { readonly agoMs: number; readonly ends: 'SUCCEEDED' | 'FAILED' | 'scan limit' | 'large' | undefined },
+  ): EngineQuery;
+  readonly active: () => readonly EngineQuery[];
+  readonly onStart: ((query: EngineQuery) => void)[];
+}
+
+export const LARGE_BYTES = 17 * 1024 * 1024;
+
+/** Athena shows a query's end this much after its result is there, at the most. */
+const SHOWN_LATE_MS = 150;
+const STOPPED_LATE_MS = 2_000;
+
+const HEADER = '"Day","Clicks"\n';
+
+/** A result as Athena writes it, and the report that must be made of it. */
+export const engineCsv = (clicks: Clicks): string =>
+  HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z","${count}"\n`).join('');
+export const reportCsv = (clicks: Clicks): string =>
+  HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z",${count}\n`).join('');
+
+const seconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
+
+/** Athena by its protocol: queue, states, tokens, and reading of the lake file by file. */
+export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3): ModelledAthena {
+  const { time, plan, seed, troubles } = world;
+  const { engine } = plan;
+  const queries = new Map<string, EngineQuery>();
+  const byToken = new Map<string, { readonly query: EngineQuery; readonly text: string; readonly until: number }>();
+  const queue: EngineQuery[] = [];
+  const onStart: ModelledAthena['onStart'] = [];
+  let busy = 0;
+
+  const tell = ({ id }: EngineQuery, what: string) => world.tell?.('athena', `${id} ${what}`);
+  const runNext = () => {
+    while (busy < engine.slots) {
+      const next = queue.shift();
+      if (!next) return;
+      busy += 1;
+      run(next);
+    }
+  };
+  const draws = new Map<EngineQuery, Dice>();
+
+  function run(query: EngineQuery, isAgain = false): void {
+    const draw = draws.get(query) as Dice;
+    query.state = 'RUNNING';
+    query.runsSince = time.now();
+    tell(query, 'runs');
+    const goesBack = !isAgain && draw() < 0.5 && troubles.happens('query goes back to the queue', query.id);
+    if (goesBack) {
+      time.after(
+        between(draw, 200, 1_500),
+        () => {
+          busy -= 1;
+          if (query.state !== 'RUNNING') return runNext();
+          query.state = 'QUEUED';
+          tell(query, 'goes back to the queue');
+          time.after(between(draw, 500, 4_000), () => {
+            if (query.state !== 'QUEUED') return;
+            busy += 1;
+            run(query, true);
+          }, true);
+          runNext();
+        },
+        true,
+      );
+      return;
+    }
+    const hangs = draw() < engine.hangs && troubles.happens('query hangs', query.id);
+    const runMs = hangs ? plan.settings.longestQueryMs * 1.3 : between(draw, ...engine.runMs);
+    const over = () => {
+      if (query.state !== 'RUNNING') return;
+      busy -= 1;
+      end(query, draw);
+      runNext();
+    };
+    for (const file of query.asked.days.flatMap((day) => recordsOf(lake.now(), day)))
+      time.after(
+        runMs * (0.05 + 0.9 * draw()),
+        () => {
+          if (query.state !== 'RUNNING') return;
+          const found = lake.now().files.get(file.key);
+          if (found) return void query.read.push(found);
+          busy -= 1;
+          query.missed = file;
+          fail(query, {
+            cause: 'file vanished',
+            reason: 'HIVE_CURSOR_ERROR: failed to read a file of the lake',
+            isRetryable: false,
+          });
+          runNext();
+        },
+        true,
+      );
+    time.after(runMs, over, true);
+  }
+
+  function ended(query: EngineQuery, state: EndState): void {
+    query.state = state;
+    query.endedAt = time.now();
+    query.shownAt = time.now() + (draws.get(query) as Dice)() * SHOWN_LATE_MS;
+    const draw = draws.get(query) as Dice;
+    if (draw() < engine.forgets && troubles.happens('query is forgotten', query.id))
+      query.forgottenAt = time.now() + between(draw, 100, 30_000);
+    world.count(`query ${state.toLowerCase()}`);
+    tell(query, `${state} ${query.cause ?? ''}`);
+  }
+
+  function fail(
+    query: EngineQuery,
+    why: Required<Pick<EngineQuery, 'cause' | 'reason' | 'isRetryable'>>,
+  ): void {
+    Object.assign(query, why);
+    world.count(`query fails: ${why.cause}${why.cause === 'engine' && why.isRetryable ? ', retryable' : ''}`);
+    ended(query, 'FAILED');
+  }
+
+  function end(query: EngineQuery, draw: Dice): void {
+    const [fails, isRetryable, junk, elsewhere] = [draw(), draw(), draw(), draw()];
+    if (query.asked.days.length >= plan.settings.tooManyDays)
+      return fail(query, {
+        cause: 'scan limit',
+        reason: 'Bytes scanned limit was exceeded',
+        isRetryable: false,
+      });
+    if (fails < engine.fails && troubles.happens('query fails', query.id))
+      return fail(query, {
+        cause: 'engine',
+        reason: 'GENERIC_INTERNAL_ERROR',
+        isRetryable: isRetryable < 0.6,
+      });
+    query.clicks = sumByDay(query.read, query.companies);
+    query.isLarge = plan.settings.largeFromDays <= query.asked.days.length;
+    const isElsewhere = elsewhere < engine.elsewhere && troubles.happens('result lies elsewhere', query.id);
+    const key = isElsewhere ? `athena/reused/${query.id}.csv` : `athena/${query.id}.csv`;
+    query.location = `s3://results/${key}`;
+    query.isJunk = junk < engine.junk && troubles.happens('result is no CSV of the engine', query.id);
+    const text = query.isJunk ? 'Day,Clicks\n2026-01-01,7\n' : engineCsv(query.clicks);
+    s3.put(key, text, query.isLarge ? { bytes: LARGE_BYTES } : {});
+    ended(query, 'SUCCEEDED');
+  }
+
+  function submit(
+    compiled: CompiledQuery,
+    token: string,
+    startedBy: Invocation,
+    submittedAt = time.now(),
+  ): EngineQuery {
+    const asked = readQuery(compiled);
+    const number = queries.size + 1;
+    const query: EngineQuery = {
+      id: `q${number}`,
+      number,
+      token,
+      asked,
+      companies: asked.companies ? maskOf(asked.companies) : EVERY_COMPANY_MASK,
+      startedBy,
+      submittedAt,
+      bytesScanned: number * 1_000_003,
+      state: 'QUEUED',
+      read: [],
+      toldEndTo: [],
+    };
+    const text = JSON.stringify([compiled.sql, compiled.parameters]);
+    queries.set(query.id, query);
+    byToken.set(token, { query, text, until: time.now() + engine.tokensKeptMs });
+    const draw = namedDice(seed, `engine ${query.id}`);
+    draws.set(query, draw);
+    tell(query, `started for days ${asked.days.join()} companies ${asked.companies ?? 'all'}`);
+    for (const act of onStart) act(query);
+    time.after(
+      between(draw, ...engine.queueMs),
+      () => {
+        if (query.state !== 'QUEUED') return;
+        queue.push(query);
+        runNext();
+      },
+      true,
+    );
+    return query;
+  }
+
+  return {
+    queries,
+    onStart,
+    active: () => [...queries.values()].filter(({ state }) => state === 'QUEUED' || state === 'RUNNING'),
+    start(compiled, token, startedBy) {
+      const text = JSON.stringify([compiled.sql, compiled.parameters]);
+      if (!/^[\w-]{32,128}$/.test(token)) throw new Error(`no token: ${token}`);
+      const known = byToken.get(token);
+      if (known && known.until > time.now()) {
+        if (known.text !== text) {
+          world.violate('token-reused', `token of ${known.query.id} is used with another query`);
+          throw statusError('InvalidRequestException', 400);
+        }
+        world.count('token gives the same execution');
+        return known.query.id;
+      }
+      return submit(compiled, token, startedBy).id;
+    },
+    get(id) {
+      const query = queries.get(id);
+      const now = time.now();
+      if (!query || (query.forgottenAt !== undefined && query.forgottenAt <= now)) {
+        world.count('execution forgotten');
+        return { state: 'forgotten', id };
+      }
+      const { submittedAt } = query;
+      const observedAt = seconds(now);
+      if (query.shownAt === undefined || query.shownAt > now)
+        return { state: 'under-way', id, submittedAt, observedAt, isQueued: query.state === 'QUEUED', bytesScanned: query.bytesScanned };
+      const figures = {
+        id,
+        submittedAt,
+        completedAt: query.endedAt as number,
+        observedAt,
+        bytesScanned: query.bytesScanned,
+        engineMs: query.runsSince === undefined ? 0 : (query.endedAt as number) - query.runsSince,
+      };
+      if (query.state === 'SUCCEEDED') return { state: 'succeeded', ...figures, location: query.location };
+      if (query.cause === 'scan limit') return { state: SCAN_LIMIT_STATE, ...figures };
+      return {
+        state: 'failed',
+        ...figures,
+        reason: `${query.state}: ${query.reason}`,
+        isRetryable: query.isRetryable ?? false,
+      };
+    },
+    plant(compiled, token, by, { agoMs, ends }) {
+      const query = submit(compiled, token, by, time.now() - agoMs);
+      if (!ends) return query;
+      Object.assign(query, {
+        state: ends === 'SUCCEEDED' || ends === 'large' ? 'SUCCEEDED' : 'FAILED',
+        endedAt: time.now() - agoMs / 2,
+        shownAt: time.now() - agoMs / 2,
+      });
+      if (ends === 'FAILED') Object.assign(query, { cause: 'engine', reason: 'GENERIC_INTERNAL_ERROR' });
+      if (ends === 'scan limit') Object.assign(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded' });
+      if (query.state !== 'SUCCEEDED') return query;
+      query.read.push(...query.asked.days.flatMap((day) => recordsOf(lake.now(), day)));
+      query.clicks = sumByDay(query.read, query.companies);
+      query.isLarge = ends === 'large';
+      query.location = `s3://results/athena/${query.id}.csv`;
+      s3.put(`athena/${query.id}.csv`, engineCsv(query.clicks), query.isLarge ? { bytes: LARGE_BYTES } : {});
+      return query;
+    },
+    stop(id) {
+      const query = queries.get(id);
+      if (!query || query.endedAt !== undefined || query.stopAskedAt !== undefined) return;
+      query.stopAskedAt = time.now();
+      world.count('query is stopped');
+      tell(query, 'is asked to stop');
+      time.after(
+        STOPPED_LATE_MS * (draws.get(query) as Dice)(),
+        () => {
+          if (query.endedAt !== undefined) return;
+          const isRunning = query.state === 'RUNNING';
+          Object.assign(query, { cause: 'stopped', reason: 'Query cancelled', isRetryable: false });
+          if (isRunning) busy -= 1;
+          else queue.splice(0, queue.length, ...queue.filter((each) => each !== query));
+          ended(query, 'CANCELLED');
+          runNext();
+        },
+        true,
+      );
+    },
+  };
+}

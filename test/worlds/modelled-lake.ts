@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import type { World } from './world.ts';
+
+/**
+ * Of each file version, a company has this many clicks in the one file of that version: a power of two of its own. So a
+ * sum of clicks tells which companies of which file versions were counted.
+ */
+export const COMPANIES = [1, 2, 3, 4] as const;
+const BITS = BigInt(COMPANIES.length);
+
+/** The clicks that some companies have in a file of this number. */
+export const clicksOf = (file: number, companies: number): bigint =>
+  BigInt(companies) << (BigInt(file) * BITS);
+
+/** The companies as bits: company 1 is 1, company 2 is 2, company 3 is 4. */
+export const maskOf = (companies: readonly number[]): number =>
+  companies.reduce((mask, company) => mask | (1 << (company - 1)), 0);
+
+export const EVERY_COMPANY_MASK = maskOf(COMPANIES);
+
+export interface LakeFile {
+  readonly key: string;
+  readonly day: string;
+  readonly etag: string;
+  readonly bytes: number;
+  readonly lastModified: number;
+  /** Of its content: equal files have equal numbers. -1: it holds no records. */
+  readonly content: number;
+  /** Whether its writer removes it again. */
+  readonly isPassing: boolean;
+}
+
+/** What the lake held from one moment to the next change. */
+export interface LakeState {
+  readonly from: number;
+  readonly files: ReadonlyMap<string, LakeFile>;
+}
+
+export const TABLE_FOLDER = 'publisher_events/';
+export const dayFolder = (day: string): string => `${TABLE_FOLDER}day=${day}/`;
+const MARKER = '_SUCCESS';
+
+export interface ModelledLake {
+  /** All that it has been, the latest last. */
+  readonly states: readonly LakeState[];
+  now(): LakeState;
+  /** Writes a file with content of its own, or with the content that it had. */
+  put(day: string, name: string, how?: { readonly content?: number; readonly isPassing?: boolean }): void;
+  remove(key: string): void;
+  mark(day: string): void;
+  unmark(day: string): void;
+  /** The keys of a day's files that hold records. */
+  filesOf(day: string): readonly LakeFile[];
+}
+
+export function modelledLake(world: World): ModelledLake {
+  const { time } = world;
+  const states: LakeState[] = [{ from: 0, files: new Map() }];
+  let contents = 0;
+  const now = () => states.at(-1) as LakeState;
+  const change = (act: (files: Map<string, LakeFile>) => void) => {
+    const files = new Map(now().files);
+    act(files);
+    states.push({ from: time.now(), files });
+  };
+  const file = (day: string, name: string, content: number, isPassing = false): LakeFile => ({
+    key: dayFolder(day) + name,
+    day,
+    etag: `"e${content}"`,
+    bytes: 1_000 + content,
+    lastModified: time.now(),
+    content,
+    isPassing,
+  });
+  const write = (written: LakeFile) => {
+    world.tell?.('lake', `has ${written.key} ${written.etag}`);
+    change((files) => files.set(written.key, written));
+  };
+  const remove = (key: string) => {
+    if (!now().files.has(key)) return;
+    world.tell?.('lake', `has no ${key}`);
+    change((files) => files.delete(key));
+  };
+  return {
+    states,
+    now,
+    put: (day, name, { content = contents++, isPassing } = {}) => write(file(day, name, content, isPassing)),
+    remove,
+    mark: (day) => write(file(day, MARKER, -1)),
+    unmark: (day) => remove(dayFolder(day) + MARKER),
+    filesOf: (day) => recordsOf(now(), day),
+  };
+}
+
+/** Whether a day's marker came or went inside a time. */
+export const isMarkerMoved = (
+  states: readonly LakeState[],
+  day: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean => {
+  const key = dayFolder(day) + MARKER;
+  const seen = new Set(statesDuring(states, { from, to }).map(({ files }) => files.get(key)));
+  return seen.size > 1;
+};
+
+/** The files of a day that Athena reads: not the hidden ones. */
+export const recordsOf = ({ files }: LakeState, day: string): LakeFile[] =>
+  [...files.values()].filter((each) => each.day === day && each.content >= 0 && !isHidden(each));
+
+const isHidden = ({ key, day }: LakeFile): boolean =>
+  key
+    .slice(dayFolder(day).length)
+    .split('/')
+    .some((name) => /^[_.]/.test(name));
+
+/** A report's clicks by day: the days without records are left out. */
+export type Clicks = ReadonlyMap<string, bigint>;
+
+/** What a report over one state of the lake must hold. */
+export const clicksIn = (state: LakeState, days: readonly string[], companies: number): Clicks =>
+  sumByDay(
+    days.flatMap((day) => recordsOf(state, day)),
+    companies,
+  );
+
+export function sumByDay(files: readonly LakeFile[], companies: number): Clicks {
+  const sums = new Map<string, bigint>();
+  for (const { day, content } of files)
+    sums.set(day, (sums.get(day) ?? 0n) + clicksOf(content, companies));
+  return new Map([...sums].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+const versions = new WeakMap<LakeState, Map<string, string>>();
+
+/** The data version of some days: docs/decisions/0017, made here once more and independently of the service's code. */
+export function versionOf(state: LakeState, days: readonly string[]): string {
+  const known = versions.get(state) ?? new Map<string, string>();
+  versions.set(state, known);
+  const name = days.join();
+  const found = known.get(name);
+  if (found) return found;
+  const made = digest(
+    [...days].sort().flatMap((day) => {
+      const files = recordsOf(state, day).sort((one, other) => (one.key < other.key ? -1 : 1));
+      return files.length > 0
+        ? [[day, digest(files.map(({ key, etag, bytes }) => [key, etag, bytes]))]]
+        : [];
+    }),
+  );
+  known.set(name, made);
+  return made;
+}
+
+const digest = (facts: unknown): string =>
+  createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 32);
+
+/** The states that the lake was in at some instant of a time. */
+export const statesDuring = (
+  states: readonly LakeState[],
+  { from, to }: { readonly from: number; readonly to: number },
+): LakeState[] =>
+  states.filter((state, index) => state.from <= to && (states[index + 1]?.from ?? Number.POSITIVE_INFINITY) >= from);

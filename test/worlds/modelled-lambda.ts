@@ -1,0 +1,102 @@
+import { type Invocation, type Machine, running } from './invocation.ts';
+import { between, namedDice } from './random.ts';
+import type { World } from './world.ts';
+
+export type Outcome<T> =
+  | { readonly state: 'answered'; readonly value: T }
+  | { readonly state: 'failed'; readonly error: unknown }
+  | { readonly state: 'died'; readonly why: string };
+
+export interface InvocationContext {
+  readonly getRemainingTimeInMillis: () => number;
+}
+
+/** Lambda: execution environments with clocks of their own, time limits, and functions that may die. */
+export interface ModelledLambda {
+  invoke<T>(
+    functionName: string,
+    id: string,
+    { limitMs, partner }: { readonly limitMs: number; readonly partner?: string },
+    handle: (machine: Machine, context: InvocationContext) => Promise<T>,
+  ): Promise<{ readonly outcome: Outcome<T>; readonly invocation: Invocation }>;
+  /** How many invocations are under way. */
+  readonly underWay: () => number;
+}
+
+/** How long a new environment takes to start, and a request in a warm one before it is handled. Assumed. */
+const COLD_MS = [250, 700] as const;
+const WARM_MS = 6;
+
+type ResultOf<F> = F extends (...given: never[]) => Promise<infer T> ? T : never;
+
+export const TIME_LIMIT = 'reaches its time limit';
+
+export function modelledLambda(world: World): ModelledLambda {
+  const { time, seed, plan } = world;
+  const idle = new Map<string, Machine[]>();
+  const made = new Map<string, number>();
+  let underWay = 0;
+
+  const machineOf = (functionName: string): { machine: Machine; isCold: boolean } => {
+    const spare = idle.get(functionName)?.pop();
+    if (spare) return { machine: spare, isCold: false };
+    const number = made.get(functionName) ?? 0;
+    made.set(functionName, number + 1);
+    const name = `${functionName}-${number}`;
+    const draw = namedDice(seed, `machine ${name}`);
+    const own = (draw() - 0.5) * 2 * plan.clocks.skewMs;
+    const skewMs = plan.clocks.wrong?.machine === name ? plan.clocks.wrong.skewMs : own;
+    return { machine: { name, skewMs: Math.round(skewMs) }, isCold: true };
+  };
+
+  return {
+    underWay: () => underWay,
+    invoke: (functionName, id, { limitMs, partner }, handle) =>
+      new Promise((resolve) => {
+        underWay += 1;
+        const { machine, isCold } = machineOf(functionName);
+        const portDice = namedDice(seed, `calls of ${id}`);
+        const begin = () => {
+          let isOver = false;
+          const end = (outcome: Outcome<ResultOf<typeof handle>>) => {
+            if (isOver) return;
+            isOver = true;
+            underWay -= 1;
+            limit.isOff = true;
+            if (outcome.state !== 'died') idle.set(functionName, [...(idle.get(functionName) ?? []), machine]);
+            else world.tell?.(id, outcome.why);
+            // A dead function's context must not reach whoever waits for it.
+            resolve({ outcome, invocation });
+          };
+          const invocation: Invocation = {
+            id,
+            functionName,
+            partner,
+            machine,
+            startedAt: time.now(),
+            skewMs: machine.skewMs,
+            random: namedDice(seed, `numbers of ${id}`),
+            portDice,
+            isDead: false,
+            calls: 0,
+            faults: [],
+            die: (why) => {
+              invocation.isDead = true;
+              world.count(`function ${why}`);
+              end({ state: 'died', why });
+            },
+          };
+          const limit = time.after(limitMs, () => invocation.die(TIME_LIMIT));
+          const endsAt = time.now() + limitMs;
+          const context = { getRemainingTimeInMillis: () => endsAt - time.now() };
+          running.run(invocation, () => {
+            handle(machine, context).then(
+              (value) => !invocation.isDead && end({ state: 'answered', value }),
+              (error: unknown) => !invocation.isDead && end({ state: 'failed', error }),
+            );
+          });
+        };
+        time.after(isCold ? between(portDice, ...COLD_MS) : WARM_MS, begin);
+      }),
+  };
+}

@@ -1,0 +1,64 @@
+import { COMPANIES } from './modelled-lake.ts';
+import type { ServiceCode } from './service-code.ts';
+import type { World } from './world.ts';
+
+/** What the register says of a partner. Undefined: it has no record. */
+export type Entry =
+  | { readonly isActive: boolean; readonly companies: readonly number[] | 'every-company' }
+  | undefined;
+
+/** The register of partners, and all that it has said. */
+export interface ModelledRegister {
+  set(partner: string, entry: Entry): void;
+  textAt(key: string): string | undefined;
+  entryOf(partner: string): Entry;
+  /** What it said of a partner at any instant of a time. */
+  during(partner: string, from: number, to: number): Entry[];
+}
+
+/** A partner's client id. */
+export const clientOf = (partner: string): string => `client-${partner}`;
+
+export function modelledRegister(
+  world: World,
+  { partnerKey }: Pick<ServiceCode, 'partnerKey'>,
+): ModelledRegister {
+  const history = new Map<string, { readonly from: number; readonly entry: Entry }[]>();
+  const keys = new Map<string, string>();
+  const entryOf = (partner: string) => history.get(partner)?.at(-1)?.entry;
+  return {
+    entryOf,
+    set(partner, entry) {
+      keys.set(partnerKey(clientOf(partner)), partner);
+      history.set(partner, [...(history.get(partner) ?? []), { from: world.time.now(), entry }]);
+      world.tell?.('register', `${partner}: ${entry ? JSON.stringify(entry) : 'removed'}`);
+    },
+    textAt(key) {
+      const partner = keys.get(key);
+      const entry = partner === undefined ? undefined : entryOf(partner);
+      if (partner === undefined || !entry) return undefined;
+      const { isActive, companies } = entry;
+      return JSON.stringify({
+        form: 1,
+        client: clientOf(partner),
+        name: partner,
+        publisherCompanies: companies === 'every-company' ? companies : companies.map(String),
+        contact: 'someone@partner.example',
+        since: '2026-01-01T00:00:00Z',
+        active: isActive,
+      });
+    },
+    during: (partner, from, to) =>
+      (history.get(partner) ?? [])
+        .filter(
+          (each, index, all) => each.from <= to && (all[index + 1]?.from ?? Number.POSITIVE_INFINITY) >= from,
+        )
+        .map(({ entry }) => entry),
+  };
+}
+
+/** Whose rows an entry opens; none where it opens nothing. */
+export const openedBy = (entry: Entry): readonly number[] => {
+  if (!entry?.isActive) return [];
+  return entry.companies === 'every-company' ? COMPANIES : entry.companies;
+};

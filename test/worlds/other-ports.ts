@@ -1,0 +1,104 @@
+import { NoSuchKey, type S3Client } from '@aws-sdk/client-s3';
+import type { QueryService } from '../../lib/delivery/execution.ts';
+import type { Lake, LakeListing } from '../../lib/delivery/lake.ts';
+import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
+import { running } from './invocation.ts';
+import type { ModelledAthena } from './modelled-athena.ts';
+import { dayFolder, type ModelledLake, TABLE_FOLDER } from './modelled-lake.ts';
+import type { ModelledRegister } from './modelled-register.ts';
+import { type PortOperation, portCall } from './port-call.ts';
+import { readOf } from './results-port.ts';
+import type { ServiceCode } from './service-code.ts';
+import type { World } from './world.ts';
+
+const athenaCall = (name: string, key: string): PortOperation => ({
+  name: `Athena ${name}`,
+  key,
+  takesMs: [30, 90],
+});
+
+/** Athena as `lib/delivery` has it. */
+export const queriesPort = (
+  world: World,
+  athena: ModelledAthena,
+  { call }: Pick<ServiceCode, 'call'>,
+  { until, stopUntil }: { readonly until: number; readonly stopUntil: number },
+): QueryService => ({
+  start: (query, token) =>
+    call('Athena StartQueryExecution', until, (signal) =>
+      portCall(world, athenaCall('StartQueryExecution', token.slice(0, 8)), signal, (by) =>
+        athena.start(query, token, by),
+      ),
+    ),
+  async get(id) {
+    const told = await call('Athena GetQueryExecution', until, (signal) =>
+      portCall(
+        world,
+        athenaCall('GetQueryExecution', id),
+        signal,
+        () => athena.get(id) as Awaited<ReturnType<QueryService['get']>>,
+      ),
+    );
+    const by = running.getStore();
+    if (by && 'completedAt' in told) athena.queries.get(id)?.toldEndTo.push(by);
+    return told;
+  },
+  stop: (id) =>
+    call('Athena StopQueryExecution', stopUntil, (signal) =>
+      portCall(world, athenaCall('StopQueryExecution', id), signal, () => athena.stop(id)),
+    ),
+});
+
+/** The listings that one machine keeps. */
+export type KeptListings = Map<string, LakeListing>;
+
+/** The lake as `lib/delivery` has it, with the machine's cache of listings. */
+export const lakePort = (
+  world: World,
+  lake: ModelledLake,
+  { call }: Pick<ServiceCode, 'call'>,
+  { until, kept }: { readonly until: number; readonly kept: KeptListings },
+): Lake => ({
+  folderOf: () => TABLE_FOLDER,
+  async list(_report, window, maxAgeMs): Promise<LakeListing> {
+    const { first, last } = daysOf(window);
+    const folders = daysBetween(first, last).map(dayFolder);
+    const name = `${first} ${last}`;
+    const listedAt = Date.now();
+    const known = kept.get(name);
+    if (known && listedAt - known.listedAt < maxAgeMs) return known;
+    const page = (key: string, isListed: (key: string) => boolean) =>
+      call('S3 ListObjectsV2', until, (signal) =>
+        portCall(world, readOf('ListObjectsV2', key), signal, () =>
+          [...lake.now().files.values()]
+            .filter((file) => isListed(file.key))
+            .map(({ key, etag, bytes, lastModified }) => ({
+              key,
+              etag,
+              bytes,
+              lastModified: Math.floor(lastModified / 1_000) * 1_000,
+            })),
+        ),
+      );
+    const objects = await page(name, (key) => folders.some((folder) => key.startsWith(folder)));
+    const isTableMissing = objects.length === 0 && (await page('any day', () => true)).length === 0;
+    const listing = { objects, listedAt, ...(isTableMissing && { isTableMissing }) };
+    if (maxAgeMs > 0) kept.set(name, listing);
+    return listing;
+  },
+});
+
+/** The register's bucket as the service's own adapter reads it. */
+export const registerClient = (world: World, register: ModelledRegister): S3Client =>
+  ({
+    send: async (
+      { input: { Key = '' } }: { readonly input: { readonly Key?: string } },
+      { abortSignal }: { readonly abortSignal: AbortSignal },
+    ) => {
+      const text = await portCall(world, readOf('GetObject', Key.slice(0, 18)), abortSignal, () =>
+        register.textAt(Key),
+      );
+      if (text === undefined) throw new NoSuchKey({ message: 'no such key', $metadata: { httpStatusCode: 404 } });
+      return { Body: { transformToString: async () => text } };
+    },
+  }) as unknown as S3Client;

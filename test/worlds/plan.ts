@@ -1,0 +1,266 @@
+import { FAULT_KINDS, type FaultKind } from './faults.ts';
+import { between, chance, type Dice, namedDice, pick, whole } from './random.ts';
+
+/** When every world begins. */
+export const BEGINNING = Date.UTC(2026, 1, 2, 6);
+
+export const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;
+
+export interface CallerPlan {
+  readonly id: string;
+  readonly partner: string;
+  readonly days: readonly string[];
+  /** After the world's beginning, as all times of a plan. */
+  readonly atMs: number;
+  readonly admitsGzip: boolean;
+  /** When it no longer follows; undefined: it stays until it has its report. */
+  readonly leavesAfterMs?: number;
+  /** Where it begins: with a ticket of the release before. */
+  readonly ticket?: string;
+  /** How long it keeps a link before it downloads. */
+  readonly downloadsAfterMs: number;
+}
+
+export const WRITER_KINDS = [
+  'restates',
+  'restates in place',
+  'adds a file',
+  'removes a day',
+  'empties the table',
+  'adds and removes a file',
+  'writes the same again',
+  'leaves working files',
+  'rewrites for minutes',
+] as const;
+export type WriterKind = (typeof WRITER_KINDS)[number];
+
+export interface WriterPlan {
+  readonly id: string;
+  readonly kind: WriterKind;
+  readonly day: string;
+  readonly atMs: number;
+  /** Between its steps. */
+  readonly stepMs: number;
+}
+
+/** What the release before may have left: `former-forms/<kind>.json`. */
+export const FORMER_KINDS = [
+  'answered',
+  'under-way',
+  'starting',
+  'waits-for-share',
+  'cut-off',
+  'failed',
+  'publication',
+] as const;
+export type FormerKind = (typeof FORMER_KINDS)[number];
+
+export interface FormerPlan {
+  readonly id: string;
+  readonly kind: FormerKind;
+  readonly partner: string;
+  readonly days: readonly string[];
+}
+
+export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'adds again'] as const;
+
+export interface OutagePlan {
+  readonly id: string;
+  /** What its calls' names begin with. */
+  readonly service: 'S3' | 'Athena';
+  readonly atMs: number;
+  readonly lastsMs: number;
+}
+
+export interface OperatorPlan {
+  readonly id: string;
+  readonly kind: (typeof OPERATOR_KINDS)[number];
+  readonly partner: string;
+  readonly companies: readonly number[];
+  readonly atMs: number;
+}
+
+/** All that is decided before a world begins. */
+export interface Plan {
+  readonly partners: Readonly<Record<string, readonly number[] | 'every-company'>>;
+  readonly settings: {
+    readonly queriesPerPartner: number;
+    readonly longestQueryMs: number;
+    readonly listingSeconds: number;
+    /** Whether the lake's writers mark complete days. */
+    readonly marks: boolean;
+    /** Windows of this many days are beyond the scan limit. */
+    readonly tooManyDays: number;
+    /** Reports of this many days are too large to be published while a caller waits. */
+    readonly largeFromDays: number;
+  };
+  readonly engine: {
+    readonly slots: number;
+    readonly queueMs: readonly [number, number];
+    readonly runMs: readonly [number, number];
+    readonly fails: number;
+    readonly hangs: number;
+    readonly forgets: number;
+    readonly junk: number;
+    readonly elsewhere: number;
+    readonly tokensKeptMs: number;
+  };
+  /** Times in which a service refuses every call. */
+  readonly outages: readonly OutagePlan[];
+  readonly faults: { readonly rate: number; readonly only: readonly FaultKind[] | undefined };
+  readonly clocks: {
+    readonly skewMs: number;
+    readonly wrong: { readonly machine: string; readonly skewMs: number } | undefined;
+  };
+  readonly days: readonly string[];
+  readonly filesADay: number;
+  readonly former: readonly FormerPlan[];
+  readonly callers: readonly CallerPlan[];
+  readonly writers: readonly WriterPlan[];
+  readonly operator: readonly OperatorPlan[];
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Most at the beginning, so that they meet; a few much later. */
+function when(draw: Dice): number {
+  const kind = draw();
+  if (kind < 0.65) return between(draw, 0, 6 * SECOND);
+  if (kind < 0.85) return between(draw, 0, 2 * MINUTE);
+  if (kind < 0.95) return between(draw, 2 * MINUTE, 3 * HOUR);
+  return chance(draw, 0.5) ? between(draw, 0.1 * DAY, 6 * DAY) : between(draw, 6 * DAY, 8.5 * DAY);
+}
+
+const SKEW = 'clocks differ';
+const WRONG_CLOCK = 'a clock is hours off';
+
+/** Makes the plan of a world, without some of it: actors, or the differences of clocks. */
+export function planOf(seed: number, without: ReadonlySet<string> = new Set()): Plan {
+  const draw = namedDice(seed, 'plan');
+  const isCalm = chance(draw, 0.15);
+  const days = DAYS.slice(0, whole(draw, 1, 3));
+  const partners: Record<string, readonly number[] | 'every-company'> = {
+    p1: chance(draw, 0.15) ? 'every-company' : [1, 2],
+    ...(chance(draw, 0.5) && { p2: [3] }),
+    ...(chance(draw, 0.2) && { p3: [2, 4] }),
+  };
+  const names = Object.keys(partners);
+  const settings: Plan['settings'] = {
+    queriesPerPartner: pick(draw, [0, 0, 0, 1, 1, 2]),
+    longestQueryMs: pick(draw, [30, 60, 120, 600]) * SECOND,
+    listingSeconds: chance(draw, 0.12) ? 30 : 0,
+    marks: chance(draw, 0.7),
+    tooManyDays: chance(draw, 0.06) ? Math.max(2, days.length) : Number.POSITIVE_INFINITY,
+    largeFromDays: chance(draw, 0.12) ? whole(draw, 1, days.length) : Number.POSITIVE_INFINITY,
+  };
+  const engineTrouble = (share: number, rate: number) => (!isCalm && chance(draw, share) ? rate : 0);
+  const engine: Plan['engine'] = {
+    slots: whole(draw, 1, 4),
+    queueMs: [0, pick(draw, [100, 100, 3_000])],
+    runMs: pick<readonly [number, number]>(draw, [
+      [200, 2_000],
+      [200, 2_000],
+      [1_000, 9_000],
+      [1_000, 9_000],
+      [6_000, 28_000],
+    ]),
+    fails: engineTrouble(0.3, 0.3),
+    hangs: engineTrouble(0.12, 0.3),
+    forgets: engineTrouble(0.1, 0.2),
+    junk: engineTrouble(0.06, 0.3),
+    elsewhere: engineTrouble(0.15, 0.5),
+    tokensKeptMs: pick(draw, [MINUTE, HOUR, 10 * DAY]),
+  };
+  const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
+  const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
+  const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
+  const outageCount = !isCalm && chance(draw, 0.06) ? 1 : 0;
+  const isShort = engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
+  if (isShort) Object.assign(settings, { longestQueryMs: 5 * SECOND });
+  const skewMs = pick(draw, [0, 500, 3_000]);
+  const clocks: Plan['clocks'] = {
+    skewMs: without.has(SKEW) ? 0 : skewMs,
+    wrong: chance(draw, 0.08)
+      ? { machine: pick(draw, wrongMachines), skewMs: (chance(draw, 0.5) ? 1 : -1) * between(draw, 1, 5) * HOUR }
+      : undefined,
+  };
+  if (without.has(WRONG_CLOCK)) Object.assign(clocks, { wrong: undefined });
+  const window = (draw: Dice): readonly string[] => {
+    const first = chance(draw, 0.7) ? 0 : whole(draw, 0, days.length - 1);
+    return days.slice(first, chance(draw, 0.7) ? days.length : whole(draw, first + 1, days.length));
+  };
+  const actors = <T extends { readonly id: string }>(
+    kind: string,
+    count: number,
+    make: (draw: Dice, id: string) => T,
+  ): T[] =>
+    Array.from({ length: count }, (_, index) => `${kind}${index}`)
+      .filter((id) => !without.has(`actor ${id}`))
+      .map((id) => make(namedDice(seed, `actor ${id}`), id));
+  const former = actors<FormerPlan>('f', chance(draw, 0.15) ? 1 : 0, (draw, id) => {
+    const days = window(draw);
+    const isTooLarge = days.length >= settings.tooManyDays;
+    const isLarge = days.length >= settings.largeFromDays;
+    const usual = FORMER_KINDS.filter((kind) => kind !== 'cut-off' && kind !== 'publication');
+    const kind = pick<FormerKind>(draw, isTooLarge ? ['cut-off'] : isLarge ? ['publication', 'starting'] : usual);
+    return { id, kind, partner: 'p1', days };
+  });
+  return {
+    partners,
+    former,
+    settings,
+    engine,
+    faults,
+    clocks,
+    days,
+    filesADay: whole(draw, 1, 2),
+    callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
+      id,
+      partner: chance(draw, 0.7) ? 'p1' : pick(draw, names),
+      days: window(draw),
+      atMs: when(draw),
+      admitsGzip: chance(draw, 0.5),
+      ...(chance(draw, 0.2) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
+      downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
+    })),
+    outages: actors('s', outageCount, (draw, id) => ({
+      id,
+      service: pick(draw, ['S3', 'S3', 'Athena']),
+      atMs: when(draw),
+      lastsMs: between(draw, 3, 45) * SECOND,
+    })),
+    writers: actors('w', pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => ({
+      id,
+      kind: pick(draw, WRITER_KINDS),
+      day: pick(draw, days),
+      atMs: when(draw),
+      stepMs: pick(draw, [50, 1_100, 5_000]) * (0.5 + draw()),
+    })),
+    operator: actors('o', pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
+      id,
+      kind: pick(draw, OPERATOR_KINDS),
+      partner: pick(draw, names),
+      companies: pick(draw, [[1], [1, 2, 3], [4], [2, 3]]),
+      atMs: when(draw),
+    })),
+  };
+}
+
+/** What can be left out of a plan. */
+export const partsOf = ({ callers, writers, operator, former, outages, clocks }: Plan): string[] => [
+  ...[...callers, ...writers, ...operator, ...former, ...outages].map(({ id }) => `actor ${id}`),
+  ...(clocks.skewMs > 0 ? [SKEW] : []),
+  ...(clocks.wrong ? [WRONG_CLOCK] : []),
+];
+
+/** When the last planned thing has been done. */
+export const lastPlannedMs = ({ callers, writers, operator, outages }: Plan): number =>
+  Math.max(0, ...[...callers, ...operator, ...outages].map(({ atMs }) => atMs), ...writers.map(endOf));
+
+/** The slowest writers take this many steps. */
+const MOST_STEPS = 40;
+const endOf = ({ atMs, kind, stepMs }: WriterPlan): number =>
+  atMs + (kind === 'rewrites for minutes' ? MOST_STEPS * stepMs : 0);

@@ -1,0 +1,90 @@
+import { AthenaServiceException } from '@aws-sdk/client-athena';
+import { type Fault, faultOf } from './faults.ts';
+import { type Invocation, running } from './invocation.ts';
+import type { VirtualSignal } from './virtual-time.ts';
+import type { World } from './world.ts';
+
+/** What one call is: `S3 PutObject`, and how long it takes, in milliseconds. */
+export interface PortOperation {
+  readonly name: string;
+  readonly key: string;
+  readonly takesMs: readonly [number, number];
+}
+
+const never = <T>(): Promise<T> => new Promise<T>(() => {});
+
+/**
+ * One try of one call of a port: it takes its time, takes effect at an instant within it, and may go wrong in each of
+ * the ways in which calls of AWS do.
+ *
+ * @param effect what the call does, at one instant; what it throws is the call's answer
+ */
+export function portCall<T>(
+  world: World,
+  { name, key, takesMs: [least, most] }: PortOperation,
+  signal: AbortSignal,
+  effect: (invocation: Invocation) => T,
+): Promise<T> {
+  const invocation = running.getStore();
+  if (!invocation) throw new Error(`${name} is called by nobody`);
+  if (invocation.isDead) return never();
+  const { time } = world;
+  const index = invocation.calls++;
+  const draw = invocation.portDice;
+  const [length, instant, which, extra] = [draw(), draw(), draw(), draw()];
+  const fault = faultOf(world, invocation, { index, operation: name, which, extra });
+  if (fault) invocation.faults.push({ kind: fault.kind, operation: name });
+  if (world.tell && fault) world.tell(invocation.id, `${name} ${key}: ${fault.kind}`);
+  if (fault?.kind === 'dies before a call') {
+    invocation.die('dies before a call');
+    return never();
+  }
+  const normalMs = least + length * (most - least);
+  const lastsMs = normalMs + (fault?.slowerMs ?? 0);
+  return new Promise<T>((resolve, reject) => {
+    let outcome: (() => void) | undefined;
+    const takeEffect = () => {
+      try {
+        const value = effect(invocation);
+        outcome = () => resolve(value);
+        if (world.tell) world.tell(invocation.id, `${name} ${key}${value === undefined ? ': nothing' : ''}`);
+      } catch (error) {
+        outcome = () => reject(error);
+        if (world.tell) world.tell(invocation.id, `${name} ${key}: ${String(error)}`);
+      }
+    };
+    if (!fault || fault.takesEffect) time.after(instant * lastsMs, takeEffect, true);
+    const { deadline } = signal as unknown as VirtualSignal;
+    const answersAfterMs = fault?.isUnanswered ? Number.POSITIVE_INFINITY : lastsMs;
+    if (deadline - time.now() < answersAfterMs) {
+      time.after(deadline - time.now(), () => {
+        if (!invocation.isDead) reject(Object.assign(new Error('aborted'), { name: 'AbortError' }));
+      });
+      return;
+    }
+    time.after(answersAfterMs, () => {
+      if (invocation.isDead) return;
+      if (fault?.kind === 'dies after a call') invocation.die('dies after a call');
+      else if (fault?.isFailure) reject(errorOf(fault, name, invocation));
+      else outcome?.();
+    });
+  });
+}
+
+function errorOf({ kind }: Fault, operation: string, { portDice }: Invocation): Error {
+  const isAthena = operation.startsWith('Athena');
+  if (kind === 'throttled' && isAthena && portDice() < 0.5)
+    return new AthenaServiceException({
+      name: 'ThrottlingException',
+      message: 'Rate exceeded',
+      $fault: 'client',
+      $metadata: { httpStatusCode: 400 },
+    });
+  if (kind === 'throttled') return statusError('SlowDown', 503);
+  if (kind === 'fails') return statusError('InternalError', 500);
+  return Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+}
+
+/** An error as the SDK throws it. */
+export const statusError = (name: string, httpStatusCode: number): Error =>
+  Object.assign(new Error(name), { name, $metadata: { httpStatusCode } });

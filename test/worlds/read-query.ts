@@ -1,0 +1,47 @@
+import { daysBetween } from '../../lib/report/utc-time.ts';
+import type { CompiledQuery } from '../../lib/report/compile-query.ts';
+
+/** What a query asks for. */
+export interface ReadQuery {
+  readonly days: readonly string[];
+  /** Undefined: every company. */
+  readonly companies: readonly number[] | undefined;
+}
+
+const SHAPE = RegExp(
+  [
+    `^SELECT "Day" \\|\\| 'T00:00:00Z' AS "Day", "Clicks"`,
+    'FROM \\(SELECT day AS "Day", CAST\\(coalesce\\(sum\\(clicks\\), 0\\) AS bigint\\) AS "Clicks"',
+    'FROM publisher_events',
+    "WHERE day BETWEEN '(\\d{4}-\\d\\d-\\d\\d)' AND '(\\d{4}-\\d\\d-\\d\\d)'(?: AND publisher_company_id IN \\(([\\d, ]+)\\))?",
+    'GROUP BY day',
+    '\\) AS report',
+    'ORDER BY "Day" NULLS LAST$',
+  ].join('\n'),
+);
+
+const known = new Map<string, ReadQuery>();
+
+/** Reads days and companies out of the one query that the worlds know. Throws where it is any other. */
+export function readQuery({ sql, parameters }: CompiledQuery): ReadQuery {
+  const found = known.get(sql);
+  if (found) return found;
+  const [, first, last, companies] = SHAPE.exec(sql) ?? [];
+  if (!first || !last || parameters.length > 0) throw new Error(`an unplanned query: ${sql}`);
+  const read = { days: daysBetween(first, last), companies: companies?.split(', ').map(Number) };
+  known.set(sql, read);
+  return read;
+}
+
+/** The query of a report, as the service compiles it. */
+export const sqlOf = ({ days, companies }: ReadQuery): string =>
+  [
+    `SELECT "Day" || 'T00:00:00Z' AS "Day", "Clicks"`,
+    'FROM (SELECT day AS "Day", CAST(coalesce(sum(clicks), 0) AS bigint) AS "Clicks"',
+    'FROM publisher_events',
+    `WHERE day BETWEEN '${days[0]}' AND '${days.at(-1)}'` +
+      (companies ? ` AND publisher_company_id IN (${companies.join(', ')})` : ''),
+    'GROUP BY day',
+    ') AS report',
+    'ORDER BY "Day" NULLS LAST',
+  ].join('\n');

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+
+/** What the worlds use of the service: all of it is loaded from one root, which may be a copy with a fault in it. */
+export interface ServiceCode {
+  readonly reportHandler: typeof import("../../lib/handlers/report-handler.ts").reportHandler;
+  readonly downloadsHandler: typeof import('../../lib/handlers/downloads-handler.ts').downloadsHandler;
+  readonly publicationHandler: typeof import('../../lib/handlers/publication-handler.ts').publicationHandler;
+  readonly abandonmentHandler: typeof import('../../lib/handlers/abandonment-handler.ts').abandonmentHandler;
+  readonly call: typeof import('../../lib/aws/call.ts').call;
+  readonly s3Register: typeof import('../../lib/aws/s3-register.ts').s3Register;
+  readonly partnerKey: typeof import('../../lib/partners/register.ts').partnerKey;
+  readonly readConfig: typeof import('../../lib/config.ts').readConfig;
+  readonly publisherReport: typeof import('../../lib/report/catalogue.ts').publisherReport;
+  readonly Overloaded: typeof import('../../lib/answers/problem.ts').Overloaded;
+}
+
+/**
+ * Loads the service's code. Virtual time, seeded ids and gzip must be in place before.
+ *
+ * @param root the folder in which `lib/` lies
+ */
+export async function loadService(root: string): Promise<ServiceCode> {
+  const load = (file: string) => import(pathToFileURL(join(root, 'lib', file)).href);
+  const files = [
+    'handlers/report-handler.ts',
+    'handlers/downloads-handler.ts',
+    'handlers/publication-handler.ts',
+    'handlers/abandonment-handler.ts',
+    'aws/call.ts',
+    'aws/s3-register.ts',
+    'partners/register.ts',
+    'config.ts',
+    'report/catalogue.ts',
+    'answers/problem.ts',
+  ];
+  return Object.assign({}, ...(await Promise.all(files.map(load)))) as ServiceCode;
+}

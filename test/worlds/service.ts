@@ -1,0 +1,135 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { FunctionDependencies } from '../../lib/handlers/function-dependencies.ts';
+import type { FailedInvocation } from '../../lib/handlers/abandonment-handler.ts';
+import type { ObjectCreated } from '../../lib/handlers/publication-handler.ts';
+import { ENV } from '../../lib/names.ts';
+import { type Invocation, type Machine, running } from './invocation.ts';
+import type { ModelledAthena } from './modelled-athena.ts';
+import type { ModelledLake } from './modelled-lake.ts';
+import type { InvocationContext } from './modelled-lambda.ts';
+import type { ModelledRegister } from './modelled-register.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
+import { type KeptListings, lakePort, queriesPort, registerClient } from './other-ports.ts';
+import type { Plan } from './plan.ts';
+import { type FileWrite, resultsPort } from './results-port.ts';
+import type { ServiceCode } from './service-code.ts';
+import type { World } from './world.ts';
+
+/** What the service's functions stand on. */
+export interface Backends {
+  readonly lake: ModelledLake;
+  readonly s3: ModelledS3;
+  readonly athena: ModelledAthena;
+  readonly register: ModelledRegister;
+}
+
+/** What the rules learn of what functions tell. */
+export interface Listeners {
+  readonly onFile: (write: FileWrite) => void;
+  readonly onMetric: (name: string, value: number, by: Invocation) => void;
+  readonly onLine: (message: string, facts: Readonly<Record<string, unknown>>, by: Invocation) => void;
+}
+
+type Handle<Event, Result> = (event: Event, machine: Machine, context: InvocationContext) => Promise<Result>;
+
+/** The service's own handlers over the model: each machine has handlers and caches of its own. */
+export interface ModelledService {
+  readonly report: Handle<APIGatewayProxyEvent, APIGatewayProxyResult>;
+  readonly downloads: Handle<APIGatewayProxyEvent, APIGatewayProxyResult>;
+  readonly publish: Handle<ObjectCreated, void>;
+  readonly abandon: Handle<FailedInvocation, void>;
+}
+
+const configs = new Map<string, ReturnType<ServiceCode['readConfig']>>();
+
+export function modelledService(
+  world: World,
+  code: ServiceCode,
+  { lake, s3, athena, register }: Backends,
+  { onFile, onMetric, onLine }: Listeners,
+): ModelledService {
+  const config = configOf(code, world.plan);
+  const alive = (act: (by: Invocation) => void) => {
+    const by = running.getStore();
+    if (by && !by.isDead) act(by);
+  };
+  const log: FunctionDependencies['log'] = {
+    info: (message, facts) => alive((by) => onLine(message, facts, by)),
+    error: (message, facts) => alive((by) => onLine(message, facts, by)),
+  };
+  const metrics = {
+    addMetric: (name: string, _unit: string, value: number) => alive((by) => onMetric(name, value, by)),
+    publishStoredMetrics: () => {},
+  } as unknown as FunctionDependencies['metrics'];
+  const partners = registerClient(world, register);
+
+  const dependenciesOf = (): FunctionDependencies => {
+    const kept: KeptListings = new Map();
+    const records: Parameters<ServiceCode['s3Register']>[2]['cache'] = new Map();
+    return {
+      config,
+      log,
+      metrics,
+      backendsUntil: (until, engineUntil = until) => ({
+        queries: queriesPort(world, athena, code, { until: engineUntil, stopUntil: until }),
+        results: resultsPort(world, s3, code, until, onFile),
+        lake: lakePort(world, lake, code, { until, kept }),
+        register: code.s3Register(partners, 'partners', { until, cache: records }),
+      }),
+    };
+  };
+  const verifyToken = async (header: string | undefined) => ({ client_id: header?.slice('Bearer '.length) });
+
+  const perMachine = <T>(make: (dependencies: FunctionDependencies) => T) => {
+    const made = new Map<Machine, T>();
+    return (machine: Machine): T => {
+      const handler = made.get(machine) ?? make(dependenciesOf());
+      made.set(machine, handler);
+      return handler;
+    };
+  };
+  const reports = perMachine((dependencies) =>
+    code.reportHandler(code.publisherReport, { ...dependencies, verifyToken }),
+  );
+  const downloads = perMachine(code.downloadsHandler);
+  const publishes = perMachine((dependencies) =>
+    code.publicationHandler({
+      ...dependencies,
+      largeFilesUntil: (until) => resultsPort(world, s3, code, until, onFile),
+    }),
+  );
+  const abandons = perMachine(code.abandonmentHandler);
+  const contextOf = (context: InvocationContext) => ({ ...context }) as unknown as Context;
+  return {
+    report: (event, machine, context) =>
+      reports(machine)(event, contextOf(context) as never) as Promise<APIGatewayProxyResult>,
+    downloads: (event, machine, context) =>
+      downloads(machine)(event, contextOf(context) as never) as Promise<APIGatewayProxyResult>,
+    publish: (event, machine, context) => publishes(machine)(event, context),
+    abandon: (event, machine) => abandons(machine)(event),
+  };
+}
+
+function configOf({ readConfig }: ServiceCode, { settings }: Plan): ReturnType<ServiceCode['readConfig']> {
+  const { queriesPerPartner, longestQueryMs, listingSeconds } = settings;
+  const name = [queriesPerPartner, longestQueryMs, listingSeconds].join();
+  const known = configs.get(name);
+  if (known) return known;
+  const made = readConfig({
+    [ENV.tokenIssuer]: 'https://issuer.example',
+    [ENV.tokenJwksUri]: 'https://issuer.example/keys',
+    [ENV.apiScope]: 'api://reports',
+    [ENV.entitlements]: 'partners',
+    [ENV.partnersBucket]: 'partners',
+    [ENV.eventsBucket]: 'lake',
+    [ENV.athenaDatabase]: 'reports',
+    [ENV.athenaWorkgroup]: 'reports',
+    [ENV.resultsBucket]: 'results',
+    [ENV.queriesPerPartner]: String(queriesPerPartner),
+    [ENV.longestQueryMs]: String(longestQueryMs),
+    [ENV.listingSeconds]: String(listingSeconds),
+    [ENV.maxBytesScanned]: '1000000000',
+  });
+  configs.set(name, made);
+  return made;
+}

@@ -1,0 +1,72 @@
+import type { ServiceCode } from './service-code.ts';
+import { simulate } from './simulate.ts';
+
+/** A failing world with all taken out that it doesn't need to fail. */
+export interface Shrunk {
+  readonly seed: number;
+  readonly kind: string;
+  /** What was left out. */
+  readonly without: readonly string[];
+  /** What is left: the world fails by these. */
+  readonly needs: readonly string[];
+  readonly history: readonly string[];
+}
+
+/** More worlds than this aren't tried for one failure. */
+const MOST_TRIES = 600;
+
+/**
+ * Takes actors and troubles out of a failing world, many at a time and then one after the other, while it still breaks
+ * the same rule.
+ */
+export async function shrink(code: ServiceCode, seed: number, kind: string): Promise<Shrunk> {
+  let tries = 0;
+  let without = new Set<string>();
+  const run = async (left: ReadonlySet<string>): Promise<readonly string[] | undefined> => {
+    tries += 1;
+    const { violations, happened } = await simulate(code, seed, { without: left }).catch(() => ({
+      violations: [],
+      happened: [],
+    }));
+    return violations.some((each) => each.kind === kind) ? happened : undefined;
+  };
+  let needs = await run(without);
+  if (!needs) throw new Error(`world ${seed} does not break ${kind} when it is run again`);
+  for (let size = needs.length; size >= 1; ) {
+    let isSmaller = false;
+    for (let at = 0; at < needs.length && tries < MOST_TRIES; ) {
+      const left = new Set([...without, ...needs.slice(at, at + size)]);
+      const still = await run(left);
+      // A world without one trouble may have others instead.
+      if (still && still.length < needs.length) {
+        without = left;
+        needs = still;
+        isSmaller = true;
+      } else at += size;
+    }
+    if (size > 1) size = Math.floor(size / 2);
+    else if (!isSmaller || tries >= MOST_TRIES) break;
+  }
+  const { history } = await simulate(code, seed, { without, isTold: true });
+  const broken = history.findIndex((line) => line.includes(`VIOLATION: ${kind}`));
+  return { seed, kind, without: [...without], needs, history: folded(history.slice(0, broken + 1)) };
+}
+
+/** The history without the looks that found nothing new, and with short digests. */
+export function folded(history: readonly string[]): string[] {
+  const seen = new Map<string, Set<string>>();
+  return history
+    .filter((line) => {
+      const [, who = '', what = ''] = /^(?:\S+d )?\S+ ([^ ]+): (.*)$/.exec(line) ?? [];
+      const looks = seen.get(who) ?? new Set<string>();
+      seen.set(who, looks);
+      if (!/^S3 (Head|Get)Object /.test(what)) {
+        looks.clear();
+        return true;
+      }
+      const isIdle = looks.has(what);
+      looks.add(what);
+      return !isIdle;
+    })
+    .map((line) => line.replaceAll(/\b([0-9a-f]{8})[0-9a-f]{24,}\b/g, '$1…'));
+}

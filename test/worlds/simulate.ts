@@ -1,0 +1,188 @@
+import { type CallerListeners, type Ending, pull } from './caller.ts';
+import { eventBridge } from './event-bridge.ts';
+import { gateway } from './gateway.ts';
+import { checkAnswer } from './invariants/answers.ts';
+import { countingRule } from './invariants/counted.ts';
+import { checkDownload } from './invariants/downloads.ts';
+import { checkFile } from './invariants/files.ts';
+import type { Parts } from './invariants/parts.ts';
+import { slotsRule } from './invariants/slots.ts';
+import { runners } from './invocation.ts';
+import { modelledAthena } from './modelled-athena.ts';
+import { modelledLake } from './modelled-lake.ts';
+import { modelledLambda } from './modelled-lambda.ts';
+import { modelledRegister } from './modelled-register.ts';
+import { modelledS3 } from './modelled-s3.ts';
+import { operate } from './operator.ts';
+import { formerTicket, plantFormer } from './plant-former.ts';
+import { BEGINNING, type CallerPlan, type FormerKind, lastPlannedMs, partsOf, type Plan, planOf } from './plan.ts';
+import type { Listeners } from './service.ts';
+import { modelledService } from './service.ts';
+import type { ServiceCode } from './service-code.ts';
+import { troubles } from './troubles.ts';
+import { takeOverTime } from './virtual-time.ts';
+import type { Violation, World } from './world.ts';
+import { write } from './writer.ts';
+
+export interface Simulated {
+  readonly violations: readonly Violation[];
+  /** What was in the plan and what went wrong: each can be left out. */
+  readonly happened: readonly string[];
+  readonly counts: ReadonlyMap<string, number>;
+  readonly history: readonly string[];
+}
+
+/** When nothing more is planned, callers under way have this long before faults end. */
+const QUIET_AFTER_MS = 60_000;
+
+/** Answers after a Retry-After, leases of functions that died, a restart: what a patient client may lose beside. */
+const PATIENCE_MS = 150_000;
+
+/** Somebody waits with a ticket of the release before. */
+const HAS_TICKET: readonly FormerKind[] = ['under-way', 'waits-for-share', 'publication'];
+
+const LAST_CALLERS = 'patient callers at the end';
+
+/** Runs one world to its end. The same seed gives the same world. */
+export async function simulate(
+  code: ServiceCode,
+  seed: number,
+  { without = new Set<string>(), isTold = false }: { without?: ReadonlySet<string>; isTold?: boolean } = {},
+): Promise<Simulated> {
+  const time = takeOverTime(BEGINNING, seed, runners);
+  const plan = planOf(seed, without);
+  const counts = new Map<string, number>();
+  const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
+  const history: string[] = [];
+  const violations: Violation[] = [];
+  const quietAt = BEGINNING + lastPlannedMs(plan) + QUIET_AFTER_MS;
+  const tell = (who: string, what: string) => void history.push(`${clock(time.now())} ${who}: ${what}`);
+  const world: World = {
+    seed,
+    plan,
+    time,
+    troubles: troubles(without, () => time.now() >= quietAt, count),
+    count,
+    tell: isTold ? tell : undefined,
+    violations,
+    violate(kind, text) {
+      violations.push({ kind, text, at: time.now() });
+      if (isTold) tell('VIOLATION', `${kind}: ${text}`);
+    },
+  };
+  const lake = modelledLake(world);
+  const s3 = modelledS3(world);
+  const athena = modelledAthena(world, lake, s3);
+  const register = modelledRegister(world, code);
+  const lambda = modelledLambda(world);
+  const parts: Parts = { world, lake, s3, athena, register };
+  const counting = countingRule(parts);
+  athena.onStart.push(slotsRule(parts));
+  const listeners: Listeners = {
+    onFile: (file) => checkFile(parts, file),
+    onMetric: counting.onMetric,
+    onLine: (message, facts, by) => {
+      if (message === 'request') by.line = facts;
+    },
+  };
+  const service = modelledService(world, code, parts, listeners);
+  eventBridge(world, s3, lambda, service);
+  const gate = gateway(world, lambda, service);
+  const callerListeners: CallerListeners = {
+    onAnswer: (request) => checkAnswer(parts, request),
+    onDownload: (download) => checkDownload(parts, download),
+  };
+
+  for (const day of plan.days) {
+    for (let file = 0; file < plan.filesADay; file++) lake.put(day, `part-${file}.parquet`);
+    if (plan.settings.marks) lake.mark(day);
+  }
+  for (const [partner, companies] of Object.entries(plan.partners))
+    register.set(partner, { isActive: true, companies });
+
+  for (const left of plan.former) plantFormer(world, parts, left);
+  const waitingSince: CallerPlan[] = plan.former
+    .filter(({ kind }) => HAS_TICKET.includes(kind))
+    .map(({ id, partner, days }) => ({
+      id: `of ${id}`.replace(' ', '-'),
+      partner,
+      days,
+      atMs: 50,
+      admitsGzip: false,
+      downloadsAfterMs: 50,
+      ticket: formerTicket(id),
+    }));
+
+  const calls = (caller: CallerPlan, untilMs?: number): Promise<Ending> =>
+    pull(world, { gateway: gate, s3 }, caller, callerListeners, untilMs);
+  const all = Promise.all([
+    ...[...plan.callers, ...waitingSince].map(async (caller) => count(`caller ${await calls(caller)}`)),
+    ...plan.writers.map((writer) => write(world, lake, writer)),
+    ...plan.operator.map((step) => operate(world, register, step)),
+    !without.has(LAST_CALLERS) && everyReportIsReached(world, { plan, quietAt, active: () => athena.active().length, calls }),
+  ]);
+  let isDone = false;
+  let failure: unknown;
+  all.then(
+    () => {
+      isDone = true;
+    },
+    (error: unknown) => {
+      failure = error ?? new Error('an actor failed');
+    },
+  );
+  await time.run(() => failure !== undefined || (isDone && lambda.underWay() === 0));
+  if (failure !== undefined) throw failure;
+  if (!isDone) world.violate('never-ends', 'somebody waits for ever');
+  counting.finish();
+  return { violations, happened: [...(without.has(LAST_CALLERS) ? [] : [LAST_CALLERS]), ...partsOf(plan), ...world.troubles.happened], counts, history };
+}
+
+/** When faults have ended and writers rest, every report reaches a patient client. */
+async function everyReportIsReached(
+  world: World,
+  {
+    plan,
+    quietAt,
+    active,
+    calls,
+  }: {
+    readonly plan: Plan;
+    readonly quietAt: number;
+    readonly active: () => number;
+    readonly calls: (caller: CallerPlan, untilMs: number) => Promise<Ending>;
+  },
+): Promise<void> {
+  const { time } = world;
+  await time.delay(quietAt - time.now());
+  const wanted = new Map(plan.callers.map((caller) => [`${caller.partner} ${caller.days.join()}`, caller]));
+  const { slots, queueMs, runMs } = plan.engine;
+  const { queriesPerPartner, longestQueryMs, largeFromDays } = plan.settings;
+  const hangs = plan.engine.hangs > 0 ? longestQueryMs * 1.3 : 0;
+  const ahead = active() + wanted.size;
+  const boundMs =
+    (ahead / slots + 2) * (queueMs[1] + Math.max(runMs[1], 0)) +
+    hangs +
+    PATIENCE_MS +
+    (queriesPerPartner > 0 ? longestQueryMs : 0) +
+    (Number.isFinite(largeFromDays) ? 600_000 : 0);
+  await Promise.all(
+    [...wanted.values()].map(async (caller, index) => {
+      const began = time.now();
+      const { leavesAfterMs: _, ...patient } = caller;
+      const ending = await calls({ ...patient, id: `last${index}`, atMs: 0, downloadsAfterMs: 50 }, boundMs * 3);
+      const tookMs = time.now() - began;
+      world.count(`last caller ${ending}`);
+      if (ending === 'gave up' || tookMs > boundMs)
+        world.violate('report-not-reached', `last${index} ${ending} after ${tookMs} ms; ${boundMs} were enough`);
+    }),
+  );
+}
+
+/** Time since the world's beginning. */
+function clock(now: number): string {
+  const ms = now - BEGINNING;
+  const day = Math.floor(ms / 86_400_000);
+  const text = new Date(ms).toISOString().slice(11, 23);
+  return day > 0 ? `${day}d ${text}` : text;
+}

@@ -1,0 +1,163 @@
+/**
+ * Virtual time: computed, not waited for. It replaces the process's clock, timers and random numbers, so that the
+ * service's own code runs in it unchanged. For that reason simulations have a process, or a thread, of their own.
+ */
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { gzipSync, type ZlibOptions } from 'node:zlib';
+import { dice } from './random.ts';
+import { type Timer, timerHeap } from './timer-heap.ts';
+
+export interface VirtualTime {
+  /** In milliseconds since 1970. */
+  now(): number;
+  /** Resolves this many milliseconds later. */
+  delay(ms: number): Promise<void>;
+  /** Acts later. What acts silently settles no promise, which saves a turn of the event loop. */
+  after(ms: number, act: () => void, isSilent?: boolean): Timer;
+  /** Lets time pass until nothing waits for it any more, or `until` says that it is enough. */
+  run(until?: () => boolean): Promise<void>;
+}
+
+/** Whoever runs at the moment: by default nobody in particular, with the right time. */
+export interface Runner {
+  /** By how much its clock is ahead. */
+  readonly skewMs: number;
+  readonly isDead: boolean;
+  readonly random: () => number;
+}
+
+export interface Runners {
+  readonly current: () => Runner | undefined;
+  /** Calls back as whoever runs now. */
+  readonly bind: (act: () => void) => () => void;
+}
+
+const NO_RUNNERS: Runners = { current: () => undefined, bind: (act) => act };
+
+let clock = 0;
+let timers = timerHeap();
+let order = 0;
+let random = dice(0);
+let runners = NO_RUNNERS;
+let isTakenOver = false;
+
+const add = (ms: number, act: () => void, isSilent = false): Timer => {
+  // A process's clock knows whole milliseconds only.
+  const laterMs = runners === NO_RUNNERS ? ms : Math.round(ms);
+  const timer: Timer = { at: clock + Math.max(0, laterMs || 0), order: order++, act, isSilent, isOff: false };
+  timers.add(timer);
+  return timer;
+};
+
+/** `setTimeout` of `node:timers/promises`: of a runner that has died meanwhile, it never resolves. */
+function pause<T>(ms?: number, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> {
+  const runner = runners.current();
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(aborted(signal));
+    const timer = add(ms ?? 0, () => {
+      signal?.removeEventListener('abort', stop);
+      if (!runner?.isDead) resolve(value as T);
+    });
+    const stop = () => {
+      timer.isOff = true;
+      reject(aborted(signal));
+    };
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
+const aborted = (signal: AbortSignal | undefined) =>
+  Object.assign(new Error('The operation was aborted', { cause: signal?.reason }), {
+    name: 'AbortError',
+    code: 'ABORT_ERR',
+  });
+
+/** `setTimeout` with a callback. */
+function callLater(act: (...values: unknown[]) => void, ms?: number, ...values: unknown[]): Timer {
+  const runner = runners.current();
+  const bound = runners.bind(() => act(...values));
+  return add(ms ?? 0, () => {
+    if (!runner?.isDead) bound();
+  });
+}
+
+const forget = (timer: Timer | undefined): void => {
+  if (timer) timer.isOff = true;
+};
+
+/** What `AbortSignal.timeout` gives: it costs no timer unless somebody listens. */
+export class VirtualSignal {
+  readonly deadline: number;
+  #timers = new Map<() => void, Timer>();
+
+  constructor(ms: number) {
+    this.deadline = clock + ms;
+  }
+  get aborted(): boolean {
+    return clock >= this.deadline;
+  }
+  get reason(): Error {
+    return Object.assign(new Error('The operation was aborted due to timeout'), { name: 'TimeoutError' });
+  }
+  throwIfAborted(): void {
+    if (this.aborted) throw this.reason;
+  }
+  addEventListener(_type: 'abort', act: () => void): void {
+    this.#timers.set(act, add(this.deadline - clock, runners.bind(act)));
+  }
+  removeEventListener(_type: 'abort', act: () => void): void {
+    forget(this.#timers.get(act));
+  }
+}
+
+function takeOverProcess(): void {
+  if (isTakenOver) return;
+  isTakenOver = true;
+  Date.now = () => clock + (runners.current()?.skewMs ?? 0);
+  Math.random = () => (runners.current()?.random ?? random)();
+  const require = createRequire(import.meta.url);
+  require('node:timers/promises').setTimeout = pause;
+  // Threads know nothing of virtual time: gzip is done at once.
+  require('node:zlib').gzip = (
+    file: Uint8Array,
+    options: ZlibOptions,
+    done: (error: null, gzipped: Uint8Array) => void,
+  ) => process.nextTick(done, null, gzipSync(file, options));
+  Object.assign(require('node:timers'), { setTimeout: callLater, clearTimeout: forget });
+  Object.assign(globalThis, { setTimeout: callLater, clearTimeout: forget });
+  syncBuiltinESMExports();
+  AbortSignal.timeout = (ms) => new VirtualSignal(ms) as unknown as AbortSignal;
+}
+
+/** Puts virtual time in the place of the process's own, from a moment on. What waited before is forgotten. */
+export function takeOverTime(from: number, seed: number, by: Runners = NO_RUNNERS): VirtualTime {
+  takeOverProcess();
+  clock = from;
+  timers = timerHeap();
+  order = 0;
+  random = dice(seed);
+  runners = by;
+  return {
+    now: () => clock,
+    delay: (ms) => pause(ms),
+    after: add,
+    run: (until = () => false) =>
+      new Promise((resolve, reject) => {
+        // Each turn begins when every promise has settled that waits for no timer.
+        const turn = () => {
+          try {
+            for (let timer = timers.take(); timer && !until(); timer = timers.take()) {
+              if (timer.isOff) continue;
+              clock = timer.at;
+              timer.act();
+              if (!timer.isSilent) return void setImmediate(turn);
+            }
+            resolve();
+          } catch (error) {
+            reject(error);
+          }
+        };
+        setImmediate(turn);
+      }),
+  };
+}

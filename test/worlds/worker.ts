@@ -1,0 +1,52 @@
+/** Runs worlds in a thread of its own: virtual time takes a thread's clock over for good. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { seedCryptoAndGzip } from './seeded-crypto.ts';
+import { loadService } from './service-code.ts';
+import { takeOverTime } from './virtual-time.ts';
+
+/** What a worker is asked: some worlds, or to make one failing world smaller. */
+export type Task =
+  | { readonly from: number; readonly worlds: number }
+  | { readonly seed: number; readonly kind: string }
+  | { readonly seed: number; readonly without: readonly string[] };
+
+/** Of some worlds. */
+export interface Batch {
+  readonly from: number;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly failures: readonly { readonly seed: number; readonly kinds: readonly string[] }[];
+}
+
+// Stacks cost a third of the time, and hold paths.
+Error.stackTraceLimit = 0;
+seedCryptoAndGzip();
+takeOverTime(0, 0);
+const { simulate } = await import('./simulate.ts');
+const { folded, shrink } = await import('./shrink.ts');
+const code = await loadService(workerData as string);
+
+async function runBatch({ from, worlds }: { readonly from: number; readonly worlds: number }): Promise<Batch> {
+  const counts = new Map<string, number>();
+  const failures: { seed: number; kinds: string[] }[] = [];
+  for (let seed = from; seed < from + worlds; seed++) {
+    try {
+      const outcome = await simulate(code, seed);
+      for (const [what, times] of outcome.counts) counts.set(what, (counts.get(what) ?? 0) + times);
+      const kinds = [...new Set(outcome.violations.map(({ kind }) => kind))];
+      if (kinds.length > 0) failures.push({ seed, kinds });
+    } catch (error) {
+      failures.push({ seed, kinds: [`the harness fails: ${String(error)}`] });
+    }
+  }
+  return { from, counts, failures };
+}
+
+parentPort?.on('message', async (task: Task) => {
+  if ('worlds' in task) parentPort?.postMessage(await runBatch(task));
+  else if ('kind' in task) parentPort?.postMessage(await shrink(code, task.seed, task.kind));
+  else {
+    const { history, ...rest } = await simulate(code, task.seed, { without: new Set(task.without), isTold: true });
+    parentPort?.postMessage({ history: folded(history), violations: rest.violations });
+  }
+});
+parentPort?.postMessage('ready');
