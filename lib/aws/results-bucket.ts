@@ -143,10 +143,10 @@ export const stored = (bucket: string, key: string, { fileName, metadata, encodi
 export const PRECONDITION_FAILED = 412;
 
 /**
- * 412: the object is not what the condition says; 409: another writer is at it this instant; 404: it was there, and
- * is gone.
+ * 412: the object is not what the condition says; 404: it was there, and is gone. 409 is no refusal: another writer is at
+ * it this instant, and who of the two has written is known only when it is tried again.
  */
-export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 409, 404]): boolean =>
+export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 404]): boolean =>
   statuses.includes(metadataOf(error).httpStatusCode ?? 0);
 
 /** Undefined where the object holds no JSON: what can't be read counts as absent, and may be replaced. */
