@@ -17,7 +17,7 @@ import { takeSlot } from './take-slot.ts';
  * Looks for the cached report, then at what is under way, then starts a query. All of it is read at once; what is not
  * needed is not waited for.
  */
-export async function arrive(run: Run, { target }: Arrived): Promise<Step> {
+export async function arrive(run: Run, { target, waited }: Arrived): Promise<Step> {
   const { job, data } = target;
   const { results } = run.backends;
   const cachedRead = begun(readEither(run, cachedReportKey(job), formerKeys.cachedReport(job)));
@@ -28,7 +28,7 @@ export async function arrive(run: Run, { target }: Arrived): Promise<Step> {
   const cached = judgeRecord(await cachedRead, requestFacts(run.terms, false));
   if (cached.next === 'refuse') return { refusal: refusalOf(run, cached.record) };
   if (cached.next === 'deliver') {
-    const step = await deliverFile(run, target, cached.record);
+    const step = await deliverFile(run, target, cached.record, waited);
     if (step) return step;
   }
   const latest = await latestRead;
@@ -38,11 +38,11 @@ export async function arrive(run: Run, { target }: Arrived): Promise<Step> {
     case 'watch':
     case 'take-over':
       return latest.stored
-        ? following(target, latest.stored)
-        : takeOver(run, target, undefined, verdict.record, 'collapsed');
+        ? following(target, latest.stored, waited?.cacheStatus)
+        : takeOver(run, target, undefined, verdict.record, waited?.cacheStatus ?? 'collapsed');
     case 'deliver': {
       const isGone = cached.next === 'deliver' && cached.record.executionId === verdict.record.executionId;
-      return (isGone ? undefined : await deliverFile(run, target, verdict.record)) ?? start();
+      return (isGone ? undefined : await deliverFile(run, target, verdict.record, waited)) ?? start();
     }
     case 'refuse':
       return { refusal: refusalOf(run, verdict.record) };

@@ -27,7 +27,7 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
   const verdict = judgeRecord({ record, ageMs: stored?.ageMs ?? 0 }, requestFacts(terms, true));
   switch (verdict.next) {
     case 'start':
-      return { at: 'arrived', target, waitsForSlot: false };
+      return { at: 'arrived', target, waitsForSlot: false, waited: phase };
     case 'watch': {
       const now = Date.now();
       if (now >= terms.giveUpAt) return { refusal: tookTooLong() };
@@ -54,7 +54,7 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
       if (dataChanges >= MAX_DATA_CHANGES) return { refusal: dataKeepChanging() };
       const data = await lookAtLake(backends.lake, wanted.request, 0);
       const next = { ...targetOf(wanted, data, dataChanges + 1), claims };
-      return { at: 'arrived', target: next, waitsForSlot: false };
+      return { at: 'arrived', target: next, waitsForSlot: false, waited: phase };
     }
   }
 }

@@ -83,8 +83,10 @@ function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): Executi
  * Whether it ended before this caller's first request: its result may be used, its failure may not. The attempt was
  * left by everyone who waited for it.
  */
-const isStale = ({ observedAt, completedAt }: EndedExecution, { callerWaitedMs, isOwn }: ExecutionFacts) =>
-  !isOwn && observedAt - completedAt + DATE_ERROR_MS > callerWaitedMs;
+export const isStale = (
+  { observedAt, completedAt }: EndedExecution,
+  { callerWaitedMs, isOwn }: Pick<ExecutionFacts, 'callerWaitedMs' | 'isOwn'>,
+) => !isOwn && observedAt - completedAt + DATE_ERROR_MS > callerWaitedMs;
 
 /**
  * How long an execution may still be queued, or run, in milliseconds. Athena tells no start of running: it counts from

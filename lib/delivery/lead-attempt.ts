@@ -1,3 +1,4 @@
+import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import {
   type CountedExecution,
   claimAttempt,
@@ -13,7 +14,7 @@ import { tookTooLong } from './delivery.ts';
 import { endAtScanLimit, endWithFailure } from './end-attempt.ts';
 import type { Execution, FailedExecution, RunningExecution } from './execution.ts';
 import type { OpenRecord, StoredRecord } from './job-record.ts';
-import { type ExecutionVerdict, judgeExecution } from './judge-execution.ts';
+import { type ExecutionVerdict, isStale, judgeExecution } from './judge-execution.ts';
 import { resultKey } from './keys.ts';
 import { type Leading, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
 import { type Early, settleReport } from './settle-report.ts';
@@ -46,8 +47,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       ...terms,
       queuedAt,
       callerLeftMs: terms.giveUpAt - Date.now(),
-      callerWaitedMs: Date.now() - terms.askedAt,
-      isOwn: phase.cacheStatus === 'miss',
+      ...waitOf(run, phase),
       isRetry: phase.held.record.isRetry,
       isDataChanged: isFailed && target.data.isListed && !(await isUnchanged(run, target)),
     });
@@ -130,11 +130,20 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
     case 'give-up':
       if (held) await release(run, target, held, known).catch(() => {});
       return verdict.next === 'wait' ? waiting(progressOf(phase)) : { refusal: tookTooLong() };
-    case 'deliver':
-      return (
-        (await settleReport(run, phase, { held, execution: verdict.execution, early })) ??
-        claimNext(record.isRetry, verdict.execution)
-      );
+    case 'deliver': {
+      const { execution } = verdict;
+      try {
+        const step = await settleReport(run, phase, { held, execution, early });
+        return step ?? claimNext(record.isRetry, execution);
+      } catch (error) {
+        if (!(error instanceof NotEngineCsv)) throw error;
+        const failed = asFailed(execution, error.message);
+        // Who comes after its end is not told of a failure that others have had.
+        return isStale(execution, waitOf(run, phase))
+          ? claimNext(record.isRetry, failed)
+          : endWithFailure(run, phase, held, failed);
+      }
+    }
     case 'start-next':
       return claimNext(verdict.isRetry ?? record.isRetry, verdict.execution);
     case 'stop': {
@@ -154,13 +163,18 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
   }
 }
 
-/** A query that this request stops, by what Athena told of it last: it charges the bytes. */
-const asStopped = ({ observedAt, ...execution }: RunningExecution): FailedExecution => ({
-  ...execution,
-  state: 'failed',
-  observedAt,
-  completedAt: observedAt,
-  engineMs: 0,
-  reason: 'it took too long and was stopped',
-  isRetryable: false,
+/** How long the caller has waited, and whether for an attempt of its own. */
+const waitOf = ({ terms }: Run, { cacheStatus }: Leading) => ({
+  callerWaitedMs: Date.now() - terms.askedAt,
+  isOwn: cacheStatus === 'miss',
 });
+
+const asFailed = (execution: Omit<FailedExecution, 'state' | 'reason' | 'isRetryable'>, reason: string) =>
+  ({ ...execution, state: 'failed', reason, isRetryable: false }) as const;
+
+/** A query that this request stops, by what Athena told of it last: it charges the bytes. */
+const asStopped = (execution: RunningExecution): FailedExecution =>
+  asFailed(
+    { ...execution, completedAt: execution.observedAt, engineMs: 0 },
+    'it took too long and was stopped',
+  );

@@ -38,6 +38,8 @@ export type Phase = { readonly target: Target } & (
       readonly at: 'arrived';
       /** Whether its client had no free slot when it looked last. */
       readonly waitsForSlot: boolean;
+      /** What its caller has waited for until now; absent where it has just come. */
+      readonly waited?: Following | undefined;
     }
   | {
       /** It waits for what becomes of the job's attempts. */
@@ -82,7 +84,10 @@ export function progressOf(phase: Following | Leading): Progress;
 export function progressOf(phase: Phase): Progress | undefined;
 export function progressOf(phase: Phase): Progress | undefined {
   const { dataChanges, data } = phase.target;
-  if (phase.at === 'arrived') return phase.waitsForSlot ? { waitsFor: 'slot', dataChanges } : undefined;
+  if (phase.at === 'arrived') {
+    if (phase.waitsForSlot) return { waitsFor: 'slot', dataChanges };
+    return phase.waited && progressOf(phase.waited);
+  }
   const attempt = phase.at === 'leading' ? phase.held.record.attempt : phase.attempt;
   return { waitsFor: 'attempt', attempt, data, cacheStatus: phase.cacheStatus, dataChanges };
 }

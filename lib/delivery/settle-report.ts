@@ -1,9 +1,8 @@
-import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import { following } from './attempt.ts';
 import { closingState, isSoon } from './closing-state.ts';
 import type { DataState } from './data-version.ts';
 import { ready } from './deliver-file.ts';
-import { endedMembers, endWithFailure, recordAnswer, recordEnd } from './end-attempt.ts';
+import { endedMembers, recordAnswer, recordEnd } from './end-attempt.ts';
 import type { SucceededExecution } from './execution.ts';
 import type { OpenRecord, ReportFiles, StoredRecord, SucceededRecord } from './job-record.ts';
 import { reportKey } from './keys.ts';
@@ -28,7 +27,7 @@ interface Succeeded {
 
 /**
  * Makes the result of an execution into its report, and records it. A large result is only recorded: who waits has it
- * published. Undefined where the result is gone.
+ * published. Undefined where the result is gone. Throws NotEngineCsv where it can't be read.
  */
 export async function settleReport(
   run: Run,
@@ -65,22 +64,12 @@ export async function settleReport(
     return stored;
   };
   if (!result.content) return following(target, await end(recordOf()), cacheStatus);
-  try {
-    const key = reportKey(execution.id, job.fileName);
-    const file = reportFile(job.fileName, execution.id, isOfVersion ? data.version : undefined);
-    const files = await writeReport(results, { key, columns: job.columns, file }, result.content);
-    const ended = recordOf(files);
-    await end(ended);
-    return ready(run, target, ended, files, cacheStatus);
-  } catch (error) {
-    if (!(error instanceof NotEngineCsv)) throw error;
-    return endWithFailure(run, phase, held, {
-      ...execution,
-      state: 'failed',
-      reason: error.message,
-      isRetryable: false,
-    });
-  }
+  const key = reportKey(execution.id, job.fileName);
+  const file = reportFile(job.fileName, execution.id, isOfVersion ? data.version : undefined);
+  const files = await writeReport(results, { key, columns: job.columns, file }, result.content);
+  const ended = recordOf(files);
+  await end(ended);
+  return ready(run, target, ended, files, cacheStatus);
 }
 
 /** For how long a report of a listing that may be used again may be given again. */
