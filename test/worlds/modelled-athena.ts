@@ -1,5 +1,5 @@
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
-import type { Invocation } from './invocation.ts';
+import { type Invocation, running } from './invocation.ts';
 import { type Clicks, EVERY_COMPANY_MASK, type LakeFile, maskOf, type ModelledLake, recordsOf, sumByDay } from './modelled-lake.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import { statusError } from './port-call.ts';
@@ -41,6 +41,7 @@ export interface EngineQuery {
   isJunk?: boolean;
   isLarge?: boolean;
   stopAskedAt?: number;
+  stoppedBy?: Invocation | undefined;
   forgottenAt?: number;
   /** Who was told that it has ended. */
   readonly toldEndTo: Invocation[];
@@ -307,6 +308,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       const query = queries.get(id);
       if (!query || query.endedAt !== undefined || query.stopAskedAt !== undefined) return;
       query.stopAskedAt = time.now();
+      query.stoppedBy = running.getStore();
       world.count('query is stopped');
       tell(query, 'is asked to stop');
       time.after(

@@ -70,18 +70,13 @@ export function resultsPort(
 
   const put = (key: string, document: unknown, mayBe: (found: StoredObject | undefined) => boolean) => {
     const text = JSON.stringify(document);
-    return call('S3 PutObject', until, async (signal): Promise<StoredDocument | undefined> => {
-      try {
-        return await writing({ name: 'S3 PutObject', key, takesMs: WRITE_MS }, signal, () => {
-          if (!mayBe(s3.get(key))) return undefined;
-          const { etag } = s3.put(key, text);
-          return { document, etag, ageMs: 0 };
-        });
-      } catch (error) {
-        if ((error as Error).name === 'ConditionalRequestConflict') return undefined;
-        throw error;
-      }
-    });
+    return call('S3 PutObject', until, (signal) =>
+      writing({ name: 'S3 PutObject', key, takesMs: WRITE_MS }, signal, () => {
+        if (!mayBe(s3.get(key))) return undefined;
+        const { etag } = s3.put(key, text);
+        return { document, etag, ageMs: 0 };
+      }),
+    );
   };
 
   const opened = (key: string) =>

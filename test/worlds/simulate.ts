@@ -164,7 +164,8 @@ async function everyReportIsReached(
     (ahead / slots + 2) * (queueMs[1] + Math.max(runMs[1], 0)) +
     hangs +
     PATIENCE_MS +
-    (queriesPerPartner > 0 ? longestQueryMs : 0) +
+    // A slot whose caller went away, and whose query left no result, is free after queue and run.
+    (queriesPerPartner > 0 ? 2 * longestQueryMs : 0) +
     (Number.isFinite(largeFromDays) ? 600_000 : 0);
   await Promise.all(
     [...wanted.values()].map(async (caller, index) => {

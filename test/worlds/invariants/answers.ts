@@ -69,15 +69,26 @@ function checkRefused({ register }: Parts, { pull, startedAt, answeredAt }: Answ
   if (said.every((entry) => openedBy(entry).length > 0)) fail('unauthorized-without-cause');
 }
 
-function checkMissing(
-  { world, register, lake }: Parts,
-  { pull, startedAt, answeredAt, hop, answer }: AnsweredRequest,
-  fail: Fail,
-): void {
+const hasVanishedUnder = ({ athena }: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
+  [...athena.queries.values()].some(
+    ({ cause, endedAt = 0, asked }) =>
+      cause === 'file vanished' &&
+      endedAt >= pull.startedAt - 60_000 &&
+      endedAt <= answeredAt &&
+      asked.days.join() === pull.caller.days.join(),
+  );
+
+function checkMissing(parts: Parts, request: AnsweredRequest, fail: Fail): void {
+  const { world, register, lake } = parts;
+  const { pull, startedAt, answeredAt, hop, answer } = request;
   if (answer.body.includes('no-records')) {
     // Where it waited for a slot, the first look at the lake is the one of this request.
     const from = hop > 0 && world.plan.settings.queriesPerPartner > 0 ? startedAt : pull.startedAt;
+    // Its companies changed while it waited: the report was begun again by this request.
+    if (register.during(pull.caller.partner, pull.startedAt, answeredAt).length > 1) return;
     const [first] = statesDuring(lake.states, { from, to: from });
+    // Its query failed since its files were gone: it was begun again, and the table is missing now.
+    if (hasVanishedUnder(parts, request)) return;
     if (first && first.files.size > 0 && !isEmptySoon(lake.states, from)) fail('emptied-during-query');
     return;
   }
@@ -99,7 +110,7 @@ function checkFailure({ athena, world, lake }: Parts, { answer, pull }: Answered
   const query = athena.queries.get(String(line['queryExecutionId'] ?? /query (q\d+)/.exec(message)?.[1]));
   switch (name) {
     case 'QueryFailed':
-      if (query?.cause === 'engine') return;
+      if (query?.cause === 'engine' || query?.isJunk) return;
       if (query?.cause === 'file vanished' && isNamedHole({ lake }, query))
         return world.count('named hole: a query failed by a file that came and went unmarked');
       return fail(query?.cause === 'stopped' ? 'stopped-query-is-500' : 'changed-data-is-500', query?.cause);

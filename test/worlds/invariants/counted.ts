@@ -17,14 +17,17 @@ export function countingRule({ world, athena }: Parts) {
       counted.set(query.id, times);
       world.tell?.(by.id, `counts ${query.id}`);
       if (times > 1) world.violate('counted-twice', `${by.id} counts ${query.id} once more`);
-      if (query.endedAt === undefined) world.violate('counted-before-its-end', query.id);
+      // A stopped query is counted by whoever stops it: Athena ends it a moment later.
+      if (query.endedAt === undefined && query.stopAskedAt === undefined) world.violate('counted-before-its-end', query.id);
     },
     /** At the world's end. */
     finish(): void {
       for (const query of athena.queries.values()) {
         if (query.endedAt === undefined || counted.has(query.id)) continue;
-        const { startedBy, toldEndTo, stopAskedAt } = query;
-        if (startedBy.isDead || toldEndTo.some(({ isDead }) => isDead)) world.count('apart: not counted, a function died');
+        const { startedBy, toldEndTo, stopAskedAt, stoppedBy } = query;
+        if (startedBy.isDead || stoppedBy?.isDead || toldEndTo.some(({ isDead }) => isDead)) world.count('apart: not counted, a function died');
+        else if (toldEndTo.some(({ line }) => line?.['status'] === 503))
+          world.count('apart: not counted, the request that saw the end ran out of time');
         else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', query.id);
         else if (toldEndTo.length === 0) world.count('apart: not counted, nobody came back');
         else

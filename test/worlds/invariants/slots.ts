@@ -18,6 +18,8 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
     const client = clientOf(started);
     const counted = athena.active().filter((query) => {
       if (clientOf(query) !== client) return false;
+      // An attempt of the release before is taken over without a slot.
+      if (FORMER_TOKEN.test(query.token)) return false;
       if (hasOutlivedItsSlot(query)) return false;
       // Its start was lost with its function, or with an answer: nobody could know of it.
       return !query.startedBy.isDead && query.startedBy.faults.length === 0;
@@ -29,6 +31,8 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
       );
   };
 }
+
+const FORMER_TOKEN = /^[0-9a-f]{64}$/;
 
 /** The partner for whom a query was started. */
 const clientOf = ({ startedBy }: EngineQuery): string | undefined => startedBy.partner;
