@@ -78,7 +78,10 @@ export async function pull(
     const requestId = `${id}.${count}`;
     const startedAt = time.now();
     if (hop === 0) current = { caller: plan, startedAt };
-    world.tell?.(requestId, `GET ${hop === 0 ? `${partner} ${plan.days.join()}` : `hop ${hop}`}${admitsGzip ? ' gzip' : ''}`);
+    world.tell?.(
+      requestId,
+      `GET ${hop === 0 ? `${partner} ${plan.days.join()}` : `hop ${hop}`}${admitsGzip ? ' gzip' : ''}`,
+    );
     const answer = await gateway.get(url, { id: requestId, partner, admitsGzip });
     const { status, headers } = answer;
     const location = headers['Location'];

@@ -63,7 +63,8 @@ export function modelledLambda(world: World): ModelledLambda {
             isOver = true;
             underWay -= 1;
             limit.isOff = true;
-            if (outcome.state !== 'died') idle.set(functionName, [...(idle.get(functionName) ?? []), machine]);
+            if (outcome.state !== 'died')
+              idle.set(functionName, [...(idle.get(functionName) ?? []), machine]);
             else world.tell?.(id, outcome.why);
             // A dead function's context must not reach whoever waits for it.
             resolve({ outcome, invocation });

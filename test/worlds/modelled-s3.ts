@@ -22,7 +22,11 @@ export interface ModelledS3 {
   put(
     key: string,
     content: string | Buffer,
-    more?: { readonly bytes?: number; readonly metadata?: Readonly<Record<string, string>>; readonly encoding?: string },
+    more?: {
+      readonly bytes?: number;
+      readonly metadata?: Readonly<Record<string, string>>;
+      readonly encoding?: string;
+    },
   ): StoredObject;
   /** Called after an object was made. */
   readonly onCreated: ((key: string, object: StoredObject) => void)[];

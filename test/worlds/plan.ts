@@ -1,9 +1,6 @@
 import { FAULT_KINDS, type FaultKind } from './faults.ts';
 import { between, chance, type Dice, namedDice, pick, whole } from './random.ts';
 
-/** When every world begins. */
-export const BEGINNING = Date.UTC(2026, 1, 2, 6);
-
 export const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;
 
 export interface CallerPlan {
@@ -184,7 +181,10 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const clocks: Plan['clocks'] = {
     skewMs: without.has(SKEW) ? 0 : skewMs,
     wrong: chance(draw, 0.08)
-      ? { machine: pick(draw, wrongMachines), skewMs: (chance(draw, 0.5) ? 1 : -1) * between(draw, 1, 5) * HOUR }
+      ? {
+          machine: pick(draw, wrongMachines),
+          skewMs: (chance(draw, 0.5) ? 1 : -1) * between(draw, 1, 5) * HOUR,
+        }
       : undefined,
   };
   if (without.has(WRONG_CLOCK)) Object.assign(clocks, { wrong: undefined });
@@ -205,7 +205,10 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     const isTooLarge = days.length >= settings.tooManyDays;
     const isLarge = days.length >= settings.largeFromDays;
     const usual = FORMER_KINDS.filter((kind) => kind !== 'cut-off' && kind !== 'publication');
-    const kind = pick<FormerKind>(draw, isTooLarge ? ['cut-off'] : isLarge ? ['publication', 'starting'] : usual);
+    const kind = pick<FormerKind>(
+      draw,
+      isTooLarge ? ['cut-off'] : isLarge ? ['publication', 'starting'] : usual,
+    );
     return { id, kind, partner: 'p1', days };
   });
   return {

@@ -4,8 +4,8 @@ import type { ResultsBucket, StoredDocument } from '../../lib/delivery/results.t
 import { type Invocation, running } from './invocation.ts';
 import { LARGE_BYTES } from './modelled-athena.ts';
 import type { ModelledS3, StoredObject } from './modelled-s3.ts';
-import { namedDice } from './random.ts';
 import { type PortOperation, portCall, statusError } from './port-call.ts';
+import { namedDice } from './random.ts';
 import type { ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
 
@@ -16,7 +16,11 @@ const MEETING_MS = 80;
 /** A large file takes as long as it takes to re-type and to upload it. */
 const WRITE_LARGE_MS = [3_000, 60_000] as const;
 
-export const readOf = (name: string, key: string): PortOperation => ({ name: `S3 ${name}`, key, takesMs: READ_MS });
+export const readOf = (name: string, key: string): PortOperation => ({
+  name: `S3 ${name}`,
+  key,
+  takesMs: READ_MS,
+});
 
 const seconds = (time: number): number => Math.floor(time / 1_000);
 
@@ -50,7 +54,11 @@ export function resultsPort(
     ageMs: ageMs(stored),
   });
 
-  const writing = (operation: PortOperation, signal: AbortSignal, write: () => StoredDocument | undefined) => {
+  const writing = (
+    operation: PortOperation,
+    signal: AbortSignal,
+    write: () => StoredDocument | undefined,
+  ) => {
     const { key } = operation;
     const mine = { at: world.time.now(), isOver: false };
     const recent = (s3.writing.get(key) ?? []).filter(({ at }) => at > mine.at - MEETING_MS);
@@ -147,7 +155,11 @@ export function resultsPort(
             const by = running.getStore() as Invocation;
             await writing({ name: 'S3 PutObject', key, takesMs }, signal, () => {
               const found = s3.get(key);
-              const more = { metadata, ...(encoding && { encoding }), ...(isLarge && !encoding && { bytes: LARGE_BYTES }) };
+              const more = {
+                metadata,
+                ...(encoding && { encoding }),
+                ...(isLarge && !encoding && { bytes: LARGE_BYTES }),
+              };
               const text = textOf(content, encoding);
               onFile({ key, text, metadata, by, found });
               if (!found) s3.put(key, content, more);
@@ -157,7 +169,8 @@ export function resultsPort(
             // As in production: what is wrong with the content is no failure of the call.
             if ((error as Error).name === 'NotEngineCsv') return error as Error;
             tried += 1;
-            if (tried >= tries) throw new Overloaded('given up after its last try', 30, { cause: error as Error });
+            if (tried >= tries)
+              throw new Overloaded('given up after its last try', 30, { cause: error as Error });
             throw error;
           }
           return true;

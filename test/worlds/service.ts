@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import type { FunctionDependencies } from '../../lib/handlers/function-dependencies.ts';
 import type { FailedInvocation } from '../../lib/handlers/abandonment-handler.ts';
+import type { FunctionDependencies } from '../../lib/handlers/function-dependencies.ts';
 import type { ObjectCreated } from '../../lib/handlers/publication-handler.ts';
 import { ENV } from '../../lib/names.ts';
 import { type Invocation, type Machine, running } from './invocation.ts';
