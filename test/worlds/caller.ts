@@ -5,7 +5,7 @@ import type { CallerPlan } from './plan.ts';
 import type { World } from './world.ts';
 
 /** One request for a report, from the first answer to the file, with all that its caller saw. */
-export interface Pull {
+interface Pull {
   readonly caller: CallerPlan;
   /** When its first request was sent. */
   readonly startedAt: number;

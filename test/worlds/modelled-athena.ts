@@ -16,9 +16,9 @@ import { type ReadQuery, readQuery } from './read-query.ts';
 import type { World } from './world.ts';
 
 /** The one name of this state: the service renames it. */
-export const SCAN_LIMIT_STATE = 'cut-off';
+const SCAN_LIMIT_STATE = 'cut-off';
 
-export type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
+type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
 
 /** A query as the engine runs it. Times are milliseconds since 1970. */
 export interface EngineQuery {
@@ -83,7 +83,7 @@ const STOPPED_LATE_MS = 2_000;
 const HEADER = '"Day","Clicks"\n';
 
 /** A result as Athena writes it, and the report that must be made of it. */
-export const engineCsv = (clicks: Clicks): string =>
+const engineCsv = (clicks: Clicks): string =>
   HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z","${count}"\n`).join('');
 export const reportCsv = (clicks: Clicks): string =>
   HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z",${count}\n`).join('');

@@ -9,8 +9,7 @@ export const COMPANIES = [1, 2, 3, 4] as const;
 const BITS = BigInt(COMPANIES.length);
 
 /** The clicks that some companies have in a file of this number. */
-export const clicksOf = (file: number, companies: number): bigint =>
-  BigInt(companies) << (BigInt(file) * BITS);
+const clicksOf = (file: number, companies: number): bigint => BigInt(companies) << (BigInt(file) * BITS);
 
 /** The companies as bits: company 1 is 1, company 2 is 2, company 3 is 4. */
 export const maskOf = (companies: readonly number[]): number =>

@@ -2,7 +2,7 @@ import { type Invocation, type Machine, running } from './invocation.ts';
 import { between, namedDice } from './random.ts';
 import type { World } from './world.ts';
 
-export type Outcome<T> =
+type Outcome<T> =
   | { readonly state: 'answered'; readonly value: T }
   | { readonly state: 'failed'; readonly error: unknown }
   | { readonly state: 'died'; readonly why: string };

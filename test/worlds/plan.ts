@@ -1,7 +1,7 @@
 import { FAULT_KINDS, type FaultKind } from './faults.ts';
 import { between, chance, type Dice, namedDice, pick, whole } from './random.ts';
 
-export const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;
+const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;
 
 export interface CallerPlan {
   readonly id: string;
@@ -29,7 +29,7 @@ export const WRITER_KINDS = [
   'leaves working files',
   'rewrites for minutes',
 ] as const;
-export type WriterKind = (typeof WRITER_KINDS)[number];
+type WriterKind = (typeof WRITER_KINDS)[number];
 
 export interface WriterPlan {
   readonly id: string;
@@ -61,7 +61,7 @@ export interface FormerPlan {
 
 export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'adds again'] as const;
 
-export interface OutagePlan {
+interface OutagePlan {
   readonly id: string;
   /** What its calls' names begin with. */
   readonly service: 'S3' | 'Athena';
