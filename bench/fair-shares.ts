@@ -1,7 +1,7 @@
 import { prod } from '../infra/stages.ts';
+import { dice } from '../test/worlds/random.ts';
 import { grownAccount } from './rush/quotas.ts';
 import { SIX, simulate } from './rush/simulate.ts';
-import { dice } from '../test/worlds/random.ts';
 import type { PlannedReport } from './rush/workload.ts';
 import type { Section } from './section.ts';
 import { figure, percentile } from './statistics.ts';

@@ -1,9 +1,9 @@
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { formatUtcTime } from '../../lib/report/utc-time.ts';
 import { reportPath } from '../../lib/routes.ts';
+import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import type { ModelledService } from './modelled-service.ts';
-import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { PlannedReport } from './workload.ts';
 
 /** What the job of a partner saw of one report. */

@@ -10,9 +10,9 @@ import {
 } from '@aws-sdk/client-athena';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
+import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import type { Quotas } from './quotas.ts';
-import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 
 /** A query as the engine runs it. Times are milliseconds since 1970. */
 export interface EngineQuery {

@@ -1,6 +1,6 @@
 import { tokenBucket } from '../../local/token-bucket.ts';
-import type { Quotas } from './quotas.ts';
 import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
+import type { Quotas } from './quotas.ts';
 
 /** How long a new execution environment takes to start, and a request in a warm one before it is handled. Assumed. */
 const COLD_MS = 700;

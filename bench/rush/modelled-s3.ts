@@ -5,8 +5,8 @@ import type { ResultsBucket, StoredDocument } from '../../lib/delivery/results.t
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
-import type { Quotas } from './quotas.ts';
 import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
+import type { Quotas } from './quotas.ts';
 
 interface Stored {
   readonly etag: string;

@@ -11,11 +11,11 @@ import { ENV } from '../../lib/names.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { downloadPath } from '../../lib/routes.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
+import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { ModelledAthena } from './modelled-athena.ts';
 import type { ModelledLambda } from './modelled-lambda.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import type { Quotas } from './quotas.ts';
-import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 
 interface Answer {
   readonly status: number;

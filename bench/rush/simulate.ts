@@ -1,10 +1,10 @@
+import { takeOverTime } from '../../test/worlds/virtual-time.ts';
 import { type Pulled, pull } from './client.ts';
 import { type EngineQuery, modelledAthena } from './modelled-athena.ts';
 import { type ModelledLambda, modelledLambda } from './modelled-lambda.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { modelledService, type ServiceSettings } from './modelled-service.ts';
 import type { Quotas } from './quotas.ts';
-import { takeOverTime } from '../../test/worlds/virtual-time.ts';
 import type { PlannedReport } from './workload.ts';
 
 /** When the rush begins: 06:00 UTC. */

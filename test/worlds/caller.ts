@@ -5,7 +5,7 @@ import type { CallerPlan } from './plan.ts';
 import type { World } from './world.ts';
 
 /** One request for a report, from the first answer to the file, with all that its caller saw. */
-export interface Pull {
+interface Pull {
   readonly caller: CallerPlan;
   /** When its first request was sent. */
   readonly startedAt: number;
@@ -78,7 +78,10 @@ export async function pull(
     const requestId = `${id}.${count}`;
     const startedAt = time.now();
     if (hop === 0) current = { caller: plan, startedAt };
-    world.tell?.(requestId, `GET ${hop === 0 ? `${partner} ${plan.days.join()}` : `hop ${hop}`}${admitsGzip ? ' gzip' : ''}`);
+    world.tell?.(
+      requestId,
+      `GET ${hop === 0 ? `${partner} ${plan.days.join()}` : `hop ${hop}`}${admitsGzip ? ' gzip' : ''}`,
+    );
     const answer = await gateway.get(url, { id: requestId, partner, admitsGzip });
     const { status, headers } = answer;
     const location = headers['Location'];

@@ -9,12 +9,17 @@ const PUBLISH_LIMIT_MS = 900_000;
 const ABANDON_LIMIT_MS = 10_000;
 const PAUSES_MS = [60_000, 120_000];
 
-/** EventBridge hands new objects under `publications/` to the publishing function: once, seldom twice, seldom late. */
+/**
+ * EventBridge hands new objects under `publications/` to the publishing function: once, seldom twice, seldom late.
+ *
+ * @param onFailure told of what a function throws though no call of it went wrong
+ */
 export function eventBridge(
   world: World,
   s3: ModelledS3,
   lambda: ModelledLambda,
   service: ModelledService,
+  onFailure: (id: string, error: unknown) => void,
 ): void {
   const { time, seed, troubles } = world;
 
@@ -26,8 +31,9 @@ export function eventBridge(
     handle: Parameters<typeof lambda.invoke<void>>[3],
   ): Promise<boolean> => {
     for (let tried = 0; ; tried++) {
-      const { outcome } = await lambda.invoke<void>(name, `${id}.${tried}`, { limitMs }, handle);
+      const { outcome, invocation } = await lambda.invoke<void>(name, `${id}.${tried}`, { limitMs }, handle);
       world.count(`${name} ${outcome.state}`);
+      if (outcome.state === 'failed' && invocation.faults.length === 0) onFailure(id, outcome.error);
       if (outcome.state === 'answered') return true;
       const pauseMs = PAUSES_MS[tried];
       if (pauseMs === undefined) return false;

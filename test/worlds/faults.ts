@@ -1,6 +1,5 @@
 import type { Invocation } from './invocation.ts';
-import { BEGINNING } from './plan.ts';
-import type { World } from './world.ts';
+import { BEGINNING, type World } from './world.ts';
 
 /** What goes wrong with one call. */
 export interface Fault {

@@ -9,7 +9,7 @@ export interface Machine {
 }
 
 /** A fault that hit a call of an invocation. */
-export interface SufferedFault {
+interface SufferedFault {
   readonly kind: string;
   readonly operation: string;
 }

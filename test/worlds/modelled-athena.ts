@@ -1,16 +1,24 @@
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
 import { type Invocation, running } from './invocation.ts';
-import { type Clicks, EVERY_COMPANY_MASK, type LakeFile, maskOf, type ModelledLake, recordsOf, sumByDay } from './modelled-lake.ts';
+import {
+  type Clicks,
+  EVERY_COMPANY_MASK,
+  type LakeFile,
+  type ModelledLake,
+  maskOf,
+  recordsOf,
+  sumByDay,
+} from './modelled-lake.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import { statusError } from './port-call.ts';
 import { between, type Dice, namedDice } from './random.ts';
-import { readQuery, type ReadQuery } from './read-query.ts';
+import { type ReadQuery, readQuery } from './read-query.ts';
 import type { World } from './world.ts';
 
 /** The one name of this state: the service renames it. */
-export const SCAN_LIMIT_STATE = 'scan-limit-exceeded';
+const SCAN_LIMIT_STATE = 'scan-limit-exceeded';
 
-export type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
+type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
 
 /** A query as the engine runs it. Times are milliseconds since 1970. */
 export interface EngineQuery {
@@ -44,7 +52,7 @@ export interface EngineQuery {
   stoppedBy?: Invocation | undefined;
   forgottenAt?: number;
   /** Who was told that it has ended. */
-  readonly toldEndTo: Invocation[];
+  readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
 }
 
 export interface ModelledAthena {
@@ -58,7 +66,10 @@ export interface ModelledAthena {
     query: CompiledQuery,
     token: string,
     by: Invocation,
-    how: { readonly agoMs: number; readonly ends: 'SUCCEEDED' | 'FAILED' | 'scan limit' | 'large' | undefined },
+    how: {
+      readonly agoMs: number;
+      readonly ends: 'SUCCEEDED' | 'FAILED' | 'scan limit' | 'large' | undefined;
+    },
   ): EngineQuery;
   readonly active: () => readonly EngineQuery[];
   readonly onStart: ((query: EngineQuery) => void)[];
@@ -73,7 +84,7 @@ const STOPPED_LATE_MS = 2_000;
 const HEADER = '"Day","Clicks"\n';
 
 /** A result as Athena writes it, and the report that must be made of it. */
-export const engineCsv = (clicks: Clicks): string =>
+const engineCsv = (clicks: Clicks): string =>
   HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z","${count}"\n`).join('');
 export const reportCsv = (clicks: Clicks): string =>
   HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z",${count}\n`).join('');
@@ -85,7 +96,10 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   const { time, plan, seed, troubles } = world;
   const { engine } = plan;
   const queries = new Map<string, EngineQuery>();
-  const byToken = new Map<string, { readonly query: EngineQuery; readonly text: string; readonly until: number }>();
+  const byToken = new Map<
+    string,
+    { readonly query: EngineQuery; readonly text: string; readonly until: number }
+  >();
   const queue: EngineQuery[] = [];
   const onStart: ModelledAthena['onStart'] = [];
   let busy = 0;
@@ -115,11 +129,15 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
           if (query.state !== 'RUNNING') return runNext();
           query.state = 'QUEUED';
           tell(query, 'goes back to the queue');
-          time.after(between(draw, 500, 4_000), () => {
-            if (query.state !== 'QUEUED') return;
-            busy += 1;
-            run(query, true);
-          }, true);
+          time.after(
+            between(draw, 500, 4_000),
+            () => {
+              if (query.state !== 'QUEUED') return;
+              busy += 1;
+              run(query, true);
+            },
+            true,
+          );
           runNext();
         },
         true,
@@ -178,17 +196,10 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   function end(query: EngineQuery, draw: Dice): void {
     const [fails, isRetryable, junk, elsewhere] = [draw(), draw(), draw(), draw()];
     if (query.asked.days.length >= plan.settings.tooManyDays)
-      return fail(query, {
-        cause: 'scan limit',
-        reason: 'Bytes scanned limit was exceeded',
-        isRetryable: false,
-      });
-    if (fails < engine.fails && troubles.happens('query fails', query.id))
-      return fail(query, {
-        cause: 'engine',
-        reason: 'GENERIC_INTERNAL_ERROR',
-        isRetryable: isRetryable < 0.6,
-      });
+      fail(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded', isRetryable: false });
+    else if (fails < engine.fails && troubles.happens('query fails', query.id))
+      fail(query, { cause: 'engine', reason: 'GENERIC_INTERNAL_ERROR', isRetryable: isRetryable < 0.6 });
+    if (query.cause) return;
     query.clicks = sumByDay(query.read, query.companies);
     query.isLarge = plan.settings.largeFromDays <= query.asked.days.length;
     const isElsewhere = elsewhere < engine.elsewhere && troubles.happens('result lies elsewhere', query.id);
@@ -295,7 +306,8 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         shownAt: time.now() - agoMs / 2,
       });
       if (ends === 'FAILED') Object.assign(query, { cause: 'engine', reason: 'GENERIC_INTERNAL_ERROR' });
-      if (ends === 'scan limit') Object.assign(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded' });
+      if (ends === 'scan limit')
+        Object.assign(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded' });
       if (query.state !== 'SUCCEEDED') return query;
       query.read.push(...query.asked.days.flatMap((day) => recordsOf(lake.now(), day)));
       query.clicks = sumByDay(query.read, query.companies);

@@ -9,8 +9,7 @@ export const COMPANIES = [1, 2, 3, 4] as const;
 const BITS = BigInt(COMPANIES.length);
 
 /** The clicks that some companies have in a file of this number. */
-export const clicksOf = (file: number, companies: number): bigint =>
-  BigInt(companies) << (BigInt(file) * BITS);
+const clicksOf = (file: number, companies: number): bigint => BigInt(companies) << (BigInt(file) * BITS);
 
 /** The companies as bits: company 1 is 1, company 2 is 2, company 3 is 4. */
 export const maskOf = (companies: readonly number[]): number =>
@@ -125,8 +124,7 @@ export const clicksIn = (state: LakeState, days: readonly string[], companies: n
 
 export function sumByDay(files: readonly LakeFile[], companies: number): Clicks {
   const sums = new Map<string, bigint>();
-  for (const { day, content } of files)
-    sums.set(day, (sums.get(day) ?? 0n) + clicksOf(content, companies));
+  for (const { day, content } of files) sums.set(day, (sums.get(day) ?? 0n) + clicksOf(content, companies));
   return new Map([...sums].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
@@ -142,9 +140,7 @@ export function versionOf(state: LakeState, days: readonly string[]): string {
   const made = digest(
     [...days].sort().flatMap((day) => {
       const files = recordsOf(state, day).sort((one, other) => (one.key < other.key ? -1 : 1));
-      return files.length > 0
-        ? [[day, digest(files.map(({ key, etag, bytes }) => [key, etag, bytes]))]]
-        : [];
+      return files.length > 0 ? [[day, digest(files.map(({ key, etag, bytes }) => [key, etag, bytes]))]] : [];
     }),
   );
   known.set(name, made);
@@ -159,4 +155,6 @@ export const statesDuring = (
   states: readonly LakeState[],
   { from, to }: { readonly from: number; readonly to: number },
 ): LakeState[] =>
-  states.filter((state, index) => state.from <= to && (states[index + 1]?.from ?? Number.POSITIVE_INFINITY) >= from);
+  states.filter(
+    (state, index) => state.from <= to && (states[index + 1]?.from ?? Number.POSITIVE_INFINITY) >= from,
+  );

@@ -2,7 +2,7 @@ import { type Invocation, type Machine, running } from './invocation.ts';
 import { between, namedDice } from './random.ts';
 import type { World } from './world.ts';
 
-export type Outcome<T> =
+type Outcome<T> =
   | { readonly state: 'answered'; readonly value: T }
   | { readonly state: 'failed'; readonly error: unknown }
   | { readonly state: 'died'; readonly why: string };
@@ -63,7 +63,8 @@ export function modelledLambda(world: World): ModelledLambda {
             isOver = true;
             underWay -= 1;
             limit.isOff = true;
-            if (outcome.state !== 'died') idle.set(functionName, [...(idle.get(functionName) ?? []), machine]);
+            if (outcome.state !== 'died')
+              idle.set(functionName, [...(idle.get(functionName) ?? []), machine]);
             else world.tell?.(id, outcome.why);
             // A dead function's context must not reach whoever waits for it.
             resolve({ outcome, invocation });

@@ -22,7 +22,11 @@ export interface ModelledS3 {
   put(
     key: string,
     content: string | Buffer,
-    more?: { readonly bytes?: number; readonly metadata?: Readonly<Record<string, string>>; readonly encoding?: string },
+    more?: {
+      readonly bytes?: number;
+      readonly metadata?: Readonly<Record<string, string>>;
+      readonly encoding?: string;
+    },
   ): StoredObject;
   /** Called after an object was made. */
   readonly onCreated: ((key: string, object: StoredObject) => void)[];
@@ -37,7 +41,7 @@ const WAITING_DAYS = 2;
 /** What is kept only while somebody may wait: `infra/data/results-bucket.ts`. All else is kept for a week. */
 const WAITING = /^(tickets|publications|abandoned|shares|slots)\//;
 
-export const keptMs = (key: string): number => (WAITING.test(key) ? WAITING_DAYS : LONG_DAYS) * DAY_MS;
+const keptMs = (key: string): number => (WAITING.test(key) ? WAITING_DAYS : LONG_DAYS) * DAY_MS;
 
 /** S3 removes what is old enough up to a day late. */
 const LATE_MS = DAY_MS;

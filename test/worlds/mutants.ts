@@ -50,7 +50,9 @@ function broken({ file, find, replace }: Mutant): string {
 async function firstFailing(mutant: Workers, original: Workers, within: number) {
   for (let from = 1; from <= within; from += BATCH * Number(values.workers)) {
     const starts = Array.from({ length: Number(values.workers) }, (_, index) => from + index * BATCH);
-    const batches = await Promise.all(starts.map((start) => mutant.run<Batch>({ from: start, worlds: BATCH })));
+    const batches = await Promise.all(
+      starts.map((start) => mutant.run<Batch>({ from: start, worlds: BATCH })),
+    );
     for (const { seed, kinds } of batches.flatMap(({ failures }) => failures)) {
       const { failures } = await original.run<Batch>({ from: seed, worlds: 1 });
       const usual = failures[0]?.kinds ?? [];
@@ -61,7 +63,9 @@ async function firstFailing(mutant: Workers, original: Workers, within: number) 
   return undefined;
 }
 
-const all: readonly Mutant[] = JSON.parse(readFileSync(join(import.meta.dirname, 'mutants/mutants.json'), 'utf8'));
+const all: readonly Mutant[] = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'mutants/mutants.json'), 'utf8'),
+);
 const chosen = all.filter(({ file, why }) => `${file} ${why}`.includes(values.only));
 const original = await startWorkers(1, root);
 let survivors = 0;

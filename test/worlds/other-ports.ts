@@ -40,7 +40,7 @@ export const queriesPort = (
       ),
     );
     const by = running.getStore();
-    if (by && 'completedAt' in told) athena.queries.get(id)?.toldEndTo.push(by);
+    if (by && 'completedAt' in told) athena.queries.get(id)?.toldEndTo.push({ by, at: world.time.now() });
     return told;
   },
   stop: (id) =>
@@ -98,7 +98,8 @@ export const registerClient = (world: World, register: ModelledRegister): S3Clie
       const text = await portCall(world, readOf('GetObject', Key.slice(0, 18)), abortSignal, () =>
         register.textAt(Key),
       );
-      if (text === undefined) throw new NoSuchKey({ message: 'no such key', $metadata: { httpStatusCode: 404 } });
+      if (text === undefined)
+        throw new NoSuchKey({ message: 'no such key', $metadata: { httpStatusCode: 404 } });
       return { Body: { transformToString: async () => text } };
     },
   }) as unknown as S3Client;

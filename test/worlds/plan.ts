@@ -1,10 +1,7 @@
 import { FAULT_KINDS, type FaultKind } from './faults.ts';
 import { between, chance, type Dice, namedDice, pick, whole } from './random.ts';
 
-/** When every world begins. */
-export const BEGINNING = Date.UTC(2026, 1, 2, 6);
-
-export const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;
+const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;
 
 export interface CallerPlan {
   readonly id: string;
@@ -32,7 +29,7 @@ export const WRITER_KINDS = [
   'leaves working files',
   'rewrites for minutes',
 ] as const;
-export type WriterKind = (typeof WRITER_KINDS)[number];
+type WriterKind = (typeof WRITER_KINDS)[number];
 
 export interface WriterPlan {
   readonly id: string;
@@ -64,7 +61,7 @@ export interface FormerPlan {
 
 export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'adds again'] as const;
 
-export interface OutagePlan {
+interface OutagePlan {
   readonly id: string;
   /** What its calls' names begin with. */
   readonly service: 'S3' | 'Athena';
@@ -184,7 +181,10 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const clocks: Plan['clocks'] = {
     skewMs: without.has(SKEW) ? 0 : skewMs,
     wrong: chance(draw, 0.08)
-      ? { machine: pick(draw, wrongMachines), skewMs: (chance(draw, 0.5) ? 1 : -1) * between(draw, 1, 5) * HOUR }
+      ? {
+          machine: pick(draw, wrongMachines),
+          skewMs: (chance(draw, 0.5) ? 1 : -1) * between(draw, 1, 5) * HOUR,
+        }
       : undefined,
   };
   if (without.has(WRONG_CLOCK)) Object.assign(clocks, { wrong: undefined });
@@ -205,7 +205,10 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     const isTooLarge = days.length >= settings.tooManyDays;
     const isLarge = days.length >= settings.largeFromDays;
     const usual = FORMER_KINDS.filter((kind) => kind !== 'cut-off' && kind !== 'publication');
-    const kind = pick<FormerKind>(draw, isTooLarge ? ['cut-off'] : isLarge ? ['publication', 'starting'] : usual);
+    const kind = pick<FormerKind>(
+      draw,
+      isTooLarge ? ['cut-off'] : isLarge ? ['publication', 'starting'] : usual,
+    );
     return { id, kind, partner: 'p1', days };
   });
   return {

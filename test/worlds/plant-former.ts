@@ -20,7 +20,8 @@ interface Sample {
 const samples = new Map<FormerKind, string>();
 
 function sampleOf(kind: FormerKind): string {
-  const known = samples.get(kind) ?? readFileSync(join(import.meta.dirname, `former-forms/${kind}.json`), 'utf8');
+  const known =
+    samples.get(kind) ?? readFileSync(join(import.meta.dirname, `former-forms/${kind}.json`), 'utf8');
   samples.set(kind, known);
   return known;
 }
@@ -63,7 +64,12 @@ export function plantFormer(
     .filter(({ day }) => days.includes(day))
     .sort((one, other) => (one.key < other.key ? -1 : 1));
   const trace = sha256(
-    objects.map(({ key, etag, bytes, lastModified }) => [key, etag, bytes, Math.floor(lastModified / 1_000) * 1_000]),
+    objects.map(({ key, etag, bytes, lastModified }) => [
+      key,
+      etag,
+      bytes,
+      Math.floor(lastModified / 1_000) * 1_000,
+    ]),
   ).slice(0, 32);
   const columns = [
     { name: 'Day', type: 'datetime' },
@@ -96,7 +102,12 @@ export function plantFormer(
     clientHash: createHash('sha256').update(clientOf(partner)).digest('hex'),
     ticket: formerTicket(id),
   };
-  const later = { lease: longestQueryMs - 2_200, giveUp, publish: giveUp + 900_000, expires: giveUp + 960_000 };
+  const later = {
+    lease: longestQueryMs - 2_200,
+    giveUp,
+    publish: giveUp + 900_000,
+    expires: giveUp + 960_000,
+  };
   const filled = sampleOf(kind)
     .replaceAll(/"\{time([+-])(\w+)\}"/g, (_, sign: string, by: string) => {
       const ms = by in later ? later[by as keyof typeof later] : Number(by);

@@ -15,7 +15,7 @@ export function dice(seed: number): Dice {
  * A seed made of another one and a name. What has dice of its own by name isn't disturbed when something else is taken
  * out of a world.
  */
-export function seedOf(seed: number, name: string): number {
+function seedOf(seed: number, name: string): number {
   let hash = seed ^ 0x811c9dc5;
   for (let index = 0; index < name.length; index++)
     hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193);

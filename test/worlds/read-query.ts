@@ -1,5 +1,5 @@
-import { daysBetween } from '../../lib/report/utc-time.ts';
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
+import { daysBetween } from '../../lib/report/utc-time.ts';
 
 /** What a query asks for. */
 export interface ReadQuery {

@@ -4,8 +4,8 @@ import type { LargeFiles, ReportFile, ResultsBucket, StoredDocument } from '../.
 import { type Invocation, running } from './invocation.ts';
 import { LARGE_BYTES } from './modelled-athena.ts';
 import type { ModelledS3, StoredObject } from './modelled-s3.ts';
-import { namedDice } from './random.ts';
 import { type PortOperation, portCall, statusError } from './port-call.ts';
+import { namedDice } from './random.ts';
 import type { ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
 
@@ -16,7 +16,11 @@ const MEETING_MS = 80;
 /** A large file takes as long as it takes to re-type and to upload it. */
 const WRITE_LARGE_MS = [3_000, 60_000] as const;
 
-export const readOf = (name: string, key: string): PortOperation => ({ name: `S3 ${name}`, key, takesMs: READ_MS });
+export const readOf = (name: string, key: string): PortOperation => ({
+  name: `S3 ${name}`,
+  key,
+  takesMs: READ_MS,
+});
 
 const seconds = (time: number): number => Math.floor(time / 1_000);
 
@@ -50,7 +54,11 @@ export function resultsPort(
     ageMs: ageMs(stored),
   });
 
-  const writing = (operation: PortOperation, signal: AbortSignal, write: () => StoredDocument | undefined) => {
+  const writing = (
+    operation: PortOperation,
+    signal: AbortSignal,
+    write: () => StoredDocument | undefined,
+  ) => {
     const { key } = operation;
     const mine = { at: world.time.now(), isOver: false };
     const recent = (s3.writing.get(key) ?? []).filter(({ at }) => at > mine.at - MEETING_MS);

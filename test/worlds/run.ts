@@ -75,7 +75,9 @@ async function runMany(): Promise<void> {
   const missing = worlds >= WORLDS_THAT_SHOW_ALL ? EXPECTED.filter((what) => !counts.has(what)) : [];
   for (const what of missing) print(`NEVER  ${what}`);
 
-  const told = [...seeds].filter(([kind]) => !kind.startsWith('the harness')).slice(0, whole(values.shrink, 'shrink'));
+  const told = [...seeds]
+    .filter(([kind]) => !kind.startsWith('the harness'))
+    .slice(0, whole(values.shrink, 'shrink'));
   const each = whole(values.each, 'each');
   const small = await Promise.all(
     told.flatMap(([kind, failed]) =>

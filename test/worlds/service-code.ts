@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-
 /** What the worlds use of the service: all of it is loaded from one root, which may be a copy with a fault in it. */
 export interface ServiceCode {
-  readonly reportHandler: typeof import("../../lib/handlers/report-handler.ts").reportHandler;
+  readonly reportHandler: typeof import('../../lib/handlers/report-handler.ts').reportHandler;
   readonly downloadsHandler: typeof import('../../lib/handlers/downloads-handler.ts').downloadsHandler;
   readonly publicationHandler: typeof import('../../lib/handlers/publication-handler.ts').publicationHandler;
   readonly abandonmentHandler: typeof import('../../lib/handlers/abandonment-handler.ts').abandonmentHandler;

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import type { FunctionDependencies } from '../../lib/handlers/function-dependencies.ts';
 import type { FailedInvocation } from '../../lib/handlers/abandonment-handler.ts';
+import type { FunctionDependencies } from '../../lib/handlers/function-dependencies.ts';
 import type { ObjectCreated } from '../../lib/handlers/publication-handler.ts';
 import { ENV } from '../../lib/names.ts';
 import { type Invocation, type Machine, running } from './invocation.ts';
@@ -106,7 +106,7 @@ export function modelledService(
     downloads: (event, machine, context) =>
       downloads(machine)(event, contextOf(context) as never) as Promise<APIGatewayProxyResult>,
     publish: (event, machine, context) => publishes(machine)(event, context),
-    abandon: (event, machine) => abandons(machine)(event),
+    abandon: (event, machine, context) => abandons(machine)(event, context),
   };
 }
 

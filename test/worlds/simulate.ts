@@ -6,6 +6,8 @@ import { countingRule } from './invariants/counted.ts';
 import { checkDownload } from './invariants/downloads.ts';
 import { checkFile } from './invariants/files.ts';
 import type { Parts } from './invariants/parts.ts';
+import { checkPublication } from './invariants/publications.ts';
+import { queriedOnceRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
 import { runners } from './invocation.ts';
 import { modelledAthena } from './modelled-athena.ts';
@@ -14,14 +16,14 @@ import { modelledLambda } from './modelled-lambda.ts';
 import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
+import { type CallerPlan, type FormerKind, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
 import { formerTicket, plantFormer } from './plant-former.ts';
-import { BEGINNING, type CallerPlan, type FormerKind, lastPlannedMs, partsOf, type Plan, planOf } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
 import type { ServiceCode } from './service-code.ts';
 import { troubles } from './troubles.ts';
 import { takeOverTime } from './virtual-time.ts';
-import type { Violation, World } from './world.ts';
+import { BEGINNING, type Violation, type World } from './world.ts';
 import { write } from './writer.ts';
 
 export interface Simulated {
@@ -77,7 +79,7 @@ export async function simulate(
   const lambda = modelledLambda(world);
   const parts: Parts = { world, lake, s3, athena, register };
   const counting = countingRule(parts);
-  athena.onStart.push(slotsRule(parts));
+  athena.onStart.push(slotsRule(parts), queriedOnceRule(parts));
   const listeners: Listeners = {
     onFile: (file) => checkFile(parts, file),
     onMetric: counting.onMetric,
@@ -86,7 +88,7 @@ export async function simulate(
     },
   };
   const service = modelledService(world, code, parts, listeners);
-  eventBridge(world, s3, lambda, service);
+  eventBridge(world, s3, lambda, service, (id, error) => checkPublication(parts, id, error));
   const gate = gateway(world, lambda, service);
   const callerListeners: CallerListeners = {
     onAnswer: (request) => checkAnswer(parts, request),
@@ -119,7 +121,8 @@ export async function simulate(
     ...[...plan.callers, ...waitingSince].map(async (caller) => count(`caller ${await calls(caller)}`)),
     ...plan.writers.map((writer) => write(world, lake, writer)),
     ...plan.operator.map((step) => operate(world, register, step)),
-    !without.has(LAST_CALLERS) && everyReportIsReached(world, { plan, quietAt, active: () => athena.active().length, calls }),
+    !without.has(LAST_CALLERS) &&
+      everyReportIsReached(world, { plan, quietAt, active: () => athena.active().length, calls }),
   ]);
   let isDone = false;
   let failure: unknown;
@@ -135,7 +138,16 @@ export async function simulate(
   if (failure !== undefined) throw failure;
   if (!isDone) world.violate('never-ends', 'somebody waits for ever');
   counting.finish();
-  return { violations, happened: [...(without.has(LAST_CALLERS) ? [] : [LAST_CALLERS]), ...partsOf(plan), ...world.troubles.happened], counts, history };
+  return {
+    violations,
+    happened: [
+      ...(without.has(LAST_CALLERS) ? [] : [LAST_CALLERS]),
+      ...partsOf(plan),
+      ...world.troubles.happened,
+    ],
+    counts,
+    history,
+  };
 }
 
 /** When faults have ended and writers rest, every report reaches a patient client. */
@@ -171,11 +183,17 @@ async function everyReportIsReached(
     [...wanted.values()].map(async (caller, index) => {
       const began = time.now();
       const { leavesAfterMs: _, ...patient } = caller;
-      const ending = await calls({ ...patient, id: `last${index}`, atMs: 0, downloadsAfterMs: 50 }, boundMs * 3);
+      const ending = await calls(
+        { ...patient, id: `last${index}`, atMs: 0, downloadsAfterMs: 50 },
+        boundMs * 3,
+      );
       const tookMs = time.now() - began;
       world.count(`last caller ${ending}`);
       if (ending === 'gave up' || tookMs > boundMs)
-        world.violate('report-not-reached', `last${index} ${ending} after ${tookMs} ms; ${boundMs} were enough`);
+        world.violate(
+          'report-not-reached',
+          `last${index} ${ending} after ${tookMs} ms; ${boundMs} were enough`,
+        );
     }),
   );
 }

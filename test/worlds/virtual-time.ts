@@ -19,7 +19,7 @@ export interface VirtualTime {
 }
 
 /** Whoever runs at the moment: by default nobody in particular, with the right time. */
-export interface Runner {
+interface Runner {
   /** By how much its clock is ahead. */
   readonly skewMs: number;
   readonly isDead: boolean;

@@ -25,7 +25,13 @@ const { simulate } = await import('./simulate.ts');
 const { folded, shrink } = await import('./shrink.ts');
 const code = await loadService(workerData as string);
 
-async function runBatch({ from, worlds }: { readonly from: number; readonly worlds: number }): Promise<Batch> {
+async function runBatch({
+  from,
+  worlds,
+}: {
+  readonly from: number;
+  readonly worlds: number;
+}): Promise<Batch> {
   const counts = new Map<string, number>();
   const failures: { seed: number; kinds: string[] }[] = [];
   for (let seed = from; seed < from + worlds; seed++) {
@@ -45,7 +51,10 @@ parentPort?.on('message', async (task: Task) => {
   if ('worlds' in task) parentPort?.postMessage(await runBatch(task));
   else if ('kind' in task) parentPort?.postMessage(await shrink(code, task.seed, task.kind));
   else {
-    const { history, ...rest } = await simulate(code, task.seed, { without: new Set(task.without), isTold: true });
+    const { history, ...rest } = await simulate(code, task.seed, {
+      without: new Set(task.without),
+      isTold: true,
+    });
     parentPort?.postMessage({ history: folded(history), violations: rest.violations });
   }
 });

@@ -2,6 +2,9 @@ import type { Plan } from './plan.ts';
 import type { Troubles } from './troubles.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
+/** When every world begins. */
+export const BEGINNING = Date.UTC(2026, 1, 2, 6);
+
 /** What broke a rule. */
 export interface Violation {
   /** Short and stable: by it violations are counted. */

@@ -4,38 +4,46 @@ import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 
+/** Follows the metrics of a world; `finish` is called at its end. */
 export function countingRule({ world, athena }: Parts) {
-  const counted = new Map<string, number>();
-  const byBytes = (bytes: number): EngineQuery | undefined =>
-    [...athena.queries.values()].find((query) => query.bytesScanned === bytes);
+  const counted = new Set<EngineQuery>();
+  const bytesBy = new Map<Invocation, number>();
   return {
     onMetric(name: string, value: number, by: Invocation): void {
       if (name !== METRIC.bytesScanned) return;
-      const query = byBytes(value);
-      if (!query) return world.violate('counts-nothing', `${by.id} counts ${value} bytes, which no query has read`);
-      const times = (counted.get(query.id) ?? 0) + 1;
-      counted.set(query.id, times);
-      world.tell?.(by.id, `counts ${query.id}`);
-      if (times > 1) world.violate('counted-twice', `${by.id} counts ${query.id} once more`);
+      bytesBy.set(by, (bytesBy.get(by) ?? 0) + value);
+      const query = [...athena.queries.values()].find(({ bytesScanned }) => bytesScanned === value);
+      world.tell?.(by.id, `counts ${query?.id}`);
+      if (!query) world.violate('counts-nothing', `${by.id} counts ${value} bytes, which no query has read`);
+      else if (counted.has(query)) world.violate('counted-twice', `${by.id} counts ${query.id} once more`);
       // A stopped query is counted by whoever stops it: Athena ends it a moment later.
-      if (query.endedAt === undefined && query.stopAskedAt === undefined) world.violate('counted-before-its-end', query.id);
+      else if (query.endedAt === undefined && query.stopAskedAt === undefined)
+        world.violate('counted-before-its-end', query.id);
+      if (query) counted.add(query);
     },
-    /** At the world's end. */
     finish(): void {
-      for (const query of athena.queries.values()) {
-        if (query.endedAt === undefined || counted.has(query.id)) continue;
-        const { startedBy, toldEndTo, stopAskedAt, stoppedBy } = query;
-        if (startedBy.isDead || stoppedBy?.isDead || toldEndTo.some(({ isDead }) => isDead)) world.count('apart: not counted, a function died');
-        else if (toldEndTo.some(({ line }) => line?.['status'] === 503))
-          world.count('apart: not counted, the request that saw the end ran out of time');
-        else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', query.id);
-        else if (toldEndTo.length === 0) world.count('apart: not counted, nobody came back');
-        else
-          world.violate(
-            `not-counted: ${query.isJunk ? 'junk' : (query.cause ?? 'succeeded')}`,
-            `${query.id}, though ${toldEndTo.map(({ id }) => id)} saw its end`,
-          );
-      }
+      for (const [{ id, line }, bytes] of bytesBy)
+        if (line?.['endedBytes'] !== bytes)
+          world.violate('log-and-metrics-differ', `${id} logs ${line?.['endedBytes']}, and counts ${bytes}`);
+      for (const query of athena.queries.values())
+        if (query.endedAt !== undefined && !counted.has(query)) judgeUncounted(world, query);
     },
   };
+}
+
+function judgeUncounted(
+  world: Parts['world'],
+  { id, startedBy, toldEndTo, stopAskedAt, stoppedBy, isJunk, cause }: EngineQuery,
+): void {
+  if (startedBy.isDead || stoppedBy?.isDead || toldEndTo.some(({ by }) => by.isDead))
+    world.count('apart: not counted, a function died');
+  else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some((by) => by?.line?.['status'] === 503))
+    world.count('apart: not counted, the request that saw the end ran out of time');
+  else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', id);
+  else if (toldEndTo.length === 0) world.count('apart: not counted, nobody came back');
+  else
+    world.violate(
+      `not-counted: ${isJunk ? 'junk' : (cause ?? 'succeeded')}`,
+      `${id}, though ${[...new Set(toldEndTo.map(({ by }) => by.id))].join(', ')} saw its end`,
+    );
 }

@@ -1,59 +1,71 @@
 /** What a caller downloads: its own rows only, of the version that the answer names, and of no older one if it is a hit. */
 import type { Download } from '../caller.ts';
-import { reportCsv } from '../modelled-athena.ts';
-import { clicksIn, type LakeState, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
+import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
+import { clicksIn, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
 import { FORMER } from '../plant-former.ts';
-import { equal, executionOf, isNamedHole } from './files.ts';
+import { executionOf } from './files.ts';
 import type { Parts } from './parts.ts';
+import { REGISTER_MS } from './refusals.ts';
+import { equal, isNamedHole, versionFault } from './versions.ts';
 
-/** For how long a function may keep what the register said, and how far two machines' clocks may differ meanwhile. */
-const REGISTER_MS = 60_000;
+export function checkDownload(parts: Parts, download: Download): void {
+  const { world, athena } = parts;
+  const { key, request } = download;
+  const query = athena.queries.get(executionOf(key) ?? '');
+  const faults =
+    download.text === undefined
+      ? ['link-without-file']
+      : query
+        ? faultsOf(parts, download, query)
+        : ['file-of-nothing'];
+  for (const fault of faults)
+    if (fault !== undefined)
+      world.violate(fault, `${request.id} got ${key}, made for company mask ${query?.companies}`);
+  if (query?.startedBy.id === FORMER) world.count('former form: its report is given');
+}
 
-export function checkDownload(
-  { world, athena, lake, register }: Parts,
-  { key, stored, text, request }: Download,
-): void {
+function faultsOf(
+  parts: Parts,
+  { stored, text, request }: Download,
+  query: EngineQuery,
+): (string | undefined)[] {
   const { answer, startedAt, answeredAt, pull } = request;
   const { partner, days } = pull.caller;
-  if (!stored || text === undefined)
-    return world.violate('link-without-file', `${request.id} was led to ${key}, which is not there`);
-  const query = athena.queries.get(executionOf(key) ?? '');
-  if (!query?.clicks) return world.violate('file-of-nothing', `${key} belongs to no execution with a result`);
-  if (text !== reportCsv(query.clicks)) world.violate('file-is-not-its-result', `${request.id} got ${text}`);
-  if (query.asked.days.join() !== days.join())
-    world.violate('other-window', `${request.id} got days ${query.asked.days}`);
-
-  const opened = register.during(partner, startedAt - REGISTER_MS, answeredAt).map(openedBy);
-  if (!opened.some((companies) => maskOf(companies) === query.companies))
-    world.violate(
-      'rows-of-others',
-      `${request.id} of ${partner} got the rows of company mask ${query.companies}`,
-    );
-
-  if (query.startedBy.id === FORMER) world.count('former form: its report is given');
-  const numbersOf = (state: LakeState) => clicksIn(state, days, query.companies);
   const version = answer.headers['Data-Version'];
-  const { metadata } = stored;
-  if (version !== undefined && metadata['data-version'] !== undefined && metadata['data-version'] !== version)
-    world.violate('two-versions', `${request.id}: the answer says ${version}, its file ${metadata['data-version']}`);
-  if (version !== undefined) {
-    const state = lake.states.find((each) => versionOf(each, days) === version);
-    if (!state) world.violate('no-such-version', `${request.id}: the lake never had ${version}`);
-    else if (!equal(numbersOf(state), query.clicks) && !isNamedHole({ lake }, query))
-      world.violate('version-with-other-numbers', `${request.id} got query ${query.id} as ${version}`);
-  }
-  const status = answer.headers['Cache-Status'] ?? '';
-  if (!status.endsWith('hit')) return;
-  const listingMs = world.plan.settings.listingSeconds * 1_000;
-  const clocksMs = listingMs > 0 ? 2 * world.plan.clocks.skewMs + Math.abs(world.plan.clocks.wrong?.skewMs ?? 0) : 0;
-  const states = statesDuring(lake.states, { from: startedAt - listingMs - clocksMs, to: answeredAt });
-  const isOfOne = states.some(
+  const ofFile = stored?.metadata['data-version'];
+  const opened = parts.register.during(partner, startedAt - REGISTER_MS, answeredAt).map(openedBy);
+  return [
+    query.clicks && text === reportCsv(query.clicks) ? undefined : 'file-is-not-its-result',
+    query.asked.days.join() === days.join() ? undefined : 'other-window',
+    opened.some((companies) => maskOf(companies) === query.companies) ? undefined : 'rows-of-others',
+    version !== undefined && ofFile !== undefined && ofFile !== version ? 'two-versions' : undefined,
+    version === undefined ? undefined : versionFault(parts, query, version),
+    answer.headers['Cache-Status']?.endsWith('hit') ? hitFault(parts, request, query) : undefined,
+  ];
+}
+
+/** Whether a report that was made before is none of the data as they were during the request. */
+function hitFault(
+  { world, lake }: Parts,
+  { answer, startedAt, answeredAt }: Download['request'],
+  query: EngineQuery,
+): string | undefined {
+  const { days } = query.asked;
+  const version = answer.headers['Data-Version'];
+  const { settings, clocks } = world.plan;
+  const listingMs = settings.listingSeconds * 1_000;
+  // A kept listing is as old as the machine's clock says.
+  const clockMs = listingMs > 0 ? 2 * clocks.skewMs + Math.abs(clocks.wrong?.skewMs ?? 0) : 0;
+  const isOfOne = statesDuring(lake.states, { from: startedAt - listingMs - clockMs, to: answeredAt }).some(
     (state) =>
-      (version === undefined || versionOf(state, days) === version) && equal(numbersOf(state), query.clicks as never),
+      (version === undefined || versionOf(state, days) === version) &&
+      query.clicks !== undefined &&
+      equal(clicksIn(state, days, query.companies), query.clicks),
   );
-  if (isOfOne || isNamedHole({ lake }, query)) return;
+  if (isOfOne || isNamedHole({ lake }, query)) return undefined;
   // Without a version, a young report may be given again though the data changed under its query.
-  if (version === undefined && listingMs > 0) return world.count('a young report of no one version is given again');
-  world.violate('stale-hit', `${request.id} got query ${query.id}, of data that were no more`);
+  if (version !== undefined || listingMs === 0) return 'stale-hit';
+  world.count('a young report of no one version is given again');
+  return undefined;
 }

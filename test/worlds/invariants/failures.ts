@@ -1,0 +1,57 @@
+/** An answer 500 has a cause outside the service: a query that failed, or a result that is no CSV. */
+import type { AnsweredRequest } from '../caller.ts';
+import type { EngineQuery } from '../modelled-athena.ts';
+import type { Parts } from './parts.ts';
+import { isNamedHole } from './versions.ts';
+
+export function failureFault(parts: Parts, { answer }: AnsweredRequest): string | undefined {
+  const { athena, world } = parts;
+  const { line = {} } = answer.invocation;
+  const error = line['error'];
+  const [name, message] = error instanceof Error ? [error.name, error.message] : ['', ''];
+  const id = line['queryExecutionId'] ?? /query (q\d+)/.exec(message)?.[1];
+  const query = athena.queries.get(String(id));
+  switch (name) {
+    case 'QueryFailed':
+      return queryFault(parts, query);
+    case 'NotEngineCsv':
+      return query?.isJunk ? undefined : 'failed-without-cause';
+    case 'PublicationFailed': {
+      const mayFail = query?.isJunk || world.plan.faults.rate > 0 || world.plan.outages.length > 0;
+      return query?.isLarge && mayFail ? undefined : 'failed-without-cause';
+    }
+    default: {
+      const isWornOut = /^none of \d+ queries/.test(message) && world.troubles.happened.length > 2;
+      return isWornOut ? undefined : 'failed-without-cause';
+    }
+  }
+}
+
+function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefined): string | undefined {
+  // Its result is not the engine's CSV: recorded as a failed query.
+  if (query?.isJunk) return undefined;
+  switch (query?.cause) {
+    case 'engine':
+      return isFirstFailure(athena, query) ? 'not-tried-again' : undefined;
+    case 'stopped':
+      return 'stopped-query-is-500';
+    case 'file vanished':
+      if (!isNamedHole({ lake }, query)) return 'changed-data-is-500';
+      world.count('named hole: a query failed by a file that came and went unmarked');
+      return undefined;
+    default:
+      return 'failed-without-cause';
+  }
+}
+
+/** Whether the engine said that the query may succeed another time, and nobody tried. */
+const isFirstFailure = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>
+  query.isRetryable === true &&
+  ![...queries.values()].some(
+    (each) =>
+      each !== query &&
+      each.asked.days === query.asked.days &&
+      each.companies === query.companies &&
+      each.submittedAt < query.submittedAt &&
+      each.cause !== undefined,
+  );

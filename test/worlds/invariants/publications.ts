@@ -1,0 +1,12 @@
+/** A publication fails only where its result is no CSV of the engine, or is gone. */
+import type { Parts } from './parts.ts';
+
+export function checkPublication({ world, athena, s3 }: Parts, id: string, error: unknown): void {
+  const [, execution = ''] = /^\w+:([^.]+)/.exec(id) ?? [];
+  const query = athena.queries.get(execution);
+  const message = String(error);
+  const isGone =
+    (message.includes('is gone') && !s3.get(`athena/${execution}.csv`)) ||
+    (message.includes('no publication') && !s3.get(`publications/${execution}.json`));
+  if (!query?.isJunk && !isGone) world.violate('publication-failed-without-cause', `${id}: ${message}`);
+}

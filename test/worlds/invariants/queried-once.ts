@@ -1,0 +1,41 @@
+/** Where nothing goes wrong, a report over unchanged data is queried once, however many ask for it. */
+
+import type { EngineQuery } from '../modelled-athena.ts';
+import { statesDuring } from '../modelled-lake.ts';
+import type { Parts } from './parts.ts';
+
+/** So soon after its end, a query's end must have been seen for its report to be given again: docs/decisions/0017. */
+const SEEN_SOON_MS = 8_000;
+/** A request may have seen the lake this long before it starts a query. */
+const LISTED_BEFORE_MS = 30_000;
+const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
+
+/** What may happen and is no reason to query again. */
+const HARMLESS = /^(query goes back|event comes|result lies elsewhere)/;
+
+export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
+  const { listingSeconds } = world.plan.settings;
+  const isAnswer = (earlier: EngineQuery, started: EngineQuery): boolean => {
+    const { endedAt, state, toldEndTo } = earlier;
+    if (earlier === started || earlier.asked.days !== started.asked.days) return false;
+    if (earlier.companies !== started.companies) return false;
+    const isYoung = started.submittedAt - earlier.submittedAt < GIVEN_AGAIN_MS;
+    const wasSeen =
+      endedAt === undefined ||
+      (state === 'SUCCEEDED' && toldEndTo.some(({ at }) => at - endedAt < SEEN_SOON_MS));
+    const from = earlier.submittedAt - LISTED_BEFORE_MS;
+    const stoodStill = statesDuring(lake.states, { from, to: started.submittedAt }).length === 1;
+    return isYoung && wasSeen && stoodStill;
+  };
+  return (started) => {
+    const isPlain =
+      world.troubles.happened.every((each) => HARMLESS.test(each)) &&
+      world.plan.outages.length === 0 &&
+      !world.plan.clocks.wrong &&
+      world.plan.former.length === 0 &&
+      listingSeconds === 0;
+    if (!isPlain) return;
+    const earlier = [...athena.queries.values()].find((each) => isAnswer(each, started));
+    if (earlier) world.violate('queried-twice', `${started.id} asks what ${earlier.id} answers`);
+  };
+}

@@ -1,0 +1,29 @@
+/** An answer 503 has a cause: refused calls, time that is up, slots that stayed full, data that kept changing. */
+import type { AnsweredRequest } from '../caller.ts';
+import type { Parts } from './parts.ts';
+
+export function unavailableFault(
+  { world, lake, athena }: Parts,
+  { answer, pull, answeredAt }: AnsweredRequest,
+): string | undefined {
+  const { invocation, body } = answer;
+  const waitedMs = answeredAt - pull.startedAt;
+  const { longestQueryMs, queriesPerPartner } = world.plan.settings;
+  if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
+    return invocation.faults.length > 0 || world.plan.outages.length > 0
+      ? undefined
+      : 'overloaded-without-cause';
+  if (body.includes('took too long')) {
+    const hadOldQuery = [...athena.queries.values()].some(
+      ({ submittedAt, endedAt = answeredAt }) => endedAt - submittedAt > 0.5 * longestQueryMs,
+    );
+    return waitedMs < 0.45 * longestQueryMs && !hadOldQuery ? 'given-up-early' : undefined;
+  }
+  if (body.includes('were under way'))
+    return queriesPerPartner === 0 || waitedMs < 0.9 * longestQueryMs ? 'slot-given-up-early' : undefined;
+  if (body.includes('being rewritten')) {
+    const changes = lake.states.filter(({ from }) => from >= pull.startedAt - 60_000 && from <= answeredAt);
+    return changes.length < 3 ? 'rewritten-without-cause' : undefined;
+  }
+  return world.troubles.happened.length === 0 ? 'unavailable-without-cause' : undefined;
+}

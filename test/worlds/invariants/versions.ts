@@ -1,0 +1,29 @@
+/** What a data version promises: the numbers of just the files that the lake held then. */
+import type { EngineQuery } from '../modelled-athena.ts';
+import { type Clicks, clicksIn, isMarkerMoved, versionOf } from '../modelled-lake.ts';
+import type { Parts } from './parts.ts';
+
+/** Whether a query's numbers are not those of a version. */
+export function versionFault(
+  { lake }: Pick<Parts, 'lake'>,
+  query: EngineQuery,
+  version: string,
+): string | undefined {
+  const { days } = query.asked;
+  const state = lake.states.find((each) => versionOf(each, days) === version);
+  if (!state) return 'no-such-version';
+  const isRight = query.clicks && equal(clicksIn(state, days, query.companies), query.clicks);
+  return isRight || isNamedHole({ lake }, query) ? undefined : 'version-with-other-numbers';
+}
+
+/** Files that came and went inside the query, while no marker did: the hole that docs/decisions/0017 names. */
+export const isNamedHole = (
+  { lake }: Pick<Parts, 'lake'>,
+  { read, missed, submittedAt, endedAt = submittedAt }: EngineQuery,
+): boolean =>
+  [...read, ...(missed ? [missed] : [])].some(
+    ({ isPassing, day }) => isPassing && !isMarkerMoved(lake.states, day, { from: submittedAt, to: endedAt }),
+  );
+
+export const equal = (one: Clicks, other: Clicks): boolean =>
+  one.size === other.size && [...one].every(([day, clicks]) => other.get(day) === clicks);

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readQuery, sqlOf } from './read-query.ts';
+import type { Shrunk } from './shrink.ts';
+import { type Timer, timerHeap } from './timer-heap.ts';
+import type { Batch } from './worker.ts';
+import { startWorkers, type Workers } from './workers.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+describe('a world', () => {
+  let workers: Workers;
+  beforeAll(async () => {
+    workers = await startWorkers(1, root);
+  });
+  afterAll(() => workers.end());
+
+  it('is the same when it is run again', async () => {
+    const told = () => workers.run<{ history: string[] }>({ seed: 3, without: [] });
+    const { history } = await told();
+    expect(history.length).toBeGreaterThan(100);
+    expect((await told()).history).toEqual(history);
+  });
+
+  it('is the same whatever was run before it', async () => {
+    const together = await workers.run<Batch>({ from: 20, worlds: 3 });
+    const counts = new Map<string, number>();
+    for (const from of [22, 20, 21]) {
+      const alone = await workers.run<Batch>({ from, worlds: 1 });
+      for (const [what, times] of alone.counts) counts.set(what, (counts.get(what) ?? 0) + times);
+    }
+    expect(new Map([...counts].sort())).toEqual(new Map([...together.counts].sort()));
+  });
+
+  it('is the same without a part that it does not have', async () => {
+    const { history } = await workers.run<Shrunk>({ seed: 5, without: [] });
+    expect((await workers.run<Shrunk>({ seed: 5, without: ['actor c99'] })).history).toEqual(history);
+  });
+});
+
+describe('readQuery', () => {
+  const asked = { days: ['2026-01-29', '2026-01-30'], companies: [1, 3] };
+
+  it('reads days and companies', () => {
+    expect(readQuery({ sql: sqlOf(asked), parameters: [] })).toEqual(asked);
+    const ofAll = { ...asked, companies: undefined };
+    expect(readQuery({ sql: sqlOf(ofAll), parameters: [] })).toEqual(ofAll);
+  });
+
+  it.each([
+    ['another grouping', sqlOf(asked).replace('GROUP BY day', 'GROUP BY day, placement_id')],
+    ['another predicate', sqlOf(asked).replace('GROUP BY', 'AND placement_id = 7\nGROUP BY')],
+    ['another table', sqlOf(asked).replace('publisher_events', 'advertiser_events')],
+  ])('refuses %s', (_, sql) => {
+    expect(() => readQuery({ sql, parameters: [] })).toThrow('an unplanned query');
+  });
+});
+
+describe('timerHeap', () => {
+  it('gives timers by time and, at one time, in the order in which they were set', () => {
+    const heap = timerHeap();
+    const timers = [5, 1, 3, 1, 4, 1, 3].map(
+      (at, order): Timer => ({ at, order, act: () => {}, isSilent: false, isOff: false }),
+    );
+    for (const timer of timers) heap.add(timer);
+    const taken = timers.map(() => heap.take());
+    expect(taken.map((timer) => [timer?.at, timer?.order])).toEqual([
+      [1, 1],
+      [1, 3],
+      [1, 5],
+      [3, 2],
+      [3, 6],
+      [4, 4],
+      [5, 0],
+    ]);
+    expect(heap.take()).toBeUndefined();
+  });
+});
