@@ -1,5 +1,5 @@
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
-import { type Invocation, running } from './invocation.ts';
+import type { Invocation } from './invocation.ts';
 import {
   type Clicks,
   EVERY_COMPANY_MASK,
@@ -60,7 +60,7 @@ export interface ModelledAthena {
   /** The effects of the calls. */
   start(query: CompiledQuery, token: string, by: Invocation): string;
   get(id: string): unknown;
-  stop(id: string): void;
+  stop(id: string, by: Invocation): void;
   /** A query from before the world began. */
   plant(
     query: CompiledQuery,
@@ -316,11 +316,11 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       s3.put(`athena/${query.id}.csv`, engineCsv(query.clicks), query.isLarge ? { bytes: LARGE_BYTES } : {});
       return query;
     },
-    stop(id) {
+    stop(id, by) {
       const query = queries.get(id);
       if (!query || query.endedAt !== undefined || query.stopAskedAt !== undefined) return;
       query.stopAskedAt = time.now();
-      query.stoppedBy = running.getStore();
+      query.stoppedBy = by;
       world.count('query is stopped');
       tell(query, 'is asked to stop');
       time.after(

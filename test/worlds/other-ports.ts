@@ -45,7 +45,7 @@ export const queriesPort = (
   },
   stop: (id) =>
     call('Athena StopQueryExecution', stopUntil, (signal) =>
-      portCall(world, athenaCall('StopQueryExecution', id), signal, () => athena.stop(id)),
+      portCall(world, athenaCall('StopQueryExecution', id), signal, (by) => athena.stop(id, by)),
     ),
 });
 

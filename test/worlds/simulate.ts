@@ -43,6 +43,9 @@ const PATIENCE_MS = 150_000;
 /** Somebody waits with a ticket of the release before. */
 const HAS_TICKET: readonly FormerKind[] = ['under-way', 'waits-for-share', 'publication'];
 
+/** A publishing function that hangs is ended after 15 minutes, and run again. */
+const LONGEST_PUBLICATION_MS = 1_200_000;
+
 const LAST_CALLERS = 'patient callers at the end';
 
 /** Runs one world to its end. The same seed gives the same world. */
@@ -178,7 +181,7 @@ async function everyReportIsReached(
     PATIENCE_MS +
     // A slot whose caller went away, and whose query left no result, is free after queue and run.
     (queriesPerPartner > 0 ? 2 * longestQueryMs : 0) +
-    (Number.isFinite(largeFromDays) ? 600_000 : 0);
+    (Number.isFinite(largeFromDays) ? LONGEST_PUBLICATION_MS : 0);
   await Promise.all(
     [...wanted.values()].map(async (caller, index) => {
       const began = time.now();

@@ -25,6 +25,8 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
     // Where it waited for a slot, the first look at the lake is the one of this request.
     const isFirstLook = hop > 0 && world.plan.settings.queriesPerPartner > 0;
     const isHonest =
+      // A listing that may be used again is of a moment ago.
+      world.plan.settings.listingSeconds > 0 ||
       wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt) || wasBegunAgain(parts, request);
     return isHonest ? undefined : 'emptied-during-query';
   }
