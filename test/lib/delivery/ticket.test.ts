@@ -25,13 +25,13 @@ const progress: Progress = {
   cacheStatus: 'miss',
 };
 const slotProgress: Progress = { waitsFor: 'slot', dataChanges: 2 };
-const companies = new Set([9_223_372_036_854_775_807n]);
+const companies = [9_223_372_036_854_775_807n] as const;
 const ID = 'A'.repeat(43);
 
 async function issued(left: { progress: Progress; waitedMs: number } = { progress, waitedMs: 8_000 }) {
   const clock = awsClock();
   const results = memoryBucket(clock);
-  const entitled = { ...wanted, entitlement: [...companies] };
+  const entitled = { ...wanted, entitlement: companies };
   const id = await issueTicket(results, entitled, parameters, left);
   return { clock, results, id, key: `waiting/${id}.json` };
 }
@@ -44,7 +44,7 @@ describe('a ticket', () => {
     expect(await openTicket(results, id)).toMatchObject({
       id,
       request,
-      entitlement: [...companies],
+      entitlement: companies,
       client,
       progress,
       waitedMs: 8_000,
@@ -192,14 +192,14 @@ describe('updateTicket', () => {
   it('stores how far the delivery has come, and leaves the rest as it was', async () => {
     const { results, id, key } = await issued();
     const before = results.document(key) as object;
-    await updateTicket(results, await openTicket(results, id), [...companies], later);
+    await updateTicket(results, await openTicket(results, id), companies, later);
     expect(results.document(key)).toEqual({ ...before, ...later });
   });
 
   it('writes nothing where nothing has changed but the time', async () => {
     const { results, id } = await issued();
     const opened = await openTicket(results, id);
-    await updateTicket(results, opened, [...companies], { progress: { ...progress }, waitedMs: 33_000 });
+    await updateTicket(results, opened, companies, { progress: { ...progress }, waitedMs: 33_000 });
     expect(results.callsOf('replace')).toEqual([]);
     await vi.advanceTimersByTimeAsync(33_000);
     // What was stored is as old as that now: no time is lost.
@@ -215,9 +215,9 @@ describe('updateTicket', () => {
   it("does not undo another request's update", async () => {
     const { results, id } = await issued();
     const [first, second] = [await openTicket(results, id), await openTicket(results, id)];
-    await updateTicket(results, first, [...companies], later);
+    await updateTicket(results, first, companies, later);
     const other = { ...later.progress, attempt: 'attempt-3' };
-    await updateTicket(results, second, [...companies], { ...later, progress: other });
+    await updateTicket(results, second, companies, { ...later, progress: other });
     expect((await openTicket(results, id)).progress).toEqual(later.progress);
   });
 });
