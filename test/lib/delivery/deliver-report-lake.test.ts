@@ -174,8 +174,7 @@ describe('a lake that changes', () => {
       { afterMs: 100 },
     );
     const { giveUpAt, publishUntil, askedAt } = termsNow();
-    const { delivery } = await ask(of);
-    const left = leftBy({ delivery, ms: 0 });
+    const left = leftBy(await ask(of));
     // The query has read the wrong file. Four minutes after its end the file is deleted: the listing is as before.
     await vi.advanceTimersByTimeAsync(240_000);
     of.lake.objects = of.lake.objects?.slice(0, 1);
@@ -198,8 +197,7 @@ describe('a lake that changes', () => {
     async (lateMs, isOfVersion) => {
       const of = setting({ ends: 'succeeded', afterMs: 30_000 });
       const { giveUpAt, publishUntil, askedAt } = termsNow();
-      const { delivery } = await ask(of);
-      const left = leftBy({ delivery, ms: 0 });
+      const left = leftBy(await ask(of));
       vi.setSystemTime(START + 30_000 + lateMs);
       of.results.putResult('s3://results/athena/q1.csv', '"Day","Clicks"\n');
       expect(versionOf(await ask(of, { askedAt, giveUpAt, publishUntil }, left)) !== undefined).toBe(

@@ -21,7 +21,7 @@ describe('a job', () => {
   it('has an id, a file name, and columns in the order that was requested', () => {
     expect(job.id).toMatch(/^[0-9a-f]{64}$/);
     expect(job.fileName).toBe('publisherperformance_20260101T000000Z_20260201T123045Z.csv');
-    expect(makeJob(requestFor({ requestedFields: ['Revenue,Day'] }), [], data).columns).toEqual([
+    expect(makeJob(requestFor({ requestedFields: ['Revenue,Day'] }), [1n], data).columns).toEqual([
       { name: 'Revenue', type: 'float' },
       { name: 'Day', type: 'datetime' },
     ]);

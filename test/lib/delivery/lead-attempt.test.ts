@@ -120,7 +120,9 @@ describe('leadAttempt, when its time is up', () => {
     const { queuedAt, elapsedMs, ...others } = record();
     expect(others).toEqual(without({ ...free, state: 'under-way', executionId: 'q1' }));
     expect(queuedAt).toBeGreaterThan(START + 5_000);
-    expect(elapsedMs).toBe((queuedAt as number) - START);
+    // Athena had had the query for 25 s by then; it tells times to the second.
+    expect(elapsedMs).toBeGreaterThan(24_000);
+    expect(elapsedMs).toBeLessThanOrEqual(25_000);
   });
 
   it('tells its caller to come back where that has no time left, and leaves the query to others', async () => {
