@@ -12,7 +12,7 @@ import {
   textOf,
   versionOf,
 } from './ask.ts';
-import { CSV, START, type Setting, setting } from './setting.ts';
+import { CSV, type Setting, START, setting } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
