@@ -173,6 +173,14 @@ describe('a failure that nobody has noticed', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
+  it('refuses the caller for whom it was started, but is not kept for the version: it was noticed late', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded', afterMs: 40_000 });
+    const { askedAt } = termsNow();
+    const left = await leave(of);
+    expect((await ask(of, { askedAt }, left)).error).toBeInstanceOf(ReportTooLarge);
+    expect([of.finished, cachedKeyOf(of)]).toEqual([['scan-limit-exceeded'], '']);
+  });
+
   it('does not fail a new caller where it is retryable: nothing is a retry for that', async () => {
     const of = setting({ ends: 'retryable', afterMs: 40_000 }, { ends: 'retryable' }, {});
     await leave(of);

@@ -183,6 +183,16 @@ describe('a request whose function is killed', () => {
     expect(Date.now()).toBeLessThan(START + 28_000);
   });
 
+  it('is not followed by a request that has no time left to ask', async () => {
+    const of = await killed(setting({ ends: 'never' }), 1_000);
+    const first = await ask(of, { waitUntil: Date.now() + 1_000 });
+    await vi.advanceTimersByTimeAsync(60_000);
+    const { writer } = recordOf(of);
+    const second = await ask(of, { waitUntil: Date.now() }, leftBy(first));
+    expect([statusOf(second), recordOf(of)['writer']]).toEqual(['waiting', writer]);
+    expect(of.queries.asked.get('q1')).toBeUndefined();
+  });
+
   it('is followed by another too where it had not started its query yet', async () => {
     const broken = setting({ afterMs: 100 });
     const { start } = broken.queries;

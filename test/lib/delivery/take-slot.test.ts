@@ -14,7 +14,7 @@ import {
   request as requested,
 } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
-import { type Setting, START, setting, UUID } from './setting.ts';
+import { type Setting, START, setting, UUID, underWayRecord } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -222,6 +222,19 @@ describe('a query that nobody waits for any more', () => {
     expect(next.delivery?.state).toBe('ready');
     expect(next.atMs).toBeGreaterThan(80_000);
     expect(next.atMs).toBeLessThan(83_000);
+  });
+});
+
+describe('a query that somebody asks Athena about', () => {
+  it('holds its slot until its end is recorded, and nobody else looks for its result', async () => {
+    const of = setting();
+    const record = 'jobs/other/fingerprint.json';
+    of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
+    of.results.put(record, underWayRecord({ slot: 'slot-1' }));
+    of.results.putResult('s3://results/athena/q1.csv', 'its result');
+    const one = { queriesPerPartner: 1, waitUntil: Date.now() + 10_000 };
+    expect((await settled(request(of, reportOf(1), one))).delivery?.state).toBe('waiting');
+    expect(of.results.callsOf('head')).toEqual([]);
   });
 });
 
