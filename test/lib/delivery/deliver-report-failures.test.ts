@@ -227,6 +227,14 @@ describe("a result that is not Athena's CSV", () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
+  it('is counted, and followed by another query at once, for a caller who came after its end', async () => {
+    const of = setting({ csv: 'nonsense', afterMs: 40_000 }, { afterMs: 100 });
+    await ask(of);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+  });
+
   it('is followed by another query where it was recorded as succeeded and its files are gone', async () => {
     const of = setting({ afterMs: 100 }, { afterMs: 100 });
     await ask(of);

@@ -388,6 +388,25 @@ describe('a request that can not go on', () => {
     expect((await ask(of, { giveUpAt: START + 30_000 })).error).toBeInstanceOf(Overloaded);
   });
 
+  it('keeps its place where the record that its caller waited for is gone and S3 throttles', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    const left = leftBy(await ask(of));
+    of.results.objects.clear();
+    of.results.before('read cached/', late);
+    const second = await ask(of, {}, left);
+    expect(second.delivery).toEqual({ state: 'waiting', progress: left, cacheStatus: 'miss' });
+    expect(textOf(of, await ask(of, {}, leftBy(second)))).toBe(CSV);
+  });
+
+  it('is told its own relation to a report that is cached where its record is gone', async () => {
+    const of = setting({ afterMs: 30_000 });
+    const [first, joined] = await settled(Promise.all([request(of), request(of)]));
+    await follow(of);
+    of.results.objects.delete(recordKeyOf(of));
+    const answers = [first, joined].map((answer) => ask(of, {}, answer && leftBy(answer)));
+    expect((await Promise.all(answers)).map(statusOf).sort()).toEqual(['collapsed', 'miss']);
+  });
+
   it('is Overloaded where there is no attempt yet that its caller could wait for', async () => {
     const of = setting({});
     of.results.before('read cached/', late);

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { ReportFile, ResultsBucket, StoredDocument } from '../../../lib/delivery/results.ts';
+import type { LargeFiles, ReportFile, ResultsBucket, StoredDocument } from '../../../lib/delivery/results.ts';
 import { type AwsClock, ageOf, awsClock } from './aws-clock.ts';
 
 interface StoredObject {
@@ -15,7 +15,7 @@ interface StoredObject {
 }
 
 /** A results bucket in memory, and how a test looks into and changes it. */
-export interface MemoryBucket extends ResultsBucket {
+export interface MemoryBucket extends ResultsBucket, LargeFiles {
   readonly objects: Map<string, StoredObject>;
   /** Every call: `head reports/…`. */
   readonly calls: string[];

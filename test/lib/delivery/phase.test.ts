@@ -52,6 +52,16 @@ describe('progressOf', () => {
       waitsForSlot,
     ],
     [
+      'what its caller has waited for, of one that begins again',
+      {
+        at: 'arrived',
+        target: changed,
+        waitsForSlot: false,
+        waited: { at: 'following', target: changed, attempt: 'attempt-1', cacheStatus: 'miss' },
+      },
+      waitsForAttempt,
+    ],
+    [
       'the attempt of one that waits for it',
       { at: 'following', target: changed, attempt: 'attempt-1', cacheStatus: 'miss', seen: stored },
       waitsForAttempt,
