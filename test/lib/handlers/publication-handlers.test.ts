@@ -56,7 +56,7 @@ describe('the publishing function', () => {
     results.put(REQUEST, publication);
     results.put(KEY, {});
     await run();
-    expect(results.calls).toEqual([`read ${REQUEST}`, `head ${KEY}`]);
+    expect(results.calls).toEqual([`read ${REQUEST}`, `head ${KEY}`, `head ${KEY}.gz`]);
     expect(lines).toMatchObject([{ level: 'info' }]);
   });
 
