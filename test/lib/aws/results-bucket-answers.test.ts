@@ -9,7 +9,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const results = (patienceMs = 10_000) => s3ResultsBucket(server.clients, 'results', Date.now() + patienceMs);
+const results = (patienceMs = 10_000) =>
+  s3ResultsBucket(server.clients.s3, 'results', Date.now() + patienceMs);
 
 describe('the age of an object', () => {
   const written = 'Fri, 02 Jan 2026 03:04:05 GMT';
@@ -39,7 +40,6 @@ describe('a small call', () => {
     ['read', () => results(80).read('jobs/1.json')],
     ['create', () => results(80).create('jobs/1.json', {})],
     ['readResult', () => results(80).readResult('s3://results/athena/q1.csv', 9)],
-    ['openResult', () => results(80).openResult('s3://results/athena/q1.csv')],
   ])('%s is tried by call.ts alone: once, where there is no time for its pauses', async (_, make) => {
     server.answer = (_request, response) => void response.writeHead(503).end();
     // Its first pause is 50 to 100 ms.
