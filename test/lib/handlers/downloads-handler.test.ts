@@ -255,7 +255,9 @@ describe('a fault of the listing, for a caller that waits for its slot', () => {
     ['before', LATER_MS, 0],
     ['after', 0, LATER_MS],
   ] as const;
-  const cases = FAULTS.flatMap((fault) => ORDERS.map((order) => [...fault, ...order] as const));
+  const cases = FAULTS.flatMap((fault) =>
+    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
+  );
 
   const meeting = async (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
     const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
@@ -277,7 +279,7 @@ describe('a fault of the listing, for a caller that waits for its slot', () => {
 
   it.each(cases)(
     'is no matter where the register has no such client: 404, with %s (%d) %s the register has answered',
-    async (_, _status, fail, _order, registerMs, listingMs) => {
+    async (_, _status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       expect(problem(await made.get())).toEqual([404, 'no-such-download']);
     },
@@ -285,7 +287,7 @@ describe('a fault of the listing, for a caller that waits for its slot', () => {
 
   it.each(cases)(
     'is the answer where the register has the client: %s (%d), %s the register has answered',
-    async (_, status, fail, _order, registerMs, listingMs) => {
+    async (_, status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);
       const [answered, slug] = problem(await made.get());

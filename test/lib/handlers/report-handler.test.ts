@@ -286,7 +286,9 @@ describe('a fault of the listing, for a client', () => {
     ['before', LATER_MS, 0],
     ['after', 0, LATER_MS],
   ] as const;
-  const cases = FAULTS.flatMap((fault) => ORDERS.map((order) => [...fault, ...order] as const));
+  const cases = FAULTS.flatMap((fault) =>
+    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
+  );
 
   const meeting = (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
     const made = service({ env, claims });
@@ -304,14 +306,14 @@ describe('a fault of the listing, for a client', () => {
 
   it.each(cases)(
     'that the register does not have is no matter: 401, with %s (%d) %s the register has answered',
-    async (_, _status, fail, _order, registerMs, listingMs) => {
+    async (_, _status, _order, registerMs, listingMs, fail) => {
       expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
     },
   );
 
   it.each(cases)(
     'that the register has is the answer: %s (%d), %s the register has answered',
-    async (_, status, fail, _order, registerMs, listingMs) => {
+    async (_, status, _order, registerMs, listingMs, fail) => {
       const made = meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);
       expect((await made.ask()).statusCode).toBe(status);
