@@ -202,6 +202,18 @@ describe('a query that its caller has left', () => {
   });
 });
 
+describe('a query that Athena keeps queued', () => {
+  it('may then run as long as any other: the time in the queue is not taken from it', async () => {
+    const question = freshQuestion();
+    const counts = watching(
+      [{ on: 'query', queuedMs: 3_000, delayMs: LONGEST_QUERY_MS / 2, times: 1 }],
+      QUERIES,
+    );
+    expect(await pull(question)).toBe(expected(question));
+    expect(counts()).toEqual([1]);
+  });
+});
+
 describe('a query that exceeded the scan limit', () => {
   it('is not run again for the same data and the same limit', async () => {
     const question = freshQuestion();
