@@ -107,11 +107,30 @@ describe('replace', () => {
     expect(await results().replace(first, key, { a: 9 })).toBeUndefined();
   });
 
-  it('counts a conflict with another writer (409) as a write that came too late', async () => {
+  it.each<[string, (key: string) => Promise<unknown>]>([
+    ['create', (key) => results().create(key, { a: 2 })],
+    [
+      'replace',
+      async (key) => {
+        const stored = await results().create(key, { a: 1 });
+        store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
+        return stored && results().replace(stored, key, { a: 2 });
+      },
+    ],
+  ])('%s is tried again where another writer is at it this instant (409)', async (_, write) => {
     const key = freshKey();
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
-    expect(await results().create(key, {})).toBeUndefined();
+    expect(await write(key)).toMatchObject({ document: { a: 2 } });
     expect(store.struck()).toEqual([1]);
+    expect(await get(key)).toBe('{"a":2}');
+  });
+
+  it('is refused where the other writer was quicker (409, then 412)', async () => {
+    const key = freshKey();
+    await put(key, '{"a":1}');
+    store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
+    expect(await results().create(key, { a: 2 })).toBeUndefined();
+    expect(await get(key)).toBe('{"a":1}');
   });
 });
 

@@ -192,10 +192,10 @@ describe('the waiting room', () => {
   });
 });
 
-describe('the waiting room, by the register of partners', () => {
+describe('the look at the lake', () => {
   const room = (more: Room = {}) => waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, ...more });
 
-  it('leads on who may see the same rows as before, without a look at the lake for the data', async () => {
+  it('is not needed where the caller waits for an attempt, and may see the same rows as before', async () => {
     const made = await room({ plans: [{ ends: 'never' }] });
     made.partners.set('client-1', PARTNER);
     expect((await made.get()).statusCode).toBe(303);
@@ -203,35 +203,7 @@ describe('the waiting room, by the register of partners', () => {
     expect(made.lines[0]?.facts).toMatchObject({ partner: 'first-partner', companies: 2 });
   });
 
-  it('begins a report of the rows that its caller may see now, where that has changed', async () => {
-    const made = await room({ plans: [{ ends: 'never' }] });
-    made.partners.set('client-1', { ...PARTNER, publisherCompanies: ['11'] });
-    expect((await made.get()).statusCode).toBe(303);
-    expect(
-      made.queries.started[0]?.query.parameters.concat(made.queries.started[0].query.sql).join(),
-    ).toMatch(/\b11\b/);
-    expect(made.stored()).toMatchObject({
-      companies: ['11'],
-      progress: { attempt: made.queries.started[0]?.token, cacheStatus: 'miss' },
-    });
-    expect(made.lake.looks).toHaveLength(1);
-  });
-
-  it.each<[string, PartnerRecord | undefined, string]>([
-    ['unknown', undefined, 'unknown-client'],
-    ['inactive', { ...PARTNER, active: false }, 'inactive-client'],
-    ['without companies', { ...PARTNER, publisherCompanies: [] }, 'no-companies'],
-  ])('is 404 for a client that is %s by now, and says why in the log alone', async (_, record, refusal) => {
-    const made = await room();
-    if (record) made.partners.set('client-1', record);
-    const answer = await made.get();
-    expect(answer.statusCode).toBe(404);
-    expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
-    expect(made.lines).toMatchObject([{ facts: { problem: 'no-such-download', refusal } }]);
-    expect(made.queries.started).toEqual([]);
-  });
-
-  it('lists the lake while the register is read, for a caller that waits for its slot', async () => {
+  it('is taken while the register is read, where the caller waits for its slot', async () => {
     const made = await room({ progress: WAITS_FOR_SLOT });
     const looks: number[] = [];
     made.register.find = async () => {
