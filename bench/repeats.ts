@@ -82,9 +82,9 @@ export async function measure(): Promise<Section> {
       ]),
     ],
     reading:
-      'A repeat takes what three calls of S3 take, and the way there and back, however large the report. Twenty times that ' +
-      'is more than the first takes where there are few records. On one machine the listing takes three quarters of it: ' +
-      'the local storage reads the lake’s directories anew for each.',
+      'A repeat takes what five calls of S3 take, four of them at one time, and the way there and back, however large the ' +
+      'report. Twenty times that is more than the first takes where there are few records. On one machine the listing ' +
+      'takes three quarters of it: the local storage reads the lake’s directories for each.',
     goals: [
       ...found.map((repeats, index) => ({
         goal: `at least 20x faster than the first, ${recordsOf(index)} records`,
@@ -92,9 +92,11 @@ export async function measure(): Promise<Section> {
         isMet: ratio(repeats) >= 20,
       })),
       {
-        goal: 'three S3 calls (the listing, the record, the file), no Athena call',
+        goal:
+          'five S3 calls (the listing; the cached report and the latest attempt, each as this release and as the one ' +
+          'before stores it), no Athena call',
         measured: `${s3Calls} and ${athenaCalls}`,
-        isMet: s3Calls === 3 && athenaCalls === 0,
+        isMet: s3Calls === 5 && athenaCalls === 0,
       },
     ],
   };

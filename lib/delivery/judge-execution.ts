@@ -47,7 +47,7 @@ export interface ExecutionFacts {
 export const LIMIT_TOLERANCE = 0.05;
 
 /** Athena's `Date` is truncated to the second. */
-const DATE_ERROR_MS = 1_000;
+export const DATE_ERROR_MS = 1_000;
 
 /** Judges an execution, for the request that asks Athena about it. Undefined: Athena has not answered. */
 export function judgeExecution(execution: Execution | undefined, facts: ExecutionFacts): ExecutionVerdict {

@@ -39,6 +39,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
     const {
       execution,
       queuedAt,
+      elapsedMs,
       begun: early,
     } = await watchExecution(run.backends, watched, terms, () => beginEarly(run, target, watched.id));
     if (execution && 'completedAt' in execution) note(loggedEnd(execution));
@@ -55,7 +56,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       verdict,
       held: await recorded,
       early,
-      known: knownOf(execution, queuedAt),
+      known: knownOf(execution, elapsedMs, queuedAt),
     });
   } catch (error) {
     const held = await recorded.catch(() => undefined);
@@ -104,8 +105,8 @@ function beginEarly(run: Run, target: Target, id: string): Early {
 }
 
 /** What the next one who asks about the execution should know. */
-const knownOf = (execution: Execution | undefined, queuedAt: number | undefined) => ({
-  ...(execution?.state === 'under-way' && { elapsedMs: execution.observedAt - execution.submittedAt }),
+const knownOf = (execution: Execution | undefined, elapsedMs: number, queuedAt: number | undefined) => ({
+  ...((!execution || execution.state === 'under-way') && { elapsedMs }),
   ...(queuedAt !== undefined && { queuedAt }),
 });
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Unavailable } from '../answers/problem.ts';
 import type { DeliveryBackends, DeliveryTerms } from './delivery.ts';
 import type { Execution } from './execution.ts';
-import { limitLeftMs } from './judge-execution.ts';
+import { DATE_ERROR_MS, limitLeftMs } from './judge-execution.ts';
 import { resultKey } from './keys.ts';
 import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
 
@@ -22,6 +22,8 @@ export interface WatchedState<T> {
   /** Undefined where Athena has not answered. */
   readonly execution: Execution | undefined;
   readonly queuedAt: number | undefined;
+  /** How long Athena has had the query now. */
+  readonly elapsedMs: number;
   /** What was begun when the result was seen. */
   readonly begun: T | undefined;
 }
@@ -42,7 +44,8 @@ export async function watchExecution<T>(
   begin: () => T,
 ): Promise<WatchedState<T>> {
   const began = Date.now();
-  const ageMs = () => elapsedMs + Date.now() - began;
+  let ageAtBegin = elapsedMs;
+  const ageMs = () => ageAtBegin + Date.now() - began;
   const mustAnswerAt = Math.min(terms.waitUntil, terms.giveUpAt);
   let execution: Execution | undefined;
   let queuedAt = queuedBefore;
@@ -66,17 +69,21 @@ export async function watchExecution<T>(
       // A query that takes too long may have ended at the last moment: ask before it is given up.
       execution = await ask();
       if (execution?.state === 'under-way') {
+        ageAtBegin = Math.max(
+          ageAtBegin,
+          execution.observedAt - execution.submittedAt - (Date.now() - began),
+        );
         if (execution.isQueued) queuedAt = execution.observedAt;
         const leftMs = limitLeftMs(execution, { ...terms, queuedAt });
         if (leftMs <= 0) break;
-        tooLongAt = Date.now() + leftMs;
+        tooLongAt = Date.now() + Math.max(leftMs, DATE_ERROR_MS);
       } else if (execution) break;
       if (Date.now() >= mustAnswerAt) break;
       askAt = Date.now() + (hasAppeared ? askAgainMs(asked++) : nextAskMs(ageMs(), Math.random()));
       // Athena has not answered in time: it was asked, so it is not asked again at once.
-      tooLongAt = Math.max(tooLongAt, Math.min(askAt, mustAnswerAt));
+      if (!execution) tooLongAt = Math.max(tooLongAt, Math.min(askAt, mustAnswerAt));
     }
-    return { execution, queuedAt, begun };
+    return { execution, queuedAt, elapsedMs: ageMs(), begun };
   } finally {
     ending.abort();
   }

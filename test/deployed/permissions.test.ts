@@ -202,7 +202,7 @@ describe('a report’s file', () => {
       await put('reports/x/x.csv'),
       await put('reports/x/x.csv', '--if-none-match', '*'),
       await put('reports/x/x.csv', '--if-none-match', '*'),
-      await put('orders/x.json'),
+      await put('jobs/x.json'),
     ]).toEqual(['AccessDenied', 'written', 'PreconditionFailed', 'written']);
   });
 });

@@ -145,7 +145,10 @@ describe('a file', () => {
   });
 
   it('is made again after it was dropped', async () => {
-    await run('drop-one-report.sh', { QUERY: await queryOfReport() });
+    const QUERY = await queryOfReport();
+    // The script finds the report's records by the job that the log's lines name.
+    await expect.poll(() => run('one-request.sh', { REQUEST: QUERY }), MINUTE).toContain('"job":"');
+    await run('drop-one-report.sh', { QUERY });
     expect(await pulled()).toBe(report);
   });
 

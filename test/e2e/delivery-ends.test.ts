@@ -74,8 +74,6 @@ function watching(faults: readonly FaultInput[], ...matches: readonly Pick<Fault
       .slice(faults.length)
       .map(({ matched }) => matched);
 }
-/** Without this header fetch admits gzip, and a zipped file is made beside the plain one. */
-const PLAIN = { headers: { 'Accept-Encoding': 'identity' } };
 const QUERIES = { on: 'query', match: 'SELECT' } as const;
 
 async function empty(prefix: string): Promise<void> {
@@ -117,7 +115,7 @@ describe('a day that is restated long after it was closed', () => {
 });
 
 describe('a waiting URL that is fetched by four at a time', () => {
-  it('leads all to one file, which is made once', async () => {
+  it('leads all to one report, which is made once: a plain file and a gzipped one', async () => {
     const question = freshQuestion();
     const counts = watching(
       [{ on: 'query', delayMs: 900 }],
@@ -126,19 +124,19 @@ describe('a waiting URL that is fetched by four at a time', () => {
       QUERIES,
     );
     const url = await locationOf(await ask(question));
-    const bodies = await Promise.all(Array.from({ length: 4 }, async () => (await fetch(url, PLAIN)).text()));
+    const bodies = await Promise.all(Array.from({ length: 4 }, async () => (await fetch(url)).text()));
     expect(bodies).toEqual(Array(4).fill(expected(question)));
-    expect(counts()).toEqual([1, 1, 1]);
+    expect(counts()).toEqual([1, 2, 1]);
   });
 });
 
 describe('a results bucket that has lost objects', () => {
   it.each([
-    ['the file', ['reports/']],
     ["the engine's result", ['athena/']],
-    ['both', ['reports/', 'athena/']],
-    ['the record', ['orders/']],
-    ['everything', ['reports/', 'athena/', 'orders/', 'tickets/']],
+    ['the cached report', ['cached/']],
+    ['the records', ['cached/', 'jobs/']],
+    ['the records and the files', ['cached/', 'jobs/', 'reports/']],
+    ['everything', ['cached/', 'jobs/', 'reports/', 'athena/', 'waiting/']],
   ])('is filled again by the next request: %s', async (_, prefixes) => {
     const question = freshQuestion();
     await pull(question);
@@ -146,11 +144,22 @@ describe('a results bucket that has lost objects', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
+  it('leads to S3’s 404 where only files were removed, until their records are', async () => {
+    const question = freshQuestion();
+    await pull(question);
+    await empty('reports/');
+    const follow = () => service.request(REPORT, queryOf(question), { redirect: 'follow' });
+    const lost = await follow();
+    expect([lost.status, await lost.text()]).toEqual([404, expect.stringContaining('NoSuchKey')]);
+    for (const prefix of ['cached/', 'jobs/']) await empty(prefix);
+    expect(await (await follow()).text()).toBe(expected(question));
+  });
+
   it('costs a new query where the result is lost while a caller waits', async () => {
     const question = freshQuestion();
     service.stack.faults.set([{ on: 'query', delayMs: 800 }]);
     const url = await locationOf(await ask(question));
-    await empty('orders/');
+    await empty('jobs/');
     await empty('athena/');
     expect(await (await fetch(url)).text()).toBe(expected(question));
   });
@@ -193,7 +202,19 @@ describe('a query that its caller has left', () => {
   });
 });
 
-describe('a query that the engine cut off', () => {
+describe('a query that Athena keeps queued', () => {
+  it('may then run as long as any other: the time in the queue is not taken from it', async () => {
+    const question = freshQuestion();
+    const counts = watching(
+      [{ on: 'query', queuedMs: 3_000, delayMs: LONGEST_QUERY_MS / 2, times: 1 }],
+      QUERIES,
+    );
+    expect(await pull(question)).toBe(expected(question));
+    expect(counts()).toEqual([1]);
+  });
+});
+
+describe('a query that exceeded the scan limit', () => {
   it('is not run again for the same data and the same limit', async () => {
     const question = freshQuestion();
     const counts = watching([{ on: 'query', fail: 'cut-off' }], QUERIES);

@@ -15,7 +15,7 @@ const STEP_MS = WAIT_MS + 3_000;
 const events = knownEvents(11, 200);
 const window = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 let asked = 0;
-/** A question that was not asked before, and so has no copy and no query. */
+/** A question that was not asked before, and so has no cached report and no query. */
 const freshQuestion = (): Question => ({
   fields: ['Day', 'Clicks'],
   start: window.start,
@@ -186,7 +186,7 @@ describe('identical requests', () => {
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);
   });
 
-  it('are answered from the copy, with three calls of S3 and none of Athena', async () => {
+  it('are answered with the cached report, with five calls of S3 and none of Athena', async () => {
     const question = freshQuestion();
     const first = await ask(question);
     service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
@@ -195,7 +195,8 @@ describe('identical requests', () => {
       'PerformanceReports; fwd=miss',
       'PerformanceReports; hit',
     ]);
-    expect(callsOf()).toEqual({ s3: 3, athena: 0 });
+    // The listing, and what this release and the one before have stored: the cached report, and the latest attempt.
+    expect(callsOf()).toEqual({ s3: 5, athena: 0 });
     expect(await pull(question)).toBe(expected(question));
   });
 
@@ -257,7 +258,8 @@ describe('throttling', () => {
   it('by S3, of every third call, only delays the report', async () => {
     service.stack.faults.set([
       { on: 's3', match: 'PUT reports/', every: 3, throttle: true },
-      { on: 's3', match: 'PUT orders/', every: 3, throttle: true },
+      { on: 's3', match: 'PUT jobs/', every: 3, throttle: true },
+      { on: 's3', match: 'PUT cached/', every: 3, throttle: true },
       { on: 's3', match: 'HEAD', every: 3, throttle: true },
       { on: 's3', match: 'GET athena/', every: 3, throttle: true },
     ]);

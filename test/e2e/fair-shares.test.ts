@@ -7,7 +7,7 @@ import { queryOf, type Service, startService } from './service.ts';
 
 const MOST = 2;
 const QUERY_MS = 700;
-/** Athena has written a result this long before it says that the query has ended: with the result, the share is free. */
+/** Athena has written a result this long before it says that the query has ended: with the result, the slot is free. */
 const RESULT_MS = 150;
 
 const events = knownEvents(23, 200);
@@ -78,8 +78,8 @@ describe('a partner that asks for more reports at once than its share', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('gets its report while S3 throttles writes to shares/', async () => {
-    service.stack.faults.set([{ on: 's3', match: 'PUT shares/', throttle: true, times: 2 }]);
+  it('gets its report while S3 throttles writes to slots/', async () => {
+    service.stack.faults.set([{ on: 's3', match: 'PUT slots/', throttle: true, times: 2 }]);
     const question = freshQuestion();
     expect(await pull(question)).toBe(expected(question));
     expect(service.stack.faults.current()[0]?.struck).toBe(2);

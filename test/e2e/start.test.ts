@@ -77,6 +77,7 @@ describe('npm start', () => {
           'endedQueries',
           'endedBytes',
           'dataVersion',
+          'job',
           'cacheStatus',
           'queryExecutionId',
           'bytesScanned',

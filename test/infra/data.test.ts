@@ -92,10 +92,15 @@ describe('the buckets', () => {
     ).toEqual([
       ['athena/', 7],
       ['reports/', 7],
-      ['orders/', 7],
-      ['tickets/', 2],
+      ['cached/', 7],
+      ['jobs/', 7],
+      ['waiting/', 2],
       ['publications/', 2],
       ['abandoned/', 2],
+      ['slots/', 2],
+      // Of the release before.
+      ['orders/', 7],
+      ['tickets/', 2],
       ['shares/', 2],
     ]);
   });

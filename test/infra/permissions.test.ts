@@ -53,7 +53,7 @@ const tables = reports.map(({ table }) => table).sort();
 const ALLOWED_WILDCARDS = [
   // Objects are named by what they hold: days and files, queries, reports, tickets.
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::made-events/(${tables.join('|')})/\\*$`),
-  /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|orders|tickets|publications|abandoned|shares)\/\*$/,
+  /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|cached|jobs|waiting|publications|abandoned|slots|orders|tickets)\/\*$/,
   // Objects are named by the digest of the client id, which comes with the token.
   /^arn:(aws|<AWS::Partition>):s3:::made-partners\/partners\/\*$/,
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::example-events/warehouse/(${tables.join('|')})/\\*$`),
@@ -170,15 +170,27 @@ describe('a function', () => {
   it.each([
     ...reports.map(({ name }): [string, string[], string[]] => [
       name,
-      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'shares'],
-      ['athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
+      // `orders` and `tickets` are those of the release before.
+      ['abandoned', 'athena', 'cached', 'jobs', 'orders', 'publications', 'reports', 'slots'],
+      ['athena', 'cached', 'jobs', 'publications', 'reports', 'slots', 'waiting'],
     ]),
     [
       'downloads',
-      ['abandoned', 'athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
-      ['athena', 'orders', 'publications', 'reports', 'shares', 'tickets'],
+      [
+        'abandoned',
+        'athena',
+        'cached',
+        'jobs',
+        'orders',
+        'publications',
+        'reports',
+        'slots',
+        'tickets',
+        'waiting',
+      ],
+      ['athena', 'cached', 'jobs', 'publications', 'reports', 'slots', 'waiting'],
     ],
-    ['publish', ['athena', 'publications', 'reports'], ['reports']],
+    ['publish', ['athena', 'cached', 'publications', 'reports'], ['cached', 'reports']],
     ['abandon', ['publications'], ['abandoned']],
     ['openapi', [], []],
     ['fields', [], []],

@@ -18,10 +18,11 @@ describe('readConfig', () => {
       resultsBucket: 'results',
       queryWaitMs: 25_000,
       longestQueryMs: 600_000,
+      longestQueueMs: 600_000,
       lake: undefined,
       listingMs: 0,
-      maxBytesScanned: 0,
-      queriesPerPartner: 0,
+      scanLimit: undefined,
+      queriesPerPartner: undefined,
       downloadUrlSeconds: 300,
       corsOrigins: [],
       currency: undefined,
@@ -49,9 +50,24 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, ...lake })).toMatchObject({
       lake: { bucket: 'events', prefix: '' },
       listingMs: 60_000,
-      maxBytesScanned: 10_000_000_000,
+      scanLimit: 10_000_000_000,
     });
     expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
+  });
+
+  it('knows no limit where it is 0: of bytes that a query may scan, and of queries that one partner may have', () => {
+    expect(readConfig({ ...env, MAX_BYTES_SCANNED: '0', QUERIES_PER_PARTNER: '0' })).toMatchObject({
+      scanLimit: undefined,
+      queriesPerPartner: undefined,
+    });
+    expect(readConfig({ ...env, QUERIES_PER_PARTNER: '5' }).queriesPerPartner).toBe(5);
+  });
+
+  it('lets a query be queued for as long as it may run', () => {
+    expect(readConfig({ ...env, LONGEST_QUERY_MS: '4000' })).toMatchObject({
+      longestQueryMs: 4_000,
+      longestQueueMs: 4_000,
+    });
   });
 
   it('reads the claim that a token must carry beside the scope: both variables or neither', () => {

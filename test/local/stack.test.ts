@@ -54,7 +54,7 @@ it('a publication that fails three times is handed to the function that records 
   onTestFinished(() => s3.destroy());
   const object = { Bucket: 'performance-reports-results', Key: 'publications/id.json', Body: '{}' };
 
-  await s3.send(new PutObjectCommand({ ...object, Key: 'tickets/id.json' }));
+  await s3.send(new PutObjectCommand({ ...object, Key: 'waiting/id.json' }));
   await s3.send(new PutObjectCommand(object));
 
   await expect.poll(() => notesOf('abandon')).toHaveLength(1);

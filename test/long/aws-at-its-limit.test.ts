@@ -14,14 +14,17 @@ const CALLS: readonly Pick<FaultInput, 'on' | 'match'>[] = [
   { on: 'athena', match: 'StartQueryExecution' },
   { on: 'athena', match: 'GetQueryExecution' },
   { on: 's3', match: 'LIST performance-reports-events' },
+  { on: 's3', match: 'GET cached/' },
+  { on: 's3', match: 'GET jobs/' },
+  // What the release before has stored.
   { on: 's3', match: 'GET orders/' },
-  { on: 's3', match: 'PUT orders/' },
+  { on: 's3', match: 'PUT jobs/' },
+  { on: 's3', match: 'PUT cached/' },
   { on: 's3', match: 'HEAD athena/' },
   { on: 's3', match: 'GET athena/' },
-  { on: 's3', match: 'HEAD reports/' },
   { on: 's3', match: 'PUT reports/' },
-  { on: 's3', match: 'PUT tickets/' },
-  { on: 's3', match: 'GET tickets/' },
+  { on: 's3', match: 'PUT waiting/' },
+  { on: 's3', match: 'GET waiting/' },
 ];
 const CALLS_OF_LARGE_REPORTS: typeof CALLS = [
   { on: 's3', match: 'PUT publications/' },
@@ -87,14 +90,12 @@ describe.each(TROUBLES)('a call that is %s', (_, trouble) => {
 
   it.each(cases)('once only delays a $size report: $match', async ({ on, match, query, size }) => {
     const question = freshQuestion();
-    // A small report's file is only looked for when a copy is given.
-    if (size === 'small' && match === 'HEAD reports/') await follow(patient, question, 10);
     patient.stack.faults.set([query, { on, ...(match && { match }), ...trouble, times: 1 }]);
     const { status, body } = await follow(patient, question, 10);
     expect({ status, struck: patient.stack.faults.current()[1]?.struck }).toEqual({
       status: 200,
       // A report that is there within one request needs no ticket.
-      struck: match?.includes('tickets/') ? 0 : 1,
+      struck: match?.includes('waiting/') ? 0 : 1,
     });
     const csv = expectedReport(REPORT, events.publisher_events, question);
     if (size === 'small') expect(body).toBe(csv);

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../lib/config.ts';
 import { retypeCsv } from '../../lib/csv/retype-csv.ts';
-import { makeOrder } from '../../lib/delivery/order.ts';
+import { makeJob } from '../../lib/delivery/job.ts';
 import { readPartner } from '../../lib/partners/partner-record.ts';
 import { partnerKey, type Register } from '../../lib/partners/register.ts';
 import { whoseRows } from '../../lib/partners/whose-rows.ts';
@@ -237,7 +237,7 @@ async function answerTo(
   const query = new URLSearchParams(queryOf(question));
   const parameters = Object.fromEntries([...query.keys()].map((key) => [key, query.getAll(key)]));
   const request = parseRequest(report, { parameters, accept: undefined });
-  const { query: compiled, columns } = makeOrder(request, verdict.entitlement, { version: '' });
+  const { query: compiled, columns } = makeJob(request, verdict.entitlement, { version: '' });
   const signal = new AbortController().signal;
   const { csvPath } = await engine.run({ id: `case-${queries++}`, ...compiled, signal });
   const csv = await buffer(retypeCsv(columns, createReadStream(csvPath)));

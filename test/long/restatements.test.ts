@@ -261,7 +261,7 @@ const oracle = (state: number, shape: number): string => {
 };
 
 describe('a lake that is restated while it is asked', () => {
-  it('is answered as it was at one moment of the request, and each copy matches its version', async () => {
+  it('is answered as it was at one moment of the request, and each cached report matches its version', async () => {
     const answers: Answer[] = [];
     const links: { readonly url: string; readonly body: string }[] = [];
     let isOver = false;

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TokenRules } from '../../lib/token/verify-token.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
@@ -101,14 +102,27 @@ describe('npm run explain', () => {
     return stdout;
   };
 
-  it('shows the token’s client, the rows that it opens, the SQL, and whether there is a copy', async () => {
+  /** The keys in the results bucket that name a job. */
+  const storedKeys = async (job: string) => {
+    const s3 = new S3Client({
+      endpoint: service.stack.storageUrl,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+    });
+    const listing = await s3.send(new ListObjectsV2Command({ Bucket: 'performance-reports-results' }));
+    s3.destroy();
+    return (listing.Contents ?? []).map(({ Key }) => Key).filter((key) => key?.includes(job));
+  };
+
+  it('shows the token’s client, the rows that it opens, the SQL, and whether the report is cached', async () => {
     const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
     const before = await explain(service.token, url);
     expect(before).toMatch(/^partner +house, active/m);
     expect(before).toMatch(/^publisherperformance +every row$/m);
     expect(before).toMatch(/^SQL\n {2}SELECT/m);
     expect(before).toMatch(/^data +version \w+$/m);
-    expect(before).toMatch(/^copy +none: a query would be run$/m);
+    const [, job = ''] = /^job +(\w{64})$/m.exec(before) ?? [];
+    expect(before).toMatch(/^cached +none: a query would be run$/m);
     expect(service.stack.athenaCalls()).toEqual([]);
 
     await service.pull('publisherperformance', {
@@ -116,7 +130,10 @@ describe('npm run explain', () => {
       start: '2026-01-01T00:00:00Z',
       end: '2026-02-01T00:00:00Z',
     });
-    expect(await explain(service.token, url)).toMatch(/^copy +there, \d+ bytes, made by query \S+$/m);
+    const after = await explain(service.token, url);
+    expect(after).toMatch(/^cached +there, \d+ bytes, made by query \S+$/m);
+    // By this name, an operator finds what is stored of the job.
+    expect(await storedKeys(job)).toEqual([`cached/${job}.json`, expect.stringMatching(`^jobs/${job}/`)]);
   });
 
   it('says that a client has no record', async () => {

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { retypeCsv } from '../../lib/csv/retype-csv.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
 import { compileQuery } from '../../lib/report/compile-query.ts';
+import { entitlementTo } from '../../lib/report/entitlement.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
 import type { QueryEngine } from '../../local/athena/query-engine.ts';
 import { queryOf } from '../e2e/service.ts';
@@ -19,7 +20,9 @@ export async function askEngine(
   const sent = new URLSearchParams(queryOf(question));
   const parameters = Object.fromEntries([...sent.keys()].map((name) => [name, sent.getAll(name)]));
   const request = parseRequest(report, { parameters, accept: undefined });
-  const query = compileQuery(request, companies ?? 'every-company');
+  const entitlement = companies ? entitlementTo(companies) : 'every-company';
+  if (!entitlement) throw new Error('a case names no company');
+  const query = compileQuery(request, entitlement);
   const signal = new AbortController().signal;
   const { csvPath } = await engine.run({ id: randomUUID(), ...query, signal });
   try {

@@ -93,14 +93,22 @@ describe('start', () => {
 describe('get', () => {
   it('asks about the execution', async () => {
     const QueryExecution = { Status: { State: 'RUNNING', SubmissionDateTime: new Date(5) } };
-    const { queries, inputs } = athenaOf({ command: 'GetQueryExecution', answer: { QueryExecution } });
-    expect(await queries.get('q1')).toEqual({ state: 'under-way', id: 'q1', submittedAt: 5 });
+    const answer = { QueryExecution, $metadata: { date: 9 } };
+    const { queries, inputs } = athenaOf({ command: 'GetQueryExecution', answer });
+    expect(await queries.get('q1')).toEqual({
+      state: 'under-way',
+      id: 'q1',
+      submittedAt: 5,
+      observedAt: 9,
+      isQueued: false,
+      bytesScanned: 0,
+    });
     expect(inputs).toEqual([{ QueryExecutionId: 'q1' }]);
   });
 
-  it('counts an answer without an execution as a query under way', async () => {
-    const { queries } = athenaOf({ command: 'GetQueryExecution', answer: {} });
-    expect(await queries.get('q1')).toEqual({ state: 'under-way', id: 'q1', submittedAt: 0 });
+  it('answers “forgotten” where Athena says nothing of the execution', async () => {
+    const { queries } = athenaOf({ command: 'GetQueryExecution', answer: { $metadata: {} } });
+    expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
   });
 
   it('answers “forgotten” for an execution that Athena no longer has', async () => {
@@ -148,25 +156,24 @@ describe('stop', () => {
 });
 
 describe('executionOf', () => {
+  const OBSERVED_AT = 4_000;
   const Status = { SubmissionDateTime: new Date(1_000), CompletionDateTime: new Date(3_500) };
   const Statistics = { DataScannedInBytes: 42, EngineExecutionTimeInMillis: 2_000 };
-  const figures = { id: 'q1', submittedAt: 1_000, completedAt: 3_500, bytesScanned: 42, engineMs: 2_000 };
-  const failed = { state: 'failed', ...figures, isRetryable: false };
-  const cutOff = 'Query exhausted: Bytes scanned limit was exceeded, 10 GB';
+  const submitted = { id: 'q1', submittedAt: 1_000, observedAt: OBSERVED_AT, bytesScanned: 42 };
+  const ended = { ...submitted, completedAt: 3_500, engineMs: 2_000 };
+  const underWay = { state: 'under-way', ...submitted, isQueued: false };
+  const failed = { state: 'failed', ...ended, isRetryable: false };
+  const scanLimit = 'Query exhausted: Bytes scanned limit was exceeded, 10 GB';
 
   it.each<[string, QueryExecution['Status'], object]>([
-    ['QUEUED', { ...Status, State: 'QUEUED' }, { state: 'under-way', id: 'q1', submittedAt: 1_000 }],
-    ['RUNNING', { ...Status, State: 'RUNNING' }, { state: 'under-way', id: 'q1', submittedAt: 1_000 }],
-    ['in no state', Status, { state: 'under-way', id: 'q1', submittedAt: 1_000 }],
-    [
-      'in a state that nobody knew',
-      { ...Status, State: 'PAUSED' as never },
-      { state: 'under-way', id: 'q1', submittedAt: 1_000 },
-    ],
+    ['QUEUED', { ...Status, State: 'QUEUED' }, { ...underWay, isQueued: true }],
+    ['RUNNING', { ...Status, State: 'RUNNING' }, underWay],
+    ['in no state', Status, underWay],
+    ['in a state that nobody knew', { ...Status, State: 'PAUSED' as never }, underWay],
     [
       'SUCCEEDED',
       { ...Status, State: 'SUCCEEDED' },
-      { state: 'succeeded', ...figures, location: 's3://elsewhere/reused.csv' },
+      { state: 'succeeded', ...ended, location: 's3://elsewhere/reused.csv' },
     ],
     [
       'FAILED',
@@ -194,30 +201,49 @@ describe('executionOf', () => {
       { ...failed, reason: 'CANCELLED: by user' },
     ],
     [
-      'CANCELLED at the limit of bytes',
-      { ...Status, State: 'CANCELLED', StateChangeReason: cutOff },
-      { state: 'cut-off', ...figures },
+      'CANCELLED at the scan limit',
+      { ...Status, State: 'CANCELLED', StateChangeReason: scanLimit },
+      { state: 'scan-limit-exceeded', ...ended },
     ],
     [
-      'FAILED at the limit of bytes',
-      { ...Status, State: 'FAILED', StateChangeReason: cutOff },
-      { state: 'cut-off', ...figures },
+      'FAILED at the scan limit',
+      { ...Status, State: 'FAILED', StateChangeReason: scanLimit },
+      { state: 'scan-limit-exceeded', ...ended },
     ],
+    ['of a time that Athena does not tell', { State: 'RUNNING' }, { state: 'forgotten', id: 'q1' }],
   ])('reads one that is %s', (_, status, expected) => {
     const location = { ResultConfiguration: { OutputLocation: 's3://elsewhere/reused.csv' } };
     const given = { ...(status && { Status: status }), Statistics, ...location };
-    expect(executionOf('q1', given)).toEqual(expected);
+    expect(executionOf('q1', given, OBSERVED_AT)).toEqual(expected);
   });
 
-  it('reads an execution without statistics', () => {
-    const none = { id: 'q1', submittedAt: 0, completedAt: 0, bytesScanned: 0, engineMs: 0 };
-    expect(executionOf('q1', { Status: { State: 'SUCCEEDED' } })).toEqual({
-      state: 'succeeded',
-      ...none,
-      location: '',
+  it.each([{}, { ResultConfiguration: {} }, { ResultConfiguration: { OutputLocation: '' } }])(
+    'reads a success without a place for its result as a failure (%j)',
+    (location) => {
+      const given = { Status: { ...Status, State: 'SUCCEEDED' as const }, Statistics, ...location };
+      expect(executionOf('q1', given, OBSERVED_AT)).toEqual({
+        ...failed,
+        reason: 'SUCCEEDED without a result',
+      });
+    },
+  );
+
+  it('reads an execution that ended without statistics, as one that ended when it was seen', () => {
+    const cancelled = { State: 'CANCELLED', SubmissionDateTime: new Date(7) } as const;
+    expect(executionOf('q1', { Status: cancelled }, OBSERVED_AT)).toEqual({
+      state: 'failed',
+      id: 'q1',
+      submittedAt: 7,
+      completedAt: OBSERVED_AT,
+      observedAt: OBSERVED_AT,
+      bytesScanned: 0,
+      engineMs: 0,
+      reason: 'CANCELLED: no reason given',
+      isRetryable: false,
     });
-    const Submitted = { State: 'CANCELLED', SubmissionDateTime: new Date(7) } as const;
-    expect(executionOf('q1', { Status: Submitted })).toMatchObject({ submittedAt: 7, completedAt: 7 });
-    expect(executionOf('q1', {})).toEqual({ state: 'under-way', id: 'q1', submittedAt: 0 });
+  });
+
+  it.each([undefined, {}])('reads an answer that says nothing (%j) as “forgotten”', (execution) => {
+    expect(executionOf('q1', execution, OBSERVED_AT)).toEqual({ state: 'forgotten', id: 'q1' });
   });
 });

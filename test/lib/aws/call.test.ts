@@ -46,7 +46,11 @@ const invalidUrl = (): unknown => {
 };
 
 /** Makes a call whose tries end with these outcomes, in order; the last one repeats. */
-function making(outcomes: readonly unknown[], patienceMs: number, longestTryMs?: number) {
+function making(
+  outcomes: readonly unknown[],
+  patienceMs: number,
+  limits?: { readonly longestTryMs?: number; readonly tries?: number },
+) {
   const at: number[] = [];
   const send = vi.fn(async (signal: AbortSignal) => {
     const outcome = outcomes[Math.min(at.length, outcomes.length - 1)];
@@ -58,7 +62,7 @@ function making(outcomes: readonly unknown[], patienceMs: number, longestTryMs?:
     if (outcome instanceof Error) throw outcome;
     return outcome;
   });
-  const result = call('S3 HeadObject', START + patienceMs, send, longestTryMs).then(
+  const result = call('S3 HeadObject', START + patienceMs, send, limits).then(
     (value) => ({ value, ms: Date.now() - START }),
     (error: unknown) => ({ error, ms: Date.now() - START }),
   );
@@ -170,10 +174,24 @@ describe('call', () => {
   });
 
   it('gives one try as long as it is told to', async () => {
-    expect((await made(['no answer', 'yes'], 60_000, 9_000)).at).toEqual([0, 9_100]);
+    expect((await made(['no answer', 'yes'], 60_000, { longestTryMs: 9_000 })).at).toEqual([0, 9_100]);
     vi.setSystemTime(START);
-    const { error, ms } = await made(['no answer'], 30_000, Number.POSITIVE_INFINITY);
+    const { error, ms } = await made(['no answer'], 30_000, { longestTryMs: Number.POSITIVE_INFINITY });
     expect([(error as Error).constructor, ms]).toEqual([Overloaded, 30_000]);
+  });
+
+  it('makes no more tries than it is told to', async () => {
+    const once = await made([ofS3(503, 'SlowDown'), 'yes'], 60_000, { tries: 1 });
+    expect(once).toMatchObject({ at: [0], ms: 0, error: expect.any(Overloaded) });
+    expect((once.error as Overloaded).cause).toMatchObject({ httpStatus: 503 });
+    vi.setSystemTime(START);
+    const twice = await made(['no answer', ofS3(500), 'yes'], 60_000, { tries: 2 });
+    expect(twice).toMatchObject({ at: [0, 4_100], error: expect.any(Overloaded) });
+    vi.setSystemTime(START);
+    expect(await made([ofS3(500), 'yes'], 60_000, { tries: 2 })).toMatchObject({
+      at: [0, 100],
+      value: 'yes',
+    });
   });
 
   it('ends in time where no try is ever answered', async () => {

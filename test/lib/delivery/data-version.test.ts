@@ -19,8 +19,8 @@ const before = stateOf(...files);
 describe('dataState', () => {
   it('is made from a listing, and says when that was', () => {
     expect(before).toMatchObject({ listedAt: 5, isListed: true });
-    for (const digest of [before.version, before.trace]) expect(digest).toMatch(/^[0-9a-f]{32}$/);
-    expect(before.version).not.toBe(before.trace);
+    for (const digest of [before.version, before.fingerprint]) expect(digest).toMatch(/^[0-9a-f]{32}$/);
+    expect(before.version).not.toBe(before.fingerprint);
   });
 
   it('is the same for the same listing', () => {
@@ -37,10 +37,10 @@ describe('dataState', () => {
     ['a file of another size', [first, { ...second, bytes: 51 }, third]],
     ['a file deeper in a day', [...files, at('day=2026-01-03/hour=05/b.parquet')]],
     ['no file at all', []],
-  ])('has another version and another trace with %s', (_, objects) => {
+  ])('has another version and another fingerprint with %s', (_, objects) => {
     const after = stateOf(...objects);
     expect(after.version).not.toBe(before.version);
-    expect(after.trace).not.toBe(before.trace);
+    expect(after.fingerprint).not.toBe(before.fingerprint);
   });
 
   it.each<[string, LakeObject[]]>([
@@ -52,10 +52,10 @@ describe('dataState', () => {
     ['a marker on a day without files', [...files, at('day=2026-01-04/_SUCCESS')]],
     ['a file beside the days', [...files, at('notes.txt')]],
     ['a folder that is no day', [...files, at('day=__HIVE_DEFAULT_PARTITION__/a.parquet')]],
-  ])('has the same version and another trace with %s', (_, objects) => {
+  ])('has the same version and another fingerprint with %s', (_, objects) => {
     const after = stateOf(...objects);
     expect(after.version).toBe(before.version);
-    expect(after.trace).not.toBe(before.trace);
+    expect(after.fingerprint).not.toBe(before.fingerprint);
   });
 
   it.each<[string, LakeObject[]]>([
@@ -64,7 +64,7 @@ describe('dataState', () => {
     ['what is hidden on a day without files', [...files, at('day=2026-01-04/_started')]],
     ['a name that is nearly the marker', [...files, at('day=2026-01-03/_SUCCESS.crc')]],
     ['a hidden file beside the days', [...files, at('_delta_log/1.json')]],
-  ])('has the same version and the same trace with %s, which no query reads', (_, objects) => {
+  ])('has the same version and the same fingerprint with %s, which no query reads', (_, objects) => {
     expect(stateOf(...objects)).toEqual(before);
   });
 
@@ -88,8 +88,8 @@ describe('dataState', () => {
 
 describe('unlistedState', () => {
   it('is different each time, so that no report is given twice', () => {
-    const [one, other] = [unlistedState(7), unlistedState(7)];
-    expect(one).toEqual({ version: one.version, trace: one.version, listedAt: 7, isListed: false });
+    const [one, other] = [unlistedState(), unlistedState()];
+    expect(one).toEqual({ version: one.version, fingerprint: one.version, isListed: false });
     expect(one.version).not.toBe(other.version);
   });
 });

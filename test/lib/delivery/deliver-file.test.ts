@@ -1,101 +1,189 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../../lib/answers/problem.ts';
 import { deliverFile } from '../../../lib/delivery/deliver-file.ts';
-import { PublicationFailed } from '../../../lib/delivery/delivery.ts';
+import { type DeliveryTerms, PublicationFailed } from '../../../lib/delivery/delivery.ts';
+import { cachedReportKey } from '../../../lib/delivery/keys.ts';
+import type { Following } from '../../../lib/delivery/phase.ts';
 import { LARGE, START, setting, succeededRecord } from './setting.ts';
+import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   return () => vi.useRealTimers();
 });
 
 const record = succeededRecord();
+const written = succeededRecord({ files: { plain: 50, gzip: 20 } });
 const large = succeededRecord({ resultBytes: LARGE });
 const REQUEST = 'publications/q1.json';
 const ABANDONED = 'abandoned/q1.json';
 
-const begin = async (...terms: Parameters<ReturnType<typeof setting>['run']>) => {
-  const made = setting();
-  const run = await made.run(...terms);
-  return { ...made, run, key: `reports/q1/${run.order.fileName}` };
-};
-/** The promise's outcome once all timers have run. */
-const outcome = async <T>(promise: Promise<T>) => {
-  const settled = promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  await vi.runAllTimersAsync();
-  return settled;
-};
+async function begin(terms: Partial<DeliveryTerms> = {}) {
+  const of = setting();
+  const target = await of.target();
+  const key = `reports/q1/${target.job.fileName}`;
+  const waits: Following = { at: 'following', target, attempt: 'attempt-1', cacheStatus: 'miss' };
+  const run = of.run(terms);
+  return {
+    ...of,
+    target,
+    key,
+    run,
+    deliver: (given: typeof record) => settled(deliverFile(run, target, given)),
+    /** For a caller that waits for this execution already. */
+    deliverToWaiting: (given: typeof record) => settled(deliverFile(run, target, given, waits)),
+    ready: (more: object) => ({
+      delivery: { state: 'ready', key, cacheStatus: 'hit', dataVersion: target.data.version, ...more },
+    }),
+  };
+}
 
-describe('deliverFile', () => {
-  it('looks once where the file is there', async () => {
-    const { run, results, key } = await begin();
-    results.put(key, {});
-    expect(await deliverFile(run, large)).toMatchObject({ state: 'ready', key });
-    expect(results.calls).toEqual([`head ${key}`]);
+describe('deliverFile, where the record says which files there are', () => {
+  it('makes no call at all', async () => {
+    const { deliver, ready, results, facts, target } = await begin();
+    expect(await deliver(written)).toEqual(ready({ bytes: 50 }));
+    expect(results.calls).toEqual([]);
+    const { job, data } = target;
+    expect(facts).toEqual({ queryExecutionId: 'q1', job: job.id, dataVersion: data.version });
   });
 
-  it('publishes a small result again where its file is gone', async () => {
-    const { run, results, key } = await begin();
+  it('gives the gzipped file to who takes it', async () => {
+    const { deliver, ready, key } = await begin({ admitsGzip: true });
+    expect(await deliver(written)).toEqual(ready({ key: `${key}.gz`, bytes: 20 }));
+  });
+
+  it('gives the plain file to who takes gzip where there is no other', async () => {
+    const { deliver, ready } = await begin({ admitsGzip: true });
+    expect(await deliver(succeededRecord({ files: { plain: 50 } }))).toEqual(ready({ bytes: 50 }));
+  });
+
+  it('names no version of a report that is of none', async () => {
+    const { deliver, facts, key, target } = await begin();
+    expect(await deliver({ ...written, isOfVersion: false })).toEqual({
+      delivery: { state: 'ready', key, bytes: 50, cacheStatus: 'hit' },
+    });
+    expect(facts).toEqual({ queryExecutionId: 'q1', job: target.job.id });
+  });
+
+  it('tells who waited that it has started the query', async () => {
+    const { deliverToWaiting, ready } = await begin();
+    expect(await deliverToWaiting(written)).toEqual(ready({ bytes: 50, cacheStatus: 'miss' }));
+  });
+});
+
+describe('deliverFile, where the record says of no files', () => {
+  it('looks once where the files are there', async () => {
+    const { deliver, ready, results, key } = await begin({ admitsGzip: true });
+    results.putFile(key, 'plain');
+    results.putFile(`${key}.gz`, 'gz');
+    expect(await deliver(large)).toEqual(ready({ key: `${key}.gz`, bytes: 2 }));
+    expect(results.calls).toEqual([`head ${key}`, `head ${key}.gz`]);
+  });
+
+  it('gives the plain file where it is the only one', async () => {
+    const { deliver, ready, results, key } = await begin({ admitsGzip: true });
+    results.putFile(key, 'plain');
+    expect(await deliver(large)).toEqual(ready({ bytes: 5 }));
+  });
+
+  it('makes the files of a small result again where they are gone', async () => {
+    const { deliver, ready, results, key, target } = await begin();
     results.putResult(record.location, '"Day","Clicks"\n');
-    expect(await deliverFile(run, record)).toMatchObject({ state: 'ready', key });
+    expect(await deliver(record)).toEqual(ready({ bytes: 15 }));
     expect(results.objects.get(key)?.file?.metadata).toEqual({
       'query-execution-id': 'q1',
-      'data-version': run.data.version,
+      'data-version': target.data.version,
     });
+    expect(results.objects.has(`${key}.gz`)).toBe(true);
     expect(results.objects.has(REQUEST)).toBe(false);
   });
 
-  it('is undefined, for another try, where the result is gone too', async () => {
-    const { run } = await begin();
-    expect(await deliverFile(run, record)).toBeUndefined();
+  it.each<[string, (results: ReturnType<typeof setting>['results']) => void]>([
+    ['is gone too', () => {}],
+    ['can not be read', (results) => results.putResult(record.location, 'nonsense')],
+    ['is larger than was recorded', (results) => results.putResult(record.location, 'x', LARGE)],
+  ])('is undefined, for another attempt, where the result %s', async (_, store) => {
+    const { deliver, results } = await begin();
+    store(results);
+    expect(await deliver(record)).toBeUndefined();
+    expect(results.keys(/^reports/)).toEqual([]);
   });
+});
 
-  it('never publishes a large result itself', async () => {
-    const { run, results, key } = await begin();
+describe('deliverFile, of a large result', () => {
+  it('has it published by another function, and waits', async () => {
+    const { deliver, ready, results, key, target } = await begin({ partner: 'first-partner' });
     results.putResult(large.location, 'not even read');
-    setTimeout(() => results.put(key, {}), 2_000);
-    expect(await outcome(deliverFile(run, large))).toMatchObject({ value: { state: 'ready', key } });
-    expect(results.calls.filter((call) => /^(openResult|writeOnce)/.test(call))).toEqual([]);
-    expect(results.document(REQUEST)).toMatchObject({ executionId: 'q1', key });
-  });
-
-  it('keeps its caller waiting for a large result that is not published in time', async () => {
-    const { run } = await begin();
-    const delivered = await outcome(deliverFile(run, large));
-    expect(delivered).toMatchObject({ value: { state: 'waiting', progress: { token: 'token-1' } } });
-    expect(run.follows).toBe('token-1');
-    expect(Date.now()).toBe(START + 25_000);
-  });
-
-  it('gives up when the time to publish is over', async () => {
-    const { run } = await begin({ waitUntil: START + 10, publishUntil: START + 10 });
-    expect(await outcome(deliverFile(run, large))).toMatchObject({ error: expect.any(Unavailable) });
-  });
-
-  it('keeps its caller waiting while a millisecond of that time is left', async () => {
-    const { run } = await begin({ waitUntil: START + 10, publishUntil: START + 11 });
-    expect(await outcome(deliverFile(run, large))).toMatchObject({ value: { state: 'waiting' } });
-  });
-
-  it('fails for those who waited for a publication that was given up', async () => {
-    const { run, results } = await begin();
-    run.follows = large.token;
-    setTimeout(() => results.put(ABANDONED, {}), 1_000);
-    const { error } = (await outcome(deliverFile(run, large))) as { error: unknown };
-    expect(error).toBeInstanceOf(PublicationFailed);
-    expect(error).toMatchObject({
-      name: 'PublicationFailed',
-      message: 'the result of query q1 was not published',
+    setTimeout(() => results.putFile(key, 'plain'), 2_000);
+    expect(await deliver(large)).toEqual(ready({ bytes: 5 }));
+    expect(
+      results.calls.filter((call) => /^(openResult|readResult|writeFile|uploadFile)/.test(call)),
+    ).toEqual([]);
+    expect(results.document(REQUEST)).toEqual({
+      form: 1,
+      executionId: 'q1',
+      location: large.location,
+      key,
+      fileName: target.job.fileName,
+      columns: [
+        { name: 'Day', type: 'datetime' },
+        { name: 'Clicks', type: 'integer' },
+      ],
+      dataVersion: target.data.version,
+      cachedReport: cachedReportKey(target.job),
+      partner: 'first-partner',
     });
   });
 
-  it('is undefined, for another try, for those who come after the publication was given up', async () => {
-    const { run, results } = await begin();
+  it('requests a report of no one version without a version, and without a place to note its files', async () => {
+    const { deliver, results } = await begin();
+    await deliver({ ...large, isOfVersion: false });
+    const requested = results.document(REQUEST) as object;
+    for (const member of ['dataVersion', 'cachedReport', 'partner'])
+      expect(requested).not.toHaveProperty(member);
+  });
+
+  it('keeps its caller waiting where it is not published in time', async () => {
+    const { deliver, deliverToWaiting, target } = await begin();
+    const waiting = (cacheStatus: string) => ({
+      delivery: {
+        state: 'waiting',
+        cacheStatus,
+        progress: {
+          waitsFor: 'attempt',
+          attempt: 'attempt-1',
+          data: target.data,
+          cacheStatus,
+          dataChanges: 0,
+        },
+      },
+    });
+    expect(await deliver(large)).toEqual(waiting('collapsed'));
+    expect(Date.now()).toBe(START + 25_000);
+    expect(await deliverToWaiting(large)).toEqual(waiting('miss'));
+  });
+
+  it.each([
+    [START + 10, { refusal: expect.any(Unavailable) }],
+    [START + 11, { delivery: expect.objectContaining({ state: 'waiting' }) }],
+  ])('gives up when the time to publish is over: until %d', async (publishUntil, expected) => {
+    const { deliver } = await begin({ waitUntil: START + 10, publishUntil });
+    expect(await deliver(large)).toEqual(expected);
+  });
+
+  it('fails for those who waited for a publication that was given up', async () => {
+    const { deliverToWaiting, results } = await begin();
+    setTimeout(() => results.put(ABANDONED, {}), 1_000);
+    expect(await deliverToWaiting(large)).toEqual({
+      refusal: new PublicationFailed('the result of query q1 was not published'),
+    });
+  });
+
+  it('is undefined, for another attempt, for those who come after the publication was given up', async () => {
+    const { deliver, results } = await begin();
     results.put(ABANDONED, {});
-    expect(await outcome(deliverFile(run, large))).toEqual({ value: undefined });
+    expect(await deliver(large)).toBeUndefined();
   });
 });

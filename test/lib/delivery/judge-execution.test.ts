@@ -1,87 +1,194 @@
 import { describe, expect, it } from 'vitest';
-import type { Execution, FailedExecution } from '../../../lib/delivery/execution.ts';
-import { type ExecutionFacts, judgeExecution } from '../../../lib/delivery/judge-execution.ts';
+import type {
+  Execution,
+  FailedExecution,
+  RunningExecution,
+  ScanLimitExceeded,
+} from '../../../lib/delivery/execution.ts';
+import { type ExecutionFacts, judgeExecution, limitLeftMs } from '../../../lib/delivery/judge-execution.ts';
 
 const NOW = 1_700_000_000_000;
-const LONGEST = 1_000;
-const figures = { id: 'q1', submittedAt: NOW - 10, completedAt: NOW, bytesScanned: 1, engineMs: 1 };
+const [RUN, QUEUE] = [10_000, 4_000];
+const figures = {
+  id: 'q1',
+  submittedAt: NOW - 100,
+  completedAt: NOW,
+  observedAt: NOW,
+  bytesScanned: 1,
+  engineMs: 1,
+};
 const final: FailedExecution = { state: 'failed', ...figures, reason: 'FAILED: x', isRetryable: false };
 const retryable: FailedExecution = { ...final, isRetryable: true };
-const stopped: FailedExecution = { ...final, submittedAt: NOW - LONGEST, reason: 'CANCELLED: stopped' };
-const cutOff: Execution = { state: 'cut-off', ...figures };
+const ranFor = (ms: number): FailedExecution => ({ ...final, submittedAt: NOW - ms });
+const queuedFor = (ms: number): FailedExecution => ({ ...ranFor(ms), engineMs: 0 });
+const overLimit: ScanLimitExceeded = { state: 'scan-limit-exceeded', ...figures };
 const succeeded: Execution = { state: 'succeeded', ...figures, location: 's3://results/athena/q1.csv' };
 const forgotten: Execution = { state: 'forgotten', id: 'q1' };
-const running = (ageMs: number): Execution => ({ state: 'under-way', id: 'q1', submittedAt: NOW - ageMs });
+const running = (ageMs: number, isQueued = false): RunningExecution => ({
+  state: 'under-way',
+  id: 'q1',
+  submittedAt: NOW - ageMs,
+  observedAt: NOW,
+  isQueued,
+  bytesScanned: 1,
+});
 
 const facts: ExecutionFacts = {
-  now: NOW,
-  longestQueryMs: LONGEST,
-  giveUpAt: NOW + 900,
+  longestQueryMs: RUN,
+  longestQueueMs: QUEUE,
+  queuedAt: undefined,
+  callerLeftMs: 9_000,
+  callerWaitedMs: 5_000,
+  isOwn: true,
   isRetry: false,
-  isRemembered: false,
-  hasDataMoved: false,
+  isDataChanged: false,
 };
-const remembered = { isRemembered: true };
-const moved = { hasDataMoved: true };
+const changed = { isDataChanged: true };
 const retry = { isRetry: true };
-const timeUp = { giveUpAt: NOW };
+const timeUp = { callerLeftMs: 0 };
+/** The caller has joined the attempt of another one, and asked first this long ago. */
+const joined = (callerWaitedMs: number) => ({ isOwn: false, callerWaitedMs });
 
-describe('judgeExecution', () => {
-  it.each<[string, Execution, Partial<ExecutionFacts>, string]>([
-    ['forgotten', forgotten, {}, 'start-next'],
-    ['forgotten, its caller late', forgotten, timeUp, 'start-next'],
-    ['succeeded', succeeded, {}, 'deliver'],
-    ['succeeded after its caller gave up', succeeded, timeUp, 'deliver'],
-    ['succeeded long ago under the same token', succeeded, remembered, 'deliver'],
-    ['succeeded while files changed', succeeded, moved, 'deliver'],
-    ['cut off', cutOff, {}, 'refuse'],
-    ['cut off after its caller gave up', cutOff, timeUp, 'refuse'],
-    ['cut off while files changed', cutOff, moved, 'refuse'],
-    ['cut off on its second try', cutOff, retry, 'refuse'],
-    ['cut off long ago under the same token', cutOff, remembered, 'start-next'],
-    ['failed for good', final, {}, 'refuse'],
-    ['failed for good after its caller gave up', final, timeUp, 'refuse'],
-    ['failed for good on its second try', final, retry, 'refuse'],
-    ['failed, retryable', retryable, {}, 'retry'],
-    ['failed, retryable, on its second try', retryable, retry, 'refuse'],
-    ['failed while files changed', final, moved, 'look-again'],
-    ['failed, retryable, while files changed', retryable, moved, 'look-again'],
-    ['failed on its second try while files changed', retryable, { ...retry, ...moved }, 'look-again'],
-    ['failed long ago under the same token', final, remembered, 'start-next'],
-    ['failed long ago, and files changed since', final, { ...remembered, ...moved }, 'start-next'],
-    ['failed long ago, retryable', retryable, remembered, 'start-next'],
+describe('judgeExecution, of an execution that has ended', () => {
+  it.each<[string, Execution, Partial<ExecutionFacts>, object]>([
+    ['forgotten', forgotten, {}, { next: 'start-next' }],
+    ['forgotten, its caller late', forgotten, timeUp, { next: 'start-next' }],
+    ['succeeded', succeeded, {}, { next: 'deliver', execution: succeeded }],
+    ['succeeded after its caller gave up', succeeded, timeUp, { next: 'deliver', execution: succeeded }],
     [
-      'stopped at the limit by another request, with half a try left',
-      stopped,
-      { giveUpAt: NOW + 500 },
-      'start-next',
+      'succeeded long before its caller came',
+      succeeded,
+      joined(-1e9),
+      { next: 'deliver', execution: succeeded },
     ],
-    ['stopped at the limit, with less than half a try left', stopped, { giveUpAt: NOW + 499 }, 'give-up'],
-    ['stopped at the limit while files changed', stopped, moved, 'look-again'],
+    ['succeeded while files changed', succeeded, changed, { next: 'deliver', execution: succeeded }],
+    ['above the scan limit', overLimit, {}, { next: 'refuse', execution: overLimit }],
+    ['above the scan limit, its caller late', overLimit, timeUp, { next: 'refuse', execution: overLimit }],
     [
-      'stopped at the limit by a clock that runs ahead',
-      { ...stopped, submittedAt: NOW - 950 },
-      {},
-      'start-next',
+      'above the scan limit while files changed',
+      overLimit,
+      changed,
+      { next: 'refuse', execution: overLimit },
     ],
-    ['cancelled before the limit', { ...stopped, submittedAt: NOW - 949 }, {}, 'refuse'],
-    ['under way', running(10), {}, 'wait'],
-    ['under way, its caller with 1 ms left', running(10), { giveUpAt: NOW + 1 }, 'wait'],
-    ['under way, its caller without time', running(10), timeUp, 'give-up'],
-    ['under way, its caller late', running(10), { giveUpAt: NOW - 1 }, 'give-up'],
-    ['under way for 1 ms less than the limit', running(LONGEST - 1), {}, 'wait'],
-    ['under way for as long as the limit', running(LONGEST), timeUp, 'stop-and-give-up'],
+    ['above the scan limit on its retry', overLimit, retry, { next: 'refuse', execution: overLimit }],
     [
-      'too old, with less than half a try left',
-      running(LONGEST),
-      { giveUpAt: NOW + 499 },
-      'stop-and-give-up',
+      'above the scan limit before its caller came',
+      overLimit,
+      joined(500),
+      { next: 'start-next', execution: overLimit },
     ],
-    ['too old, with half a try left', running(LONGEST), { giveUpAt: NOW + 500 }, 'stop-and-start-next'],
-    ['left hours ago, its caller new', running(1e7), { giveUpAt: NOW + 1_050 }, 'stop-and-start-next'],
-  ])('judges an execution that is %s', (_, execution, more, next) => {
-    const verdict = judgeExecution(execution, { ...facts, ...more });
-    const takesAlong = ['deliver', 'refuse', 'look-again', 'retry'].includes(next);
-    expect(verdict).toEqual(takesAlong ? { next, execution } : { next });
+    ['failed for good', final, {}, { next: 'refuse', execution: final }],
+    ['failed for good, its caller late', final, timeUp, { next: 'refuse', execution: final }],
+    ['failed for good on its retry', final, retry, { next: 'refuse', execution: final }],
+    ['failed, retryable', retryable, {}, { next: 'start-next', isRetry: true, execution: retryable }],
+    ['failed, retryable, on its retry', retryable, retry, { next: 'refuse', execution: retryable }],
+    ['failed while files changed', final, changed, { next: 'data-changed', execution: final }],
+    [
+      'failed, retryable, while files changed',
+      retryable,
+      changed,
+      { next: 'data-changed', execution: retryable },
+    ],
+    [
+      'failed on its retry while files changed',
+      retryable,
+      { ...retry, ...changed },
+      { next: 'data-changed', execution: retryable },
+    ],
+  ])('judges one that is %s', (_, execution, more, verdict) => {
+    expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
+  });
+
+  // Athena tells the time of its answer to the second, truncated: a second is added.
+  it.each<[string, number, Partial<ExecutionFacts>, string]>([
+    ['before its caller came', 5_000, joined(5_999), 'start-next'],
+    ['at the moment that its caller came, or after it', 5_000, joined(6_000), 'refuse'],
+    ['before its caller came, as files changed', 5_000, { ...joined(5_999), ...changed }, 'start-next'],
+    [
+      'long before the answer, of a caller for whom it was claimed',
+      3_600_000,
+      { callerWaitedMs: 1 },
+      'refuse',
+    ],
+  ])('judges a failure that ended %s', (_, agoMs, more, next) => {
+    const execution = { ...final, completedAt: NOW - agoMs, submittedAt: NOW - agoMs - 10 };
+    expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });
+  });
+
+  it('does not take the retry of a failure before its caller came for a retry', () => {
+    expect(judgeExecution(retryable, { ...facts, ...joined(0) })).toEqual({
+      next: 'start-next',
+      execution: retryable,
+    });
+  });
+
+  // Worth another: the caller has time for a wait in the queue and half a run, 9 s here.
+  it.each<[string, FailedExecution, Partial<ExecutionFacts>, string]>([
+    ['after its longest run, its caller with time for another', ranFor(RUN), {}, 'start-next'],
+    ['after its longest run, its caller without', ranFor(RUN), { callerLeftMs: 8_999 }, 'took-too-long'],
+    ['a little before that', ranFor(9_500), {}, 'start-next'],
+    ['earlier', ranFor(9_499), {}, 'refuse'],
+    ['while files changed', ranFor(RUN), changed, 'data-changed'],
+    ['after its longest time in the queue', queuedFor(QUEUE), {}, 'start-next'],
+    ['a little before that, in the queue', queuedFor(3_800), timeUp, 'took-too-long'],
+    ['earlier, in the queue', queuedFor(3_799), {}, 'refuse'],
+    ['after its longest run, counted from the queue', ranFor(20_000), { queuedAt: NOW - RUN }, 'start-next'],
+    [
+      'long after it was submitted, but soon after the queue',
+      ranFor(20_000),
+      { queuedAt: NOW - 9_499 },
+      'refuse',
+    ],
+  ])('judges one that was cancelled %s', (_, execution, more, next) => {
+    expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });
+  });
+});
+
+describe('judgeExecution, of an execution that has not ended', () => {
+  const stop = (execution: Execution, isWorthAnother: boolean) => ({
+    next: 'stop',
+    isWorthAnother,
+    execution,
+  });
+
+  it.each<[string, Execution | undefined, Partial<ExecutionFacts>, object]>([
+    ['under way', running(10), {}, { next: 'wait' }],
+    ['under way, its caller with 1 ms left', running(10), { callerLeftMs: 1 }, { next: 'wait' }],
+    ['under way, its caller without time', running(10), timeUp, { next: 'give-up' }],
+    ['under way, its caller late', running(10), { callerLeftMs: -1 }, { next: 'give-up' }],
+    ['unknown, for want of an answer', undefined, {}, { next: 'wait' }],
+    ['unknown, its caller without time', undefined, timeUp, { next: 'give-up' }],
+    ['under way for 1 ms less than the limit', running(RUN - 1), {}, { next: 'wait' }],
+    ['under way for as long as the limit', running(RUN), {}, stop(running(RUN), true)],
+    [
+      'too old, its caller with less than half a run left',
+      running(RUN),
+      { callerLeftMs: 8_999 },
+      stop(running(RUN), false),
+    ],
+    ['too old, its caller without time', running(RUN), timeUp, stop(running(RUN), false)],
+    ['queued for 1 ms less than the limit', running(QUEUE - 1, true), {}, { next: 'wait' }],
+    ['queued for as long as the limit', running(QUEUE, true), {}, stop(running(QUEUE, true), true)],
+    ['running longer than it may be queued', running(QUEUE), {}, { next: 'wait' }],
+    ['old, but queued until lately', running(20_000), { queuedAt: NOW - RUN + 1 }, { next: 'wait' }],
+    [
+      'running for too long since it was queued',
+      running(20_000),
+      { queuedAt: NOW - RUN },
+      stop(running(20_000), true),
+    ],
+  ])('judges one that is %s', (_, execution, more, verdict) => {
+    expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
+  });
+});
+
+describe('limitLeftMs', () => {
+  it.each([
+    ['of the queue while it is queued', running(1_000, true), undefined, QUEUE - 1_000],
+    ['of the run, from the submission', running(1_000), undefined, RUN - 1_000],
+    ['of the run, from the last time in the queue', running(1_000), NOW - 300, RUN - 300],
+    ['of the queue, for one that went back to it', running(1_000, true), NOW - 300, QUEUE - 1_000],
+  ])('is what is left %s', (_, execution, queuedAt, leftMs) => {
+    expect(limitLeftMs(execution, { longestQueryMs: RUN, longestQueueMs: QUEUE, queuedAt })).toBe(leftMs);
   });
 });

@@ -1,110 +1,134 @@
-import { describe, expect, it } from 'vitest';
-import { judgeRecord, type RequestFacts } from '../../../lib/delivery/judge-record.ts';
-import type { EndedRecord, OpenRecord, SucceededRecord } from '../../../lib/delivery/order-record.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { EndedRecord, JobRecord, SucceededRecord } from '../../../lib/delivery/job-record.ts';
+import {
+  judgeRecord,
+  LONGEST_KEPT_MS,
+  leaseLeftMs,
+  type RequestFacts,
+  requestFacts,
+} from '../../../lib/delivery/judge-record.ts';
+import { START, startingRecord, succeededRecord, termsNow, underWayRecord } from './setting.ts';
 
-const NOW = 1_700_000_000_000;
-const facts: RequestFacts = {
-  isWaiting: false,
-  maxBytesScanned: 10,
-  now: NOW,
-  longestKeptMs: 1_000,
-};
+const facts: RequestFacts = { isWaiting: false, scanLimit: 10, isWorthAnother: true };
 const waiting = { ...facts, isWaiting: true };
+const judge = (record: JobRecord | undefined, ageMs: number, given: RequestFacts) =>
+  judgeRecord({ record, ageMs }, given);
 
-const of = { form: 1, token: 'token-1', trace: 'trace-1' } as const;
-const ended = {
-  ...of,
-  executionId: 'q1',
-  bytesScanned: 1,
-  submittedAt: 1,
-  completedAt: NOW - 999,
-  engineMs: 1,
-};
-const starting: OpenRecord = {
-  ...of,
-  state: 'starting',
-  askedUntil: NOW + 1,
-  claim: 'claim-1',
-  isRetry: false,
-};
-const underWay: OpenRecord = { ...starting, state: 'under-way', executionId: 'q1' };
-const copy: SucceededRecord = {
-  ...ended,
-  state: 'succeeded',
-  location: 's3://results/athena/q1.csv',
-  resultBytes: 1,
-  isCopy: true,
-  goodUntil: 0,
-};
-const cutOff: EndedRecord = { ...ended, state: 'cut-off', limit: 10 };
-const failed: EndedRecord = { ...ended, state: 'failed', reason: 'FAILED: x', hasDataMoved: false };
+const starting = startingRecord();
+const underWay = underWayRecord();
+const cached = succeededRecord();
+const ofNoVersion = succeededRecord({ isOfVersion: false });
+const { location: _, resultBytes: __, isOfVersion: ___, ...ended } = cached;
+const overLimit: EndedRecord = { ...ended, state: 'scan-limit-exceeded', limit: 10 };
+const failed: EndedRecord = { ...ended, state: 'failed', reason: 'FAILED: x' };
+const changed: EndedRecord = { ...failed, cause: 'data-changed' };
+const tookTooLong: EndedRecord = { ...failed, cause: 'took-too-long' };
 
-const startNext = { next: 'start', after: 'token-1' };
-
-describe('judgeRecord, for a request that waits for nothing yet', () => {
-  it('starts the first try where nothing is stored', () => {
-    expect(judgeRecord(undefined, facts)).toEqual({ next: 'start' });
+describe.each([
+  ['that waits for nothing yet', facts],
+  ['that waits already', waiting],
+])('judgeRecord, for a request %s', (_, given) => {
+  it('starts the first attempt where nothing is stored', () => {
+    expect(judge(undefined, 0, given)).toEqual({ next: 'start' });
   });
 
-  describe.each([starting, underWay])('and a try that is $state', (record) => {
-    it.each<[string, number, string]>([
-      ['watches it while somebody asks the engine', NOW + 1, 'watch'],
-      ['asks when that request’s time has ended', NOW, 'ask'],
-      ['asks where the request that did has released it', 0, 'ask'],
-    ])('%s', (_, askedUntil, next) => {
-      const given = { ...record, askedUntil };
-      expect(judgeRecord(given, facts)).toEqual({ next, record: given });
+  describe.each([starting, underWay])('and an attempt that is $state', (record) => {
+    // S3 tells ages to the second: a second is added, so that no lease is taken from who still holds it.
+    it.each([
+      ['watches it while its lease lasts', 25_000, 25_999, 'watch'],
+      ['takes it over when the lease is surely over', 25_000, 26_000, 'take-over'],
+      ['watches it in the first moment of a lease without time', 0, 0, 'watch'],
+      ['takes it over where the lease was given up', undefined, 0, 'take-over'],
+    ])('%s', (_, leaseMs, ageMs, next) => {
+      const { leaseMs: __, ...free } = record;
+      const held = { ...free, ...(leaseMs !== undefined && { leaseMs }) };
+      expect(judge(held, ageMs, given)).toEqual({ next, record: held });
     });
   });
+});
 
-  it.each<[string, SucceededRecord, boolean]>([
-    ['a copy', copy, true],
-    ['a copy in the last moment in which it may be given', { ...copy, completedAt: NOW - 999 }, true],
-    ['a copy whose file may be taken away soon', { ...copy, completedAt: NOW - 1_000 }, false],
-    ['no copy', { ...copy, isCopy: false }, false],
-    ['no copy, but a report that is good for a while', { ...copy, isCopy: false, goodUntil: NOW + 1 }, true],
-    ['no copy, and a report that was good until now', { ...copy, isCopy: false, goodUntil: NOW }, false],
-    ['a copy of another listing of the same files', { ...copy, trace: 'trace-0' }, true],
-  ])('is given %s or starts anew', (_, record, isGiven) => {
-    expect(judgeRecord(record, facts)).toEqual(isGiven ? { next: 'deliver', record } : startNext);
+describe('judgeRecord, for a request that waits for nothing yet', () => {
+  it.each<[string, SucceededRecord, number, boolean]>([
+    ['a cached report', cached, 0, true],
+    ['a cached report in its last moment', cached, LONGEST_KEPT_MS - 1, true],
+    ['a cached report on the last day that its files are kept', cached, LONGEST_KEPT_MS, false],
+    ['a report of no one version', ofNoVersion, 0, false],
+    [
+      'a report of no one version that is good for a while',
+      { ...ofNoVersion, goodForMs: 2_000 },
+      1_999,
+      true,
+    ],
+    [
+      'a report of no one version that was good until now',
+      { ...ofNoVersion, goodForMs: 2_000 },
+      2_000,
+      false,
+    ],
+  ])('is given %s, or starts a new attempt', (_, record, ageMs, isGiven) => {
+    expect(judge(record, ageMs, facts)).toEqual(isGiven ? { next: 'deliver', record } : { next: 'start' });
   });
 
-  it('is refused what was cut off at the same limit, without a query', () => {
-    expect(judgeRecord(cutOff, facts)).toEqual({ next: 'refuse', record: cutOff });
+  it('keeps no report for the last of the seven days that files are kept', () => {
+    expect(LONGEST_KEPT_MS).toBe(6 * 86_400_000);
   });
 
-  it.each([9, 11, 0])('starts anew what was cut off at another limit than %d', (maxBytesScanned) => {
-    expect(judgeRecord(cutOff, { ...facts, maxBytesScanned })).toEqual(startNext);
+  it('is refused what exceeded the same scan limit, without a query', () => {
+    expect(judge(overLimit, 0, facts)).toEqual({ next: 'refuse', record: overLimit });
   });
 
-  it.each([failed, { ...failed, hasDataMoved: true }])('starts anew what failed (%o)', (record) => {
-    expect(judgeRecord(record, facts)).toEqual(startNext);
+  it.each([9, 11, undefined])('starts a new attempt where the limit was another than %s', (scanLimit) => {
+    expect(judge(overLimit, 0, { ...facts, scanLimit })).toEqual({ next: 'start' });
+  });
+
+  it.each([failed, changed, tookTooLong])('starts a new attempt after a failure (%o)', (record) => {
+    expect(judge(record, 0, facts)).toEqual({ next: 'start' });
   });
 });
 
 describe('judgeRecord, for a request that waits already', () => {
-  it('starts where the record is gone', () => {
-    expect(judgeRecord(undefined, waiting)).toEqual({ next: 'start' });
+  it('is given the result, of a version or not, however old', () => {
+    expect(judge(ofNoVersion, 2 * LONGEST_KEPT_MS, waiting)).toEqual({
+      next: 'deliver',
+      record: ofNoVersion,
+    });
   });
 
-  it.each([starting, underWay])('watches a try that is $state, or asks where nobody does', (record) => {
-    expect(judgeRecord(record, waiting)).toEqual({ next: 'watch', record });
-    const left = { ...record, askedUntil: NOW - 1 };
-    expect(judgeRecord(left, waiting)).toEqual({ next: 'ask', record: left });
+  it('gets the refusal of its attempt, at whatever limit', () => {
+    const verdict = { next: 'refuse', record: overLimit };
+    expect(judge(overLimit, 0, { ...waiting, scanLimit: 99 })).toEqual(verdict);
+    expect(judge(failed, 0, waiting)).toEqual({ next: 'refuse', record: failed });
   });
 
-  it('is given the result, copy or not, however old', () => {
-    const record = { ...copy, isCopy: false, completedAt: 0 };
-    expect(judgeRecord(record, waiting)).toEqual({ next: 'deliver', record });
+  it('looks at the lake again where files changed during the query', () => {
+    expect(judge(changed, 0, waiting)).toEqual({ next: 'look-again' });
   });
 
-  it('gets the refusal of its try, at whatever limit', () => {
-    const verdict = { next: 'refuse', record: cutOff };
-    expect(judgeRecord(cutOff, { ...waiting, maxBytesScanned: 99 })).toEqual(verdict);
-    expect(judgeRecord(failed, waiting)).toEqual({ next: 'refuse', record: failed });
+  it.each([
+    [true, { next: 'start' }],
+    [false, { next: 'refuse', record: tookTooLong }],
+  ])('of a query that was stopped, with time for another: %s', (isWorthAnother, verdict) => {
+    expect(judge(tookTooLong, 0, { ...waiting, isWorthAnother })).toEqual(verdict);
+  });
+});
+
+describe('leaseLeftMs', () => {
+  it('is what is left of the lease, and a second for the error of ages', () => {
+    expect(leaseLeftMs(startingRecord({ leaseMs: 5_000 }), 2_000)).toBe(4_000);
+  });
+});
+
+describe('requestFacts', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ now: START });
+    return () => vi.useRealTimers();
   });
 
-  it('lists the lake again where files changed during the try', () => {
-    expect(judgeRecord({ ...failed, hasDataMoved: true }, waiting)).toEqual({ next: 'look-again' });
+  it.each([
+    [90_000, true],
+    [89_999, false],
+  ])('with %d ms left for the caller: worth another attempt %s', (leftMs, isWorthAnother) => {
+    const terms = termsNow({ longestQueueMs: 60_000, longestQueryMs: 60_000, giveUpAt: START + leftMs });
+    expect(requestFacts(terms, true)).toEqual({ isWaiting: true, scanLimit: 10, isWorthAnother });
   });
 });

@@ -4,10 +4,14 @@ import type { Lake, LakeListing, LakeObject } from '../../../lib/delivery/lake.t
 export interface MemoryLake extends Lake {
   /** What the next listing shows; undefined where nothing can be listed. */
   objects: readonly LakeObject[] | undefined;
+  /** Set where the lake holds nothing of the table, on any day. */
+  isTableMissing: boolean;
   /** The greatest age that each call allowed its listing, in milliseconds. */
   readonly looks: number[];
   /** Adds a file to a day. */
   add(day: string, name: string): void;
+  /** Gives the same files another time, as if each was written again. */
+  writeAgain(): void;
 }
 
 export const lakeObject = (key: string, more: Partial<LakeObject> = {}): LakeObject => ({
@@ -22,14 +26,22 @@ export function memoryLake(...keys: string[]): MemoryLake {
   const looks: number[] = [];
   return {
     objects: keys.map((key) => lakeObject(key)),
+    isTableMissing: false,
     looks,
     folderOf: ({ table }) => `${table}/`,
     async list(_report, _window, maxAgeMs): Promise<LakeListing | undefined> {
       looks.push(maxAgeMs);
-      return this.objects && { objects: this.objects, listedAt: Date.now() };
+      const { objects, isTableMissing } = this;
+      return objects && { objects, listedAt: Date.now(), ...(isTableMissing && { isTableMissing }) };
     },
     add(day, name) {
       this.objects = [...(this.objects ?? []), lakeObject(`publisher_events/day=${day}/${name}`)];
+    },
+    writeAgain() {
+      this.objects = this.objects?.map((object) => ({
+        ...object,
+        lastModified: object.lastModified + 1_000,
+      }));
     },
   };
 }

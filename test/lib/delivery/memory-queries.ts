@@ -1,10 +1,13 @@
 import type { Execution, QueryService } from '../../../lib/delivery/execution.ts';
 import type { CompiledQuery } from '../../../lib/report/compile-query.ts';
+import { type AwsClock, awsClock } from './aws-clock.ts';
 import type { MemoryBucket } from './memory-bucket.ts';
 
 /** How an execution goes. */
 export interface Plan {
-  readonly ends?: 'succeeded' | 'failed' | 'retryable' | 'cut-off' | 'forgotten' | 'never';
+  readonly ends?: 'succeeded' | 'failed' | 'retryable' | 'scan-limit-exceeded' | 'forgotten' | 'never';
+  /** For how long it is queued before it runs. */
+  readonly queuedMs?: number;
   /** When it ends, after its start. */
   readonly afterMs?: number;
   /** The result's rows, as the engine writes them. */
@@ -13,8 +16,8 @@ export interface Plan {
   readonly bytes?: number;
   /** Whether the result's file is gone. */
   readonly isLost?: boolean;
-  /** Set where the engine ran it before: how long ago it ended. */
-  readonly endedAgoMs?: number;
+  /** Where the engine says that the result lies, if not where it puts the result of this execution. */
+  readonly location?: string;
   /** Called when it is started. */
   readonly onStart?: () => void;
 }
@@ -37,8 +40,15 @@ export interface MemoryQueries extends QueryService {
   onGet: ((id: string) => void) | undefined;
 }
 
+/** What every execution of these tests has scanned, and for how long the engine was at it. */
+export const FIGURES = { bytesScanned: 1_000, engineMs: 7 } as const;
+
 /** An engine that runs one execution for each plan; a start beyond them fails the test. */
-export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]): MemoryQueries {
+export function memoryQueries(
+  bucket: MemoryBucket,
+  plans: readonly Plan[],
+  clock: AwsClock = awsClock(),
+): MemoryQueries {
   const started: Started[] = [];
   const stopped: string[] = [];
   const stoppedAt = new Map<string, number>();
@@ -55,15 +65,14 @@ export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]): Mem
       const plan = plans[started.length];
       if (!plan) throw new Error('unplanned start');
       const id = `q${started.length + 1}`;
-      const submittedAt = Date.now() - (plan.endedAgoMs ?? 0) - (plan.endedAgoMs ? (plan.afterMs ?? 0) : 0);
-      started.push({ id, token, query, submittedAt, plan });
+      started.push({ id, token, query, submittedAt: clock.now(), plan });
       plan.onStart?.();
       const { ends = 'succeeded', csv = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n', afterMs = 0 } = plan;
       const finish = () => {
-        if (ends === 'succeeded' && !plan.isLost)
+        if (ends === 'succeeded' && !plan.isLost && !plan.location && !stoppedAt.has(id))
           bucket.putResult(`s3://results/athena/${id}.csv`, csv, plan.bytes);
       };
-      if (plan.endedAgoMs || afterMs === 0) finish();
+      if (afterMs === 0) finish();
       else setTimeout(finish, afterMs);
       return id;
     },
@@ -72,27 +81,45 @@ export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]): Mem
       this.onGet?.(id);
       const execution = started.find((each) => each.id === id);
       if (!execution) throw new Error(`unplanned get of ${id}`);
-      return stateOf(execution, stoppedAt.get(id));
+      return stateOf(execution, stoppedAt.get(id), clock);
     },
     async stop(id) {
       stopped.push(id);
-      stoppedAt.set(id, Date.now());
+      stoppedAt.set(id, clock.now());
     },
   };
 }
 
-function stateOf({ id, submittedAt, plan }: Started, stoppedAt: number | undefined): Execution {
-  const { ends = 'succeeded', afterMs = 0 } = plan;
-  const completedAt = stoppedAt ?? submittedAt + afterMs;
-  const figures = { id, submittedAt, completedAt, bytesScanned: 1_000, engineMs: 7 };
+function stateOf(
+  { id, submittedAt, plan }: Started,
+  stoppedAt: number | undefined,
+  clock: AwsClock,
+): Execution {
+  const { ends = 'succeeded', afterMs = 0, queuedMs = 0 } = plan;
   if (ends === 'forgotten') return { state: 'forgotten', id };
-  if (stoppedAt) return { state: 'failed', ...figures, reason: 'CANCELLED: stopped', isRetryable: false };
-  if (ends === 'never' || Date.now() < completedAt) return { state: 'under-way', id, submittedAt };
+  const endsAt = ends === 'never' ? Number.POSITIVE_INFINITY : submittedAt + afterMs;
+  const now = clock.now();
+  const [observedAt, { bytesScanned, engineMs }] = [clock.date(), FIGURES];
+  if (stoppedAt !== undefined && stoppedAt < endsAt) {
+    const ranMs = Math.max(0, stoppedAt - submittedAt - queuedMs);
+    const figures = { id, submittedAt, completedAt: stoppedAt, observedAt, bytesScanned, engineMs: ranMs };
+    return { state: 'failed', ...figures, reason: 'CANCELLED: stopped', isRetryable: false };
+  }
+  if (now < endsAt)
+    return {
+      state: 'under-way',
+      id,
+      submittedAt,
+      observedAt,
+      isQueued: now < submittedAt + queuedMs,
+      bytesScanned,
+    };
+  const figures = { id, submittedAt, completedAt: endsAt, observedAt, bytesScanned, engineMs };
   switch (ends) {
     case 'succeeded':
-      return { state: 'succeeded', ...figures, location: `s3://results/athena/${id}.csv` };
-    case 'cut-off':
-      return { state: 'cut-off', ...figures };
+      return { state: 'succeeded', ...figures, location: plan.location ?? `s3://results/athena/${id}.csv` };
+    case 'scan-limit-exceeded':
+      return { state: 'scan-limit-exceeded', ...figures };
     default:
       return { state: 'failed', ...figures, reason: 'FAILED: boom', isRetryable: ends === 'retryable' };
   }

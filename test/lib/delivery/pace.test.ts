@@ -5,6 +5,7 @@ import {
   nextFileLookMs,
   nextRecordLookMs,
   nextResultLookMs,
+  nextSlotLookMs,
 } from '../../../lib/delivery/pace.ts';
 
 describe('how often Athena is asked', () => {
@@ -30,18 +31,27 @@ describe('how often Athena is asked', () => {
 describe('how often S3 is asked', () => {
   it.each([
     ['for a result of a query that has just begun', nextResultLookMs, 0, 20],
-    ['for a result of a query of 2 s', nextResultLookMs, 2_000, 90],
+    ['for a result of a query of 800 ms', nextResultLookMs, 800, 36],
+    ['for a result of a query of 2 s', nextResultLookMs, 2_000, 50],
+    ['for a result of a query of 10 s', nextResultLookMs, 10_000, 190],
     ['for a result of a query of a minute', nextResultLookMs, 60_000, 1_000],
     ['for a large file at first', nextFileLookMs, 0, 200],
     ['for a large file after 5 s', nextFileLookMs, 5_000, 500],
     ['for a large file after a minute', nextFileLookMs, 60_000, 2_000],
-  ])('%s is after so many milliseconds', (_, pace, ms, expected) => {
+  ])('%s is after that many milliseconds', (_, pace, ms, expected) => {
     expect(pace(ms)).toBeCloseTo(expected);
   });
 
-  it('for a record grows to two seconds, plus or minus a quarter', () => {
-    expect([0, 0.5, 1].map((random) => nextRecordLookMs(0, random))).toEqual([112.5, 150, 187.5]);
-    expect(nextRecordLookMs(1_000, 0.5)).toBe(300);
-    expect([0, 0.5, 1].map((random) => nextRecordLookMs(60_000, random))).toEqual([1_500, 2_000, 2_500]);
+  it('for a record grows from 180 ms to two seconds, plus or minus a tenth', () => {
+    const looks = (ageMs: number) => [0, 0.5, 1].map((random) => Math.round(nextRecordLookMs(ageMs, random)));
+    expect(looks(0)).toEqual([162, 180, 198]);
+    expect(looks(10_000)).toEqual([455, 505, 556]);
+    expect(looks(60_000)).toEqual([1_800, 2_000, 2_200]);
+  });
+
+  it('for a slot is every two seconds, and four times as often where the time is nearly up', () => {
+    expect([0, 0.5, 1].map((random) => nextSlotLookMs(1_200_000, random))).toEqual([1_500, 2_000, 2_500]);
+    expect(nextSlotLookMs(300_000, 0.5)).toBe(1_000);
+    expect(nextSlotLookMs(1, 0.5)).toBe(500);
   });
 });

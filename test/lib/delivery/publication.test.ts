@@ -4,18 +4,17 @@ import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
 import {
   abandonPublication,
   awaitPublication,
-  isLarge,
+  filesOf,
   type Publication,
-  publish,
   publishLarge,
   readPublication,
 } from '../../../lib/delivery/publication.ts';
-import type { EngineResult, ResultsBucket } from '../../../lib/delivery/results.ts';
-import { only } from '../../only.ts';
 import { memoryBucket } from './memory-bucket.ts';
-import { CSV, START } from './setting.ts';
+import { CSV, START, succeededRecord } from './setting.ts';
+import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   return () => vi.useRealTimers();
@@ -36,157 +35,144 @@ const publication: Publication = {
     { name: 'Clicks', type: 'integer' },
   ],
   dataVersion: 'v1',
+  cachedReport: 'cached/job-1.json',
 };
 
 /** The promise's outcome and how long it took, by the fake clock. */
 async function timed<T>(outcome: Promise<T>): Promise<[T, number]> {
-  const ended = outcome.then((value): [T, number] => [value, Date.now() - START]);
-  await vi.runAllTimersAsync();
-  return ended;
+  return settled(outcome.then((value): [T, number] => [value, Date.now() - START]));
 }
 
-describe('isLarge', () => {
-  it('is true above 16 MiB', () => {
-    expect([0, 16 * 1024 ** 2, 16 * 1024 ** 2 + 1].map(isLarge)).toEqual([false, false, true]);
-  });
-});
+const FILES = { plain: CSV.length, gzip: expect.any(Number) };
 
-describe('publish', () => {
-  it("writes the engine's result as the report's file, with execution and version as metadata", async () => {
+/** A bucket with the result of the publication's query. */
+function withResult(text = ENGINE_CSV, bytes?: number) {
+  const results = memoryBucket();
+  results.putResult(publication.location, text, bytes);
+  return results;
+}
+
+describe('filesOf', () => {
+  it('tells the sizes of the files, if the plain one is there', async () => {
     const results = memoryBucket();
-    results.putResult(publication.location, ENGINE_CSV);
-    expect(await publish(results, publication)).toBe(true);
-    expect(results.objects.get(KEY)).toMatchObject({
-      text: CSV,
-      file: { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' } },
-    });
-  });
-
-  it('names no version of the data where the report has none', async () => {
-    const results = memoryBucket();
-    results.putResult(publication.location, ENGINE_CSV);
-    const { dataVersion: _, ...ofNone } = publication;
-    await publish(results, ofNone);
-    expect(results.objects.get(KEY)?.file?.metadata).toEqual({ 'query-execution-id': 'q1' });
-  });
-
-  it('reads a result that has been opened already, and opens it anew for a second try', async () => {
-    const read: string[] = [];
-    const result = (text: string): EngineResult => ({
-      bytes: text.length,
-      content: (async function* () {
-        yield Buffer.from(text);
-      })() as unknown as EngineResult['content'],
-    });
-    const results = only<ResultsBucket>({
-      openResult: async () => result(ENGINE_CSV.replace('"1"', '"2"')),
-      writeOnce: async (_key, _file, open) => {
-        for (let tries = 0; tries < 2; tries++) {
-          let text = '';
-          for await (const chunk of (await open()) ?? []) text += Buffer.from(chunk).toString();
-          read.push(text);
-        }
-        return true;
-      },
-    });
-    await publish(results, publication, result(ENGINE_CSV));
-    expect(read).toEqual([CSV, CSV.replace(',1', ',2')]);
-  });
-
-  it('gives one try to write the file 5 s, unless it is told otherwise', async () => {
-    const longest: (number | undefined)[] = [];
-    const results = only<ResultsBucket>({
-      writeOnce: async (_key, _file, _open, longestTryMs) => longest.push(longestTryMs) > 0,
-    });
-    await publish(results, publication);
-    await publish(results, publication, undefined, Number.POSITIVE_INFINITY);
-    expect(longest).toEqual([5_000, Number.POSITIVE_INFINITY]);
-  });
-
-  it('is false where the result is gone', async () => {
-    const results = memoryBucket();
-    expect(await publish(results, publication)).toBe(false);
-    expect(results.objects.size).toBe(0);
-  });
-
-  it("throws where the result is not the engine's CSV", async () => {
-    const results = memoryBucket();
-    results.putResult(publication.location, 'nonsense');
-    await expect(publish(results, publication)).rejects.toThrow(NotEngineCsv);
-    expect(results.objects.has(KEY)).toBe(false);
+    results.putFile(`${KEY}.gz`, 'gz');
+    expect(await filesOf(results, KEY)).toBeUndefined();
+    results.putFile(KEY, 'plain');
+    expect(await filesOf(results, KEY)).toEqual({ plain: 5, gzip: 2 });
+    results.objects.delete(`${KEY}.gz`);
+    expect(await filesOf(results, KEY)).toEqual({ plain: 5 });
   });
 });
 
 describe('publishLarge', () => {
-  it('writes the zipped file first, so that a request that finds the plain one finds both', async () => {
-    const results = memoryBucket();
-    results.putResult(publication.location, ENGINE_CSV);
+  it('writes the gzipped file first, so that a request that finds the plain one finds both', async () => {
+    const results = withResult();
     expect(await publishLarge(results, publication)).toBe(true);
     const metadata = { 'query-execution-id': 'q1', 'data-version': 'v1' };
     expect(results.objects.get(KEY)).toMatchObject({ text: CSV, file: { fileName: 'report.csv', metadata } });
-    const zipped = results.objects.get(`${KEY}.gz`);
-    expect(zipped?.file).toEqual({ fileName: 'report.csv', metadata, encoding: 'gzip' });
-    expect(gunzipSync(zipped?.content as Buffer).toString()).toBe(CSV);
-    const writes = results.calls.filter((call) => call.startsWith('writeOnce'));
-    expect(writes).toEqual([`writeOnce ${KEY}.gz`, `writeOnce ${KEY}`]);
+    const gzip = results.objects.get(`${KEY}.gz`);
+    expect(gzip?.file).toEqual({ fileName: 'report.csv', metadata, encoding: 'gzip' });
+    expect(gunzipSync(gzip?.content as Buffer).toString()).toBe(CSV);
+    expect(results.callsOf('uploadFile')).toEqual([`uploadFile ${KEY}.gz`, `uploadFile ${KEY}`]);
   });
 
-  it('goes on where an earlier run was killed', async () => {
-    const results = memoryBucket();
-    results.putResult(publication.location, ENGINE_CSV);
-    results.put(`${KEY}.gz`, {});
-    expect(await publishLarge(results, publication)).toBe(true);
-    expect(results.calls.filter((call) => call.startsWith('writeOnce'))).toEqual([`writeOnce ${KEY}`]);
-    results.calls.length = 0;
-    expect(await publishLarge(results, publication)).toBe(true);
-    expect(results.calls).toEqual([`head ${KEY}`]);
+  it('names no version of the data where the report has none', async () => {
+    const results = withResult();
+    const { dataVersion: _, cachedReport: __, ...ofNone } = publication;
+    expect(await publishLarge(results, ofNone)).toBe(true);
+    expect(results.objects.get(KEY)?.file?.metadata).toEqual({ 'query-execution-id': 'q1' });
+    expect(results.keys(/^cached/)).toEqual([]);
   });
 
-  it('leaves a result plain that could not be zipped in time', async () => {
-    const results = memoryBucket();
-    results.putResult(publication.location, ENGINE_CSV, 20 * 1024 ** 3 + 1);
+  it('goes on where an earlier run was killed, and writes nothing twice', async () => {
+    const results = withResult();
+    results.putFile(`${KEY}.gz`, 'gz');
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.callsOf('uploadFile')).toEqual([`uploadFile ${KEY}`]);
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.callsOf('uploadFile')).toHaveLength(1);
+  });
+
+  it('leaves a result plain that could not be gzipped in time', async () => {
+    const results = withResult(ENGINE_CSV, 20 * 1024 ** 3 + 1);
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.objects.has(`${KEY}.gz`)).toBe(false);
     expect(results.objects.get(KEY)?.text).toBe(CSV);
   });
 
-  it('is false where the result is gone', async () => {
+  it('gzips the largest result for which there is time', async () => {
+    const results = withResult(ENGINE_CSV, 20 * 1024 ** 3);
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.objects.has(`${KEY}.gz`)).toBe(true);
+  });
+
+  it('is false where the result is gone, before or while it is read', async () => {
     expect(await publishLarge(memoryBucket(), publication)).toBe(false);
+    const results = withResult();
+    results.before('openResult', () => results.objects.delete('athena/q1.csv'));
+    expect(await publishLarge(results, publication)).toBe(false);
+    expect(results.objects.size).toBe(0);
   });
 
   it("throws where the result is not the engine's CSV, and leaves nothing", async () => {
-    const results = memoryBucket();
-    results.putResult(publication.location, 'nonsense');
+    const results = withResult('nonsense');
     await expect(publishLarge(results, publication)).rejects.toThrow(NotEngineCsv);
     expect([...results.objects.keys()]).toEqual(['athena/q1.csv']);
   });
 });
 
-describe('awaitPublication', () => {
-  it('requests nothing where the file is there', async () => {
-    const results = memoryBucket();
-    results.put(KEY, {});
-    expect(await timed(awaitPublication(results, publication, START + 10_000))).toEqual(['published', 0]);
-    expect(results.calls).toEqual([`head ${KEY}`]);
+describe('publishLarge, of a cached report', () => {
+  it('notes which files there are, so that a repeat looks for none', async () => {
+    const results = withResult();
+    results.put('cached/job-1.json', succeededRecord());
+    await publishLarge(results, publication);
+    expect(results.document('cached/job-1.json')).toEqual(succeededRecord({ files: FILES as never }));
   });
 
+  it('notes them too where an earlier run was killed before its note', async () => {
+    const results = memoryBucket();
+    results.putFile(KEY, 'plain');
+    results.put('cached/job-1.json', succeededRecord());
+    expect(await publishLarge(results, publication)).toBe(true);
+    expect(results.document('cached/job-1.json')).toMatchObject({ files: { plain: 5 } });
+  });
+
+  it.each<[string, unknown]>([
+    ['of another execution', succeededRecord({ executionId: 'q2' })],
+    ['that has a note of its files', succeededRecord({ files: { plain: 1 } })],
+    ['that can not be read', { form: 0 }],
+  ])('leaves one %s as it is', async (_, document) => {
+    const results = withResult();
+    const { etag } = results.put('cached/job-1.json', document);
+    await publishLarge(results, publication);
+    expect(results.objects.get('cached/job-1.json')?.etag).toBe(etag);
+  });
+
+  it('makes none where there is none', async () => {
+    const results = withResult();
+    await publishLarge(results, publication);
+    expect(results.keys(/^cached/)).toEqual([]);
+  });
+});
+
+describe('awaitPublication', () => {
   it('writes the request once, and waits for the file', async () => {
     const results = memoryBucket();
-    setTimeout(() => results.put(KEY, {}), 3_000);
+    setTimeout(() => results.putFile(KEY, 'plain'), 3_000);
     const [outcome, ms] = await timed(awaitPublication(results, publication, START + 60_000));
-    expect(outcome).toBe('published');
+    expect(outcome).toEqual({ plain: 5 });
     expect(ms).toBeGreaterThanOrEqual(3_000);
     expect(ms).toBeLessThan(3_500);
     expect(results.document(REQUEST)).toEqual(publication);
-    expect(results.calls.length).toBeLessThan(40);
+    expect(results.calls.length).toBeLessThan(50);
   });
 
   it('makes one request where twelve wait', async () => {
     const results = memoryBucket();
-    setTimeout(() => results.put(KEY, {}), 3_000);
+    setTimeout(() => results.putFile(KEY, 'plain'), 3_000);
     const waits = Array.from({ length: 12 }, () => awaitPublication(results, publication, START + 60_000));
     const [outcomes] = await timed(Promise.all(waits));
-    expect(new Set(outcomes)).toEqual(new Set(['published']));
+    expect(outcomes).toEqual(Array(12).fill({ plain: 5 }));
     expect(results.objects.get(REQUEST)?.etag).toBe('"1"');
   });
 
@@ -198,7 +184,12 @@ describe('awaitPublication', () => {
   it('looks once where there is no time to wait', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START - 1))).toEqual(['under-way', 0]);
-    expect(results.calls).toEqual([`head ${KEY}`, `create ${REQUEST}`, `head ${KEY}`, `head ${ABANDONED}`]);
+    expect(results.calls).toEqual([
+      `create ${REQUEST}`,
+      `head ${KEY}`,
+      `head ${KEY}.gz`,
+      `head ${ABANDONED}`,
+    ]);
     expect(results.document(REQUEST)).toEqual(publication);
   });
 
@@ -210,17 +201,16 @@ describe('awaitPublication', () => {
     expect(ms).toBeLessThan(1_500);
   });
 
-  it('answers “published” where the file is there in spite of the abandonment', async () => {
+  it('gives the file where it is there in spite of the abandonment', async () => {
     const results = memoryBucket();
     results.put(ABANDONED, {});
-    results.before(`head ${ABANDONED}`, () => results.put(KEY, {}));
-    results.before(`create ${REQUEST}`, () => results.put(KEY, {}));
-    expect((await timed(awaitPublication(results, publication, START + 60_000)))[0]).toBe('published');
+    results.putFile(KEY, 'plain');
+    expect((await timed(awaitPublication(results, publication, START + 60_000)))[0]).toEqual({ plain: 5 });
   });
 
   it.each([
     [50 * 60_000, 'under-way'],
-    [50 * 60_000 + 1, 'abandoned'],
+    [50 * 60_000 + 1_000, 'abandoned'],
   ])('of a request that was written %d ms ago answers “%s”', async (ageMs, expected) => {
     const results = memoryBucket();
     vi.setSystemTime(START - ageMs);
@@ -250,7 +240,7 @@ describe('readPublication', () => {
 
   it.each([
     ...Object.keys(publication)
-      .filter((field) => field !== 'dataVersion')
+      .filter((field) => field !== 'dataVersion' && field !== 'cachedReport')
       .map((field) => [`without its ${field}`, { ...publication, [field]: undefined }] as const),
     ['of another form', { ...publication, form: 2 }] as const,
     ['with a column of no type', { ...publication, columns: [{ name: 'Day', type: 'day' }] }] as const,
@@ -267,6 +257,14 @@ describe('readPublication', () => {
     expect(await read({ ...publication, columns })).toMatchObject({ columns });
   });
 
+  it.each(['dataVersion', 'cachedReport'])(
+    'reads one of the release before, or without a %s',
+    async (member) => {
+      const { [member as 'cachedReport']: _, ...others } = publication;
+      expect(await read(others)).toEqual(others);
+    },
+  );
+
   it('finds none where the request is gone', async () => {
     expect(await readPublication(memoryBucket(), REQUEST)).toBeUndefined();
   });
@@ -278,5 +276,14 @@ describe('abandonPublication', () => {
     expect(await abandonPublication(results, 'publications/12ab.json')).toEqual({ queryExecutionId: '12ab' });
     expect(await abandonPublication(results, 'publications/12ab.json')).toEqual({ queryExecutionId: '12ab' });
     expect(results.objects.get('abandoned/12ab.json')).toMatchObject({ document: {}, etag: '"1"' });
+  });
+
+  it('tells who asked for it', async () => {
+    const results = memoryBucket();
+    results.put(REQUEST, { ...publication, partner: 'first-partner' });
+    expect(await abandonPublication(results, REQUEST)).toEqual({
+      queryExecutionId: 'q1',
+      partner: 'first-partner',
+    });
   });
 });

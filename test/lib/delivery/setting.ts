@@ -1,16 +1,27 @@
-import type { DeliveryFacts, DeliveryTerms, Progress, Wanted } from '../../../lib/delivery/delivery.ts';
-import type { SucceededRecord } from '../../../lib/delivery/order-record.ts';
-import { beginRun, type Run } from '../../../lib/delivery/run.ts';
+import type { DataState } from '../../../lib/delivery/data-version.ts';
+import {
+  type DeliveryFacts,
+  type DeliveryTerms,
+  lookAtLake,
+  type Progress,
+  type Wanted,
+} from '../../../lib/delivery/delivery.ts';
+import type { OpenRecord, SucceededRecord } from '../../../lib/delivery/job-record.ts';
+import { type Run, type Target, targetOf } from '../../../lib/delivery/phase.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
+import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';
 import { memoryQueries, type Plan } from './memory-queries.ts';
 
-/** When the fake clock of these tests begins. */
+/** When the fake clock of these tests begins: a whole second. */
 export const START = 1_700_000_000_000;
 
 export const LARGE = 16 * 1024 * 1024 + 1;
+
+/** What `randomUUID` gives. */
+export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 export const wanted: Wanted = {
   request: parseRequest(publisherReport, {
@@ -29,50 +40,97 @@ export const wanted: Wanted = {
 /** The report made from the result of the engine in memory, unless a plan says otherwise. */
 export const CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z",1\n';
 
-/** The terms of a request that comes now. */
+/** The terms of a request that comes now, the first one of its caller. */
 export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
+  askedAt: Date.now(),
   waitUntil: Date.now() + 25_000,
-  giveUpAt: Date.now() + 630_000,
-  publishUntil: Date.now() + 1_530_000,
+  giveUpAt: Date.now() + 1_230_000,
+  publishUntil: Date.now() + 2_130_000,
   longestQueryMs: 600_000,
+  longestQueueMs: 600_000,
   listingMs: 0,
-  maxBytesScanned: 10,
-  queriesPerPartner: 0,
+  scanLimit: 10,
+  queriesPerPartner: undefined,
   admitsGzip: false,
   ...more,
 });
 
 /** A lake with one file, an empty bucket, and an engine that runs one execution for each plan. */
 export function setting(...plans: Plan[]) {
+  const clock = awsClock();
   const lake = memoryLake('publisher_events/day=2026-01-01/a.parquet');
-  const results = memoryBucket();
-  const queries = memoryQueries(results, plans);
+  const results = memoryBucket(clock);
+  const queries = memoryQueries(results, plans, clock);
   const facts: DeliveryFacts = {};
-  const ends: string[] = [];
-  const note = ({ ends: counted = [], ...learnt }: DeliveryFacts) => {
-    ends.push(...counted.map(({ state }) => state));
-    Object.assign(facts, learnt, counted.length > 0 && { ends: [...(facts.ends ?? []), ...counted] });
+  const finished: string[] = [];
+  const note = ({ finishedQueries = [], ...learnt }: DeliveryFacts) => {
+    finished.push(...finishedQueries.map(({ state }) => state));
+    const counted = [...(facts.finishedQueries ?? []), ...finishedQueries];
+    Object.assign(facts, learnt, finishedQueries.length > 0 && { finishedQueries: counted });
   };
+  const backends = { lake, results, queries };
   return {
+    clock,
     lake,
     results,
     queries,
-    backends: { lake, results, queries },
-    /** The facts noted for the log; `ends` has the state of each end that was counted. */
+    backends,
+    /** The facts noted for the log. */
     facts,
-    ends,
+    /** How each query ended that was counted. */
+    finished,
     note,
-    run: (terms: Partial<DeliveryTerms> = {}, left?: Progress): Promise<Run> =>
-      beginRun({ lake, results, queries }, wanted, termsNow(terms), note, left),
+    run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),
+    /** What a request is after that comes now. */
+    target: async (): Promise<Target> => targetOf(wanted, await lookAtLake(lake, wanted.request, 0)),
   };
 }
 
+export type Setting = ReturnType<typeof setting>;
+
+/** The data of which a request wants its report. */
+export const dataFor = (
+  { lake }: Pick<Setting, 'lake'>,
+  { request }: Wanted,
+  listingMs: number,
+  left?: Progress,
+): Promise<DataState> =>
+  left?.waitsFor === 'attempt' ? Promise.resolve(left.data) : lookAtLake(lake, request, listingMs);
+
+/** The record of an attempt that was claimed and is not started yet. */
+export const startingRecord = (
+  more: Partial<Extract<OpenRecord, { state: 'starting' }>> = {},
+): OpenRecord => ({
+  form: 2,
+  writer: 'writer-1',
+  attempt: 'attempt-1',
+  state: 'starting',
+  leaseMs: 25_000,
+  isRetry: false,
+  ...more,
+});
+
+/** The record of an attempt whose query runs. */
+export const underWayRecord = (
+  more: Partial<Extract<OpenRecord, { state: 'under-way' }>> = {},
+): Extract<OpenRecord, { state: 'under-way' }> => ({
+  form: 2,
+  writer: 'writer-1',
+  attempt: 'attempt-1',
+  state: 'under-way',
+  leaseMs: 25_000,
+  isRetry: false,
+  executionId: 'q1',
+  elapsedMs: 0,
+  ...more,
+});
+
 /** The record of a report whose query ended at the start. */
 export const succeededRecord = (more: Partial<SucceededRecord> = {}): SucceededRecord => ({
-  form: 1,
+  form: 2,
+  writer: 'writer-1',
   state: 'succeeded',
-  token: 'token-1',
-  trace: 'trace-1',
+  attempt: 'attempt-1',
   executionId: 'q1',
   submittedAt: START - 100,
   completedAt: START,
@@ -80,7 +138,6 @@ export const succeededRecord = (more: Partial<SucceededRecord> = {}): SucceededR
   engineMs: 7,
   location: 's3://results/athena/q1.csv',
   resultBytes: 10,
-  isCopy: true,
-  goodUntil: 0,
+  isOfVersion: true,
   ...more,
 });

@@ -1,122 +1,223 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NoSuchDownload } from '../../../lib/answers/problem.ts';
-import { issueTicket, readTicket, type Ticket, updateTicket } from '../../../lib/delivery/ticket.ts';
+import type { Progress } from '../../../lib/delivery/delivery.ts';
+import { issueTicket, openTicket, updateTicket } from '../../../lib/delivery/ticket.ts';
+import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
+import { START, wanted } from './setting.ts';
 
-const NOW = 1_700_000_000_000;
-const ticket: Ticket = {
-  form: 1,
-  report: 'publisherperformance',
-  parameters: { requestedFields: ['Day,Clicks'], 'filter[PlacementId]': ['1', '2'] },
-  companies: ['9223372036854775807'],
-  client: 'first-partner',
-  progress: {
-    data: { version: 'v1', trace: 't1', listedAt: NOW, isListed: true },
-    token: 'token-1',
-    cacheStatus: 'miss',
-    moves: 0,
-  },
-  giveUpAt: NOW + 1,
-  publishUntil: NOW + 2,
-  expiresAt: NOW + 60_000,
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const parameters = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-01-03T00:00:00Z'],
+  'api-version': ['1.0'],
 };
-const issued = async (more: Partial<Ticket> = {}) => {
-  const results = memoryBucket();
-  const id = await issueTicket(results, { ...ticket, ...more });
-  return { results, id, key: `tickets/${id}.json` };
+const progress: Progress = {
+  waitsFor: 'attempt',
+  dataChanges: 0,
+  attempt: 'attempt-1',
+  data: { version: 'v1', fingerprint: 'f1', isListed: true },
+  cacheStatus: 'miss',
 };
+const slotProgress: Progress = { waitsFor: 'slot', dataChanges: 2 };
+const companies = [9_223_372_036_854_775_807n] as const;
+const ID = 'A'.repeat(43);
+
+async function issued(left: { progress: Progress; waitedMs: number } = { progress, waitedMs: 8_000 }) {
+  const clock = awsClock();
+  const results = memoryBucket(clock);
+  const entitled = { ...wanted, entitlement: companies };
+  const id = await issueTicket(results, entitled, parameters, left);
+  return { clock, results, id, key: `waiting/${id}.json` };
+}
 
 describe('a ticket', () => {
-  it('is found by its id, with all its members', async () => {
+  it('is found by its id, as the request that it was issued for', async () => {
     const { results, id, key } = await issued();
     expect([...results.objects.keys()]).toEqual([key]);
-    expect(await readTicket(results, id, NOW)).toMatchObject({ id, ticket });
+    const { request, client } = wanted;
+    expect(await openTicket(results, id)).toMatchObject({
+      id,
+      request,
+      entitlement: companies,
+      client,
+      progress,
+      waitedMs: 8_000,
+    });
+  });
+
+  it.each<Progress>([progress, { ...progress, cacheStatus: 'collapsed' }, slotProgress])(
+    'keeps how far the report has come: %o',
+    async (given) => {
+      const { results, id } = await issued({ progress: given, waitedMs: 0 });
+      expect((await openTicket(results, id)).progress).toEqual(given);
+    },
+  );
+
+  it('may be for every company', async () => {
+    const results = memoryBucket();
+    const id = await issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
+    expect((await openTicket(results, id)).entitlement).toBe('every-company');
   });
 
   it('has an id of 256 random bits, of which no two are alike', async () => {
     const results = memoryBucket();
-    const ids = await Promise.all(Array.from({ length: 50 }, () => issueTicket(results, ticket)));
+    const one = () => issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
+    const ids = await Promise.all(Array.from({ length: 50 }, one));
     expect(new Set(ids).size).toBe(50);
     for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{43}$/);
   });
 
-  it('may be for every company', async () => {
-    const { results, id } = await issued({ companies: 'every-company' });
-    expect((await readTicket(results, id, NOW)).ticket.companies).toBe('every-company');
-  });
+  it.each([0, 3, -3])(
+    'knows how long its caller has waited, by S3’s clock, where the machine’s is %d h ahead',
+    async (hours) => {
+      const { clock, results, id } = await issued();
+      await vi.advanceTimersByTimeAsync(5_000);
+      clock.skewMachine(hours * 3_600_000);
+      expect((await openTicket(results, id)).waitedMs).toBe(13_000);
+    },
+  );
 
-  it.each(['hit', 'miss', 'collapsed'] as const)('may hold the cache status %s', async (cacheStatus) => {
-    const { results, id } = await issued({ progress: { ...ticket.progress, cacheStatus } });
-    expect((await readTicket(results, id, NOW)).ticket.progress.cacheStatus).toBe(cacheStatus);
-  });
-
-  it('is found until just before it expires', async () => {
-    const { results, id } = await issued();
-    await expect(readTicket(results, id, ticket.expiresAt - 1)).resolves.toBeDefined();
-    await expect(readTicket(results, id, ticket.expiresAt)).rejects.toThrow(NoSuchDownload);
-  });
-
-  it.each(['', 'x', '../orders/1', `${'A'.repeat(43)}A`, `/${'A'.repeat(43)}`])(
+  it.each(['', 'x', '../jobs/1', `${ID}A`, `/${ID}`])(
     'is not looked for by the malformed id %j',
     async (id) => {
-      const results = memoryBucket();
-      results.put(`tickets/${id}.json`, ticket);
-      await expect(readTicket(results, id, NOW)).rejects.toThrow(NoSuchDownload);
+      const { results, key } = await issued();
+      results.put(`waiting/${id}.json`, results.document(key));
+      results.calls.length = 0;
+      await expect(openTicket(results, id)).rejects.toThrow(NoSuchDownload);
       expect(results.calls).toEqual([]);
     },
   );
 
   it('is not found by an id that nobody was given', async () => {
-    await expect(readTicket(memoryBucket(), 'A'.repeat(43), NOW)).rejects.toThrow(NoSuchDownload);
+    await expect(openTicket(memoryBucket(), ID)).rejects.toThrow(NoSuchDownload);
   });
 
   it.each<[string, object]>([
-    ['of another form', { form: 2 }],
-    ['of an earlier version of the service', { form: undefined, query: { sql: 'SELECT 1' } }],
+    ['of another form', { form: 3 }],
+    ['of the form before, where those of now are', { form: 1 }],
+    ['of a report that there is not', { report: 'nothing' }],
     ['whose companies are numbers', { companies: [1] }],
-    ['with an unknown cache status', { progress: { ...ticket.progress, cacheStatus: 'stale' } }],
-    ['without an expiry', { expiresAt: undefined }],
+    ['of no company', { companies: [] }],
+    ['with an unknown cache status', { progress: { ...progress, cacheStatus: 'stale' } }],
+    ['that waits for nothing', { progress: { ...progress, waitsFor: 'nothing' } }],
+    ['without the time that its caller has waited', { waitedMs: undefined }],
   ])('%s counts as absent', async (_, more) => {
     const { results, id, key } = await issued();
-    results.put(key, { ...ticket, ...more });
-    await expect(readTicket(results, id, NOW)).rejects.toThrow(NoSuchDownload);
+    results.put(key, { ...(results.document(key) as object), ...more });
+    await expect(openTicket(results, id)).rejects.toThrow(NoSuchDownload);
+  });
+});
+
+describe('a ticket of the release before', () => {
+  const former = {
+    form: 1,
+    report: 'publisherperformance',
+    parameters,
+    companies: ['7'],
+    client: 'first-partner',
+    progress: {
+      data: { version: 'v1', trace: 't1', listedAt: START, isListed: true },
+      token: 'token-1',
+      cacheStatus: 'miss',
+      moves: 1,
+    },
+    giveUpAt: START + 1,
+    publishUntil: START + 2,
+    expiresAt: START + 60_000,
+  };
+  const stored = (more: object = {}) => {
+    const results = memoryBucket();
+    results.put(`tickets/${ID}.json`, { ...former, ...more });
+    return results;
+  };
+
+  it('is read: its caller follows the attempt of then', async () => {
+    const results = stored();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await openTicket(results, ID)).toMatchObject({
+      entitlement: [7n],
+      client: 'first-partner',
+      progress: {
+        waitsFor: 'attempt',
+        attempt: 'token-1',
+        data: { version: 'v1', fingerprint: 't1', isListed: true },
+        cacheStatus: 'miss',
+        dataChanges: 1,
+      },
+      waitedMs: 30_000,
+    });
+  });
+
+  it.each([
+    ['hit', 'collapsed'],
+    ['collapsed', 'collapsed'],
+  ])('that says %s says %s', async (was, cacheStatus) => {
+    const results = stored({ progress: { ...former.progress, cacheStatus: was } });
+    expect((await openTicket(results, ID)).progress).toMatchObject({ cacheStatus });
+  });
+
+  it('of a caller that followed nothing waits for a slot', async () => {
+    const { token: _, ...others } = former.progress;
+    const results = stored({ progress: others });
+    expect((await openTicket(results, ID)).progress).toEqual({ waitsFor: 'slot', dataChanges: 1 });
+  });
+
+  it('is written again in the form of now, beside the old one', async () => {
+    const results = stored();
+    const opened = await openTicket(results, ID);
+    await updateTicket(results, opened, [7n], { progress: slotProgress, waitedMs: 40_000 });
+    expect(results.document(`tickets/${ID}.json`)).toEqual(former);
+    expect(results.document(`waiting/${ID}.json`)).toEqual({
+      form: 2,
+      report: 'publisherperformance',
+      parameters,
+      companies: ['7'],
+      client: 'first-partner',
+      progress: slotProgress,
+      waitedMs: 40_000,
+    });
+    expect((await openTicket(results, ID)).progress).toEqual(slotProgress);
   });
 });
 
 describe('updateTicket', () => {
-  const { companies } = ticket;
-  const later = { progress: { ...ticket.progress, token: 'token-2', moves: 1 }, companies };
+  const later = { progress: { ...progress, attempt: 'attempt-2', dataChanges: 1 }, waitedMs: 33_000 };
 
-  it('stores the progress of the delivery, and leaves the rest as it was', async () => {
-    const { results, id } = await issued();
-    await updateTicket(results, await readTicket(results, id, NOW), later);
-    expect((await readTicket(results, id, NOW)).ticket).toEqual({ ...ticket, ...later });
+  it('stores how far the delivery has come, and leaves the rest as it was', async () => {
+    const { results, id, key } = await issued();
+    const before = results.document(key) as object;
+    await updateTicket(results, await openTicket(results, id), companies, later);
+    expect(results.document(key)).toEqual({ ...before, ...later });
   });
 
-  it('writes nothing where nothing has changed', async () => {
+  it('writes nothing where nothing has changed but the time', async () => {
     const { results, id } = await issued();
-    await updateTicket(results, await readTicket(results, id, NOW), {
-      progress: { ...ticket.progress },
-      companies,
-    });
-    expect(results.calls.filter((call) => call.startsWith('replace'))).toEqual([]);
+    const opened = await openTicket(results, id);
+    await updateTicket(results, opened, companies, { progress: { ...progress }, waitedMs: 33_000 });
+    expect(results.callsOf('replace')).toEqual([]);
+    await vi.advanceTimersByTimeAsync(33_000);
+    // What was stored is as old as that now: no time is lost.
+    expect((await openTicket(results, id)).waitedMs).toBe(41_000);
   });
 
   it('stores whose rows it holds, where those have changed', async () => {
     const { results, id } = await issued();
-    const narrowed = { progress: ticket.progress, companies: ['7'] };
-    await updateTicket(results, await readTicket(results, id, NOW), narrowed);
-    expect((await readTicket(results, id, NOW)).ticket.companies).toEqual(['7']);
+    await updateTicket(results, await openTicket(results, id), [7n], { progress, waitedMs: 8_000 });
+    expect((await openTicket(results, id)).entitlement).toEqual([7n]);
   });
 
   it("does not undo another request's update", async () => {
     const { results, id } = await issued();
-    const [first, second] = [await readTicket(results, id, NOW), await readTicket(results, id, NOW)];
-    await updateTicket(results, first, later);
-    await updateTicket(results, second, {
-      ...later,
-      progress: { ...later.progress, token: 'token-3' },
-    });
-    expect((await readTicket(results, id, NOW)).ticket.progress.token).toBe('token-2');
+    const [first, second] = [await openTicket(results, id), await openTicket(results, id)];
+    await updateTicket(results, first, companies, later);
+    const other = { ...later.progress, attempt: 'attempt-3' };
+    await updateTicket(results, second, companies, { ...later, progress: other });
+    expect((await openTicket(results, id)).progress).toEqual(later.progress);
   });
 });

@@ -1,41 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { issueTicket, type Ticket } from '../../../lib/delivery/ticket.ts';
+import { NoRecords, Unavailable } from '../../../lib/answers/problem.ts';
+import type { Progress, Wanted } from '../../../lib/delivery/delivery.ts';
+import { issueTicket } from '../../../lib/delivery/ticket.ts';
 import { downloadsHandler } from '../../../lib/handlers/downloads-handler.ts';
+import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
+import { byOwner } from '../../../lib/report/catalogue.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
-import { START } from '../delivery/setting.ts';
+import { START, wanted } from '../delivery/setting.ts';
 import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   return () => vi.useRealTimers();
 });
 
-const ticket: Ticket = {
-  form: 1,
-  report: 'publisherperformance',
-  parameters: {
-    requestedFields: ['Day,Clicks'],
-    startInclusive: ['2026-01-01T00:00:00Z'],
-    endExclusive: ['2026-01-03T00:00:00Z'],
-    'api-version': ['1.0'],
-  },
-  companies: 'every-company',
-  client: 'first-partner',
-  progress: {
-    data: { version: 'v1', trace: 't1', listedAt: START, isListed: true },
-    token: 'token-0',
-    cacheStatus: 'collapsed',
-    moves: 0,
-  },
-  giveUpAt: START + 105_000,
-  publishUntil: START + 1_005_000,
-  expiresAt: START + 1_065_000,
+const PARAMETERS = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-01-03T00:00:00Z'],
+  'api-version': ['1.0'],
 };
+const WAITS_FOR_ATTEMPT: Progress = {
+  waitsFor: 'attempt',
+  attempt: 'attempt-0',
+  data: { version: 'v1', fingerprint: 'f1', isListed: true },
+  cacheStatus: 'collapsed',
+  dataChanges: 0,
+};
+const WAITS_FOR_SLOT: Progress = { waitsFor: 'slot', dataChanges: 0 };
+/** How long a caller waits for its query, with the longest query of 100 s: 100 s in the queue, and 105 s. */
+const PATIENCE_MS = 205_000;
+/** How long a ticket is good: a publication may take 15 minutes more, and a minute is left for the last answer. */
+const TICKET_MS = PATIENCE_MS + 900_000 + 60_000;
 
-async function waitingRoom({ plans = [{}] as Plan[], more = {} as Partial<Ticket> } = {}) {
-  const made = functionSetting({ QUERY_WAIT_MS: '1000' }, ...plans);
-  const id = await issueTicket(made.results, { ...ticket, ...more });
+const BY_REGISTER = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+const PARTNER: PartnerRecord = {
+  form: 1,
+  client: 'client-1',
+  name: 'first-partner',
+  ...byOwner(() => []),
+  publisherCompanies: ['7', '9'],
+  contact: 'reports@partner.example',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
+};
+const OF_COMPANIES = { entitlement: [7n, 9n] } as const;
+
+interface Room {
+  readonly plans?: Plan[];
+  readonly env?: Record<string, string>;
+  readonly asks?: Partial<Wanted>;
+  readonly progress?: Progress;
+  readonly waitedMs?: number;
+}
+
+async function waitingRoom({
+  plans = [{}],
+  env = {},
+  asks = {},
+  progress = WAITS_FOR_ATTEMPT,
+  waitedMs = 1_000,
+}: Room = {}) {
+  const made = functionSetting({ QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000', ...env }, ...plans);
+  const id = await issueTicket(made.results, { ...wanted, ...asks }, PARAMETERS, { progress, waitedMs });
+  made.results.calls.splice(0);
   const handler = downloadsHandler(made.dependencies);
   const get = async (pathParameters: Record<string, string> | undefined = { ticket: id, hop: '1' }) => {
     const path = `/reporting/downloads/${pathParameters['ticket']}/${pathParameters['hop']}`;
@@ -43,7 +74,7 @@ async function waitingRoom({ plans = [{}] as Plan[], more = {} as Partial<Ticket
     await vi.advanceTimersByTimeAsync(30_000);
     return answering;
   };
-  const stored = () => made.results.document(`tickets/${id}.json`) as Ticket;
+  const stored = () => made.results.document(`waiting/${id}.json`) as Record<string, unknown>;
   return { ...made, id, get, stored, handler };
 }
 
@@ -54,12 +85,12 @@ describe('the waiting room', () => {
     expect(answer.statusCode).toBe(303);
     expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
     expect(room.lines).toMatchObject([
-      { message: 'download', facts: { client: 'first-partner', partner: 'first-partner' } },
+      { message: 'download', facts: { client: 'client-1', partner: 'client-1' } },
       {
         level: 'info',
         facts: {
           report: 'publisherperformance',
-          client: 'first-partner',
+          client: 'client-1',
           hop: 1,
           isReady: true,
           queryExecutionId: 'q1',
@@ -72,23 +103,36 @@ describe('the waiting room', () => {
 
   it('leads to the next waiting URL while the report is not ready, and records how far it is', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }] });
+    const before = room.stored();
     const answer = await room.get({ ticket: room.id, hop: '7' });
     expect(answer.headers?.['Location']).toBe(`/prod/reporting/downloads/${room.id}/8`);
     expect(room.stored()).toEqual({
-      ...ticket,
-      progress: { ...ticket.progress, token: room.queries.started[0]?.token, cacheStatus: 'miss' },
+      ...before,
+      progress: { ...WAITS_FOR_ATTEMPT, attempt: room.queries.started[0]?.token, cacheStatus: 'miss' },
+      // It had waited for 1 s before its first request here, which waited for 1 s.
+      waitedMs: 2_000,
     });
     expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
   });
 
-  it('answers 503 when its caller’s time is up', async () => {
-    const room = await waitingRoom({ plans: [{ ends: 'never' }], more: { giveUpAt: START + 500 } });
+  it('ends its calls of AWS within 2.5 s after the wait of a later request', async () => {
+    const room = await waitingRoom({ env: { QUERY_WAIT_MS: '25000' } });
+    await room.get();
+    expect(new Set(room.untils)).toEqual(new Set([START + 27_500]));
+    expect(new Set(room.engineUntils)).toEqual(new Set([START + 25_000]));
+  });
+
+  it('answers 503 when its caller’s time is up: what the ticket says, and the time since', async () => {
+    const room = await waitingRoom({ plans: [{ ends: 'never' }], waitedMs: PATIENCE_MS - 10_500 });
+    await vi.advanceTimersByTimeAsync(10_000);
     expect((await room.get()).statusCode).toBe(503);
-    expect(room.untils).toEqual([START + 3_500, START + 3_500]);
+    const patient = await waitingRoom({ plans: [{ ends: 'never' }], waitedMs: PATIENCE_MS - 10_500 });
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect((await patient.get()).statusCode).toBe(303);
   });
 
   it('queries the rows of the companies in the ticket', async () => {
-    const room = await waitingRoom({ more: { companies: ['9223372036854775807'] } });
+    const room = await waitingRoom({ asks: { entitlement: [9223372036854775807n] } });
     await room.get();
     const { sql, parameters } = room.queries.started[0]?.query ?? { sql: '', parameters: [] };
     expect([sql, ...parameters].join(' ')).toContain('9223372036854775807');
@@ -108,12 +152,12 @@ describe('the waiting room', () => {
     ]);
   });
 
-  it.each(['x', '', '1x', 'x1', '-1', '1234567'])(
-    'is 404 at the hop %j, and no ticket is looked for',
+  it.each(['x', '-1', '', '1e3', '1234567'])(
+    'is 404 for the hop “%s”, before a ticket is looked for',
     async (hop) => {
       const room = await waitingRoom();
       expect((await room.get({ ticket: room.id, hop })).statusCode).toBe(404);
-      expect(room.results.calls.filter((call) => call.startsWith('read'))).toEqual([]);
+      expect(room.results.calls).toEqual([]);
     },
   );
 
@@ -133,10 +177,94 @@ describe('the waiting room', () => {
     expect((await room.get({ ticket: room.id, hop: '999999' })).statusCode).toBe(303);
   });
 
-  it('is 404 for a ticket that has expired, or whose report no longer exists', async () => {
-    const gone = await waitingRoom({ more: { report: 'otherperformance' } });
-    expect((await gone.get()).statusCode).toBe(404);
-    const expired = await waitingRoom({ more: { expiresAt: Date.now() } });
+  it('is 404 for a ticket whose report no longer exists', async () => {
+    const room = await waitingRoom();
+    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), report: 'otherperformance' });
+    expect((await room.get()).statusCode).toBe(404);
+  });
+
+  it('is 503 for the minute after its caller’s time is up, and then 404', async () => {
+    const late = await waitingRoom({ waitedMs: TICKET_MS });
+    expect((await late.get()).statusCode).toBe(503);
+    expect(late.queries.started).toEqual([]);
+    const expired = await waitingRoom({ waitedMs: TICKET_MS + 1 });
     expect((await expired.get()).statusCode).toBe(404);
   });
+});
+
+describe('the look at the lake', () => {
+  const room = (more: Room = {}) => waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, ...more });
+
+  it('is not needed where the caller waits for an attempt, and may see the same rows as before', async () => {
+    const made = await room({ plans: [{ ends: 'never' }] });
+    made.partners.set('client-1', PARTNER);
+    expect((await made.get()).statusCode).toBe(303);
+    expect(made.lake.looks).toEqual([]);
+    expect(made.lines[0]?.facts).toMatchObject({ partner: 'first-partner', companies: 2 });
+  });
+
+  it('is taken while the register is read, where the caller waits for its slot', async () => {
+    const made = await room({ progress: WAITS_FOR_SLOT });
+    const looks: number[] = [];
+    made.register.find = async () => {
+      await delay(10);
+      looks.push(made.lake.looks.length);
+      return PARTNER;
+    };
+    expect((await made.get()).statusCode).toBe(303);
+    expect(looks).toEqual([1]);
+  });
+});
+
+describe('a fault of the listing, for a caller that waits for its slot', () => {
+  const LATER_MS = 50;
+  const FAULTS: [string, number, () => Promise<never>][] = [
+    ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
+    ['AWS at its limit', 503, () => Promise.reject(new Unavailable('Later.', 30))],
+    ['an error of ours', 500, () => Promise.reject(new Error('boom'))],
+  ];
+  const ORDERS = [
+    ['before', LATER_MS, 0],
+    ['after', 0, LATER_MS],
+  ] as const;
+  const cases = FAULTS.flatMap((fault) =>
+    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
+  );
+
+  const meeting = async (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
+    const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
+    const { find } = made.register;
+    made.register.find = async (client) => {
+      await delay(registerMs);
+      return find(client);
+    };
+    made.lake.list = async () => {
+      await delay(listingMs);
+      return fail();
+    };
+    return made;
+  };
+  const problem = ({ statusCode, body }: Awaited<ReturnType<Awaited<ReturnType<typeof meeting>>['get']>>) => [
+    statusCode,
+    JSON.parse(body).type.split(':').at(-1),
+  ];
+
+  it.each(cases)(
+    'is no matter where the register has no such client: 404, with %s (%d) %s the register has answered',
+    async (_, _status, _order, registerMs, listingMs, fail) => {
+      const made = await meeting(registerMs, listingMs, fail);
+      expect(problem(await made.get())).toEqual([404, 'no-such-download']);
+    },
+  );
+
+  it.each(cases)(
+    'is the answer where the register has the client: %s (%d), %s the register has answered',
+    async (_, status, _order, registerMs, listingMs, fail) => {
+      const made = await meeting(registerMs, listingMs, fail);
+      made.partners.set('client-1', PARTNER);
+      const [answered, slug] = problem(await made.get());
+      expect(answered).toBe(status);
+      expect(slug).not.toBe('no-such-download');
+    },
+  );
 });

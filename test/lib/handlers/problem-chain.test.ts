@@ -94,7 +94,8 @@ describe('what every route has around it', () => {
 
   it('counts an answer once', async () => {
     const { metrics, published } = await answering(({ facts }) => {
-      Object.assign(facts, { isReady: true, ends: [{ state: 'succeeded', bytesScanned: 5, queryMs: 6 }] });
+      const finishedQueries = [{ state: 'succeeded', bytesScanned: 5, queryMs: 6 }] as const;
+      Object.assign(facts, { isReady: true, finishedQueries });
       return { statusCode: 303, body: '' };
     });
     expect(metrics).toEqual({ Reports: 1, BytesScanned: 5, QueryDuration: 6 });
@@ -157,7 +158,7 @@ describe('what every route has around it', () => {
 
   it('counts a failed query with the error', async () => {
     const { metrics, published } = await throwing(new Error('x'), {
-      ends: [{ state: 'failed', bytesScanned: 5, queryMs: 0 }],
+      finishedQueries: [{ state: 'failed', bytesScanned: 5, queryMs: 0 }],
     });
     expect(metrics).toEqual({ BytesScanned: 5, QueryDuration: 0, FailedQueries: 1 });
     expect(published.times).toBe(1);

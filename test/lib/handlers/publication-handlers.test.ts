@@ -30,8 +30,14 @@ describe('the publishing function', () => {
   const publishing = () => {
     const made = functionSetting();
     made.results.before('read', () => vi.setSystemTime(START + 5));
+    const largeFilesUntil = (until: number) => {
+      made.untils.push(until);
+      return made.results;
+    };
     const run = () =>
-      publicationHandler(made.dependencies)(event, { getRemainingTimeInMillis: () => 900_000 });
+      publicationHandler({ ...made.dependencies, largeFilesUntil })(event, {
+        getRemainingTimeInMillis: () => 900_000,
+      });
     return { ...made, run };
   };
 
@@ -41,7 +47,7 @@ describe('the publishing function', () => {
     results.putResult(publication.location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n');
     await run();
     expect(results.objects.get(KEY)?.text).toBe(CSV);
-    expect(untils).toEqual([START + 895_000]);
+    expect(untils).toEqual([START + 895_000, START + 895_000]);
     expect(lines).toEqual([
       {
         level: 'info',
@@ -56,7 +62,7 @@ describe('the publishing function', () => {
     results.put(REQUEST, publication);
     results.put(KEY, {});
     await run();
-    expect(results.calls).toEqual([`read ${REQUEST}`, `head ${KEY}`]);
+    expect(results.calls).toEqual([`read ${REQUEST}`, `head ${KEY}`, `head ${KEY}.gz`]);
     expect(lines).toMatchObject([{ level: 'info' }]);
   });
 

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { NotAuthorized, Unauthenticated } from '../../../lib/answers/problem.ts';
+import { NoRecords, NotAuthorized, Unauthenticated, Unavailable } from '../../../lib/answers/problem.ts';
 import { reportHandler } from '../../../lib/handlers/report-handler.ts';
 import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
 import { byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
@@ -9,6 +10,7 @@ import { START } from '../delivery/setting.ts';
 import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   return () => vi.useRealTimers();
@@ -25,6 +27,17 @@ const CLAIMED = {
   ENTITLEMENTS: 'claims',
   COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
   EVERY_COMPANY_VALUE: 'all',
+};
+
+const PARTNER: PartnerRecord = {
+  form: 1,
+  client: 'client-1',
+  name: 'first-partner',
+  ...byOwner(() => []),
+  publisherCompanies: ['7', '9'],
+  contact: 'reports@partner.example',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
 };
 
 function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {}) {
@@ -54,7 +67,7 @@ function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {
   return { ...made, tokens, ask };
 }
 const ticketOf = (made: ReturnType<typeof service>) => {
-  const [key = ''] = [...made.results.objects.keys()].filter((each) => each.startsWith('tickets/'));
+  const [key = ''] = [...made.results.objects.keys()].filter((each) => each.startsWith('waiting/'));
   return made.results.document(key) as Record<string, unknown>;
 };
 
@@ -102,6 +115,7 @@ describe('a report route', () => {
         companies: 'every-company',
         queryExecutionId: 'q1',
         dataVersion: answer.headers?.['Data-Version'],
+        job: expect.stringMatching(/^[0-9a-f]{64}$/),
         bytesScanned: 1_000,
         engineMs: 7,
         queryMs: 0,
@@ -134,17 +148,24 @@ describe('a report route', () => {
       MAX_BYTES_SCANNED: '5',
       LISTING_SECONDS: '9',
     };
-    const made = service({ env, plans: [{ ends: 'cut-off' }] });
+    const made = service({ env, plans: [{ ends: 'scan-limit-exceeded' }] });
     expect((await made.ask()).statusCode).toBe(400);
     expect(made.lake.looks[0]).toBe(9_000);
     const record = [...made.results.objects.values()].map(({ document }) => document)[0];
-    expect(record).toMatchObject({ state: 'cut-off', limit: 5 });
+    expect(record).toMatchObject({ state: 'scan-limit-exceeded', limit: 5 });
     // Every call must end within the wait and 2.5 s, in time for an answer.
     expect(new Set(made.untils)).toEqual(new Set([START + 7_500]));
     // The engine's calls must end within the wait, which leaves time to write the ticket.
     expect(made.engineUntils.filter((until) => until !== undefined)).toEqual([START + 5_000]);
     const hit = service({ env });
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
+  });
+
+  it('ends its calls of AWS within 2.5 s after the 8 s that a first request may wait', async () => {
+    const made = service();
+    await made.ask();
+    expect(new Set(made.untils)).toEqual(new Set([START + 10_500]));
+    expect(new Set(made.engineUntils)).toEqual(new Set([START + 8_000]));
   });
 
   it.each<[string, Claims, string]>([
@@ -220,20 +241,9 @@ describe('a report route', () => {
 
 describe('a report route, by the register of partners', () => {
   const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
-  const record: PartnerRecord = {
-    form: 1,
-    client: 'client-1',
-    name: 'first-partner',
-    ...byOwner(() => []),
-    publisherCompanies: ['7', '9'],
-    contact: 'reports@partner.example',
-    since: '2026-01-01T00:00:00Z',
-    active: true,
-  };
-
   it('names the partner and the companies of each link', async () => {
     const made = service({ env, claims: { client_id: 'client-1' } });
-    made.partners.set('client-1', record);
+    made.partners.set('client-1', PARTNER);
     expect((await made.ask()).statusCode).toBe(303);
     expect(made.lines[0]).toMatchObject({
       message: 'download',
@@ -253,13 +263,85 @@ describe('a report route, by the register of partners', () => {
     ['without companies', { publisherCompanies: [] }, { refusal: 'no-companies', partner: 'first-partner' }],
   ])('refuses a client that is %s, and says why in the log alone', async (_, facts, logged) => {
     const made = service({ env, claims: { client_id: 'client-1' } });
-    if (facts) made.partners.set('client-1', { ...record, ...facts });
+    if (facts) made.partners.set('client-1', { ...PARTNER, ...facts });
     const answer = await made.ask();
     expect(answer.statusCode).toBe(401);
     expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
     expect(made.lines).toMatchObject([
       { facts: { problem: 'not-authorized', client: 'client-1', ...logged } },
     ]);
+  });
+});
+
+describe('a fault of the listing, for a client', () => {
+  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+  const claims = { client_id: 'client-1' };
+  const LATER_MS = 50;
+  const FAULTS: [string, number, () => Promise<never>][] = [
+    ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
+    ['AWS at its limit', 503, () => Promise.reject(new Unavailable('Later.', 30))],
+    ['an error of ours', 500, () => Promise.reject(new Error('boom'))],
+  ];
+  const ORDERS = [
+    ['before', LATER_MS, 0],
+    ['after', 0, LATER_MS],
+  ] as const;
+  const cases = FAULTS.flatMap((fault) =>
+    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
+  );
+
+  const meeting = (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
+    const made = service({ env, claims });
+    const { find } = made.register;
+    made.register.find = async (client) => {
+      await delay(registerMs);
+      return find(client);
+    };
+    made.lake.list = async () => {
+      await delay(listingMs);
+      return fail();
+    };
+    return made;
+  };
+
+  it.each(cases)(
+    'that the register does not have is no matter: 401, with %s (%d) %s the register has answered',
+    async (_, _status, _order, registerMs, listingMs, fail) => {
+      expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
+    },
+  );
+
+  it.each(cases)(
+    'that the register has is the answer: %s (%d), %s the register has answered',
+    async (_, status, _order, registerMs, listingMs, fail) => {
+      const made = meeting(registerMs, listingMs, fail);
+      made.partners.set('client-1', PARTNER);
+      expect((await made.ask()).statusCode).toBe(status);
+    },
+  );
+});
+
+describe('the listing of the lake', () => {
+  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+
+  it('is asked for while the register is read', async () => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    const looks: number[] = [];
+    made.register.find = async () => {
+      await delay(10);
+      looks.push(made.lake.looks.length);
+      return PARTNER;
+    };
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(looks).toEqual([1]);
+  });
+
+  it('is not asked for where the request is wrong', async () => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    expect((await made.ask({})).statusCode).toBe(401);
+    made.partners.set('client-1', PARTNER);
+    expect((await made.ask({})).statusCode).toBe(400);
+    expect(made.lake.looks).toEqual([]);
   });
 });
 
@@ -291,28 +373,24 @@ describe('a report that takes longer than a request', () => {
 
   it('stores all in its ticket that the next request needs', async () => {
     const { made } = await waiting();
-    // A caller waits 5 % longer than the longest query, then for a publication, then a minute for the answer.
-    const giveUpAt = START + 105_000;
     expect(ticketOf(made)).toEqual({
-      form: 1,
+      form: 2,
       report: 'publisherperformance',
       parameters: PARAMETERS,
       companies: ['7', '9223372036854775807'],
       client: 'first-partner',
       progress: {
-        data: {
+        waitsFor: 'attempt',
+        attempt: made.queries.started[0]?.token,
+        data: expect.objectContaining({
           version: expect.stringMatching(/^[0-9a-f]{32}$/),
-          trace: expect.stringMatching(/^[0-9a-f]{32}$/),
-          listedAt: START,
+          fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
           isListed: true,
-        },
-        token: made.queries.started[0]?.token,
+        }),
         cacheStatus: 'miss',
-        moves: 0,
+        dataChanges: 0,
       },
-      giveUpAt,
-      publishUntil: giveUpAt + 900_000,
-      expiresAt: giveUpAt + 960_000,
+      waitedMs: 1_000,
     });
   });
 

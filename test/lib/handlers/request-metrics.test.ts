@@ -29,7 +29,9 @@ describe('countAnswer', () => {
   });
 
   it('counts a query for the request that recorded its end, and for no other', () => {
-    expect(counted({ ...figures, isReady: true, ends: [{ state: 'succeeded', ...figures }] }, 303)).toEqual({
+    expect(
+      counted({ ...figures, isReady: true, finishedQueries: [{ state: 'succeeded', ...figures }] }, 303),
+    ).toEqual({
       Reports: ['Count', 1],
       BytesScanned: ['Bytes', 123],
       QueryDuration: ['Milliseconds', 45],
@@ -37,15 +39,17 @@ describe('countAnswer', () => {
     expect(counted({ ...figures, isReady: true }, 303)).toEqual({ Reports: ['Count', 1] });
   });
 
-  it('counts the bytes of a query that was cut off, which is no failure', () => {
-    expect(counted({ ...figures, ends: [{ state: 'cut-off', ...figures }] }, 400)).toEqual({
+  it('counts the bytes of a query that exceeded the scan limit, which is no failure', () => {
+    expect(
+      counted({ ...figures, finishedQueries: [{ state: 'scan-limit-exceeded', ...figures }] }, 400),
+    ).toEqual({
       BytesScanned: ['Bytes', 123],
       QueryDuration: ['Milliseconds', 45],
     });
   });
 
   it('counts a failed query, with zeros where Athena gave no figures', () => {
-    expect(counted({ ends: [{ state: 'failed', bytesScanned: 0, queryMs: 0 }] }, 500)).toEqual({
+    expect(counted({ finishedQueries: [{ state: 'failed', bytesScanned: 0, queryMs: 0 }] }, 500)).toEqual({
       BytesScanned: ['Bytes', 0],
       QueryDuration: ['Milliseconds', 0],
       FailedQueries: ['Count', 1],
@@ -53,11 +57,11 @@ describe('countAnswer', () => {
   });
 
   it('counts each query of a request whose first one failed and whose second one did not', () => {
-    const ends = [
+    const finishedQueries = [
       { state: 'failed', ...figures },
       { state: 'succeeded', bytesScanned: 7, queryMs: 8 },
     ] as const;
-    expect(counted({ bytesScanned: 7, queryMs: 8, isReady: true, ends }, 303)).toEqual({
+    expect(counted({ bytesScanned: 7, queryMs: 8, isReady: true, finishedQueries }, 303)).toEqual({
       Reports: ['Count', 1],
       BytesScanned: ['Bytes', 123, 7],
       QueryDuration: ['Milliseconds', 45, 8],

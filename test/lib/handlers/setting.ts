@@ -28,7 +28,7 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
   const engineUntils: (number | undefined)[] = [];
   /** The register of partners, by client. */
   const partners = new Map<string, PartnerRecord>();
-  const register: Register = { find: async (client) => partners.get(client) };
+  const register: { find: Register['find'] } = { find: async (client) => partners.get(client) };
   const config: Config = readConfig({ ...LEAST_ENVIRONMENT, ...env });
   const sink = {
     addMetric: (name: string, _unit: string, value: number) => {
@@ -51,7 +51,18 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
       return { ...delivery.backends, register };
     },
   };
-  return { ...delivery, dependencies, lines, metrics, published, untils, engineUntils, config, partners };
+  return {
+    ...delivery,
+    dependencies,
+    lines,
+    metrics,
+    published,
+    untils,
+    engineUntils,
+    config,
+    partners,
+    register,
+  };
 }
 
 export const SECRET = 'secret-of-the-caller';

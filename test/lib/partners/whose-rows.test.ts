@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
 import { type EntitlementTerms, verdictOnPartner, whoseRows } from '../../../lib/partners/whose-rows.ts';
 import { advertiserReport, byOwner, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
+import type { Entitlement } from '../../../lib/report/entitlement.ts';
 import type { EntitlementRule } from '../../../lib/token/read-entitlement.ts';
 
 const rule = (claim: string): EntitlementRule => ({ claim, prefix: undefined, everyCompany: undefined });
@@ -23,7 +24,8 @@ async function verdictOn(terms: EntitlementTerms, report: Report, client?: strin
     sought.push(name);
     return name === record.client ? record : undefined;
   };
-  const byClaims = ({ claim }: EntitlementRule) => (claim === 'publishers' ? [5n] : undefined);
+  const byClaims = ({ claim }: EntitlementRule): Entitlement | undefined =>
+    claim === 'publishers' ? [5n] : undefined;
   return { verdict: await whoseRows(terms, report, { client, byClaims }, { find }), sought };
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { advertiserReport, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
 import { compileQuery } from '../../../lib/report/compile-query.ts';
-import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { Entitlement } from '../../../lib/report/entitlement.ts';
+import { parseRequest } from '../../../lib/report/parse-request.ts';
 
 const compile = (
   report: Report,

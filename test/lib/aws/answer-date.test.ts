@@ -1,0 +1,76 @@
+import { GetQueryExecutionCommand, StartQueryExecutionCommand } from '@aws-sdk/client-athena';
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { dateOf } from '../../../lib/aws/answer-date.ts';
+import type { Clients } from '../../../lib/aws/clients.ts';
+import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
+
+/** Far from the time of the machine that runs this. */
+const DATE = 'Fri, 02 Jan 2026 03:04:05 GMT';
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
+const Bucket = 'results';
+
+let server: AnsweringServer;
+beforeEach(async () => {
+  server = await startAnsweringServer();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.close();
+});
+
+const answering = (headers: Record<string, string>, body = '') => {
+  server.answer = ({ method }, response) =>
+    void response.writeHead(200, headers).end(method === 'HEAD' ? undefined : body);
+};
+
+describe('the clients’ answers', () => {
+  it.each<[string, (clients: Clients) => Promise<Parameters<typeof dateOf>[0]>]>([
+    ['HeadObject', ({ s3 }) => s3.send(new HeadObjectCommand({ Bucket, Key: 'a' }))],
+    ['GetObject', ({ s3 }) => s3.send(new GetObjectCommand({ Bucket, Key: 'a' }))],
+    ['PutObject', ({ s3 }) => s3.send(new PutObjectCommand({ Bucket, Key: 'a', Body: 'b' }))],
+    [
+      'GetQueryExecution',
+      ({ athena }) => athena.send(new GetQueryExecutionCommand({ QueryExecutionId: 'q1' })),
+    ],
+    [
+      'StartQueryExecution',
+      ({ athena }) => athena.send(new StartQueryExecutionCommand({ QueryString: 'x' })),
+    ],
+  ])('tell when AWS gave them: %s', async (_, send) => {
+    answering({ Date: DATE }, '{}');
+    expect(dateOf(await send(server.clients))).toBe(AT);
+  });
+
+  it('tell each their own time, of one client at the same time', async () => {
+    server.answer = ({ url = '' }, response) => {
+      const second = /second-(\d)/.exec(url)?.[1];
+      response.writeHead(200, { Date: DATE.replace('05 GMT', `0${second} GMT`) }).end();
+    };
+    const dates = await Promise.all(
+      [1, 2, 3].map(async (second) => {
+        const command = new GetObjectCommand({ Bucket, Key: `second-${second}` });
+        return dateOf(await server.clients.s3.send(command));
+      }),
+    );
+    expect(dates).toEqual([AT - 4_000, AT - 3_000, AT - 2_000]);
+  });
+
+  it.each([
+    ['without a date', {}],
+    ['with a date that can not be read', { Date: 'yesterday' }],
+  ])('%s count as given now', async (_, headers) => {
+    answering(headers);
+    const answer = await server.clients.s3.send(new HeadObjectCommand({ Bucket, Key: 'a' }));
+    vi.useFakeTimers({ now: AT, toFake: ['Date'] });
+    expect(dateOf(answer)).toBe(AT);
+  });
+
+  it('leave an error as it is', async () => {
+    server.answer = (_, response) => void response.writeHead(404, { Date: DATE }).end();
+    await expect(server.clients.s3.send(new HeadObjectCommand({ Bucket, Key: 'a' }))).rejects.toMatchObject({
+      name: 'NotFound',
+      $metadata: { httpStatusCode: 404 },
+    });
+  });
+});

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { vi } from 'vitest';
+import { type Clients, makeClients } from '../../../lib/aws/clients.ts';
+
+/** A service of AWS that answers as a test says: its URL, and the requests that it got. */
+export interface AnsweringServer {
+  readonly clients: Clients;
+  /** `GET /results/jobs/1.json` */
+  readonly requests: string[];
+  /** Answers the next requests. */
+  answer: (request: IncomingMessage, response: ServerResponse) => void;
+  close(): Promise<void>;
+}
+
+/** Starts such a service on loopback, with the functions' own clients for it. */
+export async function startAnsweringServer(): Promise<AnsweringServer> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${new URL(request.url ?? '', 'http://any').pathname}`);
+    request.resume();
+    // Node writes a Date of its own unless it is told not to.
+    response.sendDate = false;
+    request.on('end', () => answering.answer(request, response));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // As on Lambda, where region, credentials and endpoints come from the environment.
+  vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
+  vi.stubEnv('AWS_REGION', 'eu-west-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
+  const clients = makeClients();
+  const answering: AnsweringServer = {
+    clients,
+    requests,
+    answer: (_, response) => void response.writeHead(501).end(),
+    async close() {
+      for (const client of Object.values(clients)) client.destroy();
+      vi.unstubAllEnvs();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return answering;
+}

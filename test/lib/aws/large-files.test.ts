@@ -1,0 +1,200 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { NotFound, type S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
+import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { makeUploadClient } from '../../../lib/aws/clients.ts';
+import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
+import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
+import type { LargeFiles } from '../../../lib/delivery/results.ts';
+import { Bucket, beside, file, freshFile, location, MIB, startResultsStore } from './results-store.ts';
+
+let store: Awaited<ReturnType<typeof startResultsStore>>;
+let s3: S3Client;
+
+beforeAll(async () => {
+  store = await startResultsStore();
+  s3 = makeUploadClient();
+});
+beforeEach(() => store.faults.set([]));
+afterAll(async () => {
+  s3.destroy();
+  await store.close();
+});
+
+/** The bucket's large files, for calls that end within so many milliseconds. */
+const files = (patienceMs = 10_000) => s3LargeFiles(s3, Bucket, Date.now() + patienceMs);
+const { put, get, head } = beside(() => s3);
+
+describe('openResult', () => {
+  it("opens the engine's result where it says, and undefined where that is gone", async () => {
+    await put('athena/q 2+ü.csv', 'a,b');
+    const result = await files().openResult(location('athena/q%202+%C3%BC.csv'));
+    expect(result && (await text(result))).toBe('a,b');
+    expect(await files().openResult(location('athena/gone.csv'))).toBeUndefined();
+  });
+
+  it('can be read after the time by which it had to be opened', async () => {
+    const body = 'x'.repeat(3 * MIB);
+    await put('athena/long.csv', body);
+    const bucket = files(500);
+    const result = await bucket.openResult(location('athena/long.csv'));
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(result && (await text(result)).length).toBe(body.length);
+  });
+
+  it('throws where it may not be read', async () => {
+    await expect(files().openResult('s3://elsewhere/athena/q1.csv')).rejects.toThrow(AwsCallFailed);
+  });
+});
+
+describe('uploadFile', () => {
+  async function* content(...chunks: (string | Buffer | Error)[]): AsyncIterable<Uint8Array> {
+    for (const chunk of chunks) {
+      if (chunk instanceof Error) throw chunk;
+      yield Buffer.from(chunk);
+    }
+  }
+  const opening = (...chunks: (string | Buffer | Error)[]) => vi.fn(async () => content(...chunks));
+
+  it('writes a file with the headers that a browser needs, and tells its size', async () => {
+    const key = freshFile();
+    expect(await files().uploadFile(key, { ...file, encoding: 'gzip' }, opening('a,', 'b\n'))).toBe(4);
+    expect(await get(key)).toBe('a,b\n');
+    expect(await head(key)).toMatchObject({
+      ContentType: 'text/csv; charset=utf-8',
+      ContentEncoding: 'gzip',
+      ContentDisposition: 'attachment; filename="report.csv"',
+      Metadata: { 'query-execution-id': 'q1' },
+    });
+  });
+
+  it('writes a large file in parts', async () => {
+    const key = freshFile();
+    const part = Buffer.alloc(5 * MIB, 'x');
+    store.faults.set([{ on: 's3', match: 'PUT reports/' }]);
+    expect(await files().uploadFile(key, file, opening(part, part, part, part))).toBe(20 * MIB);
+    expect((await head(key)).ContentLength).toBe(20 * MIB);
+    // 8 MiB each.
+    expect(store.faults.current()[0]?.matched).toBe(3);
+  });
+
+  it('tries a part three times before it begins the file again', async () => {
+    const key = freshFile();
+    const open = opening(Buffer.alloc(9 * MIB, 'x'));
+    store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 500, times: 2 }]);
+    expect(await files().uploadFile(key, file, open)).toBe(9 * MIB);
+    expect([store.struck(), open.mock.calls.length]).toEqual([[2], 1]);
+  });
+
+  it('begins the file again, with its content from the start, where that was not enough', async () => {
+    const key = freshFile();
+    const open = opening('a,b\n');
+    store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 500, times: 3 }]);
+    expect(await files().uploadFile(key, file, open)).toBe(4);
+    expect([store.struck(), open.mock.calls.length]).toEqual([[3], 2]);
+    expect(await get(key)).toBe('a,b\n');
+  });
+
+  it.each([
+    ['a small', [Buffer.from('second')]],
+    ['a large', [Buffer.alloc(9 * MIB, 'x')]],
+  ])('leaves what is there as it is, with %s file', async (_, chunks) => {
+    const key = freshFile();
+    await files().uploadFile(key, file, opening('first'));
+    expect(await files().uploadFile(key, file, opening(...chunks))).toBe(chunks[0]?.length);
+    expect(await get(key)).toBe('first');
+  });
+
+  it('writes nothing where there is no content', async () => {
+    const key = freshFile();
+    expect(await files().uploadFile(key, file, async () => undefined)).toBeUndefined();
+    await expect(head(key)).rejects.toBeInstanceOf(NotFound);
+  });
+
+  it.each([
+    ['a small', ['a,b\n'], 0],
+    ['a large', [Buffer.alloc(9 * MIB), Buffer.alloc(9 * MIB)], 1],
+  ])("throws the error of %s file's content after one try, and leaves no part", async (_, chunks, begun) => {
+    const key = freshFile();
+    const fault = new NotEngineCsv('a quote', 4, 1);
+    const open = opening(...chunks, fault);
+    store.faults.set([{ on: 's3', match: `DELETE ${key}` }]);
+    await expect(files().uploadFile(key, file, open)).rejects.toBe(fault);
+    expect(open).toHaveBeenCalledTimes(1);
+    await expect(head(key)).rejects.toBeInstanceOf(NotFound);
+    // A multipart upload that was begun is given up.
+    expect(store.faults.current()[0]?.matched).toBe(begun);
+  });
+
+  it('tries again after an error of the content only where it is retryable', async () => {
+    const key = freshFile();
+    const broken = Object.assign(new Error('socket'), { code: 'ECONNRESET' });
+    let tries = 0;
+    const open = async () => (tries++ === 0 ? content('a,', broken) : content('a,b\n'));
+    // The size is that of the file that was written, without the piece of the first try.
+    expect(await files().uploadFile(key, file, open)).toBe(4);
+    expect([tries, await get(key)]).toEqual([2, 'a,b\n']);
+    await expect(files().uploadFile(freshFile(), file, opening(new TypeError('ours')))).rejects.toThrow(
+      'S3 PutObject: TypeError, status none',
+    );
+  });
+
+  it('throws where S3 refuses', async () => {
+    const elsewhere = s3LargeFiles(s3, 'elsewhere', Date.now() + 5_000);
+    await expect(elsewhere.uploadFile('reports/x', file, opening('a'))).rejects.toThrow(AwsCallFailed);
+  });
+
+  it('ends by its time where opening the result took all of it, with nothing begun', async () => {
+    const key = freshFile();
+    store.faults.set([{ on: 's3', match: `PUT ${key}`, stall: true }]);
+    const open = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      return content('a');
+    };
+    const from = Date.now();
+    await expect(files(200).uploadFile(key, file, open)).rejects.toThrow(Overloaded);
+    expect(Date.now() - from).toBeLessThan(2_000);
+    expect(store.struck()).toEqual([0]);
+  });
+});
+
+describe('every call', () => {
+  const calls: [string, string, (bucket: LargeFiles, key: string) => Promise<unknown>][] = [
+    ['openResult', 'GET', (bucket, key) => bucket.openResult(location(key))],
+    [
+      'uploadFile',
+      'PUT',
+      (bucket, key) => bucket.uploadFile(key, file, async () => Readable.from([Buffer.from('a')])),
+    ],
+  ];
+
+  it.each(calls)('%s ends in time where S3 does not answer', async (_, method, make) => {
+    const key = freshFile();
+    store.faults.set([{ on: 's3', match: `${method} ${key}`, stall: true }]);
+    const from = Date.now();
+    await expect(make(files(300), key)).rejects.toThrow(Unavailable);
+    expect(Date.now() - from).toBeLessThan(2_000);
+  });
+});
+
+describe('uploadFile, of a result that it opens', () => {
+  const copying = (bucket: LargeFiles, from: string) =>
+    bucket.uploadFile(freshFile(), file, () => bucket.openResult(from));
+
+  it('throws Overloaded where S3 does not give the result in time', async () => {
+    store.faults.set([{ on: 's3', match: 'GET athena/busy', status: 500 }]);
+    const error = await copying(files(1_000), location('athena/busy.csv')).catch((each: unknown) => each);
+    expect(error).toBeInstanceOf(Overloaded);
+    expect(error).toMatchObject({ cause: { operation: 'S3 GetObject', httpStatus: 500 } });
+  });
+
+  it('names the call that failed: that of the result', async () => {
+    const from = Date.now();
+    await expect(copying(files(9_000), 's3://elsewhere/athena/q1.csv')).rejects.toThrow(
+      'S3 GetObject: NoSuchBucket, status 404',
+    );
+    expect(Date.now() - from).toBeLessThan(5_000);
+  });
+});

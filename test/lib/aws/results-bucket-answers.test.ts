@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Overloaded } from '../../../lib/answers/problem.ts';
+import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
+import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
+
+let server: AnsweringServer;
+beforeEach(async () => {
+  server = await startAnsweringServer();
+});
+afterEach(() => server.close());
+
+const results = (patienceMs = 10_000) =>
+  s3ResultsBucket(server.clients.s3, 'results', Date.now() + patienceMs);
+
+describe('the age of an object', () => {
+  const written = 'Fri, 02 Jan 2026 03:04:05 GMT';
+
+  it.each([
+    ['the time between the two dates of the answer', { Date: 'Fri, 02 Jan 2026 04:05:07 GMT' }, 3_662_000],
+    ['nothing in the second of its writing', { Date: written }, 0],
+    ['nothing where the dates are in the wrong order', { Date: 'Fri, 02 Jan 2026 03:04:04 GMT' }, 0],
+  ])('is %s, whatever the clock of this machine', async (_, headers, ageMs) => {
+    server.answer = ({ method }, response) =>
+      void response
+        .writeHead(200, { 'Last-Modified': written, ETag: '"1"', 'Content-Length': 2, ...headers })
+        .end(method === 'HEAD' ? undefined : '{}');
+    expect(await results().head('jobs/1.json')).toEqual({ bytes: 2, ageMs });
+    expect(await results().read('jobs/1.json')).toEqual({ document: {}, etag: '"1"', ageMs });
+  });
+
+  it('is nothing where S3 does not tell when it was written', async () => {
+    server.answer = (_, response) => void response.writeHead(200, { Date: written, ETag: '"1"' }).end();
+    expect((await results().head('jobs/1.json'))?.ageMs).toBe(0);
+  });
+});
+
+describe('a small call', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['head', () => results(80).head('jobs/1.json')],
+    ['read', () => results(80).read('jobs/1.json')],
+    ['create', () => results(80).create('jobs/1.json', {})],
+    ['readResult', () => results(80).readResult('s3://results/athena/q1.csv', 9)],
+  ])('%s is tried by call.ts alone: once, where there is no time for its pauses', async (_, make) => {
+    server.answer = (_request, response) => void response.writeHead(503).end();
+    // Its first pause is 50 to 100 ms.
+    await expect(make()).rejects.toThrow(Overloaded);
+    expect(server.requests.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('an answer that breaks off', () => {
+  /** Begins a body of ten bytes and says no more. */
+  const halfAnswer: AnsweringServer['answer'] = (_, response) =>
+    void response.writeHead(200, { ETag: '"1"', 'Content-Length': 10 }).write('{"a":');
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['read', () => results(300).read('jobs/1.json')],
+    ['readResult', () => results(300).readResult('s3://results/athena/q1.csv', 10)],
+  ])('%s gives up in time where the rest does not come', async (_, make) => {
+    server.answer = halfAnswer;
+    const from = Date.now();
+    await expect(make()).rejects.toThrow(Overloaded);
+    expect(Date.now() - from).toBeLessThan(2_000);
+  });
+
+  it('is asked for again where the connection broke', async () => {
+    server.answer = (request, response) => {
+      halfAnswer(request, response);
+      server.answer = (_, next) => void next.writeHead(200, { ETag: '"2"' }).end('{"a":1}');
+      setImmediate(() => response.destroy());
+    };
+    expect(await results().read('jobs/1.json')).toMatchObject({ document: { a: 1 }, etag: '"2"' });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('does not hold a connection for a large result that is not read', async () => {
+    const size = 50_000_000;
+    const closed = new Promise<boolean>((resolve) => {
+      server.answer = (_, response) => {
+        response.on('close', () => resolve(response.writableFinished));
+        response.writeHead(200, { 'Content-Length': size }).end(Buffer.alloc(size));
+      };
+    });
+    expect(await results().readResult('s3://results/athena/q1.csv', 9)).toEqual({ bytes: size });
+    // Closed before all of it was sent.
+    expect(await closed).toBe(false);
+  });
+});

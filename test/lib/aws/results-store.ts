@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { vi } from 'vitest';
+import { createFaults, type Faults } from '../../../local/faults/faults.ts';
+import { startObjectStore } from '../../../local/object-store.ts';
+
+export const Bucket = 'results';
+export const MIB = 2 ** 20;
+
+/** `s3://bucket/key` */
+export const location = (key: string) => `s3://${Bucket}/${key}`;
+
+/** What a report's file is stored with. */
+export const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
+
+/** Starts the one-machine S3 with a results bucket. The environment then leads the functions' clients there. */
+export async function startResultsStore() {
+  const faults: Faults = createFaults();
+  const directory = await mkdtemp(join(tmpdir(), 'results-store-'));
+  const store = await startObjectStore({ directory, buckets: [Bucket], writtenOnce: ['reports/'], faults });
+  // As on Lambda, where region, credentials and endpoints come from the environment.
+  vi.stubEnv('AWS_ENDPOINT_URL_S3', store.url);
+  vi.stubEnv('AWS_REGION', store.region);
+  vi.stubEnv('AWS_ACCESS_KEY_ID', store.credentials.accessKeyId);
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', store.credentials.secretAccessKey);
+  return {
+    faults,
+    /** How often each fault has struck. */
+    struck: () => faults.current().map(({ struck: times }) => times),
+    async close() {
+      vi.unstubAllEnvs();
+      await store.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+/** Looks into the bucket and changes it, beside the code under test. */
+export const beside = (s3: () => S3Client) => ({
+  put: (Key: string, text: string) =>
+    s3().send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) })),
+  get: async (Key: string) =>
+    (await s3().send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString(),
+  head: (Key: string) => s3().send(new HeadObjectCommand({ Bucket, Key })),
+  remove: (Key: string) => s3().send(new DeleteObjectCommand({ Bucket, Key })),
+});
+
+let keys = 0;
+export const freshKey = (folder = 'jobs') => `${folder}/${++keys}.json`;
+export const freshFile = () => freshKey('reports').replace('.json', '/report.csv');

@@ -1,0 +1,76 @@
+import { vi } from 'vitest';
+import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
+import type { Delivery, DeliveryTerms, Progress, Wanted } from '../../../lib/delivery/delivery.ts';
+import { dataFor, type Setting, termsNow, wanted as usual } from './setting.ts';
+import { settled } from './settled.ts';
+
+/** One request: its answer or error, and how long it took. */
+export interface Answer {
+  readonly delivery?: Delivery;
+  readonly error?: unknown;
+  readonly ms: number;
+}
+
+type Terms = Partial<DeliveryTerms>;
+
+/** Sends a request that comes now: lists the lake as the handlers do, unless it goes on with an attempt. */
+export function request(
+  of: Setting,
+  terms: Terms = {},
+  left?: Progress,
+  wanted: Wanted = usual,
+): Promise<Answer> {
+  const from = Date.now();
+  const all = termsNow(terms);
+  return dataFor(of, wanted, all.listingMs, left)
+    .then((data) => deliverReport(of.backends, wanted, all, of.note, data, left))
+    .then(
+      (delivery) => ({ delivery, ms: Date.now() - from }),
+      (error: unknown) => ({ error, ms: Date.now() - from }),
+    );
+}
+
+export const ask = (...given: Parameters<typeof request>) => settled(request(...given));
+
+/** What a request leaves to the next one of its caller. */
+export const leftBy = ({ delivery }: Answer): Progress | undefined =>
+  delivery?.state === 'waiting' ? delivery.progress : undefined;
+
+/** Sends a request, and follows the waiting URLs as a client does. */
+export async function following(
+  of: Setting,
+  terms: Terms = {},
+  wanted?: Wanted,
+): Promise<Answer & { hops: number }> {
+  const { askedAt, giveUpAt, publishUntil } = termsNow(terms);
+  let answer = await request(of, terms, undefined, wanted);
+  let hops = 0;
+  for (; answer.delivery?.state === 'waiting'; hops++)
+    answer = await request(of, { ...terms, askedAt, giveUpAt, publishUntil }, leftBy(answer), wanted);
+  return { ...answer, hops };
+}
+
+export const follow = (...given: Parameters<typeof following>) => settled(following(...given));
+
+/** Random numbers that cover [0, 1) evenly and are the same in every run. Returns how to end that. */
+export function evenDice(): () => void {
+  let throws = 0;
+  const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);
+  return () => dice.mockRestore();
+}
+
+const last = ({ results }: Setting, form: RegExp) => results.keys(form).at(-1) ?? '';
+
+/** The keys of the latest job: of the record of its attempts, and of its cached report. */
+export const recordKeyOf = (of: Setting) => last(of, /^jobs\/\w{64}\/[\w-]{32,36}\.json$/);
+export const cachedKeyOf = (of: Setting) => last(of, /^cached\/\w{64}\.json$/);
+export const recordOf = (of: Setting) => of.results.document(recordKeyOf(of)) as Record<string, unknown>;
+export const cachedOf = (of: Setting) => of.results.document(cachedKeyOf(of)) as Record<string, unknown>;
+
+export const textOf = ({ results }: Setting, { delivery }: Answer) =>
+  delivery?.state === 'ready' ? results.objects.get(delivery.key)?.text : undefined;
+export const keyOf = ({ delivery }: Answer) => (delivery?.state === 'ready' ? delivery.key : undefined);
+export const statusOf = ({ delivery }: Answer) =>
+  delivery?.state === 'ready' ? delivery.cacheStatus : delivery?.state;
+export const versionOf = ({ delivery }: Answer) =>
+  delivery?.state === 'ready' ? delivery.dataVersion : undefined;

@@ -1,0 +1,229 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { claimAttempt, following, openSince, release, takeOver } from '../../../lib/delivery/attempt.ts';
+import { jobRecordKey } from '../../../lib/delivery/keys.ts';
+import type { Phase } from '../../../lib/delivery/phase.ts';
+import { START, setting, startingRecord, succeededRecord, UUID, underWayRecord } from './setting.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+/** A request that has come to its attempt. */
+async function made() {
+  const of = setting();
+  const target = await of.target();
+  const run = of.run();
+  return { ...of, run, target, key: jobRecordKey(target.job, target.data) };
+}
+
+/** What a phase holds, where its request asks Athena. */
+function heldBy(phase: Phase) {
+  if (phase.at !== 'leading') throw new Error(`it is ${phase.at}`);
+  return phase.held;
+}
+
+describe('claimAttempt', () => {
+  it('writes the claim before the engine is called, with a lease for as long as the request waits', async () => {
+    const { run, target, results, key } = await made();
+    const phase = await claimAttempt(run, target, undefined, {});
+    const record = {
+      form: 2,
+      writer: expect.stringMatching(UUID),
+      state: 'starting',
+      attempt: expect.stringMatching(UUID),
+      leaseMs: 25_000,
+      isRetry: false,
+    };
+    expect(phase).toEqual({
+      at: 'leading',
+      target: { ...target, claims: 1 },
+      held: { stored: await results.read(key), record: results.document(key) },
+      cacheStatus: 'miss',
+    });
+    expect(results.document(key)).toEqual(record);
+    expect(results.calls).toEqual([`create ${key}`, `read ${key}`]);
+  });
+
+  it('draws another token each time: no two attempts share one', async () => {
+    const { run, target } = await made();
+    const tokens = new Set<string>();
+    let phase = await claimAttempt(run, target, undefined, {});
+    for (let claims = 1; claims < 6; claims++) {
+      tokens.add(heldBy(phase).record.attempt);
+      phase = await claimAttempt(run, phase.target, heldBy(phase).stored, {});
+    }
+    expect(tokens.size).toBe(5);
+  });
+
+  it('notes whether it is a retry, and which slot it takes', async () => {
+    const { run, target, results, key } = await made();
+    await claimAttempt(run, target, undefined, { isRetry: true, slot: 'slot-1' });
+    expect(results.document(key)).toMatchObject({ isRetry: true, slot: 'slot-1' });
+  });
+
+  it('claims for one of three requests that come at one time; the others follow it', async () => {
+    const { run, target, results, key } = await made();
+    const phases = await Promise.all([1, 2, 3].map(() => claimAttempt(run, target, undefined, {})));
+    const [leader, ...others] = phases;
+    const { attempt } = leader ? heldBy(leader).record : { attempt: '' };
+    const seen = await results.read(key);
+    for (const other of others)
+      expect(other).toEqual({ at: 'following', target, attempt, cacheStatus: 'collapsed', seen });
+  });
+
+  it('replaces only the record that was read', async () => {
+    const { run, target, results, key } = await made();
+    const read = results.put(key, { form: 0 });
+    const claimed = await claimAttempt(run, target, read, {});
+    expect(await claimAttempt(run, target, read, {})).toMatchObject({ at: 'following' });
+    expect(results.document(key)).toEqual(heldBy(claimed).record);
+  });
+
+  it('counts the query before it, but only where the claim is its own', async () => {
+    const { run, target, finished, facts } = await made();
+    const ended = { state: 'failed', bytesScanned: 5, submittedAt: 10, completedAt: 250 } as const;
+    await claimAttempt(run, target, undefined, { ended });
+    await claimAttempt(run, target, undefined, { ended });
+    expect(finished).toEqual(['failed']);
+    expect(facts.finishedQueries).toEqual([{ state: 'failed', bytesScanned: 5, queryMs: 240 }]);
+  });
+
+  it('gives up after six attempts of one request', async () => {
+    const { run, target, results } = await made();
+    await expect(claimAttempt(run, { ...target, claims: 6 }, undefined, {})).rejects.toThrow(
+      'none of 6 queries left a result',
+    );
+    expect(results.calls).toEqual([]);
+    expect(await claimAttempt(run, { ...target, claims: 5 }, undefined, {})).toMatchObject({ at: 'leading' });
+  });
+});
+
+describe('a write whose answer was lost, so that S3 refuses it when it is repeated', () => {
+  it('is recognised by its writer', async () => {
+    const { run, target, results, key } = await made();
+    const { create, replace } = results;
+    results.create = async (...given) => (await create(...given)) && undefined;
+    const held = heldBy(await claimAttempt(run, target, undefined, {}));
+    expect(held).toEqual({ stored: await results.read(key), record: results.document(key) });
+    results.replace = async (...given) => (await replace(...given)) && undefined;
+    const taken = heldBy(await takeOver(run, target, held.stored, held.record, 'miss'));
+    expect(taken.stored).toEqual(await results.read(key));
+    expect(taken.record.writer).not.toBe(held.record.writer);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['of another request', startingRecord(), 'following'],
+    ['that has ended', succeededRecord(), 'following'],
+    ['that can not be read', { form: 0 }, 'arrived'],
+  ])('is not taken for a record %s', async (_, document, at) => {
+    const { run, target, results, key } = await made();
+    results.put(key, document);
+    expect(await claimAttempt(run, target, undefined, {})).toMatchObject({ at, target: { claims: 0 } });
+    expect(results.document(key)).toEqual(document);
+  });
+});
+
+describe('following', () => {
+  it('begins again where the record is gone', async () => {
+    const { target } = await made();
+    expect(following(target, undefined)).toEqual({ at: 'arrived', target, waitsForSlot: false });
+  });
+
+  it('keeps what the request knows of its relation to earlier ones', async () => {
+    const { target } = await made();
+    const seen = { document: startingRecord(), etag: '"1"', ageMs: 0 };
+    expect(following(target, seen, 'miss')).toEqual({
+      at: 'following',
+      target,
+      attempt: 'attempt-1',
+      cacheStatus: 'miss',
+      seen,
+    });
+  });
+});
+
+describe('takeOver', () => {
+  it('claims an attempt without other changes, as old as it is by S3’s clock', async () => {
+    const { run, target, results, key } = await made();
+    const record = underWayRecord({ elapsedMs: 500, queuedAt: 7, isRetry: true, slot: 'slot-1' });
+    results.put(key, record);
+    vi.setSystemTime(START + 26_000);
+    const stored = await results.read(key);
+    const phase = await takeOver(
+      { ...run, terms: { ...run.terms, waitUntil: START + 36_000 } },
+      target,
+      stored,
+      record,
+      'collapsed',
+    );
+    expect(phase).toEqual({
+      at: 'leading',
+      target,
+      held: { stored: await results.read(key), record: results.document(key) },
+      cacheStatus: 'collapsed',
+    });
+    expect(results.document(key)).toEqual({
+      ...record,
+      writer: expect.stringMatching(UUID),
+      leaseMs: 10_000,
+      elapsedMs: 26_500,
+    });
+  });
+
+  it('keeps the token of an attempt that was never started, so that Athena starts one query', async () => {
+    const { run, target, results, key } = await made();
+    const stored = results.put(key, startingRecord());
+    const held = heldBy(await takeOver(run, target, stored, startingRecord(), 'collapsed'));
+    expect(held.record).toEqual({ ...startingRecord(), writer: expect.stringMatching(UUID) });
+  });
+
+  it('succeeds for one request alone; the other follows it', async () => {
+    const { run, target, results, key } = await made();
+    const stored = results.put(key, underWayRecord());
+    await takeOver(run, target, stored, underWayRecord(), 'collapsed');
+    expect(await takeOver(run, target, stored, underWayRecord(), 'miss')).toEqual({
+      at: 'following',
+      target,
+      attempt: 'attempt-1',
+      cacheStatus: 'miss',
+      seen: await results.read(key),
+    });
+  });
+});
+
+describe('release', () => {
+  it('lets exactly one other request take over at once', async () => {
+    const { run, target, results, key } = await made();
+    const held = heldBy(await claimAttempt(run, target, undefined, {}));
+    await release(run, target, held);
+    const { leaseMs: _, ...free } = held.record;
+    expect(results.document(key)).toEqual({ ...free, writer: expect.stringMatching(UUID) });
+    const next = await results.read(key);
+    const takers = [1, 2].map(() => takeOver(run, target, next, held.record, 'collapsed'));
+    expect((await Promise.all(takers)).map(({ at }) => at)).toEqual(['leading', 'following']);
+  });
+
+  it('leaves what is known of the execution to who takes over', async () => {
+    const { run, target, results, key } = await made();
+    const record = underWayRecord();
+    const stored = results.put(key, record);
+    await release(run, target, { stored, record }, { elapsedMs: 9_000, queuedAt: START });
+    expect(results.document(key)).toMatchObject({ elapsedMs: 9_000, queuedAt: START });
+  });
+
+  it('leaves a record that is no longer its own', async () => {
+    const { run, target, results, key } = await made();
+    const held = heldBy(await claimAttempt(run, target, undefined, {}));
+    results.put(key, succeededRecord());
+    await release(run, target, held);
+    expect(results.document(key)).toEqual(succeededRecord());
+  });
+});
+
+describe('openSince', () => {
+  it('adds the time since to a query that runs, and nothing to one that is not started', () => {
+    expect(openSince(underWayRecord({ elapsedMs: 5 }), 20)).toEqual(underWayRecord({ elapsedMs: 25 }));
+    expect(openSince(startingRecord(), 20)).toEqual(startingRecord());
+  });
+});

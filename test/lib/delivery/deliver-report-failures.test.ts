@@ -1,0 +1,273 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ReportTooLarge } from '../../../lib/answers/problem.ts';
+import { executionOf } from '../../../lib/aws/athena-queries.ts';
+import { QueryFailed } from '../../../lib/delivery/delivery.ts';
+import {
+  ask,
+  cachedKeyOf,
+  cachedOf,
+  evenDice,
+  following,
+  keyOf,
+  leftBy,
+  recordKeyOf,
+  recordOf,
+  request,
+  statusOf,
+  textOf,
+} from './ask.ts';
+import { CSV, type Setting, START, setting, termsNow } from './setting.ts';
+import { settled } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  const endDice = evenDice();
+  return () => {
+    endDice();
+    vi.useRealTimers();
+  };
+});
+
+describe('a query without a result', () => {
+  it('that was lost is followed by another attempt in the same request', async () => {
+    const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
+    const answer = await ask(of);
+    expect(keyOf(answer)).toContain('reports/q2/');
+    expect(
+      of.queries.started
+        .map(({ token }) => token)
+        .filter((token, index, all) => all.indexOf(token) === index),
+    ).toHaveLength(2);
+    expect(of.finished).toEqual(['succeeded', 'succeeded']);
+  });
+
+  it('six times is an internal error', async () => {
+    const of = setting(...Array.from({ length: 7 }, () => ({ isLost: true, afterMs: 50 })));
+    const { error } = await ask(of);
+    expect(error).toEqual(new Error('none of 6 queries left a result'));
+    expect(of.queries.started).toHaveLength(6);
+  });
+
+  it('that Athena has forgotten is followed by another attempt', async () => {
+    const of = setting({ ends: 'forgotten' }, { afterMs: 100 });
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('is counted, where its result is gone', async () => {
+    const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
+    await ask(of);
+    expect(of.facts.finishedQueries).toHaveLength(2);
+  });
+});
+
+describe('a query that fails', () => {
+  it('is retried once where the failure is retryable, and both are counted', async () => {
+    const of = setting({ ends: 'retryable', afterMs: 100 }, { afterMs: 100 });
+    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+    expect(of.facts.finishedQueries).toEqual([
+      { state: 'failed', bytesScanned: 1_000, queryMs: 100 },
+      { state: 'succeeded', bytesScanned: 1_000, queryMs: 100 },
+    ]);
+  });
+
+  it('is an internal error for all who waited after a second failure, and is run again for the next one', async () => {
+    const of = setting({ ends: 'retryable', afterMs: 100 }, { ends: 'retryable', afterMs: 100 }, {});
+    const answers = await settled(Promise.all([request(of), request(of), request(of)]));
+    for (const { error } of answers) expect(error).toEqual(new QueryFailed('query q2 FAILED: boom'));
+    expect(of.finished).toEqual(['failed', 'failed']);
+    expect(recordOf(of)).toMatchObject({ state: 'failed', reason: 'FAILED: boom' });
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('is an internal error at once where the failure is final', async () => {
+    const of = setting({ ends: 'failed', afterMs: 100 });
+    expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
+    expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000 });
+    expect(of.facts.finishedQueries).toEqual([{ state: 'failed', bytesScanned: 1_000, queryMs: 100 }]);
+    expect(of.finished).toEqual(['failed']);
+  });
+
+  it('is the same error for those in the waiting room', async () => {
+    const of = setting({ ends: 'failed', afterMs: 30_000 });
+    const [leader, joined] = await settled(Promise.all([following(of), following(of)]));
+    expect([leader?.error, joined?.error]).toEqual([
+      new QueryFailed('query q1 FAILED: boom'),
+      new QueryFailed('query q1 FAILED: boom'),
+    ]);
+    expect(of.finished).toEqual(['failed']);
+  });
+});
+
+describe('a query that exceeds the scan limit', () => {
+  it('is refused, and so is the same request under the same limit, without a query', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded', afterMs: 100 });
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(of.finished).toEqual(['scan-limit-exceeded']);
+    expect(recordOf(of)).toMatchObject({ state: 'scan-limit-exceeded', limit: 10, bytesScanned: 1_000 });
+    expect(cachedOf(of)).toEqual(recordOf(of));
+    const asked = of.queries.asked.get('q1');
+    for (const key of ['queryExecutionId', 'bytesScanned'] as const) delete of.facts[key];
+    const again = await ask(of);
+    expect(again.error).toBeInstanceOf(ReportTooLarge);
+    expect(of.facts).toMatchObject({
+      queryExecutionId: 'q1',
+      bytesScanned: 1_000,
+      queryMs: 100,
+      engineMs: 7,
+    });
+    expect(of.queries.asked.get('q1')).toBe(asked);
+    expect(of.finished).toEqual(['scan-limit-exceeded']);
+  });
+
+  it('is run again under another limit', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded' }, {});
+    await ask(of);
+    expect(textOf(of, await ask(of, { scanLimit: 20 }))).toBe(CSV);
+  });
+
+  it('is run again where the limit is no longer known', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded' }, {});
+    await ask(of);
+    expect(textOf(of, await ask(of, { scanLimit: undefined }))).toBe(CSV);
+  });
+
+  it('is run again over other data', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded' }, {});
+    await ask(of);
+    of.lake.add('2026-01-02', 'b.parquet');
+    expect(textOf(of, await ask(of))).toBe(CSV);
+  });
+
+  it('is still a report too large where that came after the time limit', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded', afterMs: 620_000 });
+    const answer = await ask(of, { waitUntil: START + 640_000, longestQueryMs: 620_000 });
+    expect(answer.error).toBeInstanceOf(ReportTooLarge);
+  });
+});
+
+describe('a failure that nobody has noticed', () => {
+  const leave = async (of: Setting) => {
+    const answer = await ask(of);
+    expect(answer.delivery?.state).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    return leftBy(answer);
+  };
+
+  it('does not fail a new caller who did not wait for it, and is counted', async () => {
+    const of = setting({ ends: 'failed', afterMs: 40_000 }, { afterMs: 100 });
+    await leave(of);
+    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+  });
+
+  it('does not refuse a new caller either where it exceeded the scan limit: that gets a query of its own', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded', afterMs: 40_000 }, { ends: 'scan-limit-exceeded' });
+    await leave(of);
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(of.finished).toEqual(['scan-limit-exceeded', 'scan-limit-exceeded']);
+    // The second one was noticed at its end, by a listing at the same time: it is kept.
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(of.queries.started).toHaveLength(2);
+  });
+
+  it('refuses the caller for whom it was started, but is not kept for the version: it was noticed late', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded', afterMs: 40_000 });
+    const { askedAt } = termsNow();
+    const left = await leave(of);
+    expect((await ask(of, { askedAt }, left)).error).toBeInstanceOf(ReportTooLarge);
+    expect([of.finished, cachedKeyOf(of)]).toEqual([['scan-limit-exceeded'], '']);
+  });
+
+  it('does not fail a new caller where it is retryable: nothing is a retry for that', async () => {
+    const of = setting({ ends: 'retryable', afterMs: 40_000 }, { ends: 'retryable' }, {});
+    await leave(of);
+    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect(of.queries.started).toHaveLength(3);
+  });
+
+  it.each([0, 3, -3])(
+    'fails the caller for whom it was started, however late its next hop comes, with a clock %d h ahead',
+    async (hours) => {
+      const of = setting({ ends: 'failed', afterMs: 40_000 });
+      const { askedAt } = termsNow();
+      const left = await leave(of);
+      of.clock.skewMachine(hours * 3_600_000);
+      const { error } = await ask(of, { askedAt: askedAt + hours * 3_600_000 }, left);
+      expect(error).toBeInstanceOf(QueryFailed);
+    },
+  );
+
+  it('fails a caller who joined it and waited when it ended', async () => {
+    const of = setting({ ends: 'failed', afterMs: 40_000 });
+    const first = request(of);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const terms = termsNow();
+    const joined = await ask(of, { waitUntil: Date.now() + 5_000 });
+    await settled(first);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const { error } = await ask(of, { askedAt: terms.askedAt }, leftBy(joined));
+    expect(error).toEqual(new QueryFailed('query q1 FAILED: boom'));
+    expect(of.queries.started).toHaveLength(1);
+  });
+});
+
+describe("a result that is not Athena's CSV", () => {
+  it('is a failure that is recorded and counted, and the next caller gets another query', async () => {
+    const of = setting({ csv: 'nonsense', afterMs: 100 }, { afterMs: 100 });
+    const [first, joined] = await settled(Promise.all([request(of), request(of)]));
+    for (const answer of [first, joined]) expect(answer?.error).toBeInstanceOf(QueryFailed);
+    expect(recordOf(of)).toMatchObject({ state: 'failed', executionId: 'q1' });
+    expect(of.finished).toEqual(['failed']);
+    expect([of.results.keys(/^reports/), cachedKeyOf(of)]).toEqual([[], '']);
+    const next = await ask(of);
+    expect([textOf(of, next), statusOf(next)]).toEqual([CSV, 'miss']);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+  });
+
+  it('is counted, and followed by another query at once, for a caller who came after its end', async () => {
+    const of = setting({ csv: 'nonsense', afterMs: 40_000 }, { afterMs: 100 });
+    await ask(of);
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+  });
+
+  it('is followed by another query where it was recorded as succeeded and its files are gone', async () => {
+    const of = setting({ afterMs: 100 }, { afterMs: 100 });
+    await ask(of);
+    const { files: _, ...record } = cachedOf(of);
+    for (const key of [cachedKeyOf(of), recordKeyOf(of)]) of.results.put(key, record);
+    for (const key of of.results.keys(/^reports/)) of.results.objects.delete(key);
+    of.results.putResult('s3://results/athena/q1.csv', 'nonsense');
+    expect(keyOf(await ask(of))).toContain('reports/q2/');
+  });
+});
+
+describe('an execution that Athena calls succeeded, without a place for its result', () => {
+  it('is a failure that is recorded and counted, and the next caller gets another query', async () => {
+    const of = setting({ ends: 'failed', afterMs: 100 }, { afterMs: 100 });
+    const { get } = of.queries;
+    of.queries.get = async (id) => {
+      const execution = await get.call(of.queries, id);
+      if (id !== 'q1' || execution.state !== 'failed') return execution;
+      return executionOf(
+        id,
+        {
+          Status: {
+            State: 'SUCCEEDED',
+            SubmissionDateTime: new Date(execution.submittedAt),
+            CompletionDateTime: new Date(execution.completedAt),
+          },
+        },
+        execution.observedAt,
+      );
+    };
+    expect((await ask(of)).error).toEqual(new QueryFailed('query q1 SUCCEEDED without a result'));
+    expect([recordOf(of)['state'], of.finished]).toEqual(['failed', ['failed']]);
+    expect(textOf(of, await ask(of))).toBe(CSV);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+  });
+});

@@ -1,0 +1,319 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { NoRecords, ReportTooLarge, Unavailable } from '../../../lib/answers/problem.ts';
+import { QueryFailed } from '../../../lib/delivery/delivery.ts';
+import {
+  ask,
+  cachedKeyOf,
+  evenDice,
+  follow,
+  following,
+  keyOf,
+  leftBy,
+  recordOf,
+  request,
+  statusOf,
+  textOf,
+  versionOf,
+} from './ask.ts';
+import { lakeObject } from './memory-lake.ts';
+import { CSV, type Setting, START, setting, termsNow } from './setting.ts';
+import { settled } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  const endDice = evenDice();
+  return () => {
+    endDice();
+    vi.useRealTimers();
+  };
+});
+
+describe('a lake that changes', () => {
+  const change = (of: () => Setting, name: string) => () => of().lake.add('2026-01-01', name);
+
+  it('after a report gets a new report, and the first file stays as it was', async () => {
+    const of = setting({}, { csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' });
+    const first = await ask(of);
+    of.lake.add('2026-01-01', 'b.parquet');
+    const second = await ask(of);
+    expect([statusOf(second), textOf(of, second)]).toEqual(['miss', CSV.replace(',1', ',2')]);
+    expect(versionOf(second)).not.toBe(versionOf(first));
+    expect(textOf(of, first)).toBe(CSV);
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    expect([statusOf(await ask(of)), keyOf(await ask(of))]).toEqual(['hit', keyOf(first)]);
+  });
+
+  it('during the query gives its report only to those who waited, without a version and not cached', async () => {
+    const of: Setting = setting({ afterMs: 100, onStart: change(() => of, 'b.parquet') }, {});
+    const answer = await ask(of);
+    expect([statusOf(answer), versionOf(answer), textOf(of, answer)]).toEqual(['miss', undefined, CSV]);
+    expect(recordOf(of)).toMatchObject({ isOfVersion: false });
+    expect(recordOf(of)).not.toHaveProperty('goodForMs');
+    expect(cachedKeyOf(of)).toBe('');
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    expect(statusOf(await ask(of))).toBe('miss');
+    expect(of.queries.started).toHaveLength(2);
+  });
+
+  it('during the query and back is noticed too, by the times of its files', async () => {
+    const of: Setting = setting({
+      afterMs: 100,
+      onStart: () => {
+        of.lake.objects = of.lake.objects?.map((object) => ({ ...object, lastModified: 2_000 }));
+      },
+    });
+    expect(versionOf(await ask(of))).toBeUndefined();
+  });
+
+  it('is listed again after a query, whatever age a listing may have', async () => {
+    const of: Setting = setting({ onStart: change(() => of, 'b.parquet') });
+    await ask(of, { listingMs: 60_000 });
+    expect(of.lake.looks).toEqual([60_000, 0]);
+  });
+
+  it('during the query gives its report again for as long as the stage reuses a listing', async () => {
+    const of: Setting = setting({ onStart: change(() => of, 'b.parquet') }, {});
+    const listingMs = 60_000;
+    const first = await ask(of, { listingMs });
+    expect(recordOf(of)).toMatchObject({ isOfVersion: false, goodForMs: listingMs - 20 });
+    // The result was seen after 20 ms. Another function may still have a listing from before the change.
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    const again = await ask(of, { listingMs });
+    expect([statusOf(again), keyOf(again), versionOf(again)]).toEqual(['hit', keyOf(first), undefined]);
+    vi.setSystemTime(START + listingMs);
+    expect(statusOf(await ask(of, { listingMs }))).toBe('miss');
+  });
+
+  it('during a query that fails leads to a query of the new version', async () => {
+    const of: Setting = setting(
+      { ends: 'failed', afterMs: 100, onStart: change(() => of, 'b.parquet') },
+      { afterMs: 100 },
+    );
+    const [leader, joined] = await settled(Promise.all([request(of), request(of)]));
+    for (const answer of [leader, joined]) expect(answer && textOf(of, answer)).toBe(CSV);
+    expect(leader && versionOf(leader)).toMatch(/^[0-9a-f]{32}$/);
+    expect(of.queries.started).toHaveLength(2);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+  });
+
+  it('during each of four queries that fail is a 503, also through the waiting room', async () => {
+    const plan = (name: string) => ({
+      ends: 'failed' as const,
+      afterMs: 30_000,
+      onStart: () => of.lake.add('2026-01-01', name),
+    });
+    const of: Setting = setting(plan('b'), plan('c'), plan('d'), plan('e'));
+    const answer = await follow(of);
+    expect(answer.error).toBeInstanceOf(Unavailable);
+    expect(answer.error).toMatchObject({
+      message:
+        'The events of this window are being rewritten at this moment. Request the report again later.',
+      headers: { 'Retry-After': '60' },
+    });
+    expect(of.queries.started).toHaveLength(4);
+    expect(answer.hops).toBeGreaterThan(1);
+  });
+
+  it('but for the times of its files: a query for the earlier listing is not joined', async () => {
+    const of = setting(
+      { afterMs: 1_000, csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' },
+      { afterMs: 100 },
+    );
+    const first = request(of);
+    await vi.advanceTimersByTimeAsync(100);
+    of.lake.writeAgain();
+    const second = await ask(of);
+    expect([keyOf(second), textOf(of, second)]).toEqual([expect.stringContaining('reports/q2/'), CSV]);
+    // The first request keeps its report, without a version: files were written during its query.
+    const answer = await settled(first);
+    expect([keyOf(answer), textOf(of, answer), versionOf(answer)]).toEqual([
+      expect.stringContaining('reports/q1/'),
+      CSV.replace(',1', ',2'),
+      undefined,
+    ]);
+    expect(versionOf(second)).toMatch(/^[0-9a-f]{32}$/);
+    expect(of.finished).toEqual(['succeeded', 'succeeded']);
+  });
+
+  it('but for the times of its files: the cached report is given, without a query', async () => {
+    const of = setting({ afterMs: 100 });
+    const first = await ask(of);
+    of.lake.writeAgain();
+    const second = await ask(of);
+    expect([statusOf(second), keyOf(second), versionOf(second)]).toEqual([
+      'hit',
+      keyOf(first),
+      versionOf(first),
+    ]);
+  });
+
+  it('but for the times of its files: what exceeded the scan limit is refused, without a query', async () => {
+    const of = setting({ ends: 'scan-limit-exceeded', afterMs: 100 });
+    await ask(of);
+    of.lake.writeAgain();
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(of.queries.started).toHaveLength(1);
+  });
+
+  it('during a query that exceeds the scan limit: the refusal is not kept for the version', async () => {
+    const of: Setting = setting(
+      { ends: 'scan-limit-exceeded', afterMs: 100, onStart: change(() => of, 'b.parquet') },
+      { afterMs: 100 },
+    );
+    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
+    expect(cachedKeyOf(of)).toBe('');
+    of.lake.objects = of.lake.objects?.slice(0, 1).map((object) => ({ ...object, lastModified: 2_000 }));
+    expect(statusOf(await ask(of))).toBe('miss');
+  });
+
+  it('during a query and back before its caller returns late: the report is not cached', async () => {
+    const of: Setting = setting(
+      { afterMs: 26_000, onStart: change(() => of, 'wrong.parquet') },
+      { afterMs: 100 },
+    );
+    const { giveUpAt, publishUntil, askedAt } = termsNow();
+    const left = leftBy(await ask(of));
+    // The query has read the wrong file. Four minutes after its end the file is deleted: the listing is as before.
+    await vi.advanceTimersByTimeAsync(240_000);
+    of.lake.objects = of.lake.objects?.slice(0, 1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    const answer = await ask(of, { askedAt, giveUpAt, publishUntil }, left);
+    expect(answer.delivery).toMatchObject({ state: 'ready', key: expect.stringContaining('reports/q1/') });
+    expect([versionOf(answer), cachedKeyOf(of)]).toEqual([undefined, '']);
+    expect((await ask(of)).delivery).toMatchObject({
+      cacheStatus: 'miss',
+      key: expect.stringContaining('reports/q2/'),
+    });
+  });
+
+  // The request that takes over finds the result at once, `lateMs` after the query's end.
+  it.each([
+    [9_999, true],
+    [10_000, false],
+  ])(
+    "not at all: a request that comes %d ms after the query's end makes a cached report: %s",
+    async (lateMs, isOfVersion) => {
+      const of = setting({ ends: 'succeeded', afterMs: 30_000 });
+      const { giveUpAt, publishUntil, askedAt } = termsNow();
+      const left = leftBy(await ask(of));
+      vi.setSystemTime(START + 30_000 + lateMs);
+      of.results.putResult('s3://results/athena/q1.csv', '"Day","Clicks"\n');
+      expect(versionOf(await ask(of, { askedAt, giveUpAt, publishUntil }, left)) !== undefined).toBe(
+        isOfVersion,
+      );
+      expect(cachedKeyOf(of) !== '').toBe(isOfVersion);
+    },
+  );
+});
+
+describe('a lake that can not be listed', () => {
+  it('is queried again for each request, and no report has a version', async () => {
+    const of = setting({}, {});
+    of.lake.objects = undefined;
+    const answers = [await ask(of), await ask(of)];
+    expect(answers.map(statusOf)).toEqual(['miss', 'miss']);
+    expect(answers.map(versionOf)).toEqual([undefined, undefined]);
+    expect(recordOf(of)).toMatchObject({ isOfVersion: false });
+    expect(recordOf(of)).not.toHaveProperty('goodForMs');
+    expect(of.lake.looks).toEqual([0, 0]);
+  });
+
+  it('makes no report that is given again, whatever age a listing may have', async () => {
+    const of = setting({});
+    of.lake.objects = undefined;
+    await ask(of, { listingMs: 60_000 });
+    expect(recordOf(of)).not.toHaveProperty('goodForMs');
+  });
+
+  it('does not make a failure look like changed files', async () => {
+    const of = setting({ ends: 'failed' });
+    of.lake.objects = undefined;
+    expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
+  });
+});
+
+describe('a table that is emptied during its query', () => {
+  const empty = (of: () => Setting) => () => {
+    of().lake.objects = [];
+    of().lake.isTableMissing = true;
+  };
+
+  it('gives the report of the query that succeeded, of no version', async () => {
+    const of: Setting = setting({ afterMs: 100, onStart: empty(() => of) });
+    const answer = await ask(of);
+    expect([textOf(of, answer), versionOf(answer), cachedKeyOf(of)]).toEqual([CSV, undefined, '']);
+    expect(of.finished).toEqual(['succeeded']);
+  });
+
+  it('is 404 for the next request, and for a query that failed by it', async () => {
+    const of: Setting = setting({ ends: 'failed', afterMs: 100, onStart: empty(() => of) });
+    expect((await ask(of)).error).toBeInstanceOf(NoRecords);
+    expect((await ask(of)).error).toBeInstanceOf(NoRecords);
+    expect([of.finished, of.queries.started.length]).toEqual([['failed'], 1]);
+  });
+});
+
+describe('a lake with a writer at work, whose hidden files differ in each listing', () => {
+  const busy = (of: Setting) => {
+    const list = of.lake.list.bind(of.lake);
+    let looks = 0;
+    of.lake.list = async (...given) => {
+      const listing = await list(...given);
+      looks += 1;
+      const hidden = lakeObject('publisher_events/day=2026-01-01/_temporary/0', { lastModified: looks });
+      return listing && { ...listing, objects: [...listing.objects, hidden] };
+    };
+    return of;
+  };
+
+  it('is queried once for two callers of a query of 40 s', async () => {
+    const of = busy(setting({ afterMs: 40_000 }));
+    const first = following(of);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const answers = await settled(Promise.all([first, following(of)]));
+    expect(answers.map(keyOf)).toEqual(Array(2).fill(expect.stringContaining('reports/q1/')));
+  });
+
+  it('is queried once for ten requests at one time', async () => {
+    const of = busy(setting({ afterMs: 1_000 }));
+    const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
+    expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
+    expect([of.queries.started.length, of.finished]).toEqual([1, ['succeeded']]);
+    expect(versionOf(await ask(of))).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
+
+describe('a lake whose markers are written again before each listing', () => {
+  const busy = (of: Setting) => {
+    const list = of.lake.list.bind(of.lake);
+    let looks = 0;
+    of.lake.list = async (...given) => {
+      const listing = await list(...given);
+      looks += 1;
+      const marker = lakeObject('publisher_events/day=2026-01-01/_SUCCESS', { lastModified: looks });
+      return listing && { ...listing, objects: [...listing.objects, marker] };
+    };
+    return of;
+  };
+
+  it('gives each of two callers of a query of 40 s a report, by a query each', async () => {
+    const of = busy(setting({ afterMs: 40_000 }, { afterMs: 40_000 }));
+    const first = following(of);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const answers = await settled(Promise.all([first, following(of)]));
+    expect(answers.map(keyOf)).toEqual([
+      expect.stringContaining('reports/q1/'),
+      expect.stringContaining('reports/q2/'),
+    ]);
+    expect(of.finished).toEqual(['succeeded', 'succeeded']);
+  });
+
+  it('gives ten callers their reports, each by a query of its own', async () => {
+    const of = busy(setting(...Array.from({ length: 10 }, () => ({ afterMs: 1_000 }))));
+    const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
+    expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
+    expect(of.finished).toEqual(Array(10).fill('succeeded'));
+  });
+});

@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
+import {
+  ask,
+  evenDice,
+  follow,
+  following,
+  leftBy,
+  recordOf,
+  request,
+  statusOf,
+  textOf,
+  versionOf,
+} from './ask.ts';
+import { CSV, type Setting, START, setting } from './setting.ts';
+import { settled } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  const endDice = evenDice();
+  return () => {
+    endDice();
+    vi.useRealTimers();
+  };
+});
+
+describe('a query that takes too long', () => {
+  /** As the handlers set them: a caller waits a little longer than a query may be queued and run. */
+  const limits = { longestQueryMs: 60_000, longestQueueMs: 20_000 };
+  const PATIENCE_MS = 83_000;
+  const now = () => ({
+    ...limits,
+    askedAt: Date.now(),
+    giveUpAt: Date.now() + PATIENCE_MS,
+    publishUntil: Date.now() + PATIENCE_MS + 900_000,
+  });
+
+  it('is stopped, and its caller gets Unavailable with Retry-After', async () => {
+    const of = setting({ ends: 'never' });
+    const answer = await follow(of, now());
+    expect(answer.error).toBeInstanceOf(Unavailable);
+    expect(answer.error).toMatchObject({
+      message: 'The report took too long and was given up. Narrow it, or request it later.',
+      headers: { 'Retry-After': '60' },
+    });
+    expect(of.queries.stopped).toEqual(['q1']);
+    expect(of.facts.finishedQueries).toEqual([
+      { state: 'failed', bytesScanned: 1_000, queryMs: expect.any(Number) },
+    ]);
+    expect(recordOf(of)).toMatchObject({ state: 'failed', cause: 'took-too-long' });
+    expect(Date.now()).toBeGreaterThanOrEqual(START + 60_000);
+    expect(Date.now()).toBeLessThanOrEqual(START + 62_000);
+  });
+
+  it('does not fail a caller who comes back after that', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    await follow(of, now());
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(textOf(of, await ask(of, now()))).toBe(CSV);
+  });
+
+  it('does not fail a caller who joined it late and has time for another query', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    const first = following(of, now());
+    // When the query has taken too long, the first caller asks Athena about it, and the second only watches.
+    await vi.advanceTimersByTimeAsync(52_000);
+    const second = following(of, now());
+    expect((await settled(first)).error).toBeInstanceOf(Unavailable);
+    expect(textOf(of, await settled(second))).toBe(CSV);
+    expect(of.queries.stopped).toEqual(['q1']);
+  });
+
+  it('is stopped and run again for a new caller, where the first one left hours ago', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    await ask(of, now());
+    await vi.advanceTimersByTimeAsync(3 * 3_600_000);
+    const answer = await ask(of, now());
+    expect(of.queries.stopped).toEqual(['q1']);
+    expect(textOf(of, answer)).toBe(CSV);
+  });
+
+  it('is not stopped by a caller who gives up earlier', async () => {
+    const of = setting({ afterMs: 30_000 });
+    const hurried = following(of, { ...now(), giveUpAt: START + 10_000 });
+    const patient = following(of, now());
+    expect((await settled(hurried)).error).toBeInstanceOf(Unavailable);
+    expect(textOf(of, await settled(patient))).toBe(CSV);
+    expect(of.queries.stopped).toEqual([]);
+  });
+
+  it('is Unavailable for a caller who joined it and has no more time', async () => {
+    const of = setting({ ends: 'never' });
+    const leading = request(of);
+    await vi.advanceTimersByTimeAsync(1_000);
+    const answer = await ask(of, { giveUpAt: Date.now() + 5_000 });
+    expect(answer.error).toBeInstanceOf(Unavailable);
+    expect(answer.ms).toBeLessThan(5_100);
+    await settled(leading);
+  });
+});
+
+describe('a query that is stopped', () => {
+  const terms = () => ({ longestQueryMs: 60_000, longestQueueMs: 20_000, giveUpAt: Date.now() + 83_000 });
+
+  it('is counted where the next attempt is claimed at once, too', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    await ask(of, terms());
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(textOf(of, await ask(of, terms()))).toBe(CSV);
+    expect(of.finished).toEqual(['failed', 'succeeded']);
+    expect(of.facts.finishedQueries?.[0]).toMatchObject({ state: 'failed', bytesScanned: 1_000 });
+  });
+
+  it('is stopped by the next request where Athena throttles the stop', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    await ask(of, terms());
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    const { stop } = of.queries;
+    of.queries.stop = async () => {
+      throw new Overloaded('Later.', 30);
+    };
+    const first = await ask(of, terms());
+    expect(statusOf(first)).toBe('waiting');
+    of.queries.stop = stop;
+    expect(textOf(of, await ask(of, terms(), leftBy(first)))).toBe(CSV);
+    expect([of.queries.stopped, of.finished]).toEqual([['q1'], ['failed', 'succeeded']]);
+  });
+});
+
+describe("a query that waits in Athena's queue", () => {
+  const terms = () => ({
+    longestQueryMs: 60_000,
+    longestQueueMs: 60_000,
+    giveUpAt: Date.now() + 123_000,
+    publishUntil: Date.now() + 1_023_000,
+  });
+
+  it('has all of its time to run when it comes out of the queue, over the hops of its caller', async () => {
+    const of = setting({ queuedMs: 50_000, afterMs: 80_000 });
+    const answer = await follow(of, terms());
+    expect([textOf(of, answer), of.queries.stopped]).toEqual([CSV, []]);
+    expect(of.finished).toEqual(['succeeded']);
+  });
+
+  it('has that too for a caller who takes it over long after the queue', async () => {
+    const of = setting({ queuedMs: 20_000, afterMs: 70_000 });
+    const first = await ask(of, terms());
+    expect(recordOf(of)['queuedAt']).toBeGreaterThan(START);
+    await vi.advanceTimersByTimeAsync(37_000);
+    expect(textOf(of, await ask(of, terms(), leftBy(first)))).toBe(CSV);
+    expect(of.queries.stopped).toEqual([]);
+  });
+
+  it('is stopped when it has waited there for too long, and its caller is told to come back', async () => {
+    const of = setting({ ends: 'never', queuedMs: 1e9 });
+    const answer = await follow(of, { ...terms(), longestQueueMs: 30_000, giveUpAt: START + 93_000 });
+    // It came first: a caller that has waited from the start is not given a second query that is as long.
+    expect(of.queries.stopped[0]).toBe('q1');
+    expect(answer.error ?? answer.delivery).toBeInstanceOf(Unavailable);
+  });
+});
+
+/** Sends a request whose function is killed after a while: it never gives up its lease. Resolves to the same services. */
+async function killed(of: Setting, afterMs: number): Promise<Setting> {
+  void request(of);
+  await vi.advanceTimersByTimeAsync(afterMs);
+  const [results, queries] = [{ ...of.results }, { ...of.queries }];
+  const kill = () => Promise.reject(new Error('killed'));
+  Object.assign(of.results, { head: kill, read: kill, create: kill, replace: kill });
+  Object.assign(of.queries, { get: kill });
+  return { ...of, results, queries, backends: { ...of.backends, results, queries } };
+}
+
+describe('a request whose function is killed', () => {
+  it('is followed by another when its lease is over', async () => {
+    const of = await killed(setting({ afterMs: 10_000 }), 1_000);
+    const answer = await follow(of);
+    expect([textOf(of, answer), of.queries.started.length]).toEqual([CSV, 1]);
+    // Its lease was 25 s. A second is added for the error of ages, and one for all who wait not to take over at once.
+    expect(Date.now()).toBeGreaterThanOrEqual(START + 25_000);
+    expect(Date.now()).toBeLessThan(START + 28_000);
+  });
+
+  it('is not followed by a request that has no time left to ask', async () => {
+    const of = await killed(setting({ ends: 'never' }), 1_000);
+    const first = await ask(of, { waitUntil: Date.now() + 1_000 });
+    await vi.advanceTimersByTimeAsync(60_000);
+    const { writer } = recordOf(of);
+    const second = await ask(of, { waitUntil: Date.now() }, leftBy(first));
+    expect([statusOf(second), recordOf(of)['writer']]).toEqual(['waiting', writer]);
+    expect(of.queries.asked.get('q1')).toBeUndefined();
+  });
+
+  it('is followed by another too where it had not started its query yet', async () => {
+    const broken = setting({ afterMs: 100 });
+    const { start } = broken.queries;
+    broken.queries.start = () => new Promise(() => {});
+    const of = await killed(broken, 1_000);
+    of.queries.start = start;
+    const claimed = recordOf(of);
+    expect(textOf(of, await follow(of))).toBe(CSV);
+    expect(of.queries.started).toMatchObject([{ token: claimed['attempt'] }]);
+  });
+});
+
+describe('a machine whose clock is hours wrong', () => {
+  it.each([3, -3])('(%d h ahead) holds no lease longer than it said', async (hours) => {
+    const wrong = setting({ afterMs: 40_000 });
+    wrong.clock.skewMachine(hours * 3_600_000);
+    const of = await killed(wrong, 100);
+    expect(recordOf(of)).toMatchObject({ state: 'under-way', leaseMs: 25_000 });
+    of.clock.skewMachine(-hours * 3_600_000);
+    const answer = await follow(of);
+    expect([textOf(of, answer), of.queries.started.length]).toEqual([CSV, 1]);
+    expect(Date.now()).toBeLessThan(START + 43_000);
+  });
+
+  it.each([3, -3])('(%d h ahead) takes no lease from who holds it', async (hours) => {
+    const of = await killed(setting({ ends: 'never' }), 1_000);
+    const { writer } = recordOf(of);
+    of.clock.skewMachine(hours * 3_600_000);
+    const early = await ask(of, { waitUntil: Date.now() + 5_000 });
+    expect([statusOf(early), recordOf(of)['writer']]).toEqual(['waiting', writer]);
+    await ask(of, {}, leftBy(early));
+    expect(recordOf(of)['writer']).not.toBe(writer);
+  });
+
+  it.each([3, -3])(
+    '(%d h ahead) stops no query before its time, and delivers as any other',
+    async (hours) => {
+      const of = setting({ afterMs: 40_000 });
+      await ask(of);
+      of.clock.skewMachine(hours * 3_600_000);
+      const answer = await follow(of, { longestQueryMs: 60_000 });
+      expect([textOf(of, answer), of.queries.stopped]).toEqual([CSV, []]);
+      expect(versionOf(answer)).toMatch(/^[0-9a-f]{32}$/);
+      expect([statusOf(await ask(of)), of.queries.started.length]).toEqual(['hit', 1]);
+    },
+  );
+});

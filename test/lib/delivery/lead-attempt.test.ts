@@ -1,0 +1,352 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
+import { claimAttempt } from '../../../lib/delivery/attempt.ts';
+import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
+import { jobRecordKey, reportKey } from '../../../lib/delivery/keys.ts';
+import { leadAttempt } from '../../../lib/delivery/lead-attempt.ts';
+import type { Leading, Step } from '../../../lib/delivery/phase.ts';
+import { evenDice } from './ask.ts';
+import type { Plan } from './memory-queries.ts';
+import { CSV, LARGE, START, setting, UUID, underWayRecord } from './setting.ts';
+import { settled } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  const endDice = evenDice();
+  return () => {
+    endDice();
+    vi.useRealTimers();
+  };
+});
+
+const busy = async () => {
+  throw new Overloaded('busy', 30);
+};
+
+/** A request that has claimed the first attempt of its job. */
+async function claiming(plans: readonly Plan[], terms: Partial<DeliveryTerms> = {}) {
+  const of = setting(...plans);
+  const run = of.run(terms);
+  const target = await of.target();
+  const key = jobRecordKey(target.job, target.data);
+  const phase = (await claimAttempt(run, target, undefined, {})) as Leading;
+  const claimed = phase.held.record;
+  of.lake.looks.length = 0;
+  of.results.calls.length = 0;
+  const leading = () =>
+    leadAttempt(run, phase).then(
+      (step): { step?: Step; error?: unknown } => ({ step }),
+      (error: unknown): { step?: Step; error?: unknown } => ({ error }),
+    );
+  return {
+    ...of,
+    run,
+    target,
+    phase,
+    key,
+    claimed,
+    free: { ...claimed, leaseMs: undefined, writer: expect.stringMatching(UUID) },
+    leading,
+    lead: () => settled(leading()),
+    record: () => of.results.document(key) as Record<string, unknown>,
+    file: () => of.results.objects.get(reportKey('q1', target.job.fileName)),
+    results: of.results,
+  };
+}
+const without = (record: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+
+describe('leadAttempt', () => {
+  it('starts the query with the attempt’s token, records the execution, and then its end', async () => {
+    const { leading, target, queries, claimed, record, results, key } = await claiming([{ afterMs: 5_000 }]);
+    const led = leading();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(record()).toEqual({
+      ...claimed,
+      writer: expect.stringMatching(UUID),
+      state: 'under-way',
+      executionId: 'q1',
+      elapsedMs: 0,
+    });
+    expect((await settled(led)).step).toMatchObject({ delivery: { state: 'ready', cacheStatus: 'miss' } });
+    expect(queries.started).toMatchObject([{ token: claimed.attempt, query: target.job.query }]);
+    expect(record()['state']).toBe('succeeded');
+    expect(results.callsOf(`replace ${key}`)).toHaveLength(2);
+  });
+
+  it('makes the report from the result, which it reads once', async () => {
+    const { lead, results, target, file } = await claiming([{}]);
+    await lead();
+    expect(results.callsOf('readResult')).toHaveLength(1);
+    expect([file()?.text, file()?.file?.metadata]).toEqual([
+      CSV,
+      { 'query-execution-id': 'q1', 'data-version': target.data.version },
+    ]);
+  });
+
+  it('does not start what another request has started', async () => {
+    const { run, phase, results, queries, key, claimed, target, finished } = await claiming([
+      { afterMs: 100 },
+    ]);
+    const executionId = await queries.start(target.job.query, claimed.attempt);
+    const record = underWayRecord({ attempt: claimed.attempt, executionId });
+    const held = { stored: results.put(key, record), record };
+    expect(await settled(leadAttempt(run, { ...phase, held, cacheStatus: 'collapsed' }))).toMatchObject({
+      delivery: { state: 'ready', cacheStatus: 'collapsed' },
+    });
+    expect(queries.started).toHaveLength(1);
+    expect(finished).toEqual(['succeeded']);
+  });
+
+  it('knows nothing of the cost of a query that has not ended', async () => {
+    const { lead, facts } = await claiming([{ ends: 'never' }]);
+    expect((await lead()).step).toMatchObject({ delivery: { state: 'waiting' } });
+    expect(Object.keys(facts)).toEqual(['queryExecutionId']);
+  });
+});
+
+describe('leadAttempt, when its time is up', () => {
+  it('gives up its lease, and leaves what Athena has told of the query', async () => {
+    const { lead, record, free } = await claiming([{ ends: 'never', queuedMs: 60_000 }]);
+    const { step } = await lead();
+    expect(step).toMatchObject({
+      delivery: {
+        state: 'waiting',
+        progress: { waitsFor: 'attempt', attempt: free.attempt, cacheStatus: 'miss', dataChanges: 0 },
+      },
+    });
+    const { queuedAt, elapsedMs, ...others } = record();
+    expect(others).toEqual(without({ ...free, state: 'under-way', executionId: 'q1' }));
+    expect(queuedAt).toBeGreaterThan(START + 5_000);
+    // Athena had had the query for 25 s by then; it tells times to the second.
+    expect(elapsedMs).toBeGreaterThan(24_000);
+    expect(elapsedMs).toBeLessThanOrEqual(25_000);
+  });
+
+  it('tells its caller to come back where that has no time left, and leaves the query to others', async () => {
+    const { lead, queries, record } = await claiming([{ ends: 'never' }], { giveUpAt: START + 10_000 });
+    expect((await lead()).step).toMatchObject({ refusal: expect.any(Unavailable) });
+    expect(queries.stopped).toEqual([]);
+    expect(record()).not.toHaveProperty('leaseMs');
+    expect(record()['state']).toBe('under-way');
+  });
+
+  it('still answers where its lease can not be given up', async () => {
+    const { lead, results } = await claiming([{ ends: 'never' }]);
+    const { replace } = results;
+    results.replace = async (was, key, document) => {
+      if (!('leaseMs' in (document as object))) throw new Overloaded('busy', 30);
+      return replace(was, key, document);
+    };
+    expect((await lead()).step).toMatchObject({ delivery: { state: 'waiting' } });
+  });
+});
+
+describe('leadAttempt, on an error', () => {
+  it.each<[string, Error]>([
+    ['the engine is at its limit', new Overloaded('busy', 30)],
+    ['the start fails otherwise', new Error('boom')],
+  ])('gives up the lease where %s, and throws the error', async (_, boom) => {
+    const { lead, queries, free, record, finished } = await claiming([{}]);
+    queries.start = () => Promise.reject(boom);
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual(without(free));
+    expect(finished).toEqual([]);
+  });
+
+  it('gives up the lease of a query that was started, with its execution', async () => {
+    const { lead, queries, free, record } = await claiming([{ ends: 'failed', afterMs: 100 }]);
+    const boom = new Error('boom');
+    queries.onGet = () => {
+      throw boom;
+    };
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual(without({ ...free, state: 'under-way', executionId: 'q1', elapsedMs: 0 }));
+  });
+
+  it('leaves a record that is no longer its own', async () => {
+    const { lead, queries, results, key, record } = await claiming([{}]);
+    const boom = new Error('boom');
+    queries.start = async () => {
+      results.put(key, { form: 0 });
+      throw boom;
+    };
+    expect((await lead()).error).toBe(boom);
+    expect(record()).toEqual({ form: 0 });
+  });
+
+  it('throws the first error where the lease can not be given up either', async () => {
+    const { lead, queries, results, key } = await claiming([{}]);
+    const boom = new Error('boom');
+    queries.start = () => Promise.reject(boom);
+    results.before(`replace ${key}`, () => {
+      throw new Overloaded('busy', 30);
+    });
+    expect((await lead()).error).toBe(boom);
+  });
+
+  it('throws, after the query, where the record of the execution can not be written', async () => {
+    const { lead, results, key } = await claiming([{ afterMs: 100 }]);
+    results.before(`replace ${key}`, () => {
+      throw new Unavailable('busy', 30);
+    });
+    expect((await lead()).error).toBeInstanceOf(Unavailable);
+  });
+
+  it('gives up the lease where the report can not be written', async () => {
+    const { lead, results, record } = await claiming([{}]);
+    results.writeFile = busy;
+    expect((await lead()).error).toBeInstanceOf(Overloaded);
+    expect(record()).toMatchObject({ state: 'under-way', executionId: 'q1' });
+    expect(record()).not.toHaveProperty('leaseMs');
+  });
+});
+
+describe('leadAttempt, where another request has taken its place', () => {
+  it('delivers, and does not count the query', async () => {
+    const { lead, results, key, finished } = await claiming([{ afterMs: 5_000 }]);
+    setTimeout(() => results.put(key, { form: 0 }), 1_000);
+    expect((await lead()).step).toMatchObject({ delivery: { state: 'ready' } });
+    expect(finished).toEqual([]);
+  });
+
+  it('delivers too where that was before it could record the execution', async () => {
+    const { lead, results, key, finished, record } = await claiming([{ afterMs: 5_000 }]);
+    results.put(key, { form: 0 });
+    expect((await lead()).step).toMatchObject({ delivery: { state: 'ready' } });
+    expect([finished, record()]).toEqual([[], { form: 0 }]);
+  });
+
+  it('begins again, and counts nothing, where it would claim the next attempt', async () => {
+    const early = await claiming([{ ends: 'retryable', afterMs: 1_000 }]);
+    early.results.put(early.key, { form: 0 });
+    expect((await early.lead()).step).toMatchObject({ at: 'arrived' });
+    const late = await claiming([{ ends: 'retryable', afterMs: 3_000 }]);
+    setTimeout(() => late.results.put(late.key, { form: 0 }), 1_000);
+    expect((await late.lead()).step).toMatchObject({ at: 'arrived' });
+    expect([early.finished, late.finished]).toEqual([[], []]);
+  });
+
+  it('follows the next attempt of another request', async () => {
+    const { lead, results, key, finished } = await claiming([{ ends: 'failed', afterMs: 3_000 }]);
+    setTimeout(() => results.put(key, underWayRecord({ attempt: 'next' })), 1_000);
+    expect((await lead()).step).toMatchObject({ at: 'following', attempt: 'next', cacheStatus: 'miss' });
+    expect(finished).toEqual([]);
+  });
+});
+
+describe('leadAttempt, of a query that fails', () => {
+  it('claims a retry, with the slot of the first attempt, where Athena says that this may help', async () => {
+    const { run, phase, key, results, finished } = await claiming([{ ends: 'retryable' }]);
+    const record = { ...phase.held.record, slot: 'slot-1' };
+    const held = { stored: results.put(key, record), record };
+    const step = await settled(leadAttempt(run, { ...phase, held }));
+    expect(step).toMatchObject({ at: 'leading', held: { record: { isRetry: true, slot: 'slot-1' } } });
+    expect(finished).toEqual(['failed']);
+  });
+
+  it.each<[string, Plan]>([
+    ['of a retry', { ends: 'retryable' }],
+    ['for good', { ends: 'failed' }],
+  ])('records a failure %s', async (_, plan) => {
+    const { run, phase, key, results, finished } = await claiming([plan]);
+    const record = { ...phase.held.record, isRetry: plan.ends === 'retryable' };
+    const held = { stored: results.put(key, record), record };
+    expect(await settled(leadAttempt(run, { ...phase, held }))).toMatchObject({
+      at: 'following',
+      seen: { document: { state: 'failed', reason: 'FAILED: boom' } },
+    });
+    expect(finished).toEqual(['failed']);
+  });
+
+  it('keeps a retry a retry where its execution was forgotten, and a first attempt a first one', async () => {
+    for (const isRetry of [true, false]) {
+      const { run, phase, key, results, finished } = await claiming([{ ends: 'forgotten' }]);
+      const record = { ...phase.held.record, isRetry };
+      const held = { stored: results.put(key, record), record };
+      expect(await settled(leadAttempt(run, { ...phase, held }))).toMatchObject({
+        held: { record: { isRetry } },
+      });
+      expect(finished).toEqual([]);
+    }
+  });
+
+  it('compares listings only where the lake can be listed', async () => {
+    for (const isListed of [true, false]) {
+      const { run, phase, lake, target } = await claiming([{ ends: 'failed' }]);
+      const data = { ...target.data, isListed };
+      await settled(leadAttempt(run, { ...phase, target: { ...target, data } }));
+      expect(lake.looks).toEqual(isListed ? [0] : []);
+    }
+  });
+
+  it('does not list the lake for the result of a lake that can not be listed', async () => {
+    const { run, phase, lake, target } = await claiming([{}]);
+    const data = { ...target.data, isListed: false };
+    const step = await settled(leadAttempt(run, { ...phase, target: { ...target, data } }));
+    expect(step).toMatchObject({ delivery: { state: 'ready' } });
+    expect(step).not.toHaveProperty('delivery.dataVersion');
+    expect(lake.looks).toEqual([]);
+  });
+});
+
+describe('leadAttempt, when the result is seen', () => {
+  it('lists the lake and reads the result once each, beside the question to Athena', async () => {
+    const { lead, lake, results, queries } = await claiming([{ afterMs: 500 }]);
+    let atQuestion: unknown;
+    queries.onGet = () => {
+      atQuestion ??= [lake.looks.length, results.callsOf('readResult').length];
+    };
+    await lead();
+    expect(atQuestion).toEqual([1, 1]);
+    expect([lake.looks, results.callsOf('readResult')]).toEqual([[0], ['readResult athena/q1.csv']]);
+  });
+
+  it('lists and reads again where Athena says that the result is another one', async () => {
+    const location = 's3://results/athena/q0.csv';
+    const { lake, results, file, leading } = await claiming([{ afterMs: 1_000, location }]);
+    results.putResult(location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","7"\n');
+    // Something lies where the result of this execution would be, before the execution has ended.
+    results.putResult('s3://results/athena/q1.csv', 'nonsense');
+    setTimeout(() => lake.add('2026-01-01', 'b.parquet'), 500);
+    const { step } = await settled(leading());
+    expect(file()?.text).toBe(CSV.replace(',1', ',7'));
+    // The listing of before the change does not count.
+    expect(step).not.toHaveProperty('delivery.dataVersion');
+    expect([lake.looks, results.callsOf('readResult')]).toEqual([
+      [0, 0],
+      ['readResult athena/q1.csv', 'readResult athena/q0.csv'],
+    ]);
+  });
+
+  it('counts no early listing or result that fails while the execution ends otherwise', async () => {
+    const { lead, results, lake, record } = await claiming([{ ends: 'failed', afterMs: 1_000 }]);
+    results.putResult('s3://results/athena/q1.csv', 'nonsense');
+    results.before('readResult', () => {
+      throw new Error('boom');
+    });
+    const { list } = lake;
+    let looks = 0;
+    lake.list = (...given) => (looks++ === 0 ? Promise.reject(new Error('boom')) : list.apply(lake, given));
+    expect((await lead()).step).toMatchObject({ at: 'following' });
+    expect(record()).toMatchObject({ state: 'failed', reason: 'FAILED: boom' });
+  });
+});
+
+describe('leadAttempt, of a large result', () => {
+  it('records it, and leaves its publication to who waits', async () => {
+    const { lead, record, key, results, claimed } = await claiming([{ bytes: LARGE }]);
+    expect((await lead()).step).toMatchObject({
+      at: 'following',
+      attempt: claimed.attempt,
+      cacheStatus: 'miss',
+      seen: { document: { state: 'succeeded' } },
+    });
+    expect(record()).toMatchObject({ state: 'succeeded', resultBytes: LARGE });
+    expect(record()).not.toHaveProperty('files');
+    expect(results.keys(/^reports\//)).toEqual([]);
+    expect(results.callsOf(`replace ${key}`)).toHaveLength(2);
+  });
+});

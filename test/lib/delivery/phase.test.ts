@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { DataState } from '../../../lib/delivery/data-version.ts';
+import type { Progress } from '../../../lib/delivery/delivery.ts';
+import { makeJob } from '../../../lib/delivery/job.ts';
+import { firstPhase, type Phase, progressOf, targetOf, waiting } from '../../../lib/delivery/phase.ts';
+import { startingRecord, wanted } from './setting.ts';
+
+const data: DataState = { version: 'v1', fingerprint: 'f1', isListed: true };
+const waitsForAttempt: Progress = {
+  waitsFor: 'attempt',
+  attempt: 'attempt-1',
+  data,
+  cacheStatus: 'miss',
+  dataChanges: 2,
+};
+const waitsForSlot: Progress = { waitsFor: 'slot', dataChanges: 1 };
+const target = { data, job: makeJob(wanted.request, wanted.entitlement, data), dataChanges: 0, claims: 0 };
+
+describe('firstPhase', () => {
+  it.each<[string, Progress | undefined, Phase]>([
+    ['with the lake as it is now', undefined, { at: 'arrived', target, waitsForSlot: false }],
+    [
+      'with the slot that an earlier request waited for',
+      waitsForSlot,
+      { at: 'arrived', target: { ...target, dataChanges: 1 }, waitsForSlot: true },
+    ],
+    [
+      'with the attempt that an earlier request waited for',
+      waitsForAttempt,
+      {
+        at: 'following',
+        target: { ...target, dataChanges: 2 },
+        attempt: 'attempt-1',
+        cacheStatus: 'miss',
+      },
+    ],
+  ])('begins %s', (_, left, phase) => {
+    expect(firstPhase(wanted, data, left)).toEqual(phase);
+  });
+});
+
+describe('progressOf', () => {
+  const changed = targetOf(wanted, data, 2);
+  const stored = { document: {}, etag: '"1"', ageMs: 0 };
+  const held = { stored, record: startingRecord() };
+
+  it.each<[string, Phase, Progress | undefined]>([
+    ['nothing of one that has just arrived', { at: 'arrived', target, waitsForSlot: false }, undefined],
+    [
+      'the wait of one that found no slot',
+      { at: 'arrived', target: { ...target, dataChanges: 1 }, waitsForSlot: true },
+      waitsForSlot,
+    ],
+    [
+      'what its caller has waited for, of one that begins again',
+      {
+        at: 'arrived',
+        target: changed,
+        waitsForSlot: false,
+        waited: { at: 'following', target: changed, attempt: 'attempt-1', cacheStatus: 'miss' },
+      },
+      waitsForAttempt,
+    ],
+    [
+      'the attempt of one that waits for it',
+      { at: 'following', target: changed, attempt: 'attempt-1', cacheStatus: 'miss', seen: stored },
+      waitsForAttempt,
+    ],
+    [
+      'the attempt of one that asks Athena',
+      { at: 'leading', target: changed, held, cacheStatus: 'miss' },
+      waitsForAttempt,
+    ],
+  ])('leaves %s', (_, phase, progress) => {
+    expect(progressOf(phase)).toEqual(progress);
+  });
+});
+
+describe('waiting', () => {
+  it.each([
+    [waitsForAttempt, 'miss'],
+    [{ ...waitsForAttempt, cacheStatus: 'collapsed' } as const, 'collapsed'],
+    [waitsForSlot, 'miss'],
+  ])('is an answer that says how far the report has come (%o): %s', (progress, cacheStatus) => {
+    expect(waiting(progress)).toEqual({ delivery: { state: 'waiting', progress, cacheStatus } });
+  });
+});

@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
+import { type DeliveryBackends, type DeliveryTerms, lookAtLake } from '../../../lib/delivery/delivery.ts';
+import { type Setting, START, setting, termsNow, wanted } from './setting.ts';
+import { settled } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+/** How long each call takes. All other pauses of a delivery that is ready at once are shorter in sum. */
+const CALL_MS = 1_000;
+
+type Call = (...given: never[]) => Promise<unknown>;
+
+/** The same service, each of whose calls takes its time; calls that are made at once take it together. */
+const slow = <T extends object>(service: T): T =>
+  new Proxy(service, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function' || ['folderOf', 'locationOf'].includes(String(name))) return member;
+      return async (...given: never[]) => {
+        await new Promise((resolve) => setTimeout(resolve, CALL_MS));
+        return (member as Call).apply(target, given);
+      };
+    },
+  });
+
+/** How many calls come one after the other until the report is ready, with the listing that it begins with. */
+async function callsInARow(of: Setting, more: Partial<DeliveryTerms> = {}): Promise<number> {
+  const { lake, results, queries } = of.backends;
+  const backends: DeliveryBackends = { lake: slow(lake), results: slow(results), queries: slow(queries) };
+  const from = Date.now();
+  const delivering = lookAtLake(backends.lake, wanted.request, 0).then((data) =>
+    deliverReport(backends, wanted, termsNow(more), of.note, data),
+  );
+  expect(await settled(delivering)).toMatchObject({ state: 'ready' });
+  const ms = Date.now() - from;
+  // The pauses between the calls must not add up to a call.
+  expect(ms % CALL_MS).toBeLessThan(CALL_MS / 10);
+  return Math.floor(ms / CALL_MS);
+}
+
+const withSlots = { queriesPerPartner: 5 };
+const withGzip = { admitsGzip: true };
+
+describe('the calls to AWS that a report waits for, one after the other', () => {
+  // The listing; what is stored of the job; the claim; the start; the look that sees the result; Athena, the closing
+  // listing and the result; the files; the records. A slot is written before the claim.
+  it.each<[string, Partial<DeliveryTerms>, number]>([
+    ['alone', {}, 8],
+    ['for a caller that takes gzip', withGzip, 8],
+    ['for a client with a limit of queries', withSlots, 9],
+    ['for such a client that takes gzip', { ...withSlots, ...withGzip }, 9],
+  ])('of a fresh report, %s', async (_, terms, calls) => {
+    expect(await callsInARow(setting({}), terms)).toBe(calls);
+  });
+
+  it.each<[string, Partial<DeliveryTerms>, Partial<DeliveryTerms>]>([
+    ['alone', {}, {}],
+    ['for a caller that takes gzip, first made for one that does not', {}, withGzip],
+    ['for a client with a limit of queries', withSlots, withSlots],
+  ])('of a report that is there, %s', async (_, first, second) => {
+    const of = setting({});
+    await callsInARow(of, first);
+    expect(await callsInARow(of, second)).toBe(2);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { JobRecord } from '../../../lib/delivery/job-record.ts';
+import { isUnderWay, judgeSlot, readSlots, type Slot } from '../../../lib/delivery/slots.ts';
+import { startingRecord, succeededRecord, underWayRecord } from './setting.ts';
+
+const slot = (record: string, more: Partial<Slot> = {}): Slot => ({
+  id: `slot-${record}`,
+  record,
+  heldMs: 0,
+  ...more,
+});
+const [a, b, wanted] = [slot('a'), slot('b'), slot('wanted')];
+const mine = slot('wanted', { id: 'earlier', heldMs: 20_000 });
+const LONGEST_MS = 600_000;
+
+describe('judgeSlot', () => {
+  it.each<[string, Slot[], number, JobRecord | undefined, object]>([
+    ['nothing is under way', [], 1, undefined, { next: 'take', slots: [wanted] }],
+    ['there is room', [a], 2, undefined, { next: 'take', slots: [a, wanted] }],
+    ['there is no room', [a, b], 2, undefined, { next: 'wait' }],
+    ['the limit was lowered below what is held', [a, b], 1, undefined, { next: 'wait' }],
+    ['no query may be under way', [], 0, undefined, { next: 'wait' }],
+    [
+      'a slot was held for the longest time',
+      [slot('a', { heldMs: LONGEST_MS }), b],
+      2,
+      undefined,
+      { next: 'take', slots: [b, wanted] },
+    ],
+    [
+      'a slot was held for nearly the longest time',
+      [slot('a', { heldMs: LONGEST_MS - 1 }), b],
+      2,
+      undefined,
+      { next: 'wait' },
+    ],
+    [
+      'another request has taken a slot for the same attempt',
+      [a, mine],
+      2,
+      undefined,
+      { next: 'share', slot: mine },
+    ],
+    [
+      'another request has taken a slot for the next attempt',
+      [a, mine],
+      2,
+      succeededRecord({ slot: 'before' }),
+      { next: 'share', slot: mine },
+    ],
+    [
+      'another request has taken a slot for the same attempt and never claimed it',
+      [a, { ...mine, heldMs: 30_000 }],
+      2,
+      undefined,
+      { next: 'take', slots: [a, wanted] },
+    ],
+    [
+      'the attempt of the job’s slot has ended',
+      [mine, a],
+      2,
+      succeededRecord({ slot: 'earlier' }),
+      { next: 'take', slots: [a, wanted] },
+    ],
+  ])('decides where %s', (_, held, count, latest, verdict) => {
+    expect(judgeSlot(held, wanted, latest, { count, longestMs: LONGEST_MS })).toEqual(verdict);
+  });
+});
+
+describe('isUnderWay', () => {
+  const held = slot('a', { heldMs: 40_000 });
+  const own = { slot: held.id };
+  const { leaseMs: _, ...left } = startingRecord(own);
+
+  it.each<[string, Slot, JobRecord | undefined, number, boolean]>([
+    ['its attempt is claimed', held, startingRecord(own), 0, true],
+    ['its query could not be started, a moment ago', held, left, 4_999, true],
+    ['its query could not be started', held, left, 5_000, false],
+    ['its query may be started in the last moment of the lease', held, startingRecord(own), 29_999, true],
+    ['its lease has ended without a word of its query', held, startingRecord(own), 30_000, false],
+    ['nobody asks any more about a query that runs', held, underWayRecord(own), 9e9, true],
+    ['its query has ended', held, succeededRecord(own), 0, false],
+    ['nothing is claimed yet', slot('a', { heldMs: 29_999 }), undefined, 0, true],
+    ['what is recorded is the attempt before', slot('a', { heldMs: 29_999 }), succeededRecord(), 0, true],
+    [
+      'nothing was claimed for longer than a request lives',
+      slot('a', { heldMs: 30_000 }),
+      undefined,
+      0,
+      false,
+    ],
+    ['the attempt is claimed with another slot', held, startingRecord({ slot: 'other' }), 0, false],
+    ['the attempt is claimed without a slot', held, underWayRecord(), 0, false],
+  ])('where %s', (_, of, record, ageMs, expected) => {
+    expect(isUnderWay(of, record, ageMs)).toBe(expected);
+  });
+});
+
+describe('readSlots', () => {
+  const document = { form: 2, slots: [slot('a', { heldMs: 500 })] };
+
+  it('reads what was written, as old as it is now', () => {
+    expect(readSlots({ document, etag: '', ageMs: 2_000 })).toEqual([slot('a', { heldMs: 2_500 })]);
+  });
+
+  it.each<[string, unknown]>([
+    ['of the release before', { form: 1, leases: [] }],
+    ['of another form', { ...document, form: 3 }],
+    ['without an id', { ...document, slots: [{ record: 'a', heldMs: 0 }] }],
+    ['that is no JSON', undefined],
+  ])('finds none in a document %s', (_, other) => {
+    expect(readSlots({ document: other, etag: '', ageMs: 0 })).toEqual([]);
+  });
+
+  it('finds none where nothing is stored', () => {
+    expect(readSlots(undefined)).toEqual([]);
+  });
+});

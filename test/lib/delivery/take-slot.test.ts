@@ -1,0 +1,319 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
+import type { DeliveryTerms, Progress, Wanted } from '../../../lib/delivery/delivery.ts';
+import { slotsKey } from '../../../lib/delivery/keys.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { parseRequest } from '../../../lib/report/parse-request.ts';
+import {
+  type Answer,
+  evenDice,
+  following,
+  leftBy,
+  recordKeyOf,
+  recordOf,
+  request as requested,
+} from './ask.ts';
+import type { Plan } from './memory-queries.ts';
+import { type Setting, START, setting, UUID, underWayRecord } from './setting.ts';
+import { settled } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  const endDice = evenDice();
+  return () => {
+    endDice();
+    vi.useRealTimers();
+  };
+});
+
+/** The report of January up to this day. */
+const reportOf = (day: number, client = 'client-1'): Wanted => ({
+  request: parseRequest(publisherReport, {
+    accept: undefined,
+    parameters: {
+      requestedFields: ['Day,Clicks'],
+      startInclusive: ['2026-01-01T00:00:00Z'],
+      endExclusive: [`2026-01-${String(day + 1).padStart(2, '0')}T00:00:00Z`],
+      'api-version': ['1.0'],
+    },
+  }),
+  entitlement: 'every-company',
+  client,
+});
+
+const TWO: Partial<DeliveryTerms> = { queriesPerPartner: 2 };
+
+/** An answer, and when it came, in milliseconds after START. */
+const answered = <T extends Answer>(answer: Promise<T>) =>
+  answer.then((given) => ({ ...given, atMs: Date.now() - START }));
+
+const request = (of: Setting, wanted: Wanted, terms = TWO, left?: Progress) =>
+  answered(requested(of, terms, left, wanted));
+
+/** Sends a request, and follows the waiting URLs as a client does. */
+const follow = (of: Setting, wanted: Wanted, terms = TWO) => answered(following(of, terms, wanted));
+
+const queries = (count: number, plan: Plan): Plan[] => Array.from({ length: count }, () => plan);
+
+/** The largest number of these executions that ran at one time. */
+function mostAtOnce({ queries: { started } }: Setting): number {
+  const running = started.map(
+    ({ submittedAt: at }) =>
+      started.filter(
+        ({ submittedAt, plan: { afterMs = 0 } }) => submittedAt <= at && at < submittedAt + afterMs,
+      ).length,
+  );
+  return Math.max(...running);
+}
+
+describe('a client with more reports than may be under way', () => {
+  it('never has more queries under way than it has slots, and gets every report', async () => {
+    const of = setting(...queries(6, { afterMs: 3_000 }));
+    const answers = await settled(Promise.all([1, 2, 3, 4, 5, 6].map((day) => follow(of, reportOf(day)))));
+    expect(answers.map(({ delivery }) => delivery?.state)).toEqual(Array(6).fill('ready'));
+    expect(mostAtOnce(of)).toBe(2);
+    // Three rounds of queries, and between them at most two waits of 2.6 s until the slots are looked at again.
+    expect(Math.max(...answers.map(({ atMs }) => atMs))).toBeLessThan(3 * 3_000 + 2 * 2_600 + 500);
+    expect(of.facts.waitsForShare).toBe(true);
+  });
+
+  it('waits in the waiting room, and gets a 503 when its time is up', async () => {
+    const of = setting(...queries(2, { afterMs: 500_000 }));
+    const terms = {
+      ...TWO,
+      longestQueryMs: 600_000,
+      giveUpAt: START + 100_000,
+      publishUntil: START + 100_000,
+    };
+    const [, , third] = await settled(
+      Promise.all([
+        request(of, reportOf(1)),
+        request(of, reportOf(2)),
+        // The others have taken all slots by then.
+        new Promise((resolve) => setTimeout(resolve, 1_000)).then(() => follow(of, reportOf(3), terms)),
+      ]),
+    );
+    expect(third).toMatchObject({
+      error: new Unavailable(
+        'Too many reports of this client were under way. Request fewer at a time, or this one later.',
+        60,
+      ),
+      hops: 3,
+      atMs: 100_000,
+    });
+    expect(of.queries.started).toHaveLength(2);
+  });
+
+  it('gets a 503 at once while S3 throttles the slots, and keeps waiting where it waited already', async () => {
+    const of = setting(...queries(2, { afterMs: 60_000 }), { afterMs: 100 });
+    const refuse = () =>
+      of.results.before('read slots/', () => {
+        throw new Overloaded('S3 throttles', 30);
+      });
+    refuse();
+    expect((await settled(request(of, reportOf(1)))).error).toBeInstanceOf(Overloaded);
+    for (const day of [1, 2])
+      await settled(request(of, reportOf(day), { ...TWO, waitUntil: Date.now() + 1_000 }));
+    const waiting = await settled(request(of, reportOf(3)));
+    refuse();
+    expect(await settled(request(of, reportOf(3), TWO, leftBy(waiting)))).toMatchObject({
+      delivery: { state: 'waiting' },
+    });
+  });
+
+  it('does not make another client wait', async () => {
+    const of = setting(...queries(3, { afterMs: 3_000 }));
+    const one = [1, 2].map((day) => request(of, reportOf(day)));
+    const other = request(of, reportOf(3, 'client-2'));
+    const answers = await settled(Promise.all([...one, other]));
+    for (const { delivery, atMs } of answers)
+      expect([delivery?.state, atMs < 3_500]).toEqual(['ready', true]);
+  });
+
+  it('still joins queries of another client, and gets cached reports', async () => {
+    const of = setting(...queries(4, { afterMs: 3_000 }));
+    await settled(request(of, reportOf(4, 'client-2')));
+    const answers = await settled(
+      Promise.all([
+        request(of, reportOf(3, 'client-2')),
+        request(of, reportOf(1)),
+        request(of, reportOf(2)),
+        ...[3, 4].map(async (day) => {
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          return request(of, reportOf(day));
+        }),
+      ]),
+    );
+    expect(of.queries.started).toHaveLength(4);
+    expect(answers.map(({ delivery }) => delivery?.state)).toEqual(Array(5).fill('ready'));
+  });
+});
+
+describe('a query that fails and is repeated by another client', () => {
+  it('still counts for the client that it was first started for', async () => {
+    const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
+    const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
+    await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
+    const other = follow(of, reportOf(1, 'client-2'), one);
+    const next = follow(of, reportOf(2), one);
+    const answers = await settled(Promise.all([other, next]));
+    expect(answers.map(({ delivery }) => delivery?.state)).toEqual(['ready', 'ready']);
+    // Both attempts count for client-1, though client-2's request started the second: client-1's next report came after.
+    expect(answers[1]?.atMs).toBeGreaterThan(40_000);
+  });
+});
+
+describe('what a slot costs in calls of S3', () => {
+  const slotCalls = ({ results }: Setting) => results.calls.filter((call) => call.includes('slots/'));
+
+  it('is a read and a write where a query is started', async () => {
+    const of = setting({ afterMs: 100 });
+    await settled(request(of, reportOf(1)));
+    expect(slotCalls(of).map((call) => call.split(' ')[0])).toEqual(['read', 'create']);
+  });
+
+  it('holds up no cached report', async () => {
+    const of = setting({ afterMs: 100 });
+    await settled(request(of, reportOf(1)));
+    const { read } = of.results;
+    of.results.read = (key) => (key.startsWith('slots/') ? new Promise(() => {}) : read(key));
+    expect((await settled(request(of, reportOf(1)))).delivery).toMatchObject({ cacheStatus: 'hit' });
+  });
+
+  it('is no reading of records while the client has a free slot', async () => {
+    const of = setting(...queries(2, { afterMs: 20_000 }));
+    await settled(request(of, reportOf(1), { ...TWO, waitUntil: Date.now() + 1_000 }));
+    const firstRecord = recordKeyOf(of);
+    of.results.calls.length = 0;
+    await settled(request(of, reportOf(2), { ...TWO, waitUntil: Date.now() + 1_000 }));
+    expect(of.queries.started).toHaveLength(2);
+    expect(of.results.calls).not.toContain(`read ${firstRecord}`);
+  });
+
+  it('is nothing where a stage has no limit', async () => {
+    const of = setting({ afterMs: 100 });
+    await settled(request(of, reportOf(1), { queriesPerPartner: undefined }));
+    expect(slotCalls(of)).toEqual([]);
+  });
+});
+
+describe('a query that nobody waits for any more', () => {
+  /** The first report's request ends before its query; the next report needs the slot. */
+  const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
+  const leave = (of: Setting) => settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
+
+  it('gives its slot back when its result is there', async () => {
+    const of = setting({ afterMs: 40_000 }, { afterMs: 100 });
+    await leave(of);
+    const next = await settled(follow(of, reportOf(2), one));
+    expect(next.delivery?.state).toBe('ready');
+    expect(next.atMs).toBeGreaterThan(40_000);
+    expect(next.atMs).toBeLessThan(43_000);
+  });
+
+  it('gives its slot back after the longest times in the queue and of a query, when it leaves no result', async () => {
+    const of = setting({ ends: 'never' }, { afterMs: 100 });
+    await leave(of);
+    const next = await settled(
+      follow(of, reportOf(2), { ...one, longestQueryMs: 60_000, longestQueueMs: 20_000 }),
+    );
+    expect(next.delivery?.state).toBe('ready');
+    expect(next.atMs).toBeGreaterThan(80_000);
+    expect(next.atMs).toBeLessThan(83_000);
+  });
+});
+
+describe('a query that somebody asks Athena about', () => {
+  it('holds its slot until its end is recorded, and nobody else looks for its result', async () => {
+    const of = setting();
+    const record = 'jobs/other/fingerprint.json';
+    of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
+    of.results.put(record, underWayRecord({ slot: 'slot-1' }));
+    of.results.putResult('s3://results/athena/q1.csv', 'its result');
+    const one = { queriesPerPartner: 1, waitUntil: Date.now() + 10_000 };
+    expect((await settled(request(of, reportOf(1), one))).delivery?.state).toBe('waiting');
+    expect(of.results.callsOf('head')).toEqual([]);
+  });
+});
+
+describe('slots that several requests write at one time', () => {
+  it('are all kept', async () => {
+    const of = setting(...queries(9, { afterMs: 20_000 }));
+    const many = { queriesPerPartner: 9 };
+    await settled(Promise.all(Array.from({ length: 9 }, (_, day) => request(of, reportOf(day + 1), many))));
+    expect(of.queries.started).toHaveLength(9);
+    const [key = ''] = [...of.results.objects.keys()].filter((each) => each.startsWith('slots/'));
+    expect((of.results.document(key) as { slots: unknown[] }).slots).toHaveLength(9);
+  });
+
+  it('send a request that has lost every time to the waiting room', async () => {
+    const of = setting();
+    let etags = 0;
+    const taken = () => {
+      // Another request writes between this one's read and write, each time it tries.
+      of.results.put(slotsKey('client-1'), { form: 2, slots: [], nth: etags++ });
+      of.results.before('replace slots/', taken);
+    };
+    of.results.put(slotsKey('client-1'), { form: 2, slots: [] });
+    of.results.before('replace slots/', taken);
+    const waitUntil = Date.now() + 1_000;
+    expect(await settled(request(of, reportOf(1), { ...TWO, waitUntil }))).toMatchObject({
+      delivery: { state: 'waiting' },
+    });
+    expect(etags).toBeGreaterThan(5);
+    expect(of.queries.started).toEqual([]);
+  });
+
+  it.each(['create', 'replace'] as const)('are taken by a %s whose answer was lost', async (operation) => {
+    const of = setting({ afterMs: 100 });
+    if (operation === 'replace') of.results.put(slotsKey('client-1'), { form: 2, slots: [] });
+    const { [operation]: write } = of.results;
+    // S3 has written it, and refuses the same write when it is repeated.
+    of.results[operation] = async (...given: never[]) => {
+      const written = await (write as (...given: never[]) => ReturnType<typeof write>)(...given);
+      return String(given).includes('slots/') ? undefined : written;
+    };
+    const answer = await settled(request(of, reportOf(1), { queriesPerPartner: 1 }));
+    expect(answer.delivery?.state).toBe('ready');
+    expect(answer.atMs).toBeLessThan(500);
+    expect((of.results.document(slotsKey('client-1')) as { slots: unknown[] }).slots).toHaveLength(1);
+  });
+});
+
+describe('the record of a query that takes a slot', () => {
+  it('names the slot, from the claim to the end', async () => {
+    const of = setting({ afterMs: 1_000 });
+    const answering = request(of, reportOf(1));
+    await vi.advanceTimersByTimeAsync(10);
+    const [slot] = (of.results.document(slotsKey('client-1')) as { slots: { id: string; record: string }[] })
+      .slots;
+    expect(slot).toEqual({ id: expect.stringMatching(UUID), record: recordKeyOf(of), heldMs: 0 });
+    expect(recordOf(of)).toMatchObject({ state: 'under-way', slot: slot?.id });
+    await settled(answering);
+    expect(recordOf(of)).toMatchObject({ state: 'succeeded', slot: slot?.id });
+  });
+
+  it('is the same for two requests of the client that come at one time', async () => {
+    const of = setting({ afterMs: 1_000 });
+    const one = { queriesPerPartner: 1 };
+    const answers = await settled(Promise.all([1, 2, 3].map(() => request(of, reportOf(1), one))));
+    expect(answers.map(({ delivery }) => delivery?.state)).toEqual(Array(3).fill('ready'));
+    expect(of.queries.started).toHaveLength(1);
+  });
+});
+
+describe('a slot taken by a machine whose clock is wrong', () => {
+  it.each([3, -3])('is free again as soon as any other, where the clock was %d h ahead', async (hours) => {
+    const of = setting({ afterMs: 20_000 }, { afterMs: 100 });
+    const one = { queriesPerPartner: 1 };
+    of.clock.skewMachine(hours * 3_600_000);
+    await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
+    of.clock.skewMachine(-hours * 3_600_000);
+    const next = await settled(follow(of, reportOf(2), one));
+    expect(next.delivery?.state).toBe('ready');
+    expect(next.atMs).toBeGreaterThan(20_000);
+    expect(next.atMs).toBeLessThan(23_000);
+  });
+});

@@ -1,0 +1,401 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Unavailable } from '../../../lib/answers/problem.ts';
+import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
+import type { Execution } from '../../../lib/delivery/execution.ts';
+import { watchExecution } from '../../../lib/delivery/watch-execution.ts';
+import { awsClock } from './aws-clock.ts';
+import { memoryBucket } from './memory-bucket.ts';
+import { FIGURES, memoryQueries, type Plan } from './memory-queries.ts';
+import { START } from './setting.ts';
+import { settled } from './settled.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  return () => {
+    random.mockRestore();
+    vi.useRealTimers();
+  };
+});
+
+const TOKEN = 't'.repeat(40);
+type WatchTerms = Pick<DeliveryTerms, 'waitUntil' | 'giveUpAt' | 'longestQueryMs' | 'longestQueueMs'>;
+const terms: WatchTerms = {
+  waitUntil: START + 25_000,
+  giveUpAt: START + 1_230_000,
+  longestQueryMs: 600_000,
+  longestQueueMs: 600_000,
+};
+
+interface Watched {
+  /** What the watch has learnt of the execution. */
+  readonly execution?: Execution | undefined;
+  readonly queuedAt?: number | undefined;
+  /** How often the result was seen, and what that gave. */
+  readonly begins: number;
+  readonly begun?: string | undefined;
+  readonly error?: unknown;
+  readonly ms: number;
+  /** How often each was asked. */
+  readonly athena: number;
+  readonly s3: number;
+}
+
+interface Circumstances {
+  /** How long the query had been with Athena when it was taken over; absent where this request has started it. */
+  readonly takenOverAfterMs?: number;
+  readonly queuedBefore?: number;
+  /** How long the start of the query took to be answered. */
+  readonly answerMs?: number;
+  readonly change?: (
+    queries: ReturnType<typeof memoryQueries>,
+    results: ReturnType<typeof memoryBucket>,
+  ) => void;
+}
+
+/** Starts a query and watches it from START on; resolves when the watch has ended. */
+async function watch(
+  plan: Plan,
+  more: Partial<WatchTerms> = {},
+  { takenOverAfterMs, queuedBefore, answerMs = 0, change }: Circumstances = {},
+): Promise<Watched> {
+  const clock = awsClock();
+  const results = memoryBucket(clock);
+  const queries = memoryQueries(results, [plan], clock);
+  const earlierMs = takenOverAfterMs ?? answerMs;
+  vi.setSystemTime(START - earlierMs);
+  const id = await queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN);
+  await vi.advanceTimersByTimeAsync(earlierMs);
+  change?.(queries, results);
+  let begins = 0;
+  const watching = watchExecution(
+    { queries, results },
+    {
+      id,
+      elapsedMs: takenOverAfterMs ?? 0,
+      queuedAt: queuedBefore,
+      isTakenOver: takenOverAfterMs !== undefined,
+    },
+    { ...terms, ...more },
+    () => {
+      begins += 1;
+      return 'begun';
+    },
+  );
+  const ended = watching.then(
+    (state) => ({ ...state, ms: Date.now() - START }),
+    (error: unknown) => ({ error, ms: Date.now() - START }),
+  );
+  await settled(ended);
+  const calls = { athena: queries.asked.get(id) ?? 0, s3: results.calls.length };
+  // A request that has been answered must go on with nothing: one call may still be under way.
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(results.calls.length - calls.s3).toBeLessThanOrEqual(1);
+  return { ...(await ended), ...calls, begins };
+}
+const underWay = (more: { observedAt: number; submittedAt?: number; isQueued?: boolean }) => ({
+  state: 'under-way',
+  id: 'q1',
+  submittedAt: START,
+  isQueued: false,
+  bytesScanned: FIGURES.bytesScanned,
+  ...more,
+});
+/** Athena tells the time of its answer to the second, and is not asked many times a second: a limit is noticed late. */
+const expectSoonAfter = (ms: number, limitMs: number) => {
+  expect(ms).toBeGreaterThanOrEqual(limitMs);
+  expect(ms).toBeLessThanOrEqual(limitMs + 2_000);
+};
+const throttle = () => {
+  throw new Unavailable('busy', 30);
+};
+const eachDice = [0, 0.5, 0.999];
+
+describe.each(eachDice)('watchExecution, with Math.random at %d,', (dice) => {
+  beforeEach(() => {
+    const random = vi.spyOn(Math, 'random').mockReturnValue(dice);
+    return () => random.mockRestore();
+  });
+
+  it.each([
+    [300, 30, 1],
+    [2_000, 130, 2],
+    [8_000, 400, 3],
+    [24_000, 1_100, 5],
+  ])(
+    'notices the end of a query of %d ms within %d ms, by %d calls of Athena at most',
+    async (afterMs, lostMs, most) => {
+      const { execution, ms, athena } = await watch({ afterMs });
+      expect(execution).toMatchObject({ state: 'succeeded', id: 'q1' });
+      expect(ms).toBeGreaterThanOrEqual(afterMs);
+      expect(ms).toBeLessThanOrEqual(afterMs + lostMs);
+      expect(athena).toBeLessThanOrEqual(most);
+      expect(athena).toBeGreaterThan(0);
+    },
+  );
+
+  it('asks Athena at most 13 times about a query of ten minutes', async () => {
+    const { athena, execution } = await watch(
+      { ends: 'failed', afterMs: 590_000 },
+      { waitUntil: START + 700_000 },
+    );
+    expect(execution).toMatchObject({ state: 'failed' });
+    expect(athena).toBeLessThanOrEqual(13);
+  });
+});
+
+describe('watchExecution, of the result', () => {
+  it('begins what comes next as soon as the result is seen, once, and before Athena is asked', async () => {
+    let askedBefore: number | undefined;
+    const { begins, begun, execution } = await watch(
+      { afterMs: 1_000 },
+      {},
+      {
+        change: (queries, results) => {
+          // Athena shows the end later than the result is there.
+          setTimeout(() => results.putResult('s3://results/athena/q1.csv', ''), 500);
+          queries.onGet = () => {
+            askedBefore ??= results.callsOf('head').length;
+          };
+        },
+      },
+    );
+    expect([begins, begun]).toEqual([1, 'begun']);
+    expect(askedBefore).toBeGreaterThan(0);
+    expect(execution).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('begins nothing where the result lies elsewhere, which only Athena knows', async () => {
+    const location = 's3://results/athena/q0.csv';
+    const { begins, begun, execution } = await watch({ afterMs: 1_000, location });
+    expect([begins, begun]).toEqual([0, undefined]);
+    expect(execution).toMatchObject({ state: 'succeeded', location });
+  });
+
+  it('looks at once where another request has started the query, and later where it has done so itself', async () => {
+    const ended = { ends: 'succeeded' } as const;
+    expect(await watch(ended, {}, { takenOverAfterMs: 8_000 })).toMatchObject({ ms: 0, athena: 1, s3: 1 });
+    expect((await watch(ended)).ms).toBe(20);
+  });
+
+  it('takes an error of S3 for a result that is not there yet', async () => {
+    const { execution } = await watch(
+      { afterMs: 500 },
+      {},
+      { change: (_, results) => results.before('head athena/', throttle) },
+    );
+    expect(execution).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('asks again soon where the result has appeared and Athena does not show its end yet', async () => {
+    const { ms, athena } = await watch(
+      { afterMs: 1_000 },
+      {},
+      {
+        change: (_, results) => {
+          setTimeout(() => results.putResult('s3://results/athena/q1.csv', ''), 800);
+        },
+      },
+    );
+    expect(ms).toBeGreaterThanOrEqual(1_000);
+    expect(ms).toBeLessThan(1_250);
+    expect(athena).toBeGreaterThan(1);
+    expect(athena).toBeLessThanOrEqual(6);
+  });
+
+  it('answers in time where the result has appeared and Athena never shows its end', async () => {
+    const { execution, ms, athena } = await watch(
+      { ends: 'never' },
+      {},
+      { change: (_, results) => results.putResult('s3://results/athena/q1.csv', '') },
+    );
+    expect(execution).toMatchObject({ state: 'under-way' });
+    expect(ms).toBeGreaterThanOrEqual(25_000);
+    expect(ms).toBeLessThan(25_010);
+    expect(athena).toBeLessThan(14);
+  });
+});
+
+describe('watchExecution, of a query without a result', () => {
+  it('does not ask before a result may be there where this request has started the query', async () => {
+    const { athena, s3, ms } = await watch({ ends: 'failed', afterMs: 0 });
+    expect(athena).toBe(1);
+    expect(ms).toBeGreaterThan(1_900);
+    expect(s3).toBeGreaterThan(20);
+  });
+
+  it('learns of a failure, which leaves no result, by asking', async () => {
+    const { execution, ms } = await watch({ ends: 'failed', afterMs: 1_000 });
+    expect(execution).toMatchObject({ state: 'failed' });
+    expect(ms).toBeLessThan(4_100);
+  });
+
+  it('answers “under way” when the request must be answered', async () => {
+    const { execution, ms } = await watch({ ends: 'never' });
+    expect(execution).toEqual(underWay({ observedAt: expect.any(Number) as number }));
+    expect(ms).toBe(25_000);
+  });
+
+  it('does not ask where the request must be answered before the first time to ask', async () => {
+    const { athena, ms, execution } = await watch({ ends: 'never' }, { waitUntil: START + 1_000 });
+    expect([athena, ms, execution]).toEqual([0, 1_000, undefined]);
+  });
+
+  it('asks once at least about a query that it has taken over', async () => {
+    const { athena, ms, execution } = await watch(
+      { ends: 'never' },
+      { waitUntil: START + 1_000 },
+      { takenOverAfterMs: 30_000 },
+    );
+    expect([athena, ms]).toEqual([1, 1_000]);
+    expect(execution).toMatchObject({ state: 'under-way' });
+  });
+});
+
+describe('watchExecution, of a query that takes too long', () => {
+  it.each<[string, Partial<WatchTerms>]>([
+    ['has run for too long', { longestQueryMs: 5_000 }],
+    ['has no time left by its caller', { giveUpAt: START + 5_000 }],
+  ])('asks a last time about a query that %s', async (_, more) => {
+    const { execution, ms } = await watch({ ends: 'never' }, more);
+    expect(execution).toEqual(underWay({ observedAt: expect.any(Number) as number }));
+    expectSoonAfter(ms, 5_000);
+  });
+
+  it.each<[string, Partial<WatchTerms>]>([
+    ['has run for too long', { longestQueryMs: 5_000 }],
+    ['has no time left by its caller', { giveUpAt: START + 5_000 }],
+    [
+      'has run for too long as the request must be answered',
+      { longestQueryMs: 5_000, waitUntil: START + 6_000 },
+    ],
+  ])('notices an end just before a query %s', async (_, more) => {
+    const { execution } = await watch({ ends: 'scan-limit-exceeded', afterMs: 4_999 }, more);
+    expect(execution).toMatchObject({ state: 'scan-limit-exceeded' });
+  });
+
+  it('goes by Athena’s own time of submission', async () => {
+    // This request was told of the start 3 s after it.
+    const { execution, ms } = await watch({ ends: 'never' }, { longestQueryMs: 10_000 }, { answerMs: 3_000 });
+    expect(execution).toMatchObject({ submittedAt: START - 3_000 });
+    expectSoonAfter(ms, 7_000);
+  });
+
+  it('counts the time that a query had before it was taken over', async () => {
+    const longestQueryMs = 5_000;
+    const { ms, athena } = await watch({ ends: 'never' }, { longestQueryMs }, { takenOverAfterMs: 4_000 });
+    expectSoonAfter(ms, 1_000);
+    expect(athena).toBeLessThanOrEqual(2);
+  });
+
+  it.each([1, 500, 999])(
+    'ends in time, by few calls of Athena, also where it was submitted %d ms after a full second',
+    async (afterMs) => {
+      const [longestQueryMs, answerMs] = [10_000, 1_000 - afterMs];
+      const { ms, athena } = await watch({ ends: 'never' }, { longestQueryMs }, { answerMs });
+      expectSoonAfter(ms + answerMs, longestQueryMs);
+      expect(athena).toBeLessThanOrEqual(5);
+    },
+  );
+});
+
+describe('watchExecution, of a query in Athena’s queue', () => {
+  it('does not count the time in the queue as time of running', async () => {
+    const { execution, ms, queuedAt } = await watch(
+      { ends: 'never', queuedMs: 60_000 },
+      { longestQueryMs: 30_000, waitUntil: START + 300_000 },
+    );
+    expect(execution).toMatchObject({ state: 'under-way', isQueued: false });
+    // It was last seen in the queue before it ran: from then on, it had its 30 s.
+    expect(queuedAt).toBeGreaterThan(START + 20_000);
+    expect(queuedAt).toBeLessThan(START + 60_000);
+    expectSoonAfter(ms, (queuedAt ?? 0) - START + 30_000);
+  });
+
+  it('ends the watch after the longest time in the queue', async () => {
+    const { execution, ms } = await watch(
+      { ends: 'never', queuedMs: 1e9 },
+      { longestQueueMs: 20_000, longestQueryMs: 5_000 },
+    );
+    expect(execution).toMatchObject({ isQueued: true });
+    expectSoonAfter(ms, 20_000);
+  });
+
+  it('counts from when another request has seen it in the queue last', async () => {
+    const { ms, queuedAt } = await watch(
+      { ends: 'never', queuedMs: 50_000 },
+      { longestQueryMs: 20_000 },
+      { takenOverAfterMs: 60_000, queuedBefore: START - 12_000 },
+    );
+    expect(queuedAt).toBe(START - 12_000);
+    expectSoonAfter(ms, 8_000);
+  });
+});
+
+describe('watchExecution, where Athena does not answer', () => {
+  it('goes on where Athena throttles, which says nothing about the query', async () => {
+    let calls = 0;
+    const { execution } = await watch(
+      { afterMs: 3_000 },
+      {},
+      {
+        change: (queries) => {
+          queries.onGet = () => {
+            calls += 1;
+            if (calls <= 2) throttle();
+          };
+        },
+      },
+    );
+    expect(execution).toMatchObject({ state: 'succeeded' });
+    expect(calls).toBe(3);
+  });
+
+  it.each<[string, Plan]>([
+    ['a result that is there', { afterMs: 3_000 }],
+    ['a query that runs', { ends: 'never' }],
+  ])('knows nothing of %s where Athena throttles to the end', async (_, plan) => {
+    const { execution, ms, athena } = await watch(
+      plan,
+      {},
+      {
+        change: (queries) => {
+          queries.onGet = throttle;
+        },
+      },
+    );
+    expect([execution, ms]).toEqual([undefined, 25_000]);
+    expect(athena).toBeLessThan(14);
+  });
+
+  it('asks seldom about a query that takes too long', async () => {
+    const { athena } = await watch(
+      { ends: 'never' },
+      { longestQueryMs: 5_000 },
+      {
+        change: (queries) => {
+          queries.onGet = throttle;
+        },
+      },
+    );
+    expect(athena).toBeLessThan(10);
+  });
+
+  it('throws what else goes wrong with Athena', async () => {
+    const boom = new AwsCallFailed('Athena GetQueryExecution', new Error('boom'));
+    const { error } = await watch(
+      { afterMs: 3_000 },
+      {},
+      {
+        change: (queries) => {
+          queries.onGet = () => {
+            throw boom;
+          };
+        },
+      },
+    );
+    expect(error).toBe(boom);
+  });
+});
