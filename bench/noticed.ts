@@ -4,9 +4,9 @@ import { type DeliveryTerms, lookAtLake, type Progress, type Wanted } from '../l
 import { hopWaitMs } from '../lib/delivery/hop-wait.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
+import { takeOverTime, type VirtualTime } from '../test/worlds/virtual-time.ts';
 import { modelledAthena } from './rush/modelled-athena.ts';
 import { modelledS3 } from './rush/modelled-s3.ts';
-import { takeOverTime, type VirtualTime } from '../test/worlds/virtual-time.ts';
 import type { Section } from './section.ts';
 import { figure, percentile } from './statistics.ts';
 

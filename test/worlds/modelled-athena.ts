@@ -279,7 +279,14 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       const { submittedAt } = query;
       const observedAt = seconds(now);
       if (query.shownAt === undefined || query.shownAt > now)
-        return { state: 'under-way', id, submittedAt, observedAt, isQueued: query.state === 'QUEUED', bytesScanned: query.bytesScanned };
+        return {
+          state: 'under-way',
+          id,
+          submittedAt,
+          observedAt,
+          isQueued: query.state === 'QUEUED',
+          bytesScanned: query.bytesScanned,
+        };
       const figures = {
         id,
         submittedAt,

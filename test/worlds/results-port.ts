@@ -96,7 +96,13 @@ export function resultsPort(
     );
 
   /** Writes a file under `reports/`, unless it is there. */
-  const writeReport = (key: string, content: Buffer, file: ReportFile, signal: AbortSignal, takesMs: readonly [number, number]) => {
+  const writeReport = (
+    key: string,
+    content: Buffer,
+    file: ReportFile,
+    signal: AbortSignal,
+    takesMs: readonly [number, number],
+  ) => {
     const by = running.getStore() as Invocation;
     return writing({ name: 'S3 PutObject', key, takesMs }, signal, () => {
       const found = s3.get(key);
@@ -104,7 +110,11 @@ export function resultsPort(
       const isLarge = takesMs === WRITE_LARGE_MS && !encoding;
       onFile({ key, text: textOf(content, encoding), metadata, by, found });
       if (!found)
-        s3.put(key, content, { metadata, ...(encoding && { encoding }), ...(isLarge && { bytes: LARGE_BYTES }) });
+        s3.put(key, content, {
+          metadata,
+          ...(encoding && { encoding }),
+          ...(isLarge && { bytes: LARGE_BYTES }),
+        });
       return undefined;
     });
   };
@@ -137,7 +147,12 @@ export function resultsPort(
         portCall(world, readOf('GetObject', keyOf(location)), signal, (by) => {
           const found = s3.get(keyOf(location));
           if (found && found.bytes <= maxBytes && breaksOff(world, by)) throw connectionReset();
-          return found && { bytes: found.bytes, ...(found.bytes <= maxBytes && { content: Buffer.from(found.content) }) };
+          return (
+            found && {
+              bytes: found.bytes,
+              ...(found.bytes <= maxBytes && { content: Buffer.from(found.content) }),
+            }
+          );
         }),
       );
     },

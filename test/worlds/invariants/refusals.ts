@@ -27,22 +27,20 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
     const isHonest =
       // A listing that may be used again is of a moment ago.
       world.plan.settings.listingSeconds > 0 ||
-      wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt) || wasBegunAgain(parts, request);
+      wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt) ||
+      wasBegunAgain(parts, request);
     return isHonest ? undefined : 'emptied-during-query';
   }
   if (hop === 0) return 'missing-without-cause';
   return mayBeRefused(parts, request) ? undefined : 'ticket-gone';
 }
 
-/** Whether its companies changed while it waited, or its query's files were gone: then it looks at the lake once more. */
-const wasBegunAgain = (
-  { register, athena }: Parts,
-  { pull, answeredAt }: AnsweredRequest,
-): boolean =>
+/** Whether its companies changed while it waited, or its query failed over changed data: then it looks at the lake once more. */
+const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
   register.during(pull.caller.partner, pull.startedAt, answeredAt).length > 1 ||
   [...athena.queries.values()].some(
-    ({ cause, endedAt = 0, asked }) =>
-      cause === 'file vanished' &&
+    ({ state, endedAt = 0, asked }) =>
+      state === 'FAILED' &&
       endedAt >= pull.startedAt - LONGEST_ATTEMPT_MS &&
       endedAt <= answeredAt &&
       asked.days.join() === pull.caller.days.join(),
