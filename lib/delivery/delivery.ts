@@ -98,7 +98,7 @@ export interface DeliveryFacts {
 }
 
 /** How a query ended, for the metrics. */
-export interface FinishedQuery {
+interface FinishedQuery {
   readonly state: 'succeeded' | 'failed' | 'scan-limit-exceeded';
   readonly bytesScanned: number;
   /** From its submission to its end. */
