@@ -6,6 +6,7 @@ import { paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dataState } from '../../lib/delivery/data-version.ts';
 import type { LakeObject } from '../../lib/delivery/lake.ts';
+import { ENV } from '../../lib/names.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
 import type { OpenEngine } from '../../local/athena/query-engine.ts';
 import { writeEvents } from '../../local/events/write-events.ts';
@@ -172,6 +173,8 @@ beforeAll(async () => {
     openEngine: slowly(engineOver(lake)),
     eventsDirectory: lake,
     maxRunning: 8,
+    // The links of the first reports are followed until the end, however slow the machine is.
+    functionEnv: { [ENV.downloadUrlSeconds]: '43200' },
   });
   s3 = new S3Client({
     endpoint: service.stack.storageUrl,
@@ -221,7 +224,7 @@ async function restate(): Promise<Record<string, number>> {
       made.removed += 1;
     } else continue;
     count += 1;
-    // Now and then the lake rests long enough for copies to be made and given again.
+    // Now and then the lake rests long enough for reports to be cached and given again.
     await delay(count % 8 === 0 ? REST_MS : random() * 80);
   }
   return made;
@@ -329,7 +332,7 @@ describe('a lake that is restated while it is asked', () => {
     expect(hits.length).toBeGreaterThan(0);
   });
 
-  it('is answered from the copies once it rests', async () => {
+  it('is answered with the cached reports once it rests', async () => {
     for (const shape of SHAPES.keys()) {
       const first = await ask(shape);
       service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
@@ -337,7 +340,8 @@ describe('a lake that is restated while it is asked', () => {
       const [s3, athena] = service.stack.faults.current();
       expect(again.headers.get('cache-status')).toBe('PerformanceReports; hit');
       expect(athena?.matched).toBe(0);
-      expect(s3?.matched).toBeLessThanOrEqual(3);
+      // The listing, and what this release and the one before have stored of the report and of its latest attempt.
+      expect(s3?.matched).toBe(5);
       service.stack.faults.set([]);
       const body = await (await fetch(again.headers.get('location') ?? '')).text();
       expect(body).toBe(first.body);
