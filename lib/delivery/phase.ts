@@ -89,7 +89,9 @@ export function progressOf(phase: Phase): Progress | undefined {
     return phase.waited && progressOf(phase.waited);
   }
   const attempt = phase.at === 'leading' ? phase.held.record.attempt : phase.attempt;
-  return { waitsFor: 'attempt', attempt, data, cacheStatus: phase.cacheStatus, dataChanges };
+  // When it was listed, by this machine's clock, means nothing to another.
+  const { listedAt: _, ...known } = data;
+  return { waitsFor: 'attempt', attempt, data: known, cacheStatus: phase.cacheStatus, dataChanges };
 }
 
 /** The answer of a request that can't wait any more, while its caller can. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { NoSuchDownload } from '../answers/problem.ts';
 import { reportOf } from '../report/catalogue.ts';
@@ -159,7 +160,7 @@ export async function updateTicket(
   { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
 ): Promise<void> {
   const companies = storedEntitlement(entitlement);
-  if (JSON.stringify([progress, companies]) === JSON.stringify([was.progress, was.companies])) return;
+  if (isDeepStrictEqual([progress, companies], [was.progress, was.companies])) return;
   const now: Ticket = { ...was, progress, companies, waitedMs };
   await (stored ? results.replace(stored, ticketKey(id), now) : results.create(ticketKey(id), now));
 }

@@ -79,6 +79,15 @@ async function waitingRoom({
 }
 
 describe('the waiting room', () => {
+  it('writes nothing where the next request begins where this one did', async () => {
+    const room = await waitingRoom({ plans: [{ ends: 'never' }] });
+    await room.get();
+    const calls = () => room.results.calls.filter((call) => call.endsWith(`waiting/${room.id}.json`));
+    const before = calls().length;
+    await room.get({ ticket: room.id, hop: '2' });
+    expect(calls().slice(before)).toEqual([`read waiting/${room.id}.json`]);
+  });
+
   it('leads to the report when it is ready', async () => {
     const room = await waitingRoom();
     const answer = await room.get();
