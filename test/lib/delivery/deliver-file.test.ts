@@ -147,6 +147,7 @@ describe('deliverFile, of a large result', () => {
 
   it('keeps its caller waiting where it is not published in time', async () => {
     const { deliver, deliverToWaiting, target } = await begin();
+    const { listedAt: _, ...data } = target.data;
     const waiting = (cacheStatus: string) => ({
       delivery: {
         state: 'waiting',
@@ -154,7 +155,7 @@ describe('deliverFile, of a large result', () => {
         progress: {
           waitsFor: 'attempt',
           attempt: 'attempt-1',
-          data: target.data,
+          data,
           cacheStatus,
           dataChanges: 0,
         },
