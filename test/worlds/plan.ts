@@ -156,7 +156,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const engineTrouble = (share: number, rate: number) => (!isCalm && chance(draw, share) ? rate : 0);
   const engine: Plan['engine'] = {
     slots: whole(draw, 1, 4),
-    queueMs: [0, pick(draw, [100, 100, 3_000])],
+    queueMs: [0, pick(draw, [100, 100, 100, 3_000, 3_000, 25_000])],
     runMs: pick<readonly [number, number]>(draw, [
       [200, 2_000],
       [200, 2_000],
