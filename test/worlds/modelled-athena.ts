@@ -73,6 +73,8 @@ export interface ModelledAthena {
   ): EngineQuery;
   readonly active: () => readonly EngineQuery[];
   readonly onStart: ((query: EngineQuery) => void)[];
+  /** Called when a query that has not ended is stopped. */
+  readonly onStop: ((query: EngineQuery) => void)[];
 }
 
 export const LARGE_BYTES = 17 * 1024 * 1024;
@@ -102,6 +104,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   >();
   const queue: EngineQuery[] = [];
   const onStart: ModelledAthena['onStart'] = [];
+  const onStop: ModelledAthena['onStop'] = [];
   let busy = 0;
 
   const tell = ({ id }: EngineQuery, what: string) => world.tell?.('athena', `${id} ${what}`);
@@ -118,7 +121,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   function run(query: EngineQuery, isAgain = false): void {
     const draw = draws.get(query) as Dice;
     query.state = 'RUNNING';
-    query.runsSince = time.now();
+    query.runsSince ??= time.now();
     tell(query, 'runs');
     const goesBack = !isAgain && draw() < 0.5 && troubles.happens('query goes back to the queue', query.id);
     if (goesBack) {
@@ -254,6 +257,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   return {
     queries,
     onStart,
+    onStop,
     active: () => [...queries.values()].filter(({ state }) => state === 'QUEUED' || state === 'RUNNING'),
     start(compiled, token, startedBy) {
       const text = JSON.stringify([compiled.sql, compiled.parameters]);
@@ -329,6 +333,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       query.stopAskedAt = time.now();
       query.stoppedBy = by;
       world.count('query is stopped');
+      for (const act of onStop) act(query);
       tell(query, 'is asked to stop');
       time.after(
         STOPPED_LATE_MS * (draws.get(query) as Dice)(),

@@ -156,7 +156,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const engineTrouble = (share: number, rate: number) => (!isCalm && chance(draw, share) ? rate : 0);
   const engine: Plan['engine'] = {
     slots: whole(draw, 1, 4),
-    queueMs: [0, pick(draw, [100, 100, 3_000])],
+    queueMs: [0, pick(draw, [100, 100, 100, 3_000, 3_000, 25_000])],
     runMs: pick<readonly [number, number]>(draw, [
       [200, 2_000],
       [200, 2_000],
@@ -235,13 +235,11 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       atMs: when(draw),
       lastsMs: between(draw, 3, 45) * SECOND,
     })),
-    writers: actors('w', pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => ({
-      id,
-      kind: pick(draw, WRITER_KINDS),
-      day: pick(draw, days),
-      atMs: when(draw),
-      stepMs: pick(draw, [50, 1_100, 5_000]) * (0.5 + draw()),
-    })),
+    writers: actors('w', pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
+      const kind = pick(draw, WRITER_KINDS);
+      const stepMs = kind === 'rewrites for minutes' ? 800 : pick(draw, [50, 1_100, 5_000]);
+      return { id, kind, day: pick(draw, days), atMs: when(draw), stepMs: stepMs * (0.5 + draw()) };
+    }),
     operator: actors('o', pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
       id,
       kind: pick(draw, OPERATOR_KINDS),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reportUrl } from './caller.ts';
+import { FORMER_WAIT_MS, reportUrl } from './caller.ts';
 import type { Invocation } from './invocation.ts';
 import { reportCsv } from './modelled-athena.ts';
 import { COMPANIES, versionOf } from './modelled-lake.ts';
@@ -88,7 +88,7 @@ export function plantFormer(
   const { longestQueryMs } = world.plan.settings;
   const [start, end] = [window.get('startInclusive') ?? '', window.get('endExclusive') ?? ''];
   const fileName = `publisherperformance_${[start, end].map((time) => time.replaceAll(/[-:]/g, '')).join('_')}.csv`;
-  const giveUp = 1.05 * longestQueryMs - 2_400;
+  const giveUp = 1.05 * longestQueryMs - FORMER_WAIT_MS;
   const texts: Readonly<Record<string, string>> = {
     order,
     trace,

@@ -9,6 +9,7 @@ import type { Parts } from './invariants/parts.ts';
 import { checkPublication } from './invariants/publications.ts';
 import { queriedOnceRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
+import { stoppedRule } from './invariants/stopped.ts';
 import { runners } from './invocation.ts';
 import { modelledAthena } from './modelled-athena.ts';
 import { modelledLake } from './modelled-lake.ts';
@@ -83,6 +84,7 @@ export async function simulate(
   const parts: Parts = { world, lake, s3, athena, register };
   const counting = countingRule(parts);
   athena.onStart.push(slotsRule(parts), queriedOnceRule(parts));
+  athena.onStop.push(stoppedRule(parts));
   const listeners: Listeners = {
     onFile: (file) => checkFile(parts, file),
     onMetric: counting.onMetric,

@@ -52,12 +52,12 @@ export const EXPECTED: readonly string[] = [
     `${where} 500 QueryFailed`,
     `${where} 503 The service has more to do than it can`,
     `${where} 503 The report took too long and was given up`,
-    `${where} 503 The events of this window are being rewritten at this moment`,
     `${where} killed`,
   ]),
   'report 303 file, hit',
   'report 401 Not authorized to this endpoint',
   'report 404 This service holds no records for the publisher performance report: its table is missing',
   'hop 404 There is no such download, or it has expired',
+  'hop 503 The events of this window are being rewritten at this moment',
   'hop 503 Too many reports of this client were under way',
 ];

@@ -16,8 +16,9 @@ const HARMLESS = /^(query goes back|event comes|result lies elsewhere)/;
 export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
   const { listingSeconds } = world.plan.settings;
   const isAnswer = (earlier: EngineQuery, started: EngineQuery): boolean => {
-    const { endedAt, state, toldEndTo } = earlier;
-    if (earlier === started || earlier.asked.days !== started.asked.days) return false;
+    const { endedAt, state, toldEndTo, stopAskedAt } = earlier;
+    if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
+      return false;
     if (earlier.companies !== started.companies) return false;
     const isYoung = started.submittedAt - earlier.submittedAt < GIVEN_AGAIN_MS;
     const wasSeen =
