@@ -28,8 +28,11 @@ export interface WatchedState<T> {
   readonly begun: T | undefined;
 }
 
-/** How long before it must be answered a request asks, at the latest, about a query that it has taken over. */
-const LAST_ASK_MS = 50;
+/**
+ * How long before it must be answered a request asks, at the latest, about a query that it has taken over: Athena answers
+ * in a tenth of a second, and a second try fits in.
+ */
+const LAST_ASK_MS = 1_500;
 
 /**
  * Watches an execution for all who wait for it, until it has ended or taken too long, or until the request or its caller

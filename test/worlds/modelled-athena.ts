@@ -49,7 +49,9 @@ export interface EngineQuery {
   isJunk?: boolean;
   isLarge?: boolean;
   stopAskedAt?: number;
-  stoppedBy?: Invocation | undefined;
+  stoppedBy?: Invocation;
+  /** Who was told last that it is queued. */
+  toldQueued?: { readonly by: Invocation; readonly at: number };
   forgottenAt?: number;
   /** Who was told that it has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
@@ -59,7 +61,7 @@ export interface ModelledAthena {
   readonly queries: ReadonlyMap<string, EngineQuery>;
   /** The effects of the calls. */
   start(query: CompiledQuery, token: string, by: Invocation): string;
-  get(id: string): unknown;
+  get(id: string, by: Invocation): unknown;
   stop(id: string, by: Invocation): void;
   /** A query from before the world began. */
   plant(
@@ -74,7 +76,7 @@ export interface ModelledAthena {
   readonly active: () => readonly EngineQuery[];
   readonly onStart: ((query: EngineQuery) => void)[];
   /** Called when a query that has not ended is stopped. */
-  readonly onStop: ((query: EngineQuery) => void)[];
+  readonly onStop: ((query: EngineQuery, by: Invocation) => void)[];
 }
 
 export const LARGE_BYTES = 17 * 1024 * 1024;
@@ -273,7 +275,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       }
       return submit(compiled, token, startedBy).id;
     },
-    get(id) {
+    get(id, by) {
       const query = queries.get(id);
       const now = time.now();
       if (!query || (query.forgottenAt !== undefined && query.forgottenAt <= now)) {
@@ -282,6 +284,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       }
       const { submittedAt } = query;
       const observedAt = seconds(now);
+      if (query.state === 'QUEUED') query.toldQueued = { by, at: now };
       if (query.shownAt === undefined || query.shownAt > now)
         return {
           state: 'under-way',
@@ -333,7 +336,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       query.stopAskedAt = time.now();
       query.stoppedBy = by;
       world.count('query is stopped');
-      for (const act of onStop) act(query);
+      for (const act of onStop) act(query, by);
       tell(query, 'is asked to stop');
       time.after(
         STOPPED_LATE_MS * (draws.get(query) as Dice)(),

@@ -36,7 +36,7 @@ export const queriesPort = (
         world,
         athenaCall('GetQueryExecution', id),
         signal,
-        () => athena.get(id) as Awaited<ReturnType<QueryService['get']>>,
+        (by) => athena.get(id, by) as Awaited<ReturnType<QueryService['get']>>,
       ),
     );
     const by = running.getStore();

@@ -27,7 +27,7 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
     const isHonest =
       // A listing that may be used again is of a moment ago.
       world.plan.settings.listingSeconds > 0 ||
-      wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt) ||
+      wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt, answer.invocation.faults.length) ||
       wasBegunAgain(parts, request);
     return isHonest ? undefined : 'emptied-during-query';
   }
@@ -52,5 +52,10 @@ const LONGEST_ATTEMPT_MS = 1_200_000;
 /** How long after its start a request looks at the lake, at the latest, where no call goes wrong. */
 const FIRST_LOOK_MS = 1_500;
 
-const wasEmptySoon = (states: Parts['lake']['states'], from: number): boolean =>
-  statesDuring(states, { from, to: from + FIRST_LOOK_MS }).some(({ files }) => files.size === 0);
+/** By how much a fault delays it at most. */
+const FAULT_MS = 6_500;
+
+const wasEmptySoon = (states: Parts['lake']['states'], from: number, faults: number): boolean =>
+  statesDuring(states, { from, to: from + FIRST_LOOK_MS + faults * FAULT_MS }).some(
+    ({ files }) => files.size === 0,
+  );

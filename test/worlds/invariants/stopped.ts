@@ -1,4 +1,5 @@
 /** A query is stopped only where it takes too long, by Athena's clock; the time in Athena's queue is not its own. */
+import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 
@@ -7,10 +8,12 @@ const TOLERANCE = 0.9;
 
 export const stoppedRule =
   ({ world }: Parts) =>
-  ({ id, submittedAt, runsSince }: EngineQuery): void => {
+  ({ id, state, submittedAt, toldQueued }: EngineQuery, by: Invocation): void => {
     const now = world.time.now();
     const limitMs = TOLERANCE * world.plan.settings.longestQueryMs - 1_000;
     if (now - submittedAt < limitMs) world.violate('stopped-early', `${id} after ${now - submittedAt} ms`);
-    else if (now - (runsSince ?? now) < limitMs)
-      world.violate('stopped-for-its-queue', `${id}, which has run for ${now - (runsSince ?? now)} ms`);
+    // Athena tells no start of running: it counts from the last time that the stopper saw it queued.
+    // One that is queued for too long is stopped too.
+    else if (state !== 'QUEUED' && toldQueued?.by === by && now - toldQueued.at < limitMs)
+      world.violate('stopped-for-its-queue', `${id}, which was queued ${now - toldQueued.at} ms ago`);
   };
