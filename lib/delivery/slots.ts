@@ -59,8 +59,11 @@ export function judgeSlot(
 /** No request lives longer. By then, the request that took a slot has claimed its attempt, or never will. */
 const CLAIM_MS = 30_000;
 
-/** A query that was claimed is started within this time after its lease, or its attempt is taken over by a caller. */
-const START_MS = 5_000;
+/**
+ * A start whose answer nobody has heard may have had its effect: its slot counts for this long after the lease, unless a
+ * caller takes the attempt over before.
+ */
+const START_MS = 60_000;
 
 const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boolean =>
   record?.slot !== id && heldMs < CLAIM_MS;

@@ -50,6 +50,8 @@ export interface EngineQuery {
   isLarge?: boolean;
   stopAskedAt?: number;
   stoppedBy?: Invocation;
+  /** Whether the answer to its start has reached somebody. */
+  isHeardOf?: boolean;
   /** Who was told last that it is queued. */
   toldQueued?: { readonly by: Invocation; readonly at: number };
   forgottenAt?: number;

@@ -24,12 +24,16 @@ export const queriesPort = (
   { call }: Pick<ServiceCode, 'call'>,
   { until, stopUntil }: { readonly until: number; readonly stopUntil: number },
 ): QueryService => ({
-  start: (query, token) =>
-    call('Athena StartQueryExecution', until, (signal) =>
+  async start(query, token) {
+    const id = await call('Athena StartQueryExecution', until, (signal) =>
       portCall(world, athenaCall('StartQueryExecution', token.slice(0, 8)), signal, (by) =>
         athena.start(query, token, by),
       ),
-    ),
+    );
+    const started = athena.queries.get(id);
+    if (started) started.isHeardOf = true;
+    return id;
+  },
   async get(id) {
     const told = await call('Athena GetQueryExecution', until, (signal) =>
       portCall(

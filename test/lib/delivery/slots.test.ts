@@ -74,10 +74,10 @@ describe('isUnderWay', () => {
 
   it.each<[string, Slot, JobRecord | undefined, number, boolean]>([
     ['its attempt is claimed', held, startingRecord(own), 0, true],
-    ['its query could not be started, a moment ago', held, left, 4_999, true],
-    ['its query could not be started', held, left, 5_000, false],
-    ['its query may be started in the last moment of the lease', held, startingRecord(own), 29_999, true],
-    ['its lease has ended without a word of its query', held, startingRecord(own), 30_000, false],
+    ['nobody has heard whether its query was started, a moment ago', held, left, 59_999, true],
+    ['nobody has heard of its query for a minute', held, left, 60_000, false],
+    ['its query may be started in the last moment of the lease', held, startingRecord(own), 84_999, true],
+    ['its lease has ended without a word of its query', held, startingRecord(own), 85_000, false],
     ['nobody asks any more about a query that runs', held, underWayRecord(own), 9e9, true],
     ['its query has ended', held, succeededRecord(own), 0, false],
     ['nothing is claimed yet', slot('a', { heldMs: 29_999 }), undefined, 0, true],

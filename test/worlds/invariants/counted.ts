@@ -31,13 +31,17 @@ export function countingRule({ world, athena }: Parts) {
   };
 }
 
+/** It saw the end, and calls that went wrong used up the time in which it would have recorded that. */
+const ranOutOfTime = (by: Invocation | undefined): boolean =>
+  by !== undefined && by.faults.length > 0 && (by.line?.['status'] === 503 || by.line?.['isReady'] === false);
+
 function judgeUncounted(
   world: Parts['world'],
   { id, startedBy, toldEndTo, stopAskedAt, stoppedBy, isJunk, cause }: EngineQuery,
 ): void {
   if (startedBy.isDead || stoppedBy?.isDead || toldEndTo.some(({ by }) => by.isDead))
     world.count('apart: not counted, a function died');
-  else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some((by) => by?.line?.['status'] === 503))
+  else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some(ranOutOfTime))
     world.count('apart: not counted, the request that saw the end ran out of time');
   else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', id);
   else if (toldEndTo.length === 0) world.count('apart: not counted, nobody came back');

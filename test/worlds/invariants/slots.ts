@@ -1,4 +1,4 @@
-/** A client never has more queries under way than it may, beyond what docs/decisions/0040 says. */
+/** A client never has more queries under way than it may, beyond what docs/decisions/0042 says. */
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 
@@ -20,6 +20,8 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
       // An attempt of the release before is taken over without a slot.
       if (FORMER_TOKEN.test(query.token)) return false;
       if (hasOutlivedItsSlot(query)) return false;
+      // The answer to its start came too late for its request: its slot counts for a minute.
+      if (!query.isHeardOf && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
       // Its start was lost with its function, or with an answer: nobody could know of it.
       return !query.startedBy.isDead && query.startedBy.faults.length === 0;
     });
@@ -30,6 +32,8 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
       );
   };
 }
+
+const UNHEARD_MS = 55_000;
 
 const FORMER_TOKEN = /^[0-9a-f]{64}$/;
 
