@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { claimAttempt, following, takeOver } from './attempt.ts';
+import { type ClaimedAttempt, claimAttempt, following, takeOver } from './attempt.ts';
 import { begun } from './begun.ts';
 import { deliverFile } from './deliver-file.ts';
 import { noSlotInTime, tookTooLong } from './delivery.ts';
@@ -70,17 +70,20 @@ export async function startAttempt(
   {
     latest,
     slotsRead,
+    ...attempt
   }: {
     /** The record of the attempt before. */
     readonly latest: StoredDocument | undefined;
     readonly slotsRead?: Promise<StoredDocument | undefined> | undefined;
-  },
+  } & Omit<ClaimedAttempt, 'slot'>,
 ): Promise<Step> {
   const { terms, note } = run;
   const grant = await takeSlot(run, target, slotsRead, latest);
   const now = Date.now();
   if (grant)
-    return now >= terms.giveUpAt ? { refusal: tookTooLong() } : claimAttempt(run, target, latest, grant);
+    return now >= terms.giveUpAt
+      ? { refusal: tookTooLong() }
+      : claimAttempt(run, target, latest, { ...attempt, ...grant });
   note({ waitsForShare: true });
   if (now >= terms.giveUpAt) return { refusal: noSlotInTime() };
   const { dataChanges } = target;

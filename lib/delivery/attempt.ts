@@ -37,28 +37,33 @@ export const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 /** How long this request asks Athena for all who wait. */
 export const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Date.now()) });
 
+/** What an attempt is claimed with. */
+export interface ClaimedAttempt {
+  readonly isRetry?: boolean;
+  readonly slot?: string | undefined;
+  /** The execution of the attempt before, if it is counted by this. */
+  readonly ended?: CountedExecution | undefined;
+  /** The token of an attempt that was claimed, and may have been started: Athena gives its execution for it. */
+  readonly left?: string | undefined;
+}
+
 /**
  * Claims a job's next attempt, before Athena is called: of many requests at one time, only one calls it. Leads to the
  * attempt of another request, where that was quicker.
  *
  * @param was the record of the attempt before; undefined where there was none
- * @param ended the execution of the attempt before, if it is counted by this
  */
 export async function claimAttempt(
   run: Run,
   target: Target,
   was: StoredDocument | undefined,
-  {
-    isRetry = false,
-    slot,
-    ended,
-  }: { readonly isRetry?: boolean; readonly slot?: string | undefined; readonly ended?: CountedExecution },
+  { isRetry = false, slot, ended, left }: ClaimedAttempt,
 ): Promise<Phase> {
   if (target.claims >= MAX_CLAIMS) throw new Error(`none of ${MAX_CLAIMS} queries left a result`);
   const outcome = await writeRecord<OpenRecord>(run, target, was, {
     ...signed(),
     state: 'starting',
-    attempt: randomUUID(),
+    attempt: left ?? randomUUID(),
     ...leaseOf(run),
     isRetry,
     ...(slot !== undefined && { slot }),
@@ -66,7 +71,8 @@ export async function claimAttempt(
   if ('theirs' in outcome) return following(target, outcome.theirs);
   if (ended) run.note({ finishedQueries: [finishedQuery(ended)] });
   const next = { ...target, claims: target.claims + 1 };
-  return { at: 'leading', target: next, held: outcome.mine, cacheStatus: 'miss' };
+  const cacheStatus = left === undefined ? 'miss' : 'collapsed';
+  return { at: 'leading', target: next, held: outcome.mine, cacheStatus };
 }
 
 /** Takes over an attempt that nobody asks Athena about. Leads to what another request makes of it, where it was quicker. */

@@ -40,6 +40,9 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
       // This request has no time left to ask Athena: its lease would only block requests that have.
       if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt)
         return waiting(progressOf({ ...phase, attempt }));
+      // It may have to be started yet, long after its slot was taken.
+      if (verdict.record.state === 'starting' && terms.queriesPerPartner !== undefined)
+        return startAttempt(run, target, { latest: stored, left: attempt, isRetry: verdict.record.isRetry });
       return takeOver(run, target, stored, verdict.record, phase.cacheStatus);
     }
     case 'deliver':

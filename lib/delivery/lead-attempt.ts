@@ -1,4 +1,5 @@
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import { startAttempt } from './arrive.ts';
 import {
   type CountedExecution,
   claimAttempt,
@@ -122,10 +123,14 @@ interface Judged {
 async function act(run: Run, phase: Leading, { verdict, held, early, known }: Judged): Promise<Step> {
   const { target } = phase;
   const { record } = phase.held;
-  const claimNext = async (isRetry: boolean, ended?: CountedExecution): Promise<Step> =>
-    held
-      ? claimAttempt(run, target, held.stored, { isRetry, slot: record.slot, ...(ended && { ended }) })
-      : { at: 'arrived', target, waitsForSlot: false };
+  const claimNext = async (isRetry: boolean, ended?: CountedExecution): Promise<Step> => {
+    if (!held) return { at: 'arrived', target, waitsForSlot: false };
+    const latest = held.stored;
+    // Its slot goes on to the next attempt, unless it was taken long ago, by another request.
+    return target.claims > 0
+      ? claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended })
+      : startAttempt(run, target, { latest, isRetry, ended });
+  };
   switch (verdict.next) {
     case 'wait':
     case 'give-up':

@@ -38,6 +38,21 @@ describe('a world', () => {
   });
 });
 
+describe('worlds', () => {
+  /** Some seven seconds of a processor. `npm run worlds -- --worlds 100000` runs the rest. */
+  const WORLDS = 600;
+  let workers: Workers;
+  beforeAll(async () => {
+    workers = await startWorkers(1, root);
+  });
+  afterAll(() => workers.end());
+
+  it('hold every rule', async () => {
+    const { failures } = await workers.run<Batch>({ from: 1_000_000, worlds: WORLDS });
+    expect(failures).toEqual([]);
+  });
+});
+
 describe('readQuery', () => {
   const asked = { days: ['2026-01-29', '2026-01-30'], companies: [1, 3] };
 
