@@ -14,6 +14,11 @@ export const stoppedRule =
     if (now - submittedAt < limitMs) world.violate('stopped-early', `${id} after ${now - submittedAt} ms`);
     // Athena tells no start of running: it counts from the last time that the stopper saw it queued.
     // One that is queued for too long is stopped too.
-    else if (state !== 'QUEUED' && toldQueued?.by === by && now - toldQueued.at < limitMs)
+    else if (
+      state !== 'QUEUED' &&
+      toldQueued?.by === by &&
+      toldQueued.at - submittedAt < limitMs &&
+      now - toldQueued.at < limitMs
+    )
       world.violate('stopped-for-its-queue', `${id}, which was queued ${now - toldQueued.at} ms ago`);
   };
