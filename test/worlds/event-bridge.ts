@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 /** `infra/api/publication-trigger.ts` and `infra/api/timeouts.ts`. */
 const PUBLISH_LIMIT_MS = 900_000;
-const ABANDON_LIMIT_MS = 10_000;
+const ABANDON_LIMIT_MS = 60_000;
 const PAUSES_MS = [60_000, 120_000];
 
 /**

@@ -12,6 +12,8 @@ export interface Machine {
 interface SufferedFault {
   readonly kind: string;
   readonly operation: string;
+  /** Of the object or the execution. */
+  readonly key: string;
 }
 
 /** One run of a function. */
@@ -33,6 +35,8 @@ export interface Invocation {
   readonly faults: SufferedFault[];
   /** Ends it here and now: nothing of it runs after this, `finally` included. */
   readonly die: (why: string) => void;
+  /** When it has written a report's plain file. */
+  plainFileAt?: number;
   /** What it logged of its request. */
   line?: Readonly<Record<string, unknown>>;
 }

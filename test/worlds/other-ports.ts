@@ -64,7 +64,8 @@ export const lakePort = (
   { until, kept }: { readonly until: number; readonly kept: KeptListings },
 ): Lake => ({
   folderOf: () => TABLE_FOLDER,
-  async list(_report, window, maxAgeMs): Promise<LakeListing> {
+  async list(_report, window, maxAgeMs): Promise<LakeListing | undefined> {
+    if (!world.plan.settings.isListed) return undefined;
     const { first, last } = daysOf(window);
     const folders = daysBetween(first, last).map(dayFolder);
     const name = `${first} ${last}`;

@@ -84,6 +84,8 @@ export interface Plan {
     readonly queriesPerPartner: number;
     readonly longestQueryMs: number;
     readonly listingSeconds: number;
+    /** Whether the service may list the lake. */
+    readonly isListed: boolean;
     /** Whether the lake's writers mark complete days. */
     readonly marks: boolean;
     /** Windows of this many days are beyond the scan limit. */
@@ -131,6 +133,9 @@ function when(draw: Dice): number {
   return chance(draw, 0.5) ? between(draw, 0.1 * DAY, 6 * DAY) : between(draw, 6 * DAY, 8.5 * DAY);
 }
 
+/** The longest leaves a file there while a query ends and nobody looks. */
+const STEPS_MS = [50, 50, 1_100, 1_100, 5_000, 5_000, 40_000];
+
 const SKEW = 'clocks differ';
 const WRONG_CLOCK = 'a clock is hours off';
 
@@ -149,6 +154,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     queriesPerPartner: pick(draw, [0, 0, 0, 1, 1, 2]),
     longestQueryMs: pick(draw, [30, 60, 120, 600]) * SECOND,
     listingSeconds: chance(draw, 0.12) ? 30 : 0,
+    isListed: chance(draw, 0.97),
     marks: chance(draw, 0.7),
     tooManyDays: chance(draw, 0.06) ? Math.max(2, days.length) : Number.POSITIVE_INFINITY,
     largeFromDays: chance(draw, 0.12) ? whole(draw, 1, days.length) : Number.POSITIVE_INFINITY,
@@ -156,7 +162,10 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const engineTrouble = (share: number, rate: number) => (!isCalm && chance(draw, share) ? rate : 0);
   const engine: Plan['engine'] = {
     slots: whole(draw, 1, 4),
-    queueMs: [0, pick(draw, [100, 100, 100, 3_000, 3_000, 25_000])],
+    // A few engines keep queries waiting for most of the time that they may.
+    queueMs: chance(draw, 0.05)
+      ? [0.5 * settings.longestQueryMs, 0.9 * settings.longestQueryMs]
+      : [0, pick(draw, [100, 100, 100, 3_000, 3_000, 25_000])],
     runMs: pick<readonly [number, number]>(draw, [
       [200, 2_000],
       [200, 2_000],
@@ -167,7 +176,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     fails: engineTrouble(0.3, 0.3),
     hangs: engineTrouble(0.12, 0.3),
     forgets: engineTrouble(0.1, 0.2),
-    junk: engineTrouble(0.06, 0.3),
+    junk: engineTrouble(Number.isFinite(settings.largeFromDays) ? 0.3 : 0.06, 0.4),
     elsewhere: engineTrouble(0.15, 0.5),
     tokensKeptMs: pick(draw, [MINUTE, HOUR, 10 * DAY]),
   };
@@ -237,7 +246,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     })),
     writers: actors('w', pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
       const kind = pick(draw, WRITER_KINDS);
-      const stepMs = kind === 'rewrites for minutes' ? 800 : pick(draw, [50, 1_100, 5_000]);
+      const stepMs = kind === 'rewrites for minutes' ? 800 : pick(draw, STEPS_MS);
       return { id, kind, day: pick(draw, days), atMs: when(draw), stepMs: stepMs * (0.5 + draw()) };
     }),
     operator: actors('o', pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({

@@ -108,6 +108,7 @@ export function resultsPort(
       const found = s3.get(key);
       const { metadata, encoding } = file;
       const isLarge = takesMs === WRITE_LARGE_MS && !encoding;
+      if (!encoding) by.plainFileAt ??= world.time.now();
       onFile({ key, text: textOf(content, encoding), metadata, by, found });
       if (!found)
         s3.put(key, content, {
@@ -217,7 +218,7 @@ function breaksOff(world: World, by: Invocation): boolean {
   const id = `${by.id}/${by.calls}`;
   const breaks = namedDice(world.seed, `reading ${id}`)() < 3 * world.plan.faults.rate;
   if (!breaks || !world.troubles.happens('reading breaks', id)) return false;
-  by.faults.push({ kind: 'reading breaks', operation: 'S3 GetObject' });
+  by.faults.push({ kind: 'reading breaks', operation: 'S3 GetObject', key: id });
   return true;
 }
 

@@ -76,6 +76,7 @@ export async function simulate(
       if (isTold) tell('VIOLATION', `${kind}: ${text}`);
     },
   };
+  if (!plan.settings.isListed) count('the lake is not listed');
   const lake = modelledLake(world);
   const s3 = modelledS3(world);
   const athena = modelledAthena(world, lake, s3);

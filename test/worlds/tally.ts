@@ -42,6 +42,7 @@ export const EXPECTED: readonly string[] = [
   'caller has its report',
   'caller went away',
   'caller was refused',
+  'the lake is not listed',
   'named hole: a file came and went unmarked',
   ...['report', 'hop'].flatMap((where) => [
     `${where} 303 waiting room, fwd=miss`,

@@ -33,9 +33,23 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     hop === 0 && answeredAt - startedAt > allowedMs ? 'first-answer-late' : undefined,
     status === 303 && !headers['Location'] ? 'no-location' : undefined,
     status === 503 && !headers['Retry-After'] ? 'no-retry-after' : undefined,
+    isHeldUpByGzip(request) ? 'waited-for-gzip' : undefined,
+    isSharedUnlisted(parts, request) ? 'shared-without-listing' : undefined,
     causeFault(parts, request),
   ];
 }
+
+/** The gzipped file may hold an answer up by a second; the records are written after that. */
+const GZIP_MS = 3_000;
+
+const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest): boolean =>
+  invocation.plainFileAt !== undefined &&
+  answeredAt - invocation.plainFileAt > GZIP_MS &&
+  invocation.faults.every(({ key }) => key.endsWith('.gz'));
+
+/** Where the lake can't be listed, no report is given to two callers. */
+const isSharedUnlisted = ({ world }: Parts, { answer }: AnsweredRequest): boolean =>
+  !world.plan.settings.isListed && /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');
 
 function causeFault(parts: Parts, request: AnsweredRequest): string | undefined {
   switch (request.answer.status) {

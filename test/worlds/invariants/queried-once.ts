@@ -4,7 +4,7 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring } from '../modelled-lake.ts';
 import type { Parts } from './parts.ts';
 
-/** So soon after its end, a query's end must have been seen for its report to be given again: docs/decisions/0017. */
+/** So soon after its end, a query's end must have been seen for its report to be given again: docs/decisions/0042. */
 const SEEN_SOON_MS = 8_000;
 /** A request may have seen the lake this long before it starts a query. */
 const LISTED_BEFORE_MS = 30_000;
@@ -14,7 +14,7 @@ const GIVEN_AGAIN_MS = 5.9 * 86_400_000;
 const HARMLESS = /^(query goes back|event comes|result lies elsewhere)/;
 
 export function queriedOnceRule({ world, athena, lake }: Parts): (started: EngineQuery) => void {
-  const { listingSeconds } = world.plan.settings;
+  const { listingSeconds, isListed } = world.plan.settings;
   const isAnswer = (earlier: EngineQuery, started: EngineQuery): boolean => {
     const { endedAt, state, toldEndTo, stopAskedAt } = earlier;
     if (earlier === started || stopAskedAt !== undefined || earlier.asked.days !== started.asked.days)
@@ -34,7 +34,8 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
       world.plan.outages.length === 0 &&
       !world.plan.clocks.wrong &&
       world.plan.former.length === 0 &&
-      listingSeconds === 0;
+      listingSeconds === 0 &&
+      isListed;
     if (!isPlain) return;
     const earlier = [...athena.queries.values()].find((each) => isAnswer(each, started));
     if (earlier) world.violate('queried-twice', `${started.id} asks what ${earlier.id} answers`);

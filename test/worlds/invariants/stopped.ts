@@ -6,6 +6,9 @@ import type { Parts } from './parts.ts';
 /** The service may stop a query a little early: `LIMIT_TOLERANCE` in lib/delivery/judge-execution.ts, and whole seconds. */
 const TOLERANCE = 0.9;
 
+/** Who leaves an attempt writes down that it was queued, unless it dies or its calls go wrong. */
+const hasHandedOn = ({ isDead, faults }: Invocation): boolean => !isDead && faults.length === 0;
+
 export const stoppedRule =
   ({ world }: Parts) =>
   ({ id, state, submittedAt, toldQueued }: EngineQuery, by: Invocation): void => {
@@ -16,7 +19,8 @@ export const stoppedRule =
     // One that is queued for too long is stopped too.
     else if (
       state !== 'QUEUED' &&
-      toldQueued?.by === by &&
+      toldQueued !== undefined &&
+      (toldQueued.by === by || hasHandedOn(toldQueued.by)) &&
       toldQueued.at - submittedAt < limitMs &&
       now - toldQueued.at < limitMs
     )
