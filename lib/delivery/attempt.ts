@@ -43,8 +43,8 @@ export interface ClaimedAttempt {
   readonly slot?: string | undefined;
   /** The execution of the attempt before, if it is counted by this. */
   readonly ended?: CountedExecution | undefined;
-  /** The token of an attempt that was claimed, and may have been started: Athena gives its execution for it. */
-  readonly left?: string | undefined;
+  /** An attempt that was claimed, and may have been started: Athena gives its execution for its token. */
+  readonly left?: Pick<Following, 'attempt' | 'cacheStatus'>;
 }
 
 /**
@@ -63,7 +63,7 @@ export async function claimAttempt(
   const outcome = await writeRecord<OpenRecord>(run, target, was, {
     ...signed(),
     state: 'starting',
-    attempt: left ?? randomUUID(),
+    attempt: left?.attempt ?? randomUUID(),
     ...leaseOf(run),
     isRetry,
     ...(slot !== undefined && { slot }),
@@ -71,7 +71,7 @@ export async function claimAttempt(
   if ('theirs' in outcome) return following(target, outcome.theirs);
   if (ended) run.note({ finishedQueries: [finishedQuery(ended)] });
   const next = { ...target, claims: target.claims + 1 };
-  const cacheStatus = left === undefined ? 'miss' : 'collapsed';
+  const cacheStatus = left?.cacheStatus ?? 'miss';
   return { at: 'leading', target: next, held: outcome.mine, cacheStatus };
 }
 

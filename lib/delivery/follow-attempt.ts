@@ -42,7 +42,11 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
         return waiting(progressOf({ ...phase, attempt }));
       // It may have to be started yet, long after its slot was taken.
       if (verdict.record.state === 'starting' && terms.queriesPerPartner !== undefined)
-        return startAttempt(run, target, { latest: stored, left: attempt, isRetry: verdict.record.isRetry });
+        return startAttempt(run, target, {
+          latest: stored,
+          left: { attempt, cacheStatus: phase.cacheStatus },
+          isRetry: verdict.record.isRetry,
+        });
       return takeOver(run, target, stored, verdict.record, phase.cacheStatus);
     }
     case 'deliver':

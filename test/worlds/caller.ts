@@ -77,7 +77,9 @@ export async function pull(
   let hop = plan.ticket === undefined ? 0 : 1;
   // Whoever comes with a ticket has waited for a while.
   let current: Pull = { caller: plan, startedAt: began - (plan.ticket === undefined ? 0 : FORMER_WAIT_MS) };
-  for (let count = 0; count < MOST_REQUESTS; count++) {
+  // A caller with a time limit goes on until then.
+  const most = Number.isFinite(untilMs) ? Number.POSITIVE_INFINITY : MOST_REQUESTS;
+  for (let count = 0; count < most; count++) {
     if (time.now() - began > untilMs) return 'gave up';
     const requestId = `${id}.${count}`;
     const startedAt = time.now();

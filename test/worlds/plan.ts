@@ -209,7 +209,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     Array.from({ length: count }, (_, index) => `${kind}${index}`)
       .filter((id) => !without.has(`actor ${id}`))
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
-  const former = actors<FormerPlan>('f', chance(draw, 0.15) ? 1 : 0, (draw, id) => {
+  const former = actors<FormerPlan>('f', settings.isListed && chance(draw, 0.15) ? 1 : 0, (draw, id) => {
     const days = window(draw);
     const isTooLarge = days.length >= settings.tooManyDays;
     const isLarge = days.length >= settings.largeFromDays;

@@ -36,6 +36,8 @@ function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefin
     case 'stopped':
       return 'stopped-query-is-500';
     case 'file vanished':
+      // Where nothing can be listed, nobody knows that the data changed.
+      if (!world.plan.settings.isListed) return undefined;
       if (!isNamedHole({ lake }, query)) return 'changed-data-is-500';
       world.count('named hole: a query failed by a file that came and went unmarked');
       return undefined;
