@@ -16,6 +16,7 @@ const compile = (report: Report, fields: string, filters: Record<string, string[
   return compileQuery(parseRequest(report, { parameters, accept: undefined }), 'every-company').sql;
 };
 
+const from = ({ table }: Report) => `FROM ${table}`;
 const DAYS = "WHERE day BETWEEN '2026-01-01' AND '2026-01-31'";
 const sum = (counted: string, name: string) => `CAST(coalesce(sum(${counted}), 0) AS bigint) AS "${name}"`;
 const inContainers =
@@ -34,7 +35,7 @@ describe('the SQL of a report', () => {
       [
         'SELECT "Opens", "Clicks"',
         `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('clicks', 'Clicks')}`,
-        'FROM publisher_events',
+        from(publisherReport),
         DAYS,
         ') AS report',
       ],
@@ -47,7 +48,7 @@ describe('the SQL of a report', () => {
       [
         'SELECT "PlacementId", "Opens"',
         `FROM (SELECT placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`,
-        'FROM publisher_events',
+        from(publisherReport),
         `${DAYS} AND placement_id IS NOT NULL`,
         'GROUP BY placement_id',
         ') AS report',
@@ -62,7 +63,7 @@ describe('the SQL of a report', () => {
       [
         'SELECT "PlacementId", "Opens"',
         `FROM (SELECT placement_id AS "PlacementId", ${sum('placement_opens', 'Opens')}`,
-        'FROM publisher_events',
+        from(publisherReport),
         `${DAYS} AND placement_id IS NOT NULL AND placement_id IN (?, ?)`,
         'GROUP BY placement_id',
         ') AS report',
@@ -77,7 +78,7 @@ describe('the SQL of a report', () => {
       [
         'SELECT "Opens", "Clicks"',
         `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('CASE WHEN placement_id IS NOT NULL THEN clicks END', 'Clicks')}`,
-        'FROM publisher_events',
+        from(publisherReport),
         `${DAYS} AND ${inContainers}`,
         ') AS report',
       ],
@@ -90,7 +91,7 @@ describe('the SQL of a report', () => {
       [
         'SELECT "Clicks"',
         `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        'FROM publisher_events',
+        from(publisherReport),
         `${DAYS} AND placement_id IN (?, ?)`,
         ') AS report',
       ],
@@ -103,7 +104,7 @@ describe('the SQL of a report', () => {
       [
         'SELECT "Opens", "Clicks"',
         `FROM (SELECT ${sum('container_opens', 'Opens')}, ${sum('clicks', 'Clicks')}`,
-        'FROM publisher_events',
+        from(publisherReport),
         `${DAYS} AND container_id IN (?)`,
         ') AS report',
       ],
@@ -116,7 +117,7 @@ describe('the SQL of a report', () => {
       [
         'SELECT "Clicks"',
         `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        'FROM advertiser_events',
+        from(advertiserReport),
         `${DAYS} AND placement_id IN (?, ?)`,
         ') AS report',
       ],
@@ -129,7 +130,7 @@ describe('the SQL of a report', () => {
       [
         'SELECT "Clicks"',
         `FROM (SELECT ${sum('clicks', 'Clicks')}`,
-        'FROM publisher_events',
+        from(publisherReport),
         `${DAYS} AND day IN ('2026-01-05', '2026-01-06')`,
         ') AS report',
       ],
