@@ -16,7 +16,7 @@ export function ready(
 ): { readonly delivery: Delivery } {
   const key = reportKey(executionId, job.fileName);
   const dataVersion = isOfVersion ? { dataVersion: data.version } : {};
-  note({ queryExecutionId: executionId, job: job.id, ...dataVersion });
+  note({ queryExecutionId: executionId, ...dataVersion });
   const file =
     admitsGzip && gzip !== undefined ? { key: gzippedKey(key), bytes: gzip } : { key, bytes: plain };
   return { delivery: { state: 'ready', ...file, cacheStatus, ...dataVersion } };

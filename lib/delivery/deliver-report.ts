@@ -33,6 +33,7 @@ export async function deliverReport(
   const run: Run = { backends, wanted, terms, note };
   let phase = firstPhase(wanted, data, left);
   for (;;) {
+    note({ job: phase.target.job.id });
     const next: Step = await step(run, phase).catch((error: unknown) => {
       // AWS throttles, but the query goes on, or waits for its slot, and the caller has time left.
       const progress = progressOf(phase);

@@ -1,12 +1,5 @@
 import { ReportTooLarge } from '../answers/problem.ts';
-import {
-  type CountedExecution,
-  finishedQuery,
-  following,
-  loggedEnd,
-  signed,
-  writeRecord,
-} from './attempt.ts';
+import { finishedQuery, following, loggedEnd, signed, writeRecord } from './attempt.ts';
 import { isSoon, isUnchanged } from './closing-state.ts';
 import { QueryFailed, tookTooLong } from './delivery.ts';
 import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execution.ts';
@@ -41,19 +34,17 @@ export const endedMembers = (
  * so that each query is counted once. Resolves to what is stored then.
  *
  * @param held the record as this request wrote it; undefined where another has replaced it
- * @param counted how the query ended, where its result could not be used
  */
 export async function recordEnd(
   run: Run,
   target: Target,
   held: StoredRecord<OpenRecord> | undefined,
   record: EndedRecord,
-  counted: CountedExecution['state'] = record.state,
 ): Promise<StoredDocument | undefined> {
   if (!held) return undefined;
   const outcome = await writeRecord(run, target, held.stored, record);
   if ('theirs' in outcome) return outcome.theirs;
-  run.note({ finishedQueries: [finishedQuery({ ...record, state: counted })] });
+  run.note({ finishedQueries: [finishedQuery(record)] });
   return outcome.mine.stored;
 }
 

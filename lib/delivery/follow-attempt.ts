@@ -40,6 +40,9 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
       // This request has no time left to ask Athena: its lease would only block requests that have.
       if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt)
         return waiting(progressOf({ ...phase, attempt }));
+      // Nobody starts a query for a caller whose time is up.
+      if (verdict.record.state === 'starting' && Date.now() >= terms.giveUpAt)
+        return { refusal: tookTooLong() };
       // It may have to be started yet, long after its slot was taken.
       if (verdict.record.state === 'starting' && terms.queriesPerPartner !== undefined)
         return startAttempt(run, target, {

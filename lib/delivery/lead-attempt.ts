@@ -127,9 +127,11 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
     if (!held) return { at: 'arrived', target, waitsForSlot: false };
     const latest = held.stored;
     // Its slot goes on to the next attempt, unless it was taken long ago, by another request.
-    return target.claims > 0
-      ? claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended })
-      : startAttempt(run, target, { latest, isRetry, ended });
+    if (target.claims > 0) return claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
+    const step = await startAttempt(run, target, { latest, isRetry, ended });
+    // Without a slot it asks Athena no more: another caller may have one.
+    if (!('at' in step && step.at === 'leading')) await release(run, target, held).catch(() => {});
+    return step;
   };
   switch (verdict.next) {
     case 'wait':
@@ -153,7 +155,7 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
     case 'start-next':
       return claimNext(verdict.isRetry ?? record.isRetry, verdict.execution);
     case 'stop': {
-      const stopped = asStopped(verdict.execution);
+      const stopped = asStopped(verdict.execution, known.queuedAt);
       await run.backends.queries.stop(stopped.id);
       return verdict.isWorthAnother
         ? claimNext(record.isRetry, stopped)
@@ -179,8 +181,12 @@ const asFailed = (execution: Omit<FailedExecution, 'state' | 'reason' | 'isRetry
   ({ ...execution, state: 'failed', reason, isRetryable: false }) as const;
 
 /** A query that this request stops, by what Athena told of it last: it charges the bytes. */
-const asStopped = (execution: RunningExecution): FailedExecution =>
+const asStopped = (execution: RunningExecution, queuedAt = execution.submittedAt): FailedExecution =>
   asFailed(
-    { ...execution, completedAt: execution.observedAt, engineMs: 0 },
+    {
+      ...execution,
+      completedAt: execution.observedAt,
+      engineMs: execution.isQueued ? 0 : execution.observedAt - queuedAt,
+    },
     'it took too long and was stopped',
   );

@@ -18,6 +18,9 @@ import type { FunctionDependencies } from './function-dependencies.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
 
+/** The time that is left to a delivery after its wait, to write down how far it has come. */
+const DELIVER_MS = 1_500;
+
 /** The time that is left to a request after its wait, to store where its caller waits on and to answer. */
 const ANSWER_MS = 2_500;
 
@@ -34,10 +37,13 @@ const patienceMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
 /** How long a ticket is good, in milliseconds. */
 export const ticketLifeMs = (config: Config): number => patienceMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
 
-/** When a request for a report must be answered, and the time by which its calls to AWS have ended. */
+/**
+ * When a request for a report must be answered, and by when its calls to AWS have ended: those of the delivery sooner, so
+ * that there is time to store where its caller waits on.
+ */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
   const waitUntil = began + hopWaitMs(hop, queryWaitMs);
-  return { waitUntil, answerBy: waitUntil + ANSWER_MS };
+  return { waitUntil, deliverBy: waitUntil + DELIVER_MS, answerBy: waitUntil + ANSWER_MS };
 }
 
 /** One request for a report, on either route. Times are milliseconds since 1970. */

@@ -26,8 +26,8 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       const id = event.pathParameters?.['ticket'] ?? '';
       const hop = Number(/^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0] ?? Number.NaN);
       if (Number.isNaN(hop)) throw new NoSuchDownload();
-      const { waitUntil, answerBy } = requestTimes(config, began, hop);
-      const backends = backendsUntil(answerBy, waitUntil);
+      const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, hop);
+      const backends = backendsUntil(deliverBy, waitUntil);
       const { results, register, lake } = backends;
       const waits = await openTicket(results, id);
       if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();
@@ -63,7 +63,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
         data,
         ...(isSame && { left: progress }),
         remember: async (left) => {
-          await updateTicket(results, waits, entitlement, left);
+          await updateTicket(backendsUntil(answerBy).results, waits, entitlement, left);
           return { ticket: id, hop: hop + 1 };
         },
       });

@@ -30,8 +30,8 @@ export function reportHandler(
   return problemChain(dependencies).handler(
     async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
       facts.report = report.name;
-      const { waitUntil, answerBy } = requestTimes(config, began, 0);
-      const backends = backendsUntil(answerBy, waitUntil);
+      const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, 0);
+      const backends = backendsUntil(deliverBy, waitUntil);
       const claims = await verifyCaller(event, dependencies, facts);
       const parameters = (event.multiValueQueryStringParameters ?? {}) as Record<string, string[]>;
       const request = parsed(() =>
@@ -54,7 +54,7 @@ export function reportHandler(
         wanted,
         data: await listed,
         remember: async (left) => ({
-          ticket: await issueTicket(backends.results, wanted, parameters, left),
+          ticket: await issueTicket(backendsUntil(answerBy).results, wanted, parameters, left),
           hop: 1,
         }),
       });

@@ -126,7 +126,7 @@ function tooFewQueries(
   if (!activeQueries || first?.name !== QUOTAS.activeQueries.name) return [];
   return [
     {
-      finding: `${activeQueries.value} queries of ${querySeconds} s at a time are ${rate(first.reportsPerSecond)} reports a second; further ones wait, and are answered 503 after longestQuerySeconds.`,
+      finding: `${activeQueries.value} queries of ${querySeconds} s at a time are ${rate(first.reportsPerSecond)} reports a second; further ones wait, and are answered 503 after twice longestQuerySeconds.`,
       remedy: raise(QUOTAS.activeQueries, Math.max(200, 2 * activeQueries.value), activeQueries.isAdjustable),
     },
   ];

@@ -45,8 +45,8 @@ describe('deliverFile, where the record says which files there are', () => {
     const { deliver, ready, results, facts, target } = await begin();
     expect(await deliver(written)).toEqual(ready({ bytes: 50 }));
     expect(results.calls).toEqual([]);
-    const { job, data } = target;
-    expect(facts).toEqual({ queryExecutionId: 'q1', job: job.id, dataVersion: data.version });
+    const { data } = target;
+    expect(facts).toEqual({ queryExecutionId: 'q1', dataVersion: data.version });
   });
 
   it('gives the gzipped file to who takes it', async () => {
@@ -64,7 +64,7 @@ describe('deliverFile, where the record says which files there are', () => {
     expect(await deliver({ ...written, isOfVersion: false })).toEqual({
       delivery: { state: 'ready', key, bytes: 50, cacheStatus: 'hit' },
     });
-    expect(facts).toEqual({ queryExecutionId: 'q1', job: target.job.id });
+    expect(facts).toEqual({ queryExecutionId: 'q1' });
   });
 
   it('tells who waited that it has started the query', async () => {

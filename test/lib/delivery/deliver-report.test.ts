@@ -150,10 +150,10 @@ describe('a report that nobody has asked for', () => {
       await ask({ ...of, note }, { waitUntil: Date.now() + 10 });
       return facts;
     };
-    expect(await joining()).toEqual({ queryExecutionId: 'q1' });
+    expect(await joining()).toEqual({ queryExecutionId: 'q1', job: expect.any(String) });
     const { executionId: _, ...record } = recordOf(of);
     of.results.put(recordKeyOf(of), { ...record, state: 'starting' });
-    expect(Object.keys(await joining())).toEqual([]);
+    expect(Object.keys(await joining())).toEqual(['job']);
     await settled(first);
   });
 

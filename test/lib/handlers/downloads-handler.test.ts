@@ -124,10 +124,10 @@ describe('the waiting room', () => {
     expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
   });
 
-  it('ends its calls of AWS within 2.5 s after the wait of a later request', async () => {
+  it('ends its calls of AWS within 1.5 s after the wait of a later request', async () => {
     const room = await waitingRoom({ env: { QUERY_WAIT_MS: '25000' } });
     await room.get();
-    expect(new Set(room.untils)).toEqual(new Set([START + 27_500]));
+    expect(new Set(room.untils)).toEqual(new Set([START + 26_500]));
     expect(new Set(room.engineUntils)).toEqual(new Set([START + 25_000]));
   });
 

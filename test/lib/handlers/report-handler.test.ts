@@ -153,19 +153,25 @@ describe('a report route', () => {
     expect(made.lake.looks[0]).toBe(9_000);
     const record = [...made.results.objects.values()].map(({ document }) => document)[0];
     expect(record).toMatchObject({ state: 'scan-limit-exceeded', limit: 5 });
-    // Every call must end within the wait and 2.5 s, in time for an answer.
-    expect(new Set(made.untils)).toEqual(new Set([START + 7_500]));
+    // Every call of the delivery must end within the wait and 1.5 s, in time for a ticket and an answer.
+    expect(new Set(made.untils)).toEqual(new Set([START + 6_500]));
     // The engine's calls must end within the wait, which leaves time to write the ticket.
     expect(made.engineUntils.filter((until) => until !== undefined)).toEqual([START + 5_000]);
     const hit = service({ env });
     expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
   });
 
-  it('ends its calls of AWS within 2.5 s after the 8 s that a first request may wait', async () => {
+  it('ends its calls of AWS within 1.5 s after the 8 s that a first request may wait', async () => {
     const made = service();
     await made.ask();
-    expect(new Set(made.untils)).toEqual(new Set([START + 10_500]));
+    expect(new Set(made.untils)).toEqual(new Set([START + 9_500]));
     expect(new Set(made.engineUntils)).toEqual(new Set([START + 8_000]));
+  });
+
+  it('has a second more to store where its caller waits on', async () => {
+    const made = service({ plans: [{ ends: 'never' }] });
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(new Set(made.untils)).toEqual(new Set([START + 9_500, START + 10_500]));
   });
 
   it.each<[string, Claims, string]>([
