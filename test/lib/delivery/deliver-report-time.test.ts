@@ -99,6 +99,25 @@ describe('a query that takes too long', () => {
     expect(answer.ms).toBeLessThan(5_100);
     await settled(leading);
   });
+
+  it.each([undefined, 1])('is not started for a caller whose time is up (slots: %s)', async (slots) => {
+    const of = setting({ afterMs: 100 });
+    const terms = { queriesPerPartner: slots };
+    const { start } = of.queries;
+    of.queries.start = async () => {
+      throw new Overloaded('Later.', 30);
+    };
+    const first = await ask(of, terms);
+    of.queries.start = start;
+    const left = recordOf(of);
+    expect(left['state']).toBe('starting');
+    expect(left).not.toHaveProperty('leaseMs');
+    const late = await ask(of, { ...terms, giveUpAt: Date.now() }, leftBy(first));
+    expect(late.error).toBeInstanceOf(Unavailable);
+    expect(late.error).toMatchObject({ message: expect.stringContaining('took too long') });
+    expect(of.queries.started).toEqual([]);
+    expect(recordOf(of)).toEqual(left);
+  });
 });
 
 describe('a query that is stopped', () => {

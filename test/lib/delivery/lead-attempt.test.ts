@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { claimAttempt } from '../../../lib/delivery/attempt.ts';
 import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
-import { jobRecordKey, reportKey } from '../../../lib/delivery/keys.ts';
+import { jobRecordKey, reportKey, slotsKey } from '../../../lib/delivery/keys.ts';
 import { leadAttempt } from '../../../lib/delivery/lead-attempt.ts';
 import type { Leading, Step } from '../../../lib/delivery/phase.ts';
 import { evenDice } from './ask.ts';
@@ -142,6 +142,21 @@ describe('leadAttempt, when its time is up', () => {
     };
     expect((await lead()).step).toMatchObject({ delivery: { state: 'waiting' } });
   });
+
+  it.each<[string, Plan, number]>([
+    ['since its submission', {}, 10_000],
+    ['since it was last seen queued', { queuedMs: 8_000 }, 10_000],
+    ['for no time, where it is queued', { queuedMs: 1e9 }, 0],
+  ])('records a query that it stops as run %s', async (_, plan, engineMs) => {
+    const { lead, record, queries } = await claiming([{ ends: 'never', ...plan }], {
+      longestQueryMs: 10_000,
+      longestQueueMs: 10_000,
+      giveUpAt: START + 24_000,
+    });
+    await lead();
+    expect(queries.stopped).toEqual(['q1']);
+    expect(record()).toMatchObject({ state: 'failed', cause: 'took-too-long', engineMs });
+  });
 });
 
 describe('leadAttempt, on an error', () => {
@@ -245,6 +260,24 @@ describe('leadAttempt, of a query that fails', () => {
     const step = await settled(leadAttempt(run, { ...phase, held }));
     expect(step).toMatchObject({ at: 'leading', held: { record: { isRetry: true, slot: 'slot-1' } } });
     expect(finished).toEqual(['failed']);
+  });
+
+  it('gives up the lease of an attempt that it has taken over, where no slot is free for the retry', async () => {
+    const { run, phase, target, key, results, queries, claimed, record, finished } = await claiming(
+      [{ ends: 'retryable' }],
+      { queriesPerPartner: 1 },
+    );
+    const slot = { id: 'slot-1', record: 'jobs/other/fingerprint.json', heldMs: 0 };
+    results.put(slotsKey('client-1'), { form: 2, slots: [slot] });
+    results.put(slot.record, underWayRecord({ slot: slot.id, executionId: 'other' }));
+    const executionId = await queries.start(target.job.query, claimed.attempt);
+    const taken = underWayRecord({ attempt: claimed.attempt, executionId });
+    const held = { stored: results.put(key, taken), record: taken };
+    const step = await settled(leadAttempt(run, { ...phase, target, held }));
+    expect(step).toMatchObject({ at: 'arrived', waitsForSlot: true });
+    expect(record()).toMatchObject({ state: 'under-way', executionId });
+    expect(record()).not.toHaveProperty('leaseMs');
+    expect([finished, queries.started.length]).toEqual([[], 1]);
   });
 
   it.each<[string, Plan]>([
