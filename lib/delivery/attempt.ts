@@ -104,7 +104,7 @@ export function following(
 }
 
 /**
- * Gives up the lease of an attempt, so that another request may take it over at once.
+ * Gives up the lease of an attempt, so that another request may take it over at once. Undefined where another has done so.
  *
  * @param known what this request has learnt of the execution
  */
@@ -113,10 +113,12 @@ export async function release(
   target: Target,
   { stored, record }: StoredRecord<OpenRecord>,
   known: { readonly elapsedMs?: number; readonly queuedAt?: number | undefined } = {},
-): Promise<void> {
+): Promise<StoredRecord<OpenRecord> | undefined> {
   const { leaseMs: _, ...free } = record;
   const isUnderWay = record.state === 'under-way';
-  await writeRecord<OpenRecord>(run, target, stored, { ...free, ...signed(), ...(isUnderWay && known) });
+  const left = { ...free, ...signed(), ...(isUnderWay && known) };
+  const outcome = await writeRecord<OpenRecord>(run, target, stored, left);
+  return 'mine' in outcome ? outcome.mine : undefined;
 }
 
 /** An open record some time after it was written. */

@@ -128,10 +128,11 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
     const latest = held.stored;
     // Its slot goes on to the next attempt, unless it was taken long ago, by another request.
     if (target.claims > 0) return claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
-    const step = await startAttempt(run, target, { latest, isRetry, ended });
-    // Without a slot it asks Athena no more: another caller may have one.
-    if (!('at' in step && step.at === 'leading')) await release(run, target, held).catch(() => {});
-    return step;
+    // It may get no slot: then another caller, who has one, must not wait for its lease to end.
+    const free = await release(run, target, held);
+    return free
+      ? startAttempt(run, target, { latest: free.stored, isRetry, ended })
+      : { at: 'arrived', target, waitsForSlot: false };
   };
   switch (verdict.next) {
     case 'wait':
@@ -180,13 +181,13 @@ const waitOf = ({ terms }: Run, { cacheStatus }: Leading) => ({
 const asFailed = (execution: Omit<FailedExecution, 'state' | 'reason' | 'isRetryable'>, reason: string) =>
   ({ ...execution, state: 'failed', reason, isRetryable: false }) as const;
 
-/** A query that this request stops, by what Athena told of it last: it charges the bytes. */
+/** A query that this request stops, by what Athena told of it last: it charges the bytes. Queued, it has not run. */
 const asStopped = (execution: RunningExecution, queuedAt = execution.submittedAt): FailedExecution =>
   asFailed(
     {
       ...execution,
       completedAt: execution.observedAt,
-      engineMs: execution.isQueued ? 0 : execution.observedAt - queuedAt,
+      engineMs: execution.observedAt - queuedAt,
     },
     'it took too long and was stopped',
   );

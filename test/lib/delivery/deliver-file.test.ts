@@ -60,7 +60,7 @@ describe('deliverFile, where the record says which files there are', () => {
   });
 
   it('names no version of a report that is of none', async () => {
-    const { deliver, facts, key, target } = await begin();
+    const { deliver, facts, key } = await begin();
     expect(await deliver({ ...written, isOfVersion: false })).toEqual({
       delivery: { state: 'ready', key, bytes: 50, cacheStatus: 'hit' },
     });
