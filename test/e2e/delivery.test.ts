@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
+import { currentLane } from '../deployed/lane.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { queryOf, type Service, startService } from './service.ts';
@@ -186,7 +187,7 @@ describe('identical requests', () => {
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);
   });
 
-  it('are answered with the cached report, with five calls of S3 and none of Athena', async () => {
+  it('are answered with the cached report, with few calls of S3 and none of Athena', async () => {
     const question = freshQuestion();
     const first = await ask(question);
     service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
@@ -196,7 +197,8 @@ describe('identical requests', () => {
       'PerformanceReports; hit',
     ]);
     // The listing, and what this release and the one before have stored: the cached report, and the latest attempt.
-    expect(callsOf()).toEqual({ s3: 5, athena: 0 });
+    // A deployed stage limits its partners: there, their slots too.
+    expect(callsOf()).toEqual({ s3: currentLane() ? 6 : 5, athena: 0 });
     expect(await pull(question)).toBe(expected(question));
   });
 
