@@ -17,7 +17,7 @@ from decimal import Decimal
 import faults
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import apigateway_v1, athena, cognito, s3, secretsmanager
+from ministack.services import apigateway_v1, athena, cognito, eventbridge, lambda_svc, s3, secretsmanager
 from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
@@ -131,6 +131,27 @@ def the_issuer_is_the_emulator():
         return sign
 
     replace(cognito, "_signed_jwt", with_issuer)
+
+
+# --- EventBridge ---
+
+
+@bend(
+    "The emulator's EventBridge runs a function once. Lambda runs an asynchronous invocation that fails twice more, and "
+    "then tells the function's destination."
+)
+def events_are_run_again():
+    def make(original):
+        def dispatch(arn, payload):
+            func, config, _ = lambda_svc._get_func_record_for_ref(arn)
+            if not func or not config:
+                return original(arn, payload)
+            record = lambda_svc._execution_record_for_config(func, config)
+            lambda_svc.invoke_async_with_retry({**func, **record}, json.loads(payload))
+
+        return dispatch
+
+    replace(eventbridge, "_dispatch_to_lambda", make)
 
 
 # --- API Gateway ---
