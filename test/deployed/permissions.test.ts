@@ -108,7 +108,9 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
   'publisherperformance-days': () => listsDays('publisherperformance'),
   'advertiserperformance-days': () => listsDays('advertiserperformance'),
   publish: async () => {
-    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/reports/`);
+    // Records before files: what they name is given without a look.
+    for (const folder of ['cached', 'jobs', 'reports'])
+      await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/${folder}/`);
     return invoke('publish', publication);
   },
   abandon: async () => {
