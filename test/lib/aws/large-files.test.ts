@@ -23,7 +23,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** The bucket's large files, for calls that end within so many milliseconds. */
+/** The bucket's large files, for calls that end within this many milliseconds. */
 const files = (patienceMs = 10_000) => s3LargeFiles(s3, Bucket, Date.now() + patienceMs);
 const { put, get, head } = beside(() => s3);
 
