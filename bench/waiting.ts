@@ -68,7 +68,7 @@ async function waitTwice(
     return { lostMs: Date.now() - execution.completedAt, calls };
   };
   const terms = { waitUntil: FOREVER, giveUpAt: FOREVER, longestQueryMs: FOREVER, longestQueueMs: FOREVER };
-  const watched = { id, elapsedMs: Date.now() - startedAt, queuedAt: undefined, isTakenOver: false };
+  const watched = { id, elapsedMs: Date.now() - startedAt, runningAt: undefined, isTakenOver: false };
   const [ours, theirs] = await Promise.all([
     timed(async (counting) => {
       const { execution } = await watchExecution({ queries: counting, results }, watched, terms, () => true);

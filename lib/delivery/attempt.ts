@@ -44,7 +44,7 @@ export interface ClaimedAttempt {
   /** The execution of the attempt before, if it is counted by this. */
   readonly ended?: CountedExecution | undefined;
   /** An attempt that was claimed, and may have been started: Athena gives its execution for its token. */
-  readonly left?: Pick<Following, 'attempt' | 'cacheStatus'>;
+  readonly left?: Pick<Following, 'cacheStatus'> & Pick<OpenRecord, 'attempt'>;
 }
 
 /**
@@ -98,9 +98,8 @@ export function following(
   seen: StoredDocument | undefined,
   cacheStatus: Following['cacheStatus'] = 'collapsed',
 ): Phase {
-  const record = readRecord(seen);
-  if (!record) return { at: 'arrived', target, waitsForSlot: false };
-  return { at: 'following', target, attempt: record.attempt, cacheStatus, seen };
+  if (!readRecord(seen)) return { at: 'arrived', target, waitsForSlot: false };
+  return { at: 'following', target, cacheStatus, seen };
 }
 
 /**
@@ -112,7 +111,7 @@ export async function release(
   run: Run,
   target: Target,
   { stored, record }: StoredRecord<OpenRecord>,
-  known: { readonly elapsedMs?: number; readonly queuedAt?: number | undefined } = {},
+  known: { readonly elapsedMs?: number; readonly runningAt?: number | undefined } = {},
 ): Promise<StoredRecord<OpenRecord> | undefined> {
   const { leaseMs: _, ...free } = record;
   const isUnderWay = record.state === 'under-way';

@@ -48,10 +48,7 @@ export async function deliverFile(
       }
     );
   if (Date.now() >= run.terms.publishUntil) return { refusal: tookTooLong() };
-  const { attempt } = record;
-  return waiting(
-    progressOf({ at: 'following', target, attempt, cacheStatus: waits?.cacheStatus ?? 'collapsed' }),
-  );
+  return waiting(progressOf({ at: 'following', target, cacheStatus: waits?.cacheStatus ?? 'collapsed' }));
 }
 
 /** Publishes a result whose files are missing. Undefined where it is gone or can't be read. */

@@ -35,9 +35,9 @@ export async function deliverReport(
   for (;;) {
     note({ job: phase.target.job.id });
     const next: Step = await step(run, phase).catch((error: unknown) => {
-      // AWS throttles, but the query goes on, or waits for its slot, and the caller has time left.
+      // AWS throttles, but the query or the publication goes on, or the caller's slot comes, and it has time left.
       const progress = progressOf(phase);
-      if (error instanceof Overloaded && progress && Date.now() < terms.giveUpAt) return waiting(progress);
+      if (error instanceof Overloaded && progress && Date.now() < terms.publishUntil) return waiting(progress);
       throw error;
     });
     if ('delivery' in next) return next.delivery;

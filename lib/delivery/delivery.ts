@@ -60,9 +60,7 @@ export type Progress = {
   | { readonly waitsFor: 'slot' }
   | {
       readonly waitsFor: 'attempt';
-      /** The attempt's token. */
-      readonly attempt: string;
-      /** What the attempt reads. */
+      /** What its attempts read. */
       readonly data: DataState;
       readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
     }

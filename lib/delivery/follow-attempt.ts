@@ -31,15 +31,13 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
     case 'watch': {
       const now = Date.now();
       if (now >= terms.giveUpAt) return { refusal: tookTooLong() };
-      const { attempt } = verdict.record;
-      if (now >= terms.waitUntil || !stored) return waiting(progressOf({ ...phase, attempt }));
-      return { ...phase, attempt, seen: await watchRecord(run, phase, stored, verdict.record) };
+      if (now >= terms.waitUntil || !stored) return waiting(progressOf(phase));
+      return { ...phase, seen: await watchRecord(run, phase, stored, verdict.record) };
     }
     case 'take-over': {
-      const { attempt } = verdict.record;
       // This request has no time left to ask Athena: its lease would only block requests that have.
       if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt)
-        return waiting(progressOf({ ...phase, attempt }));
+        return waiting(progressOf(phase));
       // Nobody starts a query for a caller whose time is up.
       if (verdict.record.state === 'starting' && Date.now() >= terms.giveUpAt)
         return { refusal: tookTooLong() };
@@ -47,7 +45,7 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
       if (verdict.record.state === 'starting' && terms.queriesPerPartner !== undefined)
         return startAttempt(run, target, {
           latest: stored,
-          left: { attempt, cacheStatus: phase.cacheStatus },
+          left: { attempt: verdict.record.attempt, cacheStatus: phase.cacheStatus },
           isRetry: verdict.record.isRetry,
         });
       return takeOver(run, target, stored, verdict.record, phase.cacheStatus);

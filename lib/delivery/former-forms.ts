@@ -1,6 +1,7 @@
 /** What the release before stored of a job, read as what this one stores. Nothing is written in these forms. */
 import * as v from 'valibot';
 import type { JobRecord } from './job-record.ts';
+import { LONGEST_KEPT_MS } from './judge-record.ts';
 import type { StoredDocument } from './results.ts';
 
 const open = { form: v.literal(1), token: v.string(), isRetry: v.boolean() };
@@ -27,10 +28,13 @@ const formerRecord = v.variant('state', [
   v.object({ state: v.literal('cut-off'), ...ended, limit: v.number() }),
 ]);
 
-/** Undefined where a document holds nothing that can still be used: no failure of the release before is given on. */
+/**
+ * Undefined where a document holds nothing that can still be used: no failure of the release before is given on. The
+ * record that replaced it may expire before it does: so an old one tells nothing any more.
+ */
 export function readFormerRecord(stored: StoredDocument | undefined): JobRecord | undefined {
   const result = v.safeParse(formerRecord, stored?.document);
-  if (!stored || !result.success) return undefined;
+  if (!stored || stored.ageMs >= LONGEST_KEPT_MS || !result.success) return undefined;
   const { token: attempt, ...former } = result.output;
   const named = { form: 2, writer: '', attempt } as const;
   switch (former.state) {

@@ -40,8 +40,8 @@ const jobRecord = v.variant('state', [
     executionId: v.string(),
     /** How long Athena had had the query at this write. */
     elapsedMs: v.number(),
-    /** When Athena last said that it is queued, by Athena's clock. */
-    queuedAt: v.optional(v.number()),
+    /** When Athena first said that it is running, by Athena's clock. */
+    runningAt: v.optional(v.number()),
   }),
   v.object({
     state: v.literal('succeeded'),

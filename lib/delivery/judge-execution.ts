@@ -30,8 +30,8 @@ export interface ExecutionFacts {
   readonly longestQueryMs: number;
   /** How long it may wait in Athena's queue, in milliseconds. */
   readonly longestQueueMs: number;
-  /** When Athena last said that it was queued, by Athena's clock; undefined where nobody has seen that. */
-  readonly queuedAt: number | undefined;
+  /** When Athena first said that it is running, by Athena's clock; undefined where nobody has seen that. */
+  readonly runningAt: number | undefined;
   /** How long this request's caller still waits, in milliseconds. */
   readonly callerLeftMs: number;
   /** How long it has waited. */
@@ -90,27 +90,28 @@ export const isStale = (
 
 /**
  * How long an execution may still be queued, or run, in milliseconds. Athena tells no start of running: it counts from
- * the last time that the query was seen queued.
+ * the first time that the query was seen running. None has longer than queue and run together.
  */
 export function limitLeftMs(
   { observedAt, submittedAt, isQueued }: RunningExecution,
   {
     longestQueryMs,
     longestQueueMs,
-    queuedAt,
-  }: Pick<ExecutionFacts, 'longestQueryMs' | 'longestQueueMs' | 'queuedAt'>,
+    runningAt,
+  }: Pick<ExecutionFacts, 'longestQueryMs' | 'longestQueueMs' | 'runningAt'>,
 ): number {
-  if (isQueued) return longestQueueMs - (observedAt - submittedAt);
-  return longestQueryMs - (observedAt - (queuedAt ?? submittedAt));
+  const queueLeftMs = submittedAt + longestQueueMs - observedAt;
+  if (isQueued) return queueLeftMs;
+  return longestQueryMs + Math.min((runningAt ?? observedAt) - observedAt, queueLeftMs);
 }
 
 function tookTooLong(
   { completedAt, submittedAt, engineMs }: FailedExecution,
-  { longestQueryMs, longestQueueMs, queuedAt }: ExecutionFacts,
+  { longestQueryMs, longestQueueMs, runningAt }: ExecutionFacts,
 ): boolean {
   const reaches = (ms: number, limitMs: number) => ms >= (1 - LIMIT_TOLERANCE) * limitMs;
   if (engineMs === 0) return reaches(completedAt - submittedAt, longestQueueMs);
-  return reaches(completedAt - (queuedAt ?? submittedAt), longestQueryMs);
+  return reaches(completedAt - (runningAt ?? submittedAt), longestQueryMs);
 }
 
 /**

@@ -41,6 +41,8 @@ export interface RequestFacts {
   readonly scanLimit: number | undefined;
   /** Whether the caller has time for another query. */
   readonly isWorthAnother: boolean;
+  /** How long a query may be queued and run together, in milliseconds. */
+  readonly longestMs: number;
 }
 
 /** A report is not given out on the last day that its files are kept, so that no link outlives its file. */
@@ -54,6 +56,7 @@ export const requestFacts = (
   isWaiting,
   scanLimit,
   isWorthAnother: isWorthAnother({ callerLeftMs: giveUpAt - Date.now(), longestQueueMs, longestQueryMs }),
+  longestMs: longestQueueMs + longestQueryMs,
 });
 
 /** S3 tells ages to the second: the difference of two truncated times is wrong by less than this. */
@@ -63,7 +66,10 @@ const AGE_ERROR_MS = 1_000;
 export function judgeRecord({ record, ageMs }: JudgedRecord, facts: RequestFacts): RecordVerdict {
   if (!record) return { next: 'start' };
   if (!isOpen(record)) return judgeEnded(record, ageMs, facts);
-  return { next: leaseLeftMs(record, ageMs) > 0 ? 'watch' : 'take-over', record };
+  if (leaseLeftMs(record, ageMs) > 0) return { next: 'watch', record };
+  // If it was started at all, its query has ended, unseen. Athena may still give that execution for its token: days old.
+  if (record.state === 'starting' && ageMs >= facts.longestMs) return { next: 'start' };
+  return { next: 'take-over', record };
 }
 
 /** How long the writer of a record still asks Athena, in milliseconds. */

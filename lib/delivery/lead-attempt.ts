@@ -39,7 +39,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
     note({ queryExecutionId: watched.id });
     const {
       execution,
-      queuedAt,
+      runningAt,
       elapsedMs,
       begun: early,
     } = await watchExecution(run.backends, watched, terms, () => beginEarly(run, target, watched.id));
@@ -47,7 +47,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
     const isFailed = execution?.state === 'failed';
     const verdict: ExecutionVerdict = judgeExecution(execution, {
       ...terms,
-      queuedAt,
+      runningAt,
       callerLeftMs: terms.giveUpAt - Date.now(),
       ...waitOf(run, phase),
       isRetry: phase.held.record.isRetry,
@@ -57,7 +57,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       verdict,
       held: await recorded,
       early,
-      known: knownOf(execution, elapsedMs, queuedAt),
+      known: knownOf(execution, elapsedMs, runningAt),
     });
   } catch (error) {
     const held = await recorded.catch(() => undefined);
@@ -73,8 +73,8 @@ async function start(
   onRecorded: (underWay: Promise<Held | undefined>) => void,
 ): Promise<WatchedExecution> {
   if (record.state === 'under-way') {
-    const { executionId, elapsedMs, queuedAt } = record;
-    return { id: executionId, elapsedMs, queuedAt, isTakenOver: true };
+    const { executionId, elapsedMs, runningAt } = record;
+    return { id: executionId, elapsedMs, runningAt, isTakenOver: true };
   }
   const id = await run.backends.queries.start(target.job.query, record.attempt);
   const underWay = {
@@ -92,7 +92,7 @@ async function start(
       ),
     ),
   );
-  return { id, elapsedMs: 0, queuedAt: undefined, isTakenOver: false };
+  return { id, elapsedMs: 0, runningAt: undefined, isTakenOver: false };
 }
 
 function beginEarly(run: Run, target: Target, id: string): Early {
@@ -106,9 +106,9 @@ function beginEarly(run: Run, target: Target, id: string): Early {
 }
 
 /** What the next one who asks about the execution should know. */
-const knownOf = (execution: Execution | undefined, elapsedMs: number, queuedAt: number | undefined) => ({
+const knownOf = (execution: Execution | undefined, elapsedMs: number, runningAt: number | undefined) => ({
   ...((!execution || execution.state === 'under-way') && { elapsedMs }),
-  ...(queuedAt !== undefined && { queuedAt }),
+  runningAt,
 });
 
 interface Judged {
@@ -156,7 +156,7 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
     case 'start-next':
       return claimNext(verdict.isRetry ?? record.isRetry, verdict.execution);
     case 'stop': {
-      const stopped = asStopped(verdict.execution, known.queuedAt);
+      const stopped = asStopped(verdict.execution, known.runningAt);
       await run.backends.queries.stop(stopped.id);
       return verdict.isWorthAnother
         ? claimNext(record.isRetry, stopped)
@@ -182,12 +182,12 @@ const asFailed = (execution: Omit<FailedExecution, 'state' | 'reason' | 'isRetry
   ({ ...execution, state: 'failed', reason, isRetryable: false }) as const;
 
 /** A query that this request stops, by what Athena told of it last: it charges the bytes. Queued, it has not run. */
-const asStopped = (execution: RunningExecution, queuedAt = execution.submittedAt): FailedExecution =>
+const asStopped = (execution: RunningExecution, runningAt = execution.observedAt): FailedExecution =>
   asFailed(
     {
       ...execution,
       completedAt: execution.observedAt,
-      engineMs: execution.observedAt - queuedAt,
+      engineMs: execution.observedAt - runningAt,
     },
     'it took too long and was stopped',
   );

@@ -44,7 +44,6 @@ export type Phase = { readonly target: Target } & (
   | {
       /** It waits for what becomes of the job's attempts. */
       readonly at: 'following';
-      readonly attempt: string;
       readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
       /** The record as it was read last; absent where it must be read. */
       readonly seen?: StoredDocument | undefined;
@@ -76,7 +75,7 @@ export const targetOf = ({ request, entitlement }: Wanted, data: DataState, data
 export function firstPhase(wanted: Wanted, data: DataState, left: Progress | undefined): Phase {
   const target = targetOf(wanted, data, left?.dataChanges);
   if (left?.waitsFor !== 'attempt') return { at: 'arrived', target, waitsForSlot: left !== undefined };
-  return { at: 'following', target, attempt: left.attempt, cacheStatus: left.cacheStatus };
+  return { at: 'following', target, cacheStatus: left.cacheStatus };
 }
 
 /** Where the caller's next request begins; undefined where this one has nothing to leave to it. */
@@ -88,10 +87,9 @@ export function progressOf(phase: Phase): Progress | undefined {
     if (phase.waitsForSlot) return { waitsFor: 'slot', dataChanges };
     return phase.waited && progressOf(phase.waited);
   }
-  const attempt = phase.at === 'leading' ? phase.held.record.attempt : phase.attempt;
   // When it was listed, by this machine's clock, means nothing to another.
   const { listedAt: _, ...known } = data;
-  return { waitsFor: 'attempt', attempt, data: known, cacheStatus: phase.cacheStatus, dataChanges };
+  return { waitsFor: 'attempt', data: known, cacheStatus: phase.cacheStatus, dataChanges };
 }
 
 /** The answer of a request that can't wait any more, while its caller can. */

@@ -21,7 +21,6 @@ const progress = v.variant('waitsFor', [
   v.object({
     waitsFor: v.literal('attempt'),
     dataChanges: v.number(),
-    attempt: v.string(),
     data,
     cacheStatus: v.picklist(['miss', 'collapsed']),
   }),
@@ -142,7 +141,6 @@ function ofFormer({ progress: was, ...others }: v.InferOutput<typeof formerTicke
       : {
           waitsFor: 'attempt',
           dataChanges,
-          attempt: token,
           data: { ...state, fingerprint },
           cacheStatus: cacheStatus === 'miss' ? 'miss' : 'collapsed',
         };

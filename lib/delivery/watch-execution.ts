@@ -11,8 +11,8 @@ export interface WatchedExecution {
   readonly id: string;
   /** How long Athena has had the query. */
   readonly elapsedMs: number;
-  /** When Athena last said that it is queued, by Athena's clock; undefined where nobody has seen that. */
-  readonly queuedAt: number | undefined;
+  /** When Athena first said that it is running, by Athena's clock; undefined where nobody has seen that. */
+  readonly runningAt: number | undefined;
   /** Whether another request has started it, and asked about it until a moment ago. */
   readonly isTakenOver: boolean;
 }
@@ -21,7 +21,7 @@ export interface WatchedExecution {
 export interface WatchedState<T> {
   /** Undefined where Athena has not answered. */
   readonly execution: Execution | undefined;
-  readonly queuedAt: number | undefined;
+  readonly runningAt: number | undefined;
   /** How long Athena has had the query now. */
   readonly elapsedMs: number;
   /** What was begun when the result was seen. */
@@ -42,7 +42,7 @@ const LAST_ASK_MS = 1_500;
  */
 export async function watchExecution<T>(
   { queries, results }: Pick<DeliveryBackends, 'queries' | 'results'>,
-  { id, elapsedMs, queuedAt: queuedBefore, isTakenOver }: WatchedExecution,
+  { id, elapsedMs, runningAt: runningBefore, isTakenOver }: WatchedExecution,
   terms: Pick<DeliveryTerms, 'waitUntil' | 'giveUpAt' | 'longestQueryMs' | 'longestQueueMs'>,
   begin: () => T,
 ): Promise<WatchedState<T>> {
@@ -51,7 +51,7 @@ export async function watchExecution<T>(
   const ageMs = () => ageAtBegin + Date.now() - began;
   const mustAnswerAt = Math.min(terms.waitUntil, terms.giveUpAt);
   let execution: Execution | undefined;
-  let queuedAt = queuedBefore;
+  let runningAt = runningBefore;
   let begun: T | undefined;
   let tooLongAt = began + terms.longestQueryMs - elapsedMs;
   let askAt = began + nextAskMs(ageMs(), Math.random());
@@ -76,8 +76,9 @@ export async function watchExecution<T>(
           ageAtBegin,
           execution.observedAt - execution.submittedAt - (Date.now() - began),
         );
-        if (execution.isQueued) queuedAt = execution.observedAt;
-        const leftMs = limitLeftMs(execution, { ...terms, queuedAt });
+        // Athena puts a query back into its queue at times: then its run begins once more.
+        runningAt = execution.isQueued ? undefined : (runningAt ?? execution.observedAt);
+        const leftMs = limitLeftMs(execution, { ...terms, runningAt });
         if (leftMs <= 0) break;
         tooLongAt = Date.now() + Math.max(leftMs, DATE_ERROR_MS);
       } else if (execution) break;
@@ -86,7 +87,7 @@ export async function watchExecution<T>(
       // Athena has not answered in time: it was asked, so it is not asked again at once.
       if (!execution) tooLongAt = Math.max(tooLongAt, Math.min(askAt, mustAnswerAt));
     }
-    return { execution, queuedAt, elapsedMs: ageMs(), begun };
+    return { execution, runningAt, elapsedMs: ageMs(), begun };
   } finally {
     ending.abort();
   }

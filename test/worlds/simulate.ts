@@ -174,8 +174,9 @@ async function everyReportIsReached(
   const { time } = world;
   await time.delay(quietAt - time.now());
   const wanted = new Map(plan.callers.map((caller) => [`${caller.partner} ${caller.days.join()}`, caller]));
-  const { slots, queueMs, runMs } = plan.engine;
+  const { queueMs, runMs } = plan.engine;
   const { queriesPerPartner, longestQueryMs, largeFromDays } = plan.settings;
+  const slots = Math.min(plan.engine.slots, queriesPerPartner || Number.POSITIVE_INFINITY);
   const hangs = plan.engine.hangs > 0 ? longestQueryMs * 1.3 : 0;
   const ahead = active() + wanted.size;
   const boundMs =

@@ -48,7 +48,13 @@ export async function explainRequest(
   }
   const data = await lookAtLake(backends.lake, request, 0);
   const job = makeJob(request, entitlement, data);
-  const facts = { isWaiting: false, scanLimit: config.scanLimit, isWorthAnother: true };
+  const { scanLimit, longestQueueMs, longestQueryMs } = config;
+  const facts = {
+    isWaiting: false,
+    scanLimit,
+    isWorthAnother: true,
+    longestMs: longestQueueMs + longestQueryMs,
+  };
   const judged = async (key: string) => {
     const stored = await backends.results.read(key);
     return judgeRecord({ record: readRecord(stored), ageMs: stored?.ageMs ?? 0 }, facts);

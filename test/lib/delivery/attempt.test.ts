@@ -66,10 +66,10 @@ describe('claimAttempt', () => {
     const { run, target, results, key } = await made();
     const phases = await Promise.all([1, 2, 3].map(() => claimAttempt(run, target, undefined, {})));
     const [leader, ...others] = phases;
-    const { attempt } = leader ? heldBy(leader).record : { attempt: '' };
+    expect(leader).toMatchObject({ at: 'leading' });
     const seen = await results.read(key);
     for (const other of others)
-      expect(other).toEqual({ at: 'following', target, attempt, cacheStatus: 'collapsed', seen });
+      expect(other).toEqual({ at: 'following', target, cacheStatus: 'collapsed', seen });
   });
 
   it('replaces only the record that was read', async () => {
@@ -136,7 +136,6 @@ describe('following', () => {
     expect(following(target, seen, 'miss')).toEqual({
       at: 'following',
       target,
-      attempt: 'attempt-1',
       cacheStatus: 'miss',
       seen,
     });
@@ -146,7 +145,7 @@ describe('following', () => {
 describe('takeOver', () => {
   it('claims an attempt without other changes, as old as it is by S3’s clock', async () => {
     const { run, target, results, key } = await made();
-    const record = underWayRecord({ elapsedMs: 500, queuedAt: 7, isRetry: true, slot: 'slot-1' });
+    const record = underWayRecord({ elapsedMs: 500, runningAt: 7, isRetry: true, slot: 'slot-1' });
     results.put(key, record);
     vi.setSystemTime(START + 26_000);
     const stored = await results.read(key);
@@ -185,7 +184,6 @@ describe('takeOver', () => {
     expect(await takeOver(run, target, stored, underWayRecord(), 'miss')).toEqual({
       at: 'following',
       target,
-      attempt: 'attempt-1',
       cacheStatus: 'miss',
       seen: await results.read(key),
     });
@@ -208,8 +206,8 @@ describe('release', () => {
     const { run, target, results, key } = await made();
     const record = underWayRecord();
     const stored = results.put(key, record);
-    await release(run, target, { stored, record }, { elapsedMs: 9_000, queuedAt: START });
-    expect(results.document(key)).toMatchObject({ elapsedMs: 9_000, queuedAt: START });
+    await release(run, target, { stored, record }, { elapsedMs: 9_000, runningAt: START });
+    expect(results.document(key)).toMatchObject({ elapsedMs: 9_000, runningAt: START });
   });
 
   it('leaves a record that is no longer its own', async () => {

@@ -24,7 +24,7 @@ async function begin(terms: Partial<DeliveryTerms> = {}) {
   const of = setting();
   const target = await of.target();
   const key = `reports/q1/${target.job.fileName}`;
-  const waits: Following = { at: 'following', target, attempt: 'attempt-1', cacheStatus: 'miss' };
+  const waits: Following = { at: 'following', target, cacheStatus: 'miss' };
   const run = of.run(terms);
   return {
     ...of,
@@ -154,7 +154,6 @@ describe('deliverFile, of a large result', () => {
         cacheStatus,
         progress: {
           waitsFor: 'attempt',
-          attempt: 'attempt-1',
           data,
           cacheStatus,
           dataChanges: 0,

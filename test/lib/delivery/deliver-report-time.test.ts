@@ -51,7 +51,8 @@ describe('a query that takes too long', () => {
     ]);
     expect(recordOf(of)).toMatchObject({ state: 'failed', cause: 'took-too-long' });
     expect(Date.now()).toBeGreaterThanOrEqual(START + 60_000);
-    expect(Date.now()).toBeLessThanOrEqual(START + 62_000);
+    // It was first seen running some seconds after its start.
+    expect(Date.now()).toBeLessThanOrEqual(START + 66_000);
   });
 
   it('does not fail a caller who comes back after that', async () => {
@@ -166,7 +167,7 @@ describe("a query that waits in Athena's queue", () => {
   it('has that too for a caller who takes it over long after the queue', async () => {
     const of = setting({ queuedMs: 20_000, afterMs: 70_000 });
     const first = await ask(of, terms());
-    expect(recordOf(of)['queuedAt']).toBeGreaterThan(START);
+    expect(recordOf(of)).not.toHaveProperty('runningAt');
     await vi.advanceTimersByTimeAsync(37_000);
     expect(textOf(of, await ask(of, terms(), leftBy(first)))).toBe(CSV);
     expect(of.queries.stopped).toEqual([]);

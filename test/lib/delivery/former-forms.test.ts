@@ -14,7 +14,7 @@ const succeeded = {
   goodUntil: 99,
 };
 const cutOff = { ...every, ...figures, state: 'cut-off', limit: 10 };
-const read = (document: unknown) => readFormerRecord({ document, etag: '"1"', ageMs: 7_000 });
+const read = (document: unknown, ageMs = 7_000) => readFormerRecord({ document, etag: '"1"', ageMs });
 const named = { form: 2, writer: '', attempt: 'token-1' };
 
 describe('what the release before stored', () => {
@@ -53,6 +53,11 @@ describe('what the release before stored', () => {
     ],
   ])('%s', (_, former, expected) => {
     expect(read(former)).toEqual(expected);
+  });
+
+  it('tells nothing any more when what replaced it may have expired', () => {
+    expect(read(succeeded, 6 * 86_400_000 - 1)).toBeDefined();
+    expect(read(succeeded, 6 * 86_400_000)).toBeUndefined();
   });
 
   it('a report of no one version is not one of a version', () => {

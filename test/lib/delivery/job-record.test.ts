@@ -13,7 +13,7 @@ const least = [
 ];
 const most = [
   { ...least[0], leaseMs: 5, slot: 's' },
-  { ...least[1], leaseMs: 5, slot: 's', queuedAt: 7 },
+  { ...least[1], leaseMs: 5, slot: 's', runningAt: 7 },
   { ...least[2], slot: 's', goodForMs: 5, files: { plain: 1, gzip: 2 } },
   { ...least[2], files: { plain: 1 } },
   { ...least[3], slot: 's', limit: 10 },

@@ -36,13 +36,15 @@ const running = (ageMs: number, isQueued = false): RunningExecution => ({
 const facts: ExecutionFacts = {
   longestQueryMs: RUN,
   longestQueueMs: QUEUE,
-  queuedAt: undefined,
+  runningAt: undefined,
   callerLeftMs: 9_000,
   callerWaitedMs: 5_000,
   isOwn: true,
   isRetry: false,
   isDataChanged: false,
 };
+/** It has been running for so long, as far as anybody has seen. */
+const ranSince = (ms: number) => ({ runningAt: NOW - ms });
 const changed = { isDataChanged: true };
 const retry = { isRetry: true };
 const timeUp = { callerLeftMs: 0 };
@@ -132,11 +134,11 @@ describe('judgeExecution, of an execution that has ended', () => {
     ['after its longest time in the queue', queuedFor(QUEUE), {}, 'start-next'],
     ['a little before that, in the queue', queuedFor(3_800), timeUp, 'took-too-long'],
     ['earlier, in the queue', queuedFor(3_799), {}, 'refuse'],
-    ['after its longest run, counted from the queue', ranFor(20_000), { queuedAt: NOW - RUN }, 'start-next'],
+    ['after its longest run since the queue', ranFor(20_000), { runningAt: NOW - RUN }, 'start-next'],
     [
       'long after it was submitted, but soon after the queue',
       ranFor(20_000),
-      { queuedAt: NOW - 9_499 },
+      { runningAt: NOW - 9_499 },
       'refuse',
     ],
   ])('judges one that was cancelled %s', (_, execution, more, next) => {
@@ -158,25 +160,25 @@ describe('judgeExecution, of an execution that has not ended', () => {
     ['under way, its caller late', running(10), { callerLeftMs: -1 }, { next: 'give-up' }],
     ['unknown, for want of an answer', undefined, {}, { next: 'wait' }],
     ['unknown, its caller without time', undefined, timeUp, { next: 'give-up' }],
-    ['under way for 1 ms less than the limit', running(RUN - 1), {}, { next: 'wait' }],
-    ['under way for as long as the limit', running(RUN), {}, stop(running(RUN), true)],
+    ['seen running for 1 ms less than the limit', running(12_000), ranSince(RUN - 1), { next: 'wait' }],
+    ['seen running for as long as the limit', running(12_000), ranSince(RUN), stop(running(12_000), true)],
+    ['seen running now, whenever it was submitted', running(RUN + QUEUE - 1), {}, { next: 'wait' }],
+    ['older than queue and run', running(RUN + QUEUE), {}, stop(running(RUN + QUEUE), true)],
     [
       'too old, its caller with less than half a run left',
       running(RUN),
-      { callerLeftMs: 8_999 },
+      { ...ranSince(RUN), callerLeftMs: 8_999 },
       stop(running(RUN), false),
     ],
-    ['too old, its caller without time', running(RUN), timeUp, stop(running(RUN), false)],
+    [
+      'too old, its caller without time',
+      running(RUN),
+      { ...ranSince(RUN), ...timeUp },
+      stop(running(RUN), false),
+    ],
     ['queued for 1 ms less than the limit', running(QUEUE - 1, true), {}, { next: 'wait' }],
     ['queued for as long as the limit', running(QUEUE, true), {}, stop(running(QUEUE, true), true)],
     ['running longer than it may be queued', running(QUEUE), {}, { next: 'wait' }],
-    ['old, but queued until lately', running(20_000), { queuedAt: NOW - RUN + 1 }, { next: 'wait' }],
-    [
-      'running for too long since it was queued',
-      running(20_000),
-      { queuedAt: NOW - RUN },
-      stop(running(20_000), true),
-    ],
   ])('judges one that is %s', (_, execution, more, verdict) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
@@ -185,10 +187,11 @@ describe('judgeExecution, of an execution that has not ended', () => {
 describe('limitLeftMs', () => {
   it.each([
     ['of the queue while it is queued', running(1_000, true), undefined, QUEUE - 1_000],
-    ['of the run, from the submission', running(1_000), undefined, RUN - 1_000],
-    ['of the run, from the last time in the queue', running(1_000), NOW - 300, RUN - 300],
+    ['of the run, where it is seen running for the first time', running(1_000), undefined, RUN],
+    ['of the run, from the first time it was seen running', running(1_000), NOW - 300, RUN - 300],
+    ['of queue and run, for one that was queued for long', running(QUEUE + 500), NOW, RUN - 500],
     ['of the queue, for one that went back to it', running(1_000, true), NOW - 300, QUEUE - 1_000],
-  ])('is what is left %s', (_, execution, queuedAt, leftMs) => {
-    expect(limitLeftMs(execution, { longestQueryMs: RUN, longestQueueMs: QUEUE, queuedAt })).toBe(leftMs);
+  ])('is what is left %s', (_, execution, runningAt, leftMs) => {
+    expect(limitLeftMs(execution, { longestQueryMs: RUN, longestQueueMs: QUEUE, runningAt })).toBe(leftMs);
   });
 });

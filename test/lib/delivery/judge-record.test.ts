@@ -9,7 +9,7 @@ import {
 } from '../../../lib/delivery/judge-record.ts';
 import { START, startingRecord, succeededRecord, termsNow, underWayRecord } from './setting.ts';
 
-const facts: RequestFacts = { isWaiting: false, scanLimit: 10, isWorthAnother: true };
+const facts: RequestFacts = { isWaiting: false, scanLimit: 10, isWorthAnother: true, longestMs: 1_200_000 };
 const waiting = { ...facts, isWaiting: true };
 const judge = (record: JobRecord | undefined, ageMs: number, given: RequestFacts) =>
   judgeRecord({ record, ageMs }, given);
@@ -44,6 +44,20 @@ describe.each([
       const held = { ...free, ...(leaseMs !== undefined && { leaseMs }) };
       expect(judge(held, ageMs, given)).toEqual({ next, record: held });
     });
+  });
+});
+
+describe('judgeRecord, for an attempt that nobody asks Athena about', () => {
+  const { leaseMs: _, ...leftStarting } = starting;
+  const { leaseMs: __, ...leftUnderWay } = underWay;
+
+  it.each([
+    ['takes it over while its query may be under way', leftStarting, 1_199_999, 'take-over'],
+    ['starts a new one where its query, if it was started, has ended', leftStarting, 1_200_000, 'start'],
+    ['asks about an execution of any age, which is to be counted', leftUnderWay, 1_200_000, 'take-over'],
+  ])('%s', (_, record, ageMs, next) => {
+    expect(judge(record, ageMs, facts).next).toBe(next);
+    expect(judge(record, ageMs, waiting).next).toBe(next);
   });
 });
 
@@ -129,6 +143,11 @@ describe('requestFacts', () => {
     [89_999, false],
   ])('with %d ms left for the caller: worth another attempt %s', (leftMs, isWorthAnother) => {
     const terms = termsNow({ longestQueueMs: 60_000, longestQueryMs: 60_000, giveUpAt: START + leftMs });
-    expect(requestFacts(terms, true)).toEqual({ isWaiting: true, scanLimit: 10, isWorthAnother });
+    expect(requestFacts(terms, true)).toEqual({
+      isWaiting: true,
+      scanLimit: 10,
+      isWorthAnother,
+      longestMs: 120_000,
+    });
   });
 });

@@ -8,7 +8,6 @@ import { startingRecord, wanted } from './setting.ts';
 const data: DataState = { version: 'v1', fingerprint: 'f1', isListed: true };
 const waitsForAttempt: Progress = {
   waitsFor: 'attempt',
-  attempt: 'attempt-1',
   data,
   cacheStatus: 'miss',
   dataChanges: 2,
@@ -30,7 +29,6 @@ describe('firstPhase', () => {
       {
         at: 'following',
         target: { ...target, dataChanges: 2 },
-        attempt: 'attempt-1',
         cacheStatus: 'miss',
       },
     ],
@@ -57,13 +55,13 @@ describe('progressOf', () => {
         at: 'arrived',
         target: changed,
         waitsForSlot: false,
-        waited: { at: 'following', target: changed, attempt: 'attempt-1', cacheStatus: 'miss' },
+        waited: { at: 'following', target: changed, cacheStatus: 'miss' },
       },
       waitsForAttempt,
     ],
     [
       'the attempt of one that waits for it',
-      { at: 'following', target: changed, attempt: 'attempt-1', cacheStatus: 'miss', seen: stored },
+      { at: 'following', target: changed, cacheStatus: 'miss', seen: stored },
       waitsForAttempt,
     ],
     [

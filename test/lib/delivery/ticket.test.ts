@@ -20,7 +20,6 @@ const parameters = {
 const progress: Progress = {
   waitsFor: 'attempt',
   dataChanges: 0,
-  attempt: 'attempt-1',
   data: { version: 'v1', fingerprint: 'f1', isListed: true },
   cacheStatus: 'miss',
 };
@@ -145,7 +144,6 @@ describe('a ticket of the release before', () => {
       client: 'first-partner',
       progress: {
         waitsFor: 'attempt',
-        attempt: 'token-1',
         data: { version: 'v1', fingerprint: 't1', isListed: true },
         cacheStatus: 'miss',
         dataChanges: 1,
@@ -187,7 +185,7 @@ describe('a ticket of the release before', () => {
 });
 
 describe('updateTicket', () => {
-  const later = { progress: { ...progress, attempt: 'attempt-2', dataChanges: 1 }, waitedMs: 33_000 };
+  const later = { progress: { ...progress, dataChanges: 1 }, waitedMs: 33_000 };
 
   it('stores how far the delivery has come, and leaves the rest as it was', async () => {
     const { results, id, key } = await issued();
@@ -216,7 +214,7 @@ describe('updateTicket', () => {
     const { results, id } = await issued();
     const [first, second] = [await openTicket(results, id), await openTicket(results, id)];
     await updateTicket(results, first, companies, later);
-    const other = { ...later.progress, attempt: 'attempt-3' };
+    const other = { ...later.progress, dataChanges: 2 };
     await updateTicket(results, second, companies, { ...later, progress: other });
     expect((await openTicket(results, id)).progress).toEqual(later.progress);
   });

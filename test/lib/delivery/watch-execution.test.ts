@@ -32,7 +32,7 @@ const terms: WatchTerms = {
 interface Watched {
   /** What the watch has learnt of the execution. */
   readonly execution?: Execution | undefined;
-  readonly queuedAt?: number | undefined;
+  readonly runningAt?: number | undefined;
   /** How often the result was seen, and what that gave. */
   readonly begins: number;
   readonly begun?: string | undefined;
@@ -46,7 +46,7 @@ interface Watched {
 interface Circumstances {
   /** How long the query had been with Athena when it was taken over; absent where this request has started it. */
   readonly takenOverAfterMs?: number;
-  readonly queuedBefore?: number;
+  readonly runningBefore?: number;
   /** How long the start of the query took to be answered. */
   readonly answerMs?: number;
   readonly change?: (
@@ -59,7 +59,7 @@ interface Circumstances {
 async function watch(
   plan: Plan,
   more: Partial<WatchTerms> = {},
-  { takenOverAfterMs, queuedBefore, answerMs = 0, change }: Circumstances = {},
+  { takenOverAfterMs, runningBefore, answerMs = 0, change }: Circumstances = {},
 ): Promise<Watched> {
   const clock = awsClock();
   const results = memoryBucket(clock);
@@ -75,7 +75,7 @@ async function watch(
     {
       id,
       elapsedMs: takenOverAfterMs ?? 0,
-      queuedAt: queuedBefore,
+      runningAt: runningBefore,
       isTakenOver: takenOverAfterMs !== undefined,
     },
     { ...terms, ...more },
@@ -255,37 +255,47 @@ describe('watchExecution, of a query without a result', () => {
 });
 
 describe('watchExecution, of a query that takes too long', () => {
-  it.each<[string, Partial<WatchTerms>]>([
-    ['has run for too long', { longestQueryMs: 5_000 }],
-    ['has no time left by its caller', { giveUpAt: START + 5_000 }],
-  ])('asks a last time about a query that %s', async (_, more) => {
+  // A query is first asked about after 3 s here: from then on, it is known to run.
+  it.each<[string, Partial<WatchTerms>, number]>([
+    ['has run for too long', { longestQueryMs: 5_000 }, 8_000],
+    ['has had the time of queue and run', { longestQueryMs: 5_000, longestQueueMs: 1_000 }, 6_000],
+    ['has no time left by its caller', { giveUpAt: START + 5_000 }, 5_000],
+  ])('asks a last time about a query that %s', async (_, more, afterMs) => {
     const { execution, ms } = await watch({ ends: 'never' }, more);
     expect(execution).toEqual(underWay({ observedAt: expect.any(Number) as number }));
-    expectSoonAfter(ms, 5_000);
+    expectSoonAfter(ms, afterMs);
   });
 
-  it.each<[string, Partial<WatchTerms>]>([
-    ['has run for too long', { longestQueryMs: 5_000 }],
-    ['has no time left by its caller', { giveUpAt: START + 5_000 }],
+  it.each<[string, Partial<WatchTerms>, number]>([
+    ['has run for too long', { longestQueryMs: 5_000 }, 7_999],
+    ['has no time left by its caller', { giveUpAt: START + 5_000 }, 4_999],
     [
       'has run for too long as the request must be answered',
-      { longestQueryMs: 5_000, waitUntil: START + 6_000 },
+      { longestQueryMs: 5_000, waitUntil: START + 8_500 },
+      7_999,
     ],
-  ])('notices an end just before a query %s', async (_, more) => {
-    const { execution } = await watch({ ends: 'scan-limit-exceeded', afterMs: 4_999 }, more);
+  ])('notices an end just before a query %s', async (_, more, afterMs) => {
+    const { execution } = await watch({ ends: 'scan-limit-exceeded', afterMs }, more);
     expect(execution).toMatchObject({ state: 'scan-limit-exceeded' });
   });
 
   it('goes by Athena’s own time of submission', async () => {
     // This request was told of the start 3 s after it.
-    const { execution, ms } = await watch({ ends: 'never' }, { longestQueryMs: 10_000 }, { answerMs: 3_000 });
+    const { execution, ms } = await watch(
+      { ends: 'never' },
+      { longestQueryMs: 9_000, longestQueueMs: 1_000 },
+      { answerMs: 3_000 },
+    );
     expect(execution).toMatchObject({ submittedAt: START - 3_000 });
     expectSoonAfter(ms, 7_000);
   });
 
   it('counts the time that a query had before it was taken over', async () => {
-    const longestQueryMs = 5_000;
-    const { ms, athena } = await watch({ ends: 'never' }, { longestQueryMs }, { takenOverAfterMs: 4_000 });
+    const { ms, athena } = await watch(
+      { ends: 'never' },
+      { longestQueryMs: 5_000 },
+      { takenOverAfterMs: 4_000, runningBefore: START - 4_000 },
+    );
     expectSoonAfter(ms, 1_000);
     expect(athena).toBeLessThanOrEqual(2);
   });
@@ -294,7 +304,8 @@ describe('watchExecution, of a query that takes too long', () => {
     'ends in time, by few calls of Athena, also where it was submitted %d ms after a full second',
     async (afterMs) => {
       const [longestQueryMs, answerMs] = [10_000, 1_000 - afterMs];
-      const { ms, athena } = await watch({ ends: 'never' }, { longestQueryMs }, { answerMs });
+      const limits = { longestQueryMs, longestQueueMs: 0 };
+      const { ms, athena } = await watch({ ends: 'never' }, limits, { answerMs });
       expectSoonAfter(ms + answerMs, longestQueryMs);
       expect(athena).toBeLessThanOrEqual(5);
     },
@@ -303,15 +314,15 @@ describe('watchExecution, of a query that takes too long', () => {
 
 describe('watchExecution, of a query in Athena’s queue', () => {
   it('does not count the time in the queue as time of running', async () => {
-    const { execution, ms, queuedAt } = await watch(
+    const { execution, ms, runningAt } = await watch(
       { ends: 'never', queuedMs: 60_000 },
       { longestQueryMs: 30_000, waitUntil: START + 300_000 },
     );
     expect(execution).toMatchObject({ state: 'under-way', isQueued: false });
-    // It was last seen in the queue before it ran: from then on, it had its 30 s.
-    expect(queuedAt).toBeGreaterThan(START + 20_000);
-    expect(queuedAt).toBeLessThan(START + 60_000);
-    expectSoonAfter(ms, (queuedAt ?? 0) - START + 30_000);
+    // From when it was first seen running, it had its 30 s.
+    expect(runningAt).toBeGreaterThan(START + 60_000);
+    expect(runningAt).toBeLessThan(START + 150_000);
+    expectSoonAfter(ms, (runningAt ?? 0) - START + 30_000);
   });
 
   it('ends the watch after the longest time in the queue', async () => {
@@ -323,13 +334,13 @@ describe('watchExecution, of a query in Athena’s queue', () => {
     expectSoonAfter(ms, 20_000);
   });
 
-  it('counts from when another request has seen it in the queue last', async () => {
-    const { ms, queuedAt } = await watch(
+  it('counts from when another request has seen it running first', async () => {
+    const { ms, runningAt } = await watch(
       { ends: 'never', queuedMs: 50_000 },
       { longestQueryMs: 20_000 },
-      { takenOverAfterMs: 60_000, queuedBefore: START - 12_000 },
+      { takenOverAfterMs: 60_000, runningBefore: START - 12_000 },
     );
-    expect(queuedAt).toBe(START - 12_000);
+    expect(runningAt).toBe(START - 12_000);
     expectSoonAfter(ms, 8_000);
   });
 });

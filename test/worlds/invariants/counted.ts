@@ -35,6 +35,16 @@ export function countingRule({ world, athena }: Parts) {
 const ranOutOfTime = (by: Invocation | undefined): boolean =>
   by !== undefined && by.faults.length > 0 && (by.line?.['status'] === 503 || by.line?.['isReady'] === false);
 
+/**
+ * The answer of its last write to a record was lost, and the look at what became of that write was held up as well: others
+ * have gone on in the meantime, and the record tells nothing of the write any more.
+ */
+function neverLearnt(by: Invocation | undefined): boolean {
+  const faults = by?.faults.filter(({ key }) => key.startsWith('jobs/')) ?? [];
+  const isHit = (operation: string) => faults.some((fault) => fault.operation === operation);
+  return isHit('S3 PutObject') && isHit('S3 GetObject');
+}
+
 function judgeUncounted(
   world: Parts['world'],
   { id, startedBy, toldEndTo, stopAskedAt, stoppedBy, isJunk, cause }: EngineQuery,
@@ -43,6 +53,8 @@ function judgeUncounted(
     world.count('apart: not counted, a function died');
   else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some(ranOutOfTime))
     world.count('apart: not counted, the request that saw the end ran out of time');
+  else if ([stoppedBy, ...toldEndTo.map(({ by }) => by)].some(neverLearnt))
+    world.count('apart: not counted, its record was replaced before its write was known');
   else if (stopAskedAt !== undefined) world.violate('stopped-not-counted', id);
   else if (toldEndTo.length === 0) world.count('apart: not counted, nobody came back');
   else
