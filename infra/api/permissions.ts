@@ -112,19 +112,16 @@ export function resultsPermissions(
     { sid: 'TellMissingFromForbidden', actions: ['s3:ListBucket'], resources: [resultsBucket.bucketArn] },
     { sid: 'ReadResults', actions: ['s3:GetObject'], resources: objects(reads), wildcard: OBJECT_NAMES },
     { sid: 'WriteResults', actions: ['s3:PutObject'], resources: objects(writes), wildcard: OBJECT_NAMES },
-    // Reports alone are large enough to be uploaded in parts.
-    ...(writes.includes('reports')
-      ? [
-          {
-            sid: 'AbortUploads',
-            actions: ['s3:AbortMultipartUpload'],
-            resources: objects(['reports']),
-            wildcard: OBJECT_NAMES,
-          },
-        ]
-      : []),
   ];
 }
+
+/** Uploads large files in parts: one that fails half-way must leave none behind. */
+export const uploadPermission = ({ resultsBucket }: ServiceResources): Permission => ({
+  sid: 'AbortUploads',
+  actions: ['s3:AbortMultipartUpload'],
+  resources: [resultsBucket.arnForObjects(`${RESULTS_PREFIX.reports}*`)],
+  wildcard: OBJECT_NAMES,
+});
 
 /** Looks clients up in the register of partners. It may not list it: who doesn't know a client's id finds nothing. */
 export const partnersPermissions = ({ partnersBucket }: ServiceResources): Permission[] =>

@@ -7,6 +7,7 @@ import {
   partnersPermissions,
   queryPermissions,
   resultsPermissions,
+  uploadPermission,
   type ServiceResources,
 } from './permissions.ts';
 import {
@@ -33,7 +34,10 @@ export interface ServiceFunction {
 /** Verifies signatures, compiles, and re-types reports while a caller waits. */
 const WORKING_MB = 1_769;
 
-/** Waits, and answers little. Waiting costs by memory and time, not by CPU. */
+/**
+ * Waits most of the time, which costs by memory. It has less than a third of a vCPU: where a report of the largest size
+ * that is made at once (16 MB) ends in the waiting room, making it takes longer than in the function of the report.
+ */
 const WAITING_MB = 512;
 
 const reportFunction = (report: Report): ServiceFunction => ({
@@ -138,6 +142,7 @@ export const publish: ServiceFunction = {
       reads: ['athena', 'reports', 'publications', 'cached'],
       writes: ['reports', 'cached'],
     }),
+    uploadPermission(service),
     failurePermission(service, abandon.name),
   ],
 };
