@@ -1,7 +1,6 @@
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import { startAttempt } from './arrive.ts';
 import {
-  type CountedExecution,
   claimAttempt,
   leaseOf,
   loggedEnd,
@@ -13,7 +12,7 @@ import { begun } from './begun.ts';
 import { closingState, isUnchanged } from './closing-state.ts';
 import { tookTooLong } from './delivery.ts';
 import { endAtScanLimit, endWithFailure } from './end-attempt.ts';
-import type { Execution, FailedExecution, RunningExecution } from './execution.ts';
+import type { EndedExecution, Execution, FailedExecution, RunningExecution } from './execution.ts';
 import type { OpenRecord, StoredRecord } from './job-record.ts';
 import { type ExecutionVerdict, isStale, judgeExecution } from './judge-execution.ts';
 import { resultKey } from './keys.ts';
@@ -123,16 +122,21 @@ interface Judged {
 async function act(run: Run, phase: Leading, { verdict, held, early, known }: Judged): Promise<Step> {
   const { target } = phase;
   const { record } = phase.held;
-  const claimNext = async (isRetry: boolean, ended?: CountedExecution): Promise<Step> => {
+  const claimNext = async (isRetry: boolean, ended?: EndedExecution): Promise<Step> => {
     if (!held) return { at: 'arrived', target, waitsForSlot: false };
     const latest = held.stored;
     // Its slot goes on to the next attempt, unless it was taken long ago, by another request.
     if (target.claims > 0) return claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
     // It may get no slot: then another caller, who has one, must not wait for its lease to end.
     const free = await release(run, target, held);
-    return free
-      ? startAttempt(run, target, { latest: free.stored, isRetry, ended })
-      : { at: 'arrived', target, waitsForSlot: false };
+    if (!free) return { at: 'arrived', target, waitsForSlot: false };
+    const step = await startAttempt(run, target, { latest: free.stored, isRetry, ended });
+    // This caller's time is up, and perhaps nobody else waits: the query that has ended is counted all the same.
+    if ('refusal' in step && ended) {
+      const failed = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for a caller');
+      await endWithFailure(run, phase, free, failed, 'took-too-long');
+    }
+    return step;
   };
   switch (verdict.next) {
     case 'wait':

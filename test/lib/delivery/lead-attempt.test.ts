@@ -280,6 +280,21 @@ describe('leadAttempt, of a query that fails', () => {
     expect([finished, queries.started.length]).toEqual([[], 1]);
   });
 
+  it('counts a failure that it has no time left to repeat, also where nobody comes back', async () => {
+    const { run, phase, target, key, results, queries, claimed, record, finished } = await claiming(
+      [{ ends: 'retryable' }],
+      { queriesPerPartner: 1, giveUpAt: START + 60_000 },
+    );
+    const executionId = await queries.start(target.job.query, claimed.attempt);
+    const taken = underWayRecord({ attempt: claimed.attempt, executionId });
+    const held = { stored: results.put(key, taken), record: taken };
+    results.before(`create ${slotsKey('client-1')}`, () => vi.setSystemTime(START + 60_000));
+    const step = await settled(leadAttempt(run, { ...phase, target, held }));
+    expect(step).toMatchObject({ refusal: expect.any(Unavailable) });
+    expect(record()).toMatchObject({ state: 'failed', reason: 'FAILED: boom', cause: 'took-too-long' });
+    expect([finished, queries.started.length]).toEqual([['failed'], 1]);
+  });
+
   it.each<[string, Plan]>([
     ['of a retry', { ends: 'retryable' }],
     ['for good', { ends: 'failed' }],
