@@ -25,15 +25,15 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
   const slotsRead =
     run.terms.queriesPerPartner === undefined ? undefined : begun(results.read(slotsKey(run.wanted.client)));
 
-  const cached = judgeRecord(await cachedRead, requestFacts(run.terms, false));
+  const cached = judgeRecord(await cachedRead, requestFacts(run.terms));
   if (cached.next === 'refuse') return { refusal: refusalOf(run, cached.record) };
   if (cached.next === 'deliver') {
-    const step = await deliverFile(run, target, cached.record, waited);
+    const step = await deliverFile(run, target, cached.record, waited?.cacheStatus);
     if (step) return step;
   }
   const latest = await latestRead;
   const start = () => startAttempt(run, target, { latest: latest.stored, slotsRead });
-  const verdict = judgeRecord(latest, requestFacts(run.terms, false));
+  const verdict = judgeRecord(latest, requestFacts(run.terms));
   switch (verdict.next) {
     case 'watch':
     case 'take-over':
@@ -42,7 +42,9 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
         : takeOver(run, target, undefined, verdict.record, waited?.cacheStatus ?? 'collapsed');
     case 'deliver': {
       const isGone = cached.next === 'deliver' && cached.record.executionId === verdict.record.executionId;
-      return (isGone ? undefined : await deliverFile(run, target, verdict.record, waited)) ?? start();
+      return (
+        (isGone ? undefined : await deliverFile(run, target, verdict.record, waited?.cacheStatus)) ?? start()
+      );
     }
     case 'refuse':
       return { refusal: refusalOf(run, verdict.record) };

@@ -2,7 +2,7 @@ import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import { type CacheStatus, type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
 import type { ReportFiles, SucceededRecord } from './job-record.ts';
 import { cachedReportKey, gzippedKey, reportKey } from './keys.ts';
-import { type Following, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
+import { progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
 import { awaitPublication, filesOf, type Publication } from './publication.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
@@ -27,28 +27,28 @@ export function ready(
  * Undefined where another attempt has to answer: the result is gone or can't be read, or its publication was given up
  * before this caller came.
  *
- * @param waits the phase of a caller that waits for this execution already
+ * @param cacheStatus how the answer relates to what the caller has waited for; `hit` where that is nothing
+ * @param isAwaited whether the caller has waited for this very execution
  */
 export async function deliverFile(
   run: Run,
   target: Target,
   record: SucceededRecord,
-  waits?: Following,
+  cacheStatus: CacheStatus = 'hit',
+  isAwaited = false,
 ): Promise<Step | undefined> {
   const { results } = run.backends;
-  const cacheStatus = waits?.cacheStatus ?? 'hit';
   const key = reportKey(record.executionId, target.job.fileName);
   const files = record.files ?? (await filesOf(results, key)) ?? (await publishedFiles(run, target, record));
   if (files === undefined) return undefined;
   if (typeof files === 'object') return ready(run, target, record, files, cacheStatus);
-  if (files === 'abandoned')
-    return (
-      waits && {
-        refusal: new PublicationFailed(`the result of query ${record.executionId} was not published`),
-      }
-    );
+  if (files === 'abandoned') {
+    const refusal = new PublicationFailed(`the result of query ${record.executionId} was not published`);
+    return isAwaited ? { refusal } : undefined;
+  }
   if (Date.now() >= run.terms.publishUntil) return { refusal: tookTooLong() };
-  return waiting(progressOf({ at: 'following', target, cacheStatus: waits?.cacheStatus ?? 'collapsed' }));
+  const status = cacheStatus === 'hit' ? 'collapsed' : cacheStatus;
+  return waiting(progressOf({ at: 'following', target, cacheStatus: status }));
 }
 
 /** Publishes a result whose files are missing. Undefined where it is gone or can't be read. */

@@ -37,7 +37,8 @@ export async function deliverReport(
     const next: Step = await step(run, phase).catch((error: unknown) => {
       // AWS throttles, but the query or the publication goes on, or the caller's slot comes, and it has time left.
       const progress = progressOf(phase);
-      if (error instanceof Overloaded && progress && Date.now() < terms.publishUntil) return waiting(progress);
+      if (error instanceof Overloaded && progress && Date.now() < terms.publishUntil)
+        return waiting(progress);
       throw error;
     });
     if ('delivery' in next) return next.delivery;

@@ -79,6 +79,7 @@ export async function endWithFailure(
   const ended = {
     state: 'failed',
     ...endedMembers(record, execution),
+    seenAfterMs: execution.observedAt - execution.completedAt,
     reason,
     ...(cause && { cause }),
   } as const;

@@ -24,7 +24,7 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
   const stored = phase.seen ?? (await backends.results.read(jobRecordKey(target.job, target.data)));
   const record = readRecord(stored);
   if (record?.state === 'under-way') note({ queryExecutionId: record.executionId });
-  const verdict = judgeRecord({ record, ageMs: stored?.ageMs ?? 0 }, requestFacts(terms, true));
+  const verdict = judgeRecord({ record, ageMs: stored?.ageMs ?? 0 }, requestFacts(terms, phase));
   switch (verdict.next) {
     case 'start':
       return { at: 'arrived', target, waitsForSlot: false, waited: phase };
@@ -36,8 +36,7 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
     }
     case 'take-over': {
       // This request has no time left to ask Athena: its lease would only block requests that have.
-      if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt)
-        return waiting(progressOf(phase));
+      if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt) return waiting(progressOf(phase));
       // Nobody starts a query for a caller whose time is up.
       if (verdict.record.state === 'starting' && Date.now() >= terms.giveUpAt)
         return { refusal: tookTooLong() };
@@ -52,7 +51,7 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
     }
     case 'deliver':
       return (
-        (await deliverFile(run, target, verdict.record, phase)) ??
+        (await deliverFile(run, target, verdict.record, phase.cacheStatus, true)) ??
         startAttempt(run, target, { latest: stored })
       );
     case 'refuse':

@@ -65,6 +65,8 @@ const jobRecord = v.variant('state', [
   v.object({
     state: v.literal('failed'),
     ...ended,
+    /** How long after the query's end this was written: a caller that came in between has not waited for it. */
+    seenAfterMs: v.number(),
     /** In the engine's words or ours: for the log. */
     reason: v.string(),
     /** Why it may be worth asking again: files changed under the query, or it took too long and was stopped. */

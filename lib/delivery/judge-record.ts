@@ -9,6 +9,7 @@ import {
   type SucceededRecord,
 } from './job-record.ts';
 import { isWorthAnother } from './judge-execution.ts';
+import type { Following } from './phase.ts';
 import type { StoredDocument } from './results.ts';
 
 /** What a request does with what is stored of its job. */
@@ -35,8 +36,8 @@ export interface JudgedRecord {
 }
 
 export interface RequestFacts {
-  /** Whether this request's caller waits already for what becomes of the job's attempts. */
-  readonly isWaiting: boolean;
+  /** Absent where this request's caller has just come; else what it waits for, and for how long, in milliseconds. */
+  readonly waits: { readonly isOwn: boolean; readonly forMs: number } | undefined;
   /** The scan limit in bytes; undefined where it is not known. */
   readonly scanLimit: number | undefined;
   /** Whether the caller has time for another query. */
@@ -50,10 +51,10 @@ export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
 /** What a request that comes now knows of itself. */
 export const requestFacts = (
-  { scanLimit, giveUpAt, longestQueueMs, longestQueryMs }: DeliveryTerms,
-  isWaiting: boolean,
+  { askedAt, scanLimit, giveUpAt, longestQueueMs, longestQueryMs }: DeliveryTerms,
+  following?: Pick<Following, 'cacheStatus'>,
 ): RequestFacts => ({
-  isWaiting,
+  waits: following && { isOwn: following.cacheStatus === 'miss', forMs: Date.now() - askedAt },
   scanLimit,
   isWorthAnother: isWorthAnother({ callerLeftMs: giveUpAt - Date.now(), longestQueueMs, longestQueryMs }),
   longestMs: longestQueueMs + longestQueryMs,
@@ -79,22 +80,24 @@ export const leaseLeftMs = ({ leaseMs }: OpenRecord, ageMs: number): number =>
 function judgeEnded(
   record: EndedRecord,
   ageMs: number,
-  { isWaiting, scanLimit, isWorthAnother }: RequestFacts,
+  { waits, scanLimit, isWorthAnother }: RequestFacts,
 ): RecordVerdict {
   switch (record.state) {
     case 'succeeded': {
       const isCached = record.isOfVersion && ageMs < LONGEST_KEPT_MS;
       const isGood = record.goodForMs !== undefined && ageMs < record.goodForMs;
-      return isWaiting || isCached || isGood ? { next: 'deliver', record } : { next: 'start' };
+      return waits || isCached || isGood ? { next: 'deliver', record } : { next: 'start' };
     }
     case 'scan-limit-exceeded':
       // The limit has changed since: under a higher one, the query may succeed.
-      return isWaiting || record.limit === scanLimit ? { next: 'refuse', record } : { next: 'start' };
+      return waits || record.limit === scanLimit ? { next: 'refuse', record } : { next: 'start' };
     case 'failed':
-      if (!isWaiting) return { next: 'start' };
+      if (!waits) return { next: 'start' };
       if (record.cause === 'data-changed') return { next: 'look-again' };
       // It was stopped for taking too long, but this caller came late.
       if (record.cause === 'took-too-long' && isWorthAnother) return { next: 'start' };
+      // It ended before this caller came.
+      if (!waits.isOwn && record.seenAfterMs + ageMs + AGE_ERROR_MS > waits.forMs) return { next: 'start' };
       return { next: 'refuse', record };
   }
 }

@@ -1,13 +1,6 @@
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import { startAttempt } from './arrive.ts';
-import {
-  claimAttempt,
-  leaseOf,
-  loggedEnd,
-  release,
-  signed,
-  writeRecord,
-} from './attempt.ts';
+import { claimAttempt, leaseOf, loggedEnd, release, signed, writeRecord } from './attempt.ts';
 import { begun } from './begun.ts';
 import { closingState, isUnchanged } from './closing-state.ts';
 import { tookTooLong } from './delivery.ts';

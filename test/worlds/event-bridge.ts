@@ -47,13 +47,15 @@ export function eventBridge(
       service.publish(event, machine, context),
     );
     if (isPublished) return;
-    await invoke('abandon', `abandon:${id}`, ABANDON_LIMIT_MS, (machine, context) =>
+    const isTold = await invoke('abandon', `abandon:${id}`, ABANDON_LIMIT_MS, (machine, context) =>
       service.abandon(
         { requestPayload: event, requestContext: { condition: 'RetriesExhausted' } },
         machine,
         context,
       ),
     );
+    if (isTold && !s3.get(`abandoned/${key.slice('publications/'.length)}`))
+      world.violate('abandoned-untold', `${id} is given up, and nobody who waits for it learns that`);
   };
 
   s3.onCreated.push((key) => {

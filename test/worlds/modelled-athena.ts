@@ -52,8 +52,12 @@ export interface EngineQuery {
   stoppedBy?: Invocation;
   /** Whether the answer to its start has reached somebody. */
   isHeardOf?: boolean;
-  /** Who was told last that it is queued. */
-  toldQueued?: { readonly by: Invocation; readonly at: number };
+  /** When somebody was told that it is queued. */
+  toldQueuedAt?: number;
+  /** Who was told first that it is running. */
+  toldRunning?: { readonly by: Invocation; readonly at: number } | undefined;
+  /** Who was told so although it had run for too long, and has to stop it. */
+  toldOverdue?: { readonly by: Invocation; readonly at: number };
   forgottenAt?: number;
   /** Who was told that it has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
@@ -63,7 +67,7 @@ export interface ModelledAthena {
   readonly queries: ReadonlyMap<string, EngineQuery>;
   /** The effects of the calls. */
   start(query: CompiledQuery, token: string, by: Invocation): string;
-  get(id: string, by: Invocation): unknown;
+  get(id: string): unknown;
   stop(id: string, by: Invocation): void;
   /** A query from before the world began. */
   plant(
@@ -277,7 +281,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       }
       return submit(compiled, token, startedBy).id;
     },
-    get(id, by) {
+    get(id) {
       const query = queries.get(id);
       const now = time.now();
       if (!query || (query.forgottenAt !== undefined && query.forgottenAt <= now)) {
@@ -286,7 +290,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       }
       const { submittedAt } = query;
       const observedAt = seconds(now);
-      if (query.state === 'QUEUED') query.toldQueued = { by, at: now };
       if (query.shownAt === undefined || query.shownAt > now)
         return {
           state: 'under-way',

@@ -2,8 +2,8 @@ import { NoSuchKey, type S3Client } from '@aws-sdk/client-s3';
 import type { QueryService } from '../../lib/delivery/execution.ts';
 import type { Lake, LakeListing } from '../../lib/delivery/lake.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
-import { running } from './invocation.ts';
-import type { ModelledAthena } from './modelled-athena.ts';
+import { type Invocation, running } from './invocation.ts';
+import type { EngineQuery, ModelledAthena } from './modelled-athena.ts';
 import { dayFolder, type ModelledLake, TABLE_FOLDER } from './modelled-lake.ts';
 import type { ModelledRegister } from './modelled-register.ts';
 import { type PortOperation, portCall } from './port-call.ts';
@@ -23,6 +23,7 @@ export const queriesPort = (
   athena: ModelledAthena,
   { call }: Pick<ServiceCode, 'call'>,
   { until, stopUntil }: { readonly until: number; readonly stopUntil: number },
+  onUnderWay: (query: EngineQuery, by: Invocation, isQueued: boolean) => void,
 ): QueryService => ({
   async start(query, token) {
     const id = await call('Athena StartQueryExecution', until, (signal) =>
@@ -40,11 +41,13 @@ export const queriesPort = (
         world,
         athenaCall('GetQueryExecution', id),
         signal,
-        (by) => athena.get(id, by) as Awaited<ReturnType<QueryService['get']>>,
+        () => athena.get(id) as Awaited<ReturnType<QueryService['get']>>,
       ),
     );
     const by = running.getStore();
-    if (by && 'completedAt' in told) athena.queries.get(id)?.toldEndTo.push({ by, at: world.time.now() });
+    const query = athena.queries.get(id);
+    if (by && query && 'completedAt' in told) query.toldEndTo.push({ by, at: world.time.now() });
+    if (by && query && told.state === 'under-way') onUnderWay(query, by, told.isQueued);
     return told;
   },
   stop: (id) =>

@@ -184,6 +184,12 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
   const outageCount = !isCalm && chance(draw, 0.06) ? 1 : 0;
+  // A query that its caller leaves, while a file comes and goes unmarked; others come long after its end.
+  const isLeft = chance(draw, 0.04);
+  if (isLeft) {
+    Object.assign(settings, { marks: false });
+    Object.assign(engine, { runMs: [6_000, 28_000] });
+  }
   const isShort = engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
   if (isShort) Object.assign(settings, { longestQueryMs: 5 * SECOND });
   const skewMs = pick(draw, [0, 500, 3_000]);
@@ -233,9 +239,9 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       id,
       partner: chance(draw, 0.7) ? 'p1' : pick(draw, names),
       days: window(draw),
-      atMs: when(draw),
+      atMs: !isLeft ? when(draw) : id === 'c0' ? between(draw, 0, SECOND) : between(draw, 40, 120) * SECOND,
       admitsGzip: chance(draw, 0.5),
-      ...(chance(draw, 0.2) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
+      ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
     })),
     outages: actors('s', outageCount, (draw, id) => ({
@@ -244,10 +250,11 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       atMs: when(draw),
       lastsMs: between(draw, 3, 45) * SECOND,
     })),
-    writers: actors('w', pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
-      const kind = pick(draw, WRITER_KINDS);
-      const stepMs = kind === 'rewrites for minutes' ? 800 : pick(draw, STEPS_MS);
-      return { id, kind, day: pick(draw, days), atMs: when(draw), stepMs: stepMs * (0.5 + draw()) };
+    writers: actors('w', isLeft ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
+      const kind = isLeft ? 'adds and removes a file' : pick(draw, WRITER_KINDS);
+      const stepMs = kind === 'rewrites for minutes' ? 800 : isLeft ? 15 * SECOND : pick(draw, STEPS_MS);
+      const atMs = isLeft ? between(draw, 1, 4) * SECOND : when(draw);
+      return { id, kind, day: pick(draw, days), atMs, stepMs: stepMs * (0.5 + draw()) };
     }),
     operator: actors('o', pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
       id,

@@ -4,7 +4,7 @@ import type { FunctionDependencies } from '../../lib/handlers/function-dependenc
 import type { ObjectCreated } from '../../lib/handlers/publication-handler.ts';
 import { ENV } from '../../lib/names.ts';
 import { type Invocation, type Machine, running } from './invocation.ts';
-import type { ModelledAthena } from './modelled-athena.ts';
+import type { EngineQuery, ModelledAthena } from './modelled-athena.ts';
 import type { ModelledLake } from './modelled-lake.ts';
 import type { InvocationContext } from './modelled-lambda.ts';
 import type { ModelledRegister } from './modelled-register.ts';
@@ -26,6 +26,7 @@ export interface Backends {
 /** What the rules learn of what functions tell. */
 export interface Listeners {
   readonly onFile: (write: FileWrite) => void;
+  readonly onUnderWay: (query: EngineQuery, by: Invocation, isQueued: boolean) => void;
   readonly onMetric: (name: string, value: number, by: Invocation) => void;
   readonly onLine: (message: string, facts: Readonly<Record<string, unknown>>, by: Invocation) => void;
 }
@@ -46,7 +47,7 @@ export function modelledService(
   world: World,
   code: ServiceCode,
   { lake, s3, athena, register }: Backends,
-  { onFile, onMetric, onLine }: Listeners,
+  { onFile, onUnderWay, onMetric, onLine }: Listeners,
 ): ModelledService {
   const config = configOf(code, world.plan);
   const alive = (act: (by: Invocation) => void) => {
@@ -71,7 +72,7 @@ export function modelledService(
       log,
       metrics,
       backendsUntil: (until, engineUntil = until) => ({
-        queries: queriesPort(world, athena, code, { until: engineUntil, stopUntil: until }),
+        queries: queriesPort(world, athena, code, { until: engineUntil, stopUntil: until }, onUnderWay),
         results: resultsPort(world, s3, code, until, onFile),
         lake: lakePort(world, lake, code, { until, kept }),
         register: code.s3Register(partners, 'partners', { until, cache: records }),

@@ -9,7 +9,7 @@ import type { Parts } from './invariants/parts.ts';
 import { checkPublication } from './invariants/publications.ts';
 import { queriedOnceRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
-import { stoppedRule } from './invariants/stopped.ts';
+import { checkOverdue, stoppedRule } from './invariants/stopped.ts';
 import { runners } from './invocation.ts';
 import { modelledAthena } from './modelled-athena.ts';
 import { modelledLake } from './modelled-lake.ts';
@@ -88,6 +88,7 @@ export async function simulate(
   athena.onStop.push(stoppedRule(parts));
   const listeners: Listeners = {
     onFile: (file) => checkFile(parts, file),
+    onUnderWay: (query, by, isQueued) => checkOverdue(parts, query, by, isQueued),
     onMetric: counting.onMetric,
     onLine: (message, facts, by) => {
       if (message === 'request') by.line = facts;

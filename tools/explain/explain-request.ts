@@ -50,7 +50,7 @@ export async function explainRequest(
   const job = makeJob(request, entitlement, data);
   const { scanLimit, longestQueueMs, longestQueryMs } = config;
   const facts = {
-    isWaiting: false,
+    waits: undefined,
     scanLimit,
     isWorthAnother: true,
     longestMs: longestQueueMs + longestQueryMs,

@@ -3,7 +3,6 @@ import { Unavailable } from '../../../lib/answers/problem.ts';
 import { deliverFile } from '../../../lib/delivery/deliver-file.ts';
 import { type DeliveryTerms, PublicationFailed } from '../../../lib/delivery/delivery.ts';
 import { cachedReportKey } from '../../../lib/delivery/keys.ts';
-import type { Following } from '../../../lib/delivery/phase.ts';
 import { LARGE, START, setting, succeededRecord } from './setting.ts';
 import { settled } from './settled.ts';
 
@@ -24,7 +23,6 @@ async function begin(terms: Partial<DeliveryTerms> = {}) {
   const of = setting();
   const target = await of.target();
   const key = `reports/q1/${target.job.fileName}`;
-  const waits: Following = { at: 'following', target, cacheStatus: 'miss' };
   const run = of.run(terms);
   return {
     ...of,
@@ -33,7 +31,7 @@ async function begin(terms: Partial<DeliveryTerms> = {}) {
     run,
     deliver: (given: typeof record) => settled(deliverFile(run, target, given)),
     /** For a caller that waits for this execution already. */
-    deliverToWaiting: (given: typeof record) => settled(deliverFile(run, target, given, waits)),
+    deliverToWaiting: (given: typeof record) => settled(deliverFile(run, target, given, 'miss', true)),
     ready: (more: object) => ({
       delivery: { state: 'ready', key, cacheStatus: 'hit', dataVersion: target.data.version, ...more },
     }),

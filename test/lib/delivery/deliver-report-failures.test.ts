@@ -216,7 +216,7 @@ describe('a failure that nobody has noticed', () => {
 
 describe("a result that is not Athena's CSV", () => {
   it('is a failure that is recorded and counted, and the next caller gets another query', async () => {
-    const of = setting({ csv: 'nonsense', afterMs: 100 }, { afterMs: 100 });
+    const of = setting({ csv: 'nonsense', afterMs: 2_000 }, { afterMs: 100 });
     const [first, joined] = await settled(Promise.all([request(of), request(of)]));
     for (const answer of [first, joined]) expect(answer?.error).toBeInstanceOf(QueryFailed);
     expect(recordOf(of)).toMatchObject({ state: 'failed', executionId: 'q1' });

@@ -41,7 +41,7 @@ describe('endedMembers', () => {
 describe('refusalOf', () => {
   const ended = { ...members, writer: 'w', form: 2 } as const;
   const overLimit: RefusedRecord = { ...ended, state: 'scan-limit-exceeded', limit: 10 };
-  const failed: RefusedRecord = { ...ended, state: 'failed', reason: 'FAILED: boom' };
+  const failed: RefusedRecord = { ...ended, state: 'failed', seenAfterMs: 0, reason: 'FAILED: boom' };
 
   it.each<[string, RefusedRecord, Error]>([
     ['400 above the scan limit', overLimit, new ReportTooLarge()],

@@ -9,7 +9,7 @@ const least = [
   { state: 'under-way', ...open, executionId: 'q1', elapsedMs: 5 },
   { state: 'succeeded', ...ended, location: 's3://b/k', resultBytes: 9, isOfVersion: true },
   { state: 'scan-limit-exceeded', ...ended },
-  { state: 'failed', ...ended, reason: 'FAILED: x' },
+  { state: 'failed', ...ended, seenAfterMs: 3, reason: 'FAILED: x' },
 ];
 const most = [
   { ...least[0], leaseMs: 5, slot: 's' },

@@ -9,8 +9,8 @@ import {
 } from '../../../lib/delivery/judge-record.ts';
 import { START, startingRecord, succeededRecord, termsNow, underWayRecord } from './setting.ts';
 
-const facts: RequestFacts = { isWaiting: false, scanLimit: 10, isWorthAnother: true, longestMs: 1_200_000 };
-const waiting = { ...facts, isWaiting: true };
+const facts: RequestFacts = { waits: undefined, scanLimit: 10, isWorthAnother: true, longestMs: 1_200_000 };
+const waiting: RequestFacts = { ...facts, waits: { isOwn: true, forMs: 5_000 } };
 const judge = (record: JobRecord | undefined, ageMs: number, given: RequestFacts) =>
   judgeRecord({ record, ageMs }, given);
 
@@ -20,7 +20,7 @@ const cached = succeededRecord();
 const ofNoVersion = succeededRecord({ isOfVersion: false });
 const { location: _, resultBytes: __, isOfVersion: ___, ...ended } = cached;
 const overLimit: EndedRecord = { ...ended, state: 'scan-limit-exceeded', limit: 10 };
-const failed: EndedRecord = { ...ended, state: 'failed', reason: 'FAILED: x' };
+const failed: EndedRecord = { ...ended, state: 'failed', seenAfterMs: 2_000, reason: 'FAILED: x' };
 const changed: EndedRecord = { ...failed, cause: 'data-changed' };
 const tookTooLong: EndedRecord = { ...failed, cause: 'took-too-long' };
 
@@ -114,6 +114,16 @@ describe('judgeRecord, for a request that waits already', () => {
     expect(judge(failed, 0, waiting)).toEqual({ next: 'refuse', record: failed });
   });
 
+  // S3 tells ages to the second: a failure counts as older than the caller's wait where it may be.
+  it.each<[string, boolean, number, string]>([
+    ['refused after a failure that it has waited for', false, 3_999, 'refuse'],
+    ['given an attempt of its own after one that ended before it came', false, 4_000, 'start'],
+    ['refused after the failure of its own attempt', true, 9_000, 'refuse'],
+  ])('is %s', (_, isOwn, ageMs, next) => {
+    const joined = { ...waiting, waits: { isOwn, forMs: 6_999 } };
+    expect(judge(failed, ageMs, joined).next).toBe(next);
+  });
+
   it('looks at the lake again where files changed during the query', () => {
     expect(judge(changed, 0, waiting)).toEqual({ next: 'look-again' });
   });
@@ -143,8 +153,8 @@ describe('requestFacts', () => {
     [89_999, false],
   ])('with %d ms left for the caller: worth another attempt %s', (leftMs, isWorthAnother) => {
     const terms = termsNow({ longestQueueMs: 60_000, longestQueryMs: 60_000, giveUpAt: START + leftMs });
-    expect(requestFacts(terms, true)).toEqual({
-      isWaiting: true,
+    expect(requestFacts(terms, { cacheStatus: 'collapsed' })).toEqual({
+      waits: { isOwn: false, forMs: 0 },
       scanLimit: 10,
       isWorthAnother,
       longestMs: 120_000,

@@ -35,6 +35,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     status === 503 && !headers['Retry-After'] ? 'no-retry-after' : undefined,
     isHeldUpByGzip(request) ? 'waited-for-gzip' : undefined,
     isSharedUnlisted(parts, request) ? 'shared-without-listing' : undefined,
+    changesSeen(parts, request) > MOST_CHANGES ? 'data-changes-without-end' : undefined,
     causeFault(parts, request),
   ];
 }
@@ -50,6 +51,20 @@ const isHeldUpByGzip = ({ answer: { invocation }, answeredAt }: AnsweredRequest)
 /** Where the lake can't be listed, no report is given to two callers. */
 const isSharedUnlisted = ({ world }: Parts, { answer }: AnsweredRequest): boolean =>
   !world.plan.settings.isListed && /hit|collapsed/.test(answer.headers['Cache-Status'] ?? '');
+
+/** A caller starts over three times at most because files changed under its query. */
+const MOST_CHANGES = 4;
+const changes = new WeakMap<AnsweredRequest['pull'], number>();
+
+/** How many queries that failed by changed files were started for a caller. */
+function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): number {
+  const here = [...athena.queries.values()].filter(
+    ({ startedBy, cause }) => startedBy === answer.invocation && cause === 'file vanished',
+  );
+  const all = (changes.get(pull) ?? 0) + here.length;
+  changes.set(pull, all);
+  return all;
+}
 
 function causeFault(parts: Parts, request: AnsweredRequest): string | undefined {
   switch (request.answer.status) {

@@ -63,7 +63,7 @@ function hitFault(
       query.clicks !== undefined &&
       equal(clicksIn(state, days, query.companies), query.clicks),
   );
-  if (isOfOne || isNamedHole({ lake }, query)) return undefined;
+  if (isOfOne || isNamedHole({ lake, world }, query)) return undefined;
   // Without a version, a young report may be given again though the data changed under its query.
   if (version !== undefined || listingMs === 0) return 'stale-hit';
   world.count('a young report of no one version is given again');

@@ -4,7 +4,10 @@ import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from './parts.ts';
 import { isNamedHole } from './versions.ts';
 
-export function failureFault(parts: Parts, { answer }: AnsweredRequest): string | undefined {
+/** Athena tells ends in whole seconds, and a caller's wait is handed on so too. */
+const COARSE_MS = 3_000;
+
+export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): string | undefined {
   const { athena, world } = parts;
   const { line = {} } = answer.invocation;
   const error = line['error'];
@@ -13,6 +16,8 @@ export function failureFault(parts: Parts, { answer }: AnsweredRequest): string 
   const query = athena.queries.get(String(id));
   switch (name) {
     case 'QueryFailed':
+      if (query?.endedAt !== undefined && query.endedAt < pull.startedAt - COARSE_MS)
+        return 'failure-of-others';
       return queryFault(parts, query);
     case 'NotEngineCsv':
       return query?.isJunk ? undefined : 'failed-without-cause';
@@ -38,7 +43,7 @@ function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefin
     case 'file vanished':
       // Where nothing can be listed, nobody knows that the data changed.
       if (!world.plan.settings.isListed) return undefined;
-      if (!isNamedHole({ lake }, query)) return 'changed-data-is-500';
+      if (!isNamedHole({ lake, world }, query)) return 'changed-data-is-500';
       world.count('named hole: a query failed by a file that came and went unmarked');
       return undefined;
     default:

@@ -23,11 +23,11 @@ function faultsOf(
 ): (string | undefined)[] {
   if (!query?.clicks || query.isJunk || query.state !== 'SUCCEEDED') return ['file-of-nothing'];
   const version = metadata['data-version'];
-  if (version !== undefined && isNamedHole({ lake }, query))
+  if (version !== undefined && isNamedHole({ lake, world }, query))
     world.count('named hole: a file came and went unmarked');
   return [
     found && found.text !== text ? 'file-would-change' : undefined,
     text === reportCsv(query.clicks) ? undefined : 'file-is-not-its-result',
-    version === undefined ? undefined : versionFault({ lake }, query, version),
+    version === undefined ? undefined : versionFault({ lake, world }, query, version),
   ];
 }

@@ -33,7 +33,6 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
       world.troubles.happened.every((each) => HARMLESS.test(each)) &&
       world.plan.outages.length === 0 &&
       !world.plan.clocks.wrong &&
-      world.plan.former.length === 0 &&
       listingSeconds === 0 &&
       isListed;
     if (!isPlain) return;
