@@ -1,7 +1,7 @@
 /**
  * Breaks the service's code in many ways, one at a time, and looks for a world that shows it.
  *
- *     node test/worlds/mutants.ts --within 10000 --only 'lib/delivery/share.ts'
+ *     npm run worlds:mutants -- --within 10000 --only 'lib/delivery/slots.ts'
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
