@@ -9,14 +9,6 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
       'It asks Athena itself what ran at one time, with credentials that only the one-machine stack takes.',
   },
   {
-    test: 'a partner that asks for more reports at once than its share > gets the next one after the function that started the others was killed',
-    reason: 'The emulator believes that a killed process still works, until the function’s timeout is over.',
-  },
-  {
-    test: 'identical requests > run a query each where the lake can not be listed',
-    reason: 'A deployed stage always has an events bucket.',
-  },
-  {
     test: 'identical requests > share one query while it runs',
     reason: 'The emulator starts a process for each request at once, too many here; joined.test.ts has ten.',
   },

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
@@ -127,9 +126,6 @@ describe('a waiting URL that is fetched by four at a time', () => {
 
 describe('a results bucket that has lost objects', () => {
   it.each([
-    ["the engine's result", ['athena/']],
-    ['the cached report', ['cached/']],
-    ['the records', ['cached/', 'jobs/']],
     ['the records and the files', ['cached/', 'jobs/', 'reports/']],
     ['everything', ['cached/', 'jobs/', 'reports/', 'athena/', 'waiting/']],
   ])('is filled again by the next request: %s', async (_, prefixes) => {
@@ -148,15 +144,6 @@ describe('a results bucket that has lost objects', () => {
     expect([lost.status, await lost.text()]).toEqual([404, expect.stringContaining('NoSuchKey')]);
     for (const prefix of ['cached/', 'jobs/']) await empty(prefix);
     expect(await (await follow()).text()).toBe(expected(question));
-  });
-
-  it('costs a new query where the result is lost while a caller waits', async () => {
-    const question = freshQuestion();
-    service.stack.faults.set([{ on: 'query', delayMs: 800 }]);
-    const url = await locationOf(await ask(question));
-    await empty('jobs/');
-    await empty('athena/');
-    expect(await (await fetch(url)).text()).toBe(expected(question));
   });
 });
 
@@ -183,29 +170,6 @@ describe('the publication of a large result', () => {
     expect(service.stack.faults.current()[1]?.matched).toBe(4);
     service.stack.faults.set([]);
     expect(await pull(question)).toBe(expected(question));
-  });
-});
-
-describe('a query that its caller has left', () => {
-  it('is stopped when it has taken too long, and the next caller gets the report by a new query', async () => {
-    const question = freshQuestion();
-    const counts = watching([{ on: 'query', delayMs: 60_000, times: 1 }], QUERIES);
-    expect((await ask(question)).status).toBe(303);
-    await delay(LONGEST_QUERY_MS);
-    expect(await pull(question)).toBe(expected(question));
-    expect(counts()).toEqual([2]);
-  });
-});
-
-describe('a query that Athena keeps queued', () => {
-  it('may then run as long as any other: the time in the queue is not taken from it', async () => {
-    const question = freshQuestion();
-    const counts = watching(
-      [{ on: 'query', queuedMs: 3_000, delayMs: LONGEST_QUERY_MS / 2, times: 1 }],
-      QUERIES,
-    );
-    expect(await pull(question)).toBe(expected(question));
-    expect(counts()).toEqual([1]);
   });
 });
 

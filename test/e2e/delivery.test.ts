@@ -201,21 +201,6 @@ describe('identical requests', () => {
     expect(callsOf()).toEqual({ s3: currentLane() ? 6 : 5, athena: 0 });
     expect(await pull(question)).toBe(expected(question));
   });
-
-  it('run a query each where the lake can not be listed', async () => {
-    const unlisted = await startService(events, { eventsDirectory: undefined });
-    try {
-      unlisted.stack.faults.set([{ on: 'query', match: 'SELECT' }]);
-      const question = freshQuestion();
-      for (let times = 1; times <= 3; times++)
-        expect(await unlisted.pull('publisherperformance', question)).toBe(expected(question));
-      expect(unlisted.stack.faults.current()[0]?.matched).toBe(3);
-      const answer = await unlisted.request('publisherperformance', queryOf(question));
-      expect(answer.headers.get('data-version')).toBeNull();
-    } finally {
-      await unlisted.close();
-    }
-  });
 });
 
 describe('a query that fails', () => {

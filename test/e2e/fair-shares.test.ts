@@ -1,9 +1,9 @@
 import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
-import { queryOf, type Service, startService } from './service.ts';
+import { type Service, startService } from './service.ts';
 
 const MOST = 2;
 const QUERY_MS = 700;
@@ -35,7 +35,6 @@ beforeAll(async () => {
     credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
   });
 });
-afterEach(() => service.stack.faults.set([]));
 afterAll(() => service.close());
 
 const pull = (question: Question) => service.pull('publisherperformance', question);
@@ -64,24 +63,5 @@ describe('a partner that asks for more reports at once than its share', () => {
       ({ from: at }) => queries.filter(({ from, to }) => from <= at && at < to - RESULT_MS).length,
     );
     expect(Math.max(...atOnce)).toBe(MOST);
-  });
-
-  it('gets the next one after the function that started the others was killed', async () => {
-    service.stack.faults.set([{ on: 'query', delayMs: QUERY_MS, times: MOST }]);
-    const lost = Array.from({ length: MOST }, () =>
-      service.request('publisherperformance', queryOf(freshQuestion())).catch(() => undefined),
-    );
-    await vi.waitFor(() => expect(service.stack.faults.current()[0]?.struck).toBe(MOST));
-    await service.stack.sandboxes.get('publisherperformance')?.kill();
-    await Promise.all(lost);
-    const question = freshQuestion();
-    expect(await pull(question)).toBe(expected(question));
-  });
-
-  it('gets its report while S3 throttles writes to slots/', async () => {
-    service.stack.faults.set([{ on: 's3', match: 'PUT slots/', throttle: true, times: 2 }]);
-    const question = freshQuestion();
-    expect(await pull(question)).toBe(expected(question));
-    expect(service.stack.faults.current()[0]?.struck).toBe(2);
   });
 });

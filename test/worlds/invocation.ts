@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { StoredObject } from './modelled-s3.ts';
 import type { Dice } from './random.ts';
 import type { Runners } from './virtual-time.ts';
 
@@ -35,6 +36,8 @@ export interface Invocation {
   readonly faults: SufferedFault[];
   /** Ends it here and now: nothing of it runs after this, `finally` included. */
   readonly die: (why: string) => void;
+  /** The latest documents that it has written, by their keys. */
+  readonly written: Map<string, StoredObject>;
   /** When it has written a report's plain file. */
   plainFileAt?: number;
   /** What it logged of its request. */

@@ -81,6 +81,7 @@ export function modelledLambda(world: World): ModelledLambda {
             isDead: false,
             calls: 0,
             faults: [],
+            written: new Map(),
             die: (why) => {
               invocation.isDead = true;
               world.count(`function ${why}`);

@@ -183,7 +183,15 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
-  const outageCount = !isCalm && chance(draw, 0.06) ? 1 : 0;
+  // Results that can't be published are given up after some minutes; then S3 may be away for longer than a function runs.
+  const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
+  const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
+  // Many callers of one slot, and second attempts that outlast what a slot counts for before its claim.
+  if (chance(draw, 0.04)) {
+    Object.assign(settings, { queriesPerPartner: 1, longestQueryMs: 120 * SECOND });
+    Object.assign(engine, { queueMs: [0, 100], runMs: [500, 50_000], fails: 0.5, hangs: 0, slots: 4 });
+    Object.assign(faults, { rate: 0 });
+  }
   // A query that its caller leaves, while a file comes and goes unmarked; others come long after its end.
   const isLeft = chance(draw, 0.04);
   if (isLeft) {
@@ -246,9 +254,9 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     })),
     outages: actors('s', outageCount, (draw, id) => ({
       id,
-      service: pick(draw, ['S3', 'S3', 'Athena']),
-      atMs: when(draw),
-      lastsMs: between(draw, 3, 45) * SECOND,
+      service: isGivenUp ? 'S3' : pick(draw, ['S3', 'S3', 'Athena']),
+      atMs: isGivenUp ? between(draw, 180, 220) * SECOND : when(draw),
+      lastsMs: (isGivenUp ? between(draw, 60, 150) : between(draw, 3, 45)) * SECOND,
     })),
     writers: actors('w', isLeft ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
       const kind = isLeft ? 'adds and removes a file' : pick(draw, WRITER_KINDS);

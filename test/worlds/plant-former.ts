@@ -46,6 +46,7 @@ const formerFunction = (partner: string): Invocation => ({
   isDead: true,
   calls: 0,
   faults: [],
+  written: new Map(),
   die: () => {},
 });
 

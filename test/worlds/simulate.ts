@@ -10,7 +10,7 @@ import { checkPublication } from './invariants/publications.ts';
 import { queriedOnceRule } from './invariants/queried-once.ts';
 import { slotsRule } from './invariants/slots.ts';
 import { checkOverdue, stoppedRule } from './invariants/stopped.ts';
-import { runners } from './invocation.ts';
+import { runners, running } from './invocation.ts';
 import { modelledAthena } from './modelled-athena.ts';
 import { modelledLake } from './modelled-lake.ts';
 import { modelledLambda } from './modelled-lambda.ts';
@@ -86,6 +86,7 @@ export async function simulate(
   const counting = countingRule(parts);
   athena.onStart.push(slotsRule(parts), queriedOnceRule(parts));
   athena.onStop.push(stoppedRule(parts));
+  s3.onCreated.push((key, stored) => void running.getStore()?.written.set(key, stored));
   const listeners: Listeners = {
     onFile: (file) => checkFile(parts, file),
     onUnderWay: (query, by, isQueued) => checkOverdue(parts, query, by, isQueued),

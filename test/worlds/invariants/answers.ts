@@ -36,6 +36,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     isHeldUpByGzip(request) ? 'waited-for-gzip' : undefined,
     isSharedUnlisted(parts, request) ? 'shared-without-listing' : undefined,
     changesSeen(parts, request) > MOST_CHANGES ? 'data-changes-without-end' : undefined,
+    hasKeptItsLease(parts, request) ? 'lease-kept' : undefined,
     causeFault(parts, request),
   ];
 }
@@ -65,6 +66,14 @@ function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): numb
   changes.set(pull, all);
   return all;
 }
+
+/** Who has answered asks Athena no more: an open record that says otherwise keeps the next one from it. */
+const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation } }: AnsweredRequest): boolean =>
+  !invocation.faults.some(({ operation }) => operation.startsWith('S3')) &&
+  [...invocation.written].some(
+    ([key, stored]) =>
+      key.startsWith('jobs/') && s3.objects.get(key) === stored && stored.text.includes('"leaseMs"'),
+  );
 
 function causeFault(parts: Parts, request: AnsweredRequest): string | undefined {
   switch (request.answer.status) {

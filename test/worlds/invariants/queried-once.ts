@@ -2,6 +2,7 @@
 
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring } from '../modelled-lake.ts';
+import { BEGINNING } from '../world.ts';
 import type { Parts } from './parts.ts';
 
 /** So soon after its end, a query's end must have been seen for its report to be given again: docs/decisions/0042. */
@@ -24,7 +25,8 @@ export function queriedOnceRule({ world, athena, lake }: Parts): (started: Engin
     const wasSeen =
       endedAt === undefined ||
       (state === 'SUCCEEDED' && toldEndTo.some(({ at }) => at - endedAt < SEEN_SOON_MS));
-    const from = earlier.submittedAt - LISTED_BEFORE_MS;
+    // The world's own building of the lake is no change.
+    const from = Math.max(earlier.submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
     const stoodStill = statesDuring(lake.states, { from, to: started.submittedAt }).length === 1;
     return isYoung && wasSeen && stoodStill;
   };
