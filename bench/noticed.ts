@@ -75,11 +75,7 @@ function model(time: VirtualTime, queryMs: number) {
       };
       const until = waitUntil + 2_500;
       const backends = {
-        queries: athenaQueries(
-          athena.client,
-          { database: 'reports', workgroup: 'reports' },
-          { until: waitUntil, stopUntil: until },
-        ),
+        queries: athenaQueries(athena.client, { database: 'reports', workgroup: 'reports' }, until),
         results: s3.results(until),
         lake: s3.lake(until),
       };

@@ -107,7 +107,7 @@ export async function measure(): Promise<Section> {
   });
   const names = { database: 'performance_reports', workgroup: 'performance-reports' };
   const backends = {
-    queries: athenaQueries(athena, names, { until: FOREVER, stopUntil: FOREVER }),
+    queries: athenaQueries(athena, names, FOREVER),
     results: s3ResultsBucket(s3, 'performance-reports-results', FOREVER),
   };
 

@@ -71,12 +71,8 @@ export function modelledService(
       addMetric: () => {},
       publishStoredMetrics: () => {},
     } as unknown as FunctionDependencies['metrics'],
-    backendsUntil: (until, engineUntil = until) => ({
-      queries: athenaQueries(
-        athena.client,
-        { database: 'reports', workgroup: 'reports' },
-        { until: engineUntil, stopUntil: until },
-      ),
+    backendsUntil: (until) => ({
+      queries: athenaQueries(athena.client, { database: 'reports', workgroup: 'reports' }, until),
       results: s3.results(until),
       lake: s3.lake(until),
       register: { find: async () => undefined },

@@ -10,14 +10,11 @@ import type { Execution, QueryService } from '../delivery/execution.ts';
 import { dateOf } from './answer-date.ts';
 import { call } from './call.ts';
 
-/**
- * Athena as the service's query engine. Every call ends by `until`, and one that stops a query by `stopUntil`, in
- * milliseconds since 1970.
- */
+/** Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970. */
 export function athenaQueries(
   athena: AthenaClient,
   { database, workgroup }: { readonly database: string; readonly workgroup: string },
-  { until, stopUntil }: { readonly until: number; readonly stopUntil: number },
+  until: number,
 ): QueryService {
   return {
     async start({ sql, parameters }, token) {
@@ -47,7 +44,7 @@ export function athenaQueries(
         }
       }),
     async stop(id) {
-      await call('Athena StopQueryExecution', stopUntil, async (abortSignal) => {
+      await call('Athena StopQueryExecution', until, async (abortSignal) => {
         try {
           await athena.send(new StopQueryExecutionCommand({ QueryExecutionId: id }), { abortSignal });
         } catch (error) {

@@ -60,8 +60,10 @@ async function readEither(
   key: string,
   former: string,
 ): Promise<JudgedRecord> {
-  const [stored, old] = await Promise.all([results.read(key), results.read(former)]);
+  const formerRead = begun(results.read(former));
+  const stored = await results.read(key);
   if (stored) return { stored, record: readRecord(stored), ageMs: stored.ageMs };
+  const old = await formerRead;
   return { stored, record: readFormerRecord(old), ageMs: old?.ageMs ?? 0 };
 }
 

@@ -5,6 +5,7 @@ import { QueryFailed, tookTooLong } from './delivery.ts';
 import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execution.ts';
 import {
   type EndedRecord,
+  type FailedRecord,
   type OpenRecord,
   type RefusedRecord,
   readRecord,
@@ -67,19 +68,26 @@ export async function recordAnswer(
 
 type Held = StoredRecord<OpenRecord> | undefined;
 
+/** How an attempt's query failed, or was stopped. */
+export interface Failure {
+  readonly execution: FailedExecution;
+  readonly cause?: FailedRecord['cause'];
+  /** When Athena told that, by this machine's clock. */
+  readonly toldAt: number;
+}
+
 /** Records an attempt whose query failed or was stopped; leads to what that means for this caller. */
 export async function endWithFailure(
   run: Run,
   { target, cacheStatus, held: { record } }: Leading,
   held: Held,
-  execution: FailedExecution,
-  cause?: 'data-changed' | 'took-too-long',
+  { execution, cause, toldAt }: Failure,
 ): Promise<Step> {
-  const { reason } = execution;
+  const { reason, observedAt, completedAt } = execution;
   const ended = {
     state: 'failed',
     ...endedMembers(record, execution),
-    seenAfterMs: execution.observedAt - execution.completedAt,
+    seenAfterMs: observedAt - completedAt + Date.now() - toldAt,
     reason,
     ...(cause && { cause }),
   } as const;

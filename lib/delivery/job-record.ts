@@ -69,8 +69,11 @@ const jobRecord = v.variant('state', [
     seenAfterMs: v.number(),
     /** In the engine's words or ours: for the log. */
     reason: v.string(),
-    /** Why it may be worth asking again: files changed under the query, or it took too long and was stopped. */
-    cause: v.optional(v.picklist(['data-changed', 'took-too-long'])),
+    /**
+     * Why it may be worth asking again: files changed under the query, it took too long and was stopped, or another attempt
+     * was called for and its leader had no time left to claim it.
+     */
+    cause: v.optional(v.picklist(['data-changed', 'took-too-long', 'not-repeated'])),
   }),
 ]);
 
@@ -80,6 +83,7 @@ export type OpenRecord = Extract<JobRecord, { readonly state: 'starting' | 'unde
 /** Of an attempt that has ended. */
 export type EndedRecord = Exclude<JobRecord, OpenRecord>;
 export type SucceededRecord = Extract<JobRecord, { readonly state: 'succeeded' }>;
+export type FailedRecord = Extract<JobRecord, { readonly state: 'failed' }>;
 /** Of an attempt without a report. */
 export type RefusedRecord = Exclude<EndedRecord, SucceededRecord>;
 export type ReportFiles = NonNullable<SucceededRecord['files']>;

@@ -110,8 +110,10 @@ function tookTooLong(
   { longestQueryMs, longestQueueMs, runningAt }: ExecutionFacts,
 ): boolean {
   const reaches = (ms: number, limitMs: number) => ms >= (1 - LIMIT_TOLERANCE) * limitMs;
-  if (engineMs === 0) return reaches(completedAt - submittedAt, longestQueueMs);
-  return reaches(completedAt - (runningAt ?? submittedAt), longestQueryMs);
+  const allMs = completedAt - submittedAt;
+  if (engineMs === 0) return reaches(allMs, longestQueueMs);
+  const ranMs = runningAt === undefined ? engineMs : completedAt - runningAt;
+  return reaches(ranMs, longestQueryMs) || reaches(allMs, longestQueueMs + longestQueryMs);
 }
 
 /**

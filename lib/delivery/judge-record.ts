@@ -42,8 +42,6 @@ export interface RequestFacts {
   readonly scanLimit: number | undefined;
   /** Whether the caller has time for another query. */
   readonly isWorthAnother: boolean;
-  /** How long a query may be queued and run together, in milliseconds. */
-  readonly longestMs: number;
 }
 
 /** A report is not given out on the last day that its files are kept, so that no link outlives its file. */
@@ -57,19 +55,23 @@ export const requestFacts = (
   waits: following && { isOwn: following.cacheStatus === 'miss', forMs: Date.now() - askedAt },
   scanLimit,
   isWorthAnother: isWorthAnother({ callerLeftMs: giveUpAt - Date.now(), longestQueueMs, longestQueryMs }),
-  longestMs: longestQueueMs + longestQueryMs,
 });
 
 /** S3 tells ages to the second: the difference of two truncated times is wrong by less than this. */
 const AGE_ERROR_MS = 1_000;
+
+/**
+ * After so long, the query of an attempt that nobody has heard of has ended, if it was started at all: Athena runs none
+ * for more than half an hour. But it may still give that execution for the attempt's token, days later.
+ */
+const LONGEST_STARTING_MS = 3_600_000;
 
 /** Judges what is stored of a job for a request that saw the lake with the same listing fingerprint. */
 export function judgeRecord({ record, ageMs }: JudgedRecord, facts: RequestFacts): RecordVerdict {
   if (!record) return { next: 'start' };
   if (!isOpen(record)) return judgeEnded(record, ageMs, facts);
   if (leaseLeftMs(record, ageMs) > 0) return { next: 'watch', record };
-  // If it was started at all, its query has ended, unseen. Athena may still give that execution for its token: days old.
-  if (record.state === 'starting' && ageMs >= facts.longestMs) return { next: 'start' };
+  if (record.state === 'starting' && ageMs >= LONGEST_STARTING_MS) return { next: 'start' };
   return { next: 'take-over', record };
 }
 
@@ -96,6 +98,7 @@ function judgeEnded(
       if (record.cause === 'data-changed') return { next: 'look-again' };
       // It was stopped for taking too long, but this caller came late.
       if (record.cause === 'took-too-long' && isWorthAnother) return { next: 'start' };
+      if (record.cause === 'not-repeated') return { next: 'start' };
       // It ended before this caller came.
       if (!waits.isOwn && record.seenAfterMs + ageMs + AGE_ERROR_MS > waits.forMs) return { next: 'start' };
       return { next: 'refuse', record };

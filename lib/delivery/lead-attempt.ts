@@ -24,6 +24,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
   const { terms, note } = run;
   const { target } = phase;
   let recorded: Promise<Held | undefined> = Promise.resolve(phase.held);
+  let known: ReturnType<typeof knownOf> | undefined;
   try {
     const watched = await start(run, phase, (underWay) => {
       recorded = underWay;
@@ -36,12 +37,15 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       begun: early,
     } = await watchExecution(run.backends, watched, terms, () => beginEarly(run, target, watched.id));
     if (execution && 'completedAt' in execution) note(loggedEnd(execution));
+    const toldAt = Date.now();
+    known = knownOf(execution, elapsedMs, runningAt);
+    const wait = waitOf(run, phase);
     const isFailed = execution?.state === 'failed';
     const verdict: ExecutionVerdict = judgeExecution(execution, {
       ...terms,
       runningAt,
       callerLeftMs: terms.giveUpAt - Date.now(),
-      ...waitOf(run, phase),
+      ...wait,
       isRetry: phase.held.record.isRetry,
       isDataChanged: isFailed && target.data.isListed && !(await isUnchanged(run, target)),
     });
@@ -49,11 +53,13 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       verdict,
       held: await recorded,
       early,
-      known: knownOf(execution, elapsedMs, runningAt),
+      known,
+      toldAt,
+      wait,
     });
   } catch (error) {
     const held = await recorded.catch(() => undefined);
-    if (held) await release(run, target, held).catch(() => {});
+    if (held) await release(run, target, held, known).catch(() => {});
     throw error;
   }
 }
@@ -109,25 +115,32 @@ interface Judged {
   readonly held: Held | undefined;
   readonly early: Early | undefined;
   readonly known: ReturnType<typeof knownOf>;
+  /** When Athena told how the execution stands, by this machine's clock. */
+  readonly toldAt: number;
+  /** How long the caller had waited by then. */
+  readonly wait: ReturnType<typeof waitOf>;
 }
 
 /** Does what an execution calls for. */
-async function act(run: Run, phase: Leading, { verdict, held, early, known }: Judged): Promise<Step> {
+async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
+  const { verdict, held, early, known, toldAt, wait } = judged;
   const { target } = phase;
   const { record } = phase.held;
   const claimNext = async (isRetry: boolean, ended?: EndedExecution): Promise<Step> => {
     if (!held) return { at: 'arrived', target, waitsForSlot: false };
     const latest = held.stored;
     // Its slot goes on to the next attempt, unless it was taken long ago, by another request.
-    if (target.claims > 0) return claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
+    const isTimeUp = Date.now() >= run.terms.giveUpAt;
+    if (target.claims > 0 && !isTimeUp)
+      return claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
     // It may get no slot: then another caller, who has one, must not wait for its lease to end.
     const free = await release(run, target, held);
     if (!free) return { at: 'arrived', target, waitsForSlot: false };
     const step = await startAttempt(run, target, { latest: free.stored, isRetry, ended });
-    // This caller's time is up, and perhaps nobody else waits: the query that has ended is counted all the same.
+    // This caller's time is up. Others may repeat it; if nobody else waits, it is counted all the same.
     if ('refusal' in step && ended) {
-      const failed = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for a caller');
-      await endWithFailure(run, phase, free, failed, 'took-too-long');
+      const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
+      await endWithFailure(run, phase, free, { execution, cause: 'not-repeated', toldAt });
     }
     return step;
   };
@@ -145,9 +158,9 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
         if (!(error instanceof NotEngineCsv)) throw error;
         const failed = asFailed(execution, error.message);
         // Who comes after its end is not told of a failure that others have had.
-        return isStale(execution, waitOf(run, phase))
+        return isStale(execution, wait)
           ? claimNext(record.isRetry, failed)
-          : endWithFailure(run, phase, held, failed);
+          : endWithFailure(run, phase, held, { execution: failed, toldAt });
       }
     }
     case 'start-next':
@@ -157,14 +170,14 @@ async function act(run: Run, phase: Leading, { verdict, held, early, known }: Ju
       await run.backends.queries.stop(stopped.id);
       return verdict.isWorthAnother
         ? claimNext(record.isRetry, stopped)
-        : endWithFailure(run, phase, held, stopped, 'took-too-long');
+        : endWithFailure(run, phase, held, { execution: stopped, cause: 'took-too-long', toldAt });
     }
     case 'took-too-long':
     case 'data-changed':
-      return endWithFailure(run, phase, held, verdict.execution, verdict.next);
+      return endWithFailure(run, phase, held, { execution: verdict.execution, cause: verdict.next, toldAt });
     case 'refuse':
       return verdict.execution.state === 'failed'
-        ? endWithFailure(run, phase, held, verdict.execution)
+        ? endWithFailure(run, phase, held, { execution: verdict.execution, toldAt })
         : endAtScanLimit(run, phase, held, verdict.execution);
   }
 }

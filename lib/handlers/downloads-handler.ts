@@ -27,7 +27,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       const hop = Number(/^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0] ?? Number.NaN);
       if (Number.isNaN(hop)) throw new NoSuchDownload();
       const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, hop);
-      const backends = backendsUntil(deliverBy, waitUntil);
+      const backends = backendsUntil(deliverBy);
       const { results, register, lake } = backends;
       const waits = await openTicket(results, id);
       if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();

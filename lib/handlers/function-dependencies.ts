@@ -20,11 +20,8 @@ export interface FunctionDependencies {
   readonly config: Config;
   readonly log: LineLog;
   readonly metrics: MetricSink;
-  /**
-   * The services behind a request. Every call to one ends by `until`, in milliseconds since 1970; a call to the engine
-   * by `engineUntil`, so that time is left to store where the caller waits on.
-   */
-  readonly backendsUntil: (until: number, engineUntil?: number) => RequestBackends;
+  /** The services behind a request. Every call to one ends by `until`, in milliseconds since 1970. */
+  readonly backendsUntil: (until: number) => RequestBackends;
 }
 
 /** Reads the configuration and makes the clients: once, when a function starts. */
@@ -44,11 +41,11 @@ export function functionDependencies(
     config,
     log,
     metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
-    backendsUntil: (until, engineUntil = until) => ({
+    backendsUntil: (until) => ({
       queries: athenaQueries(
         athena,
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
-        { until: engineUntil, stopUntil: until },
+        until,
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until),
       lake: s3Lake(s3, config.lake, { until, cache, onUnlistable }),

@@ -22,7 +22,7 @@ export const queriesPort = (
   world: World,
   athena: ModelledAthena,
   { call }: Pick<ServiceCode, 'call'>,
-  { until, stopUntil }: { readonly until: number; readonly stopUntil: number },
+  until: number,
   onUnderWay: (query: EngineQuery, by: Invocation, isQueued: boolean) => void,
 ): QueryService => ({
   async start(query, token) {
@@ -51,7 +51,7 @@ export const queriesPort = (
     return told;
   },
   stop: (id) =>
-    call('Athena StopQueryExecution', stopUntil, (signal) =>
+    call('Athena StopQueryExecution', until, (signal) =>
       portCall(world, athenaCall('StopQueryExecution', id), signal, (by) => athena.stop(id, by)),
     ),
 });

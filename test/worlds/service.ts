@@ -71,8 +71,8 @@ export function modelledService(
       config,
       log,
       metrics,
-      backendsUntil: (until, engineUntil = until) => ({
-        queries: queriesPort(world, athena, code, { until: engineUntil, stopUntil: until }, onUnderWay),
+      backendsUntil: (until) => ({
+        queries: queriesPort(world, athena, code, until, onUnderWay),
         results: resultsPort(world, s3, code, until, onFile),
         lake: lakePort(world, lake, code, { until, kept }),
         register: code.s3Register(partners, 'partners', { until, cache: records }),

@@ -48,13 +48,7 @@ export async function explainRequest(
   }
   const data = await lookAtLake(backends.lake, request, 0);
   const job = makeJob(request, entitlement, data);
-  const { scanLimit, longestQueueMs, longestQueryMs } = config;
-  const facts = {
-    waits: undefined,
-    scanLimit,
-    isWorthAnother: true,
-    longestMs: longestQueueMs + longestQueryMs,
-  };
+  const facts = { waits: undefined, scanLimit: config.scanLimit, isWorthAnother: true };
   const judged = async (key: string) => {
     const stored = await backends.results.read(key);
     return judgeRecord({ record: readRecord(stored), ageMs: stored?.ageMs ?? 0 }, facts);

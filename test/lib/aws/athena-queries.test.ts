@@ -39,7 +39,7 @@ function athenaFor(patienceMs: number, planned: Planned[]) {
   } as unknown as AthenaClient;
   const until = Date.now() + patienceMs;
   const names = { database: 'reports', workgroup: 'service' };
-  const queries = athenaQueries(athena, names, { until, stopUntil: Date.now() + 10_000 });
+  const queries = athenaQueries(athena, names, until);
   return { queries, inputs, planned };
 }
 
@@ -138,20 +138,6 @@ describe('stop', () => {
   it('throws what else goes wrong', async () => {
     const { queries } = athenaOf({ command: 'StopQueryExecution', answer: forbidden });
     await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
-  });
-
-  it('has more time than the other calls, so that a query is still stopped after the last call about it', async () => {
-    const plan = (command: string) => [
-      { command, answer: fault },
-      { command, answer: {} },
-    ];
-    const { queries, planned } = athenaFor(0, plan('StopQueryExecution'));
-    await queries.stop('q1');
-    expect(planned).toEqual([]);
-    await expect(athenaFor(0, plan('GetQueryExecution')).queries.get('q1')).rejects.toThrow(Overloaded);
-    const start = () =>
-      athenaFor(0, plan('StartQueryExecution')).queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN);
-    await expect(start()).rejects.toThrow(Overloaded);
   });
 });
 

@@ -19,7 +19,7 @@ const figures = {
 };
 const final: FailedExecution = { state: 'failed', ...figures, reason: 'FAILED: x', isRetryable: false };
 const retryable: FailedExecution = { ...final, isRetryable: true };
-const ranFor = (ms: number): FailedExecution => ({ ...final, submittedAt: NOW - ms });
+const ranFor = (ms: number): FailedExecution => ({ ...final, submittedAt: NOW - ms, engineMs: ms });
 const queuedFor = (ms: number): FailedExecution => ({ ...ranFor(ms), engineMs: 0 });
 const overLimit: ScanLimitExceeded = { state: 'scan-limit-exceeded', ...figures };
 const succeeded: Execution = { state: 'succeeded', ...figures, location: 's3://results/athena/q1.csv' };
@@ -137,9 +137,22 @@ describe('judgeExecution, of an execution that has ended', () => {
     ['after its longest run since the queue', ranFor(20_000), { runningAt: NOW - RUN }, 'start-next'],
     [
       'long after it was submitted, but soon after the queue',
-      ranFor(20_000),
+      ranFor(13_000),
       { runningAt: NOW - 9_499 },
       'refuse',
+    ],
+    // Nobody has seen it run: only Athena tells for how long it did.
+    [
+      'soon after a long time in the queue, never seen running',
+      { ...ranFor(12_000), engineMs: 50 },
+      {},
+      'refuse',
+    ],
+    [
+      'after queue and run, first seen running late',
+      ranFor(13_300),
+      { runningAt: NOW - 5_000 },
+      'start-next',
     ],
   ])('judges one that was cancelled %s', (_, execution, more, next) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });

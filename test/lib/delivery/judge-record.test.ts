@@ -9,7 +9,7 @@ import {
 } from '../../../lib/delivery/judge-record.ts';
 import { START, startingRecord, succeededRecord, termsNow, underWayRecord } from './setting.ts';
 
-const facts: RequestFacts = { waits: undefined, scanLimit: 10, isWorthAnother: true, longestMs: 1_200_000 };
+const facts: RequestFacts = { waits: undefined, scanLimit: 10, isWorthAnother: true };
 const waiting: RequestFacts = { ...facts, waits: { isOwn: true, forMs: 5_000 } };
 const judge = (record: JobRecord | undefined, ageMs: number, given: RequestFacts) =>
   judgeRecord({ record, ageMs }, given);
@@ -52,9 +52,9 @@ describe('judgeRecord, for an attempt that nobody asks Athena about', () => {
   const { leaseMs: __, ...leftUnderWay } = underWay;
 
   it.each([
-    ['takes it over while its query may be under way', leftStarting, 1_199_999, 'take-over'],
-    ['starts a new one where its query, if it was started, has ended', leftStarting, 1_200_000, 'start'],
-    ['asks about an execution of any age, which is to be counted', leftUnderWay, 1_200_000, 'take-over'],
+    ['takes it over while its query may be under way', leftStarting, 3_599_999, 'take-over'],
+    ['starts a new one where its query, if it was started, has ended', leftStarting, 3_600_000, 'start'],
+    ['asks about an execution of any age, which is to be counted', leftUnderWay, 3_600_000, 'take-over'],
   ])('%s', (_, record, ageMs, next) => {
     expect(judge(record, ageMs, facts).next).toBe(next);
     expect(judge(record, ageMs, waiting).next).toBe(next);
@@ -124,6 +124,12 @@ describe('judgeRecord, for a request that waits already', () => {
     expect(judge(failed, ageMs, joined).next).toBe(next);
   });
 
+  it('repeats a query that its leader had no time left to repeat', () => {
+    expect(judge({ ...failed, cause: 'not-repeated' }, 0, { ...waiting, isWorthAnother: false })).toEqual({
+      next: 'start',
+    });
+  });
+
   it('looks at the lake again where files changed during the query', () => {
     expect(judge(changed, 0, waiting)).toEqual({ next: 'look-again' });
   });
@@ -157,7 +163,6 @@ describe('requestFacts', () => {
       waits: { isOwn: false, forMs: 0 },
       scanLimit: 10,
       isWorthAnother,
-      longestMs: 120_000,
     });
   });
 });

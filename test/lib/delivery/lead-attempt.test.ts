@@ -144,8 +144,8 @@ describe('leadAttempt, when its time is up', () => {
   });
 
   it.each<[string, Plan, number]>([
-    ['since its submission', {}, 10_000],
-    ['since it was last seen queued', { queuedMs: 8_000 }, 10_000],
+    ['since it was first seen running', {}, 10_000],
+    ['since it was first seen running after the queue', { queuedMs: 8_000 }, 10_000],
     ['for no time, where it is queued', { queuedMs: 1e9 }, 0],
   ])('records a query that it stops as run %s', async (_, plan, engineMs) => {
     const { lead, record, queries } = await claiming([{ ends: 'never', ...plan }], {
@@ -291,8 +291,28 @@ describe('leadAttempt, of a query that fails', () => {
     results.before(`create ${slotsKey('client-1')}`, () => vi.setSystemTime(START + 60_000));
     const step = await settled(leadAttempt(run, { ...phase, target, held }));
     expect(step).toMatchObject({ refusal: expect.any(Unavailable) });
-    expect(record()).toMatchObject({ state: 'failed', reason: 'FAILED: boom', cause: 'took-too-long' });
+    expect(record()).toMatchObject({ state: 'failed', reason: 'FAILED: boom', cause: 'not-repeated' });
     expect([finished, queries.started.length]).toEqual([['failed'], 1]);
+  });
+
+  it('starts no second attempt of its own for a caller whose time is up', async () => {
+    const { lead, record, finished, queries } = await claiming([{ ends: 'retryable' }], {
+      giveUpAt: START + 2_000,
+    });
+    expect((await lead()).step).toMatchObject({ refusal: expect.any(Unavailable) });
+    expect(record()).toMatchObject({ state: 'failed', cause: 'not-repeated' });
+    expect([finished, queries.started.length]).toEqual([['failed'], 1]);
+  });
+
+  it('records how long ago the query had failed, with the time that it took to look at the lake', async () => {
+    const { lead, record, backends } = await claiming([{ ends: 'failed' }]);
+    const list = backends.lake.list.bind(backends.lake);
+    vi.spyOn(backends.lake, 'list').mockImplementation((...given) => {
+      vi.setSystemTime(Date.now() + 5_000);
+      return list(...given);
+    });
+    await lead();
+    expect(record()['seenAfterMs']).toBeGreaterThanOrEqual(5_000);
   });
 
   it.each<[string, Plan]>([

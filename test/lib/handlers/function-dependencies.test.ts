@@ -3,7 +3,6 @@ import type { Metrics } from '@aws-lambda-powertools/metrics';
 import { AthenaClient, InvalidRequestException } from '@aws-sdk/client-athena';
 import { S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Overloaded } from '../../../lib/answers/problem.ts';
 import { functionDependencies } from '../../../lib/handlers/function-dependencies.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
@@ -72,16 +71,6 @@ describe('functionDependencies', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
   });
 
-  it("ends the engine's calls earlier, where it is told to", async () => {
-    answering(() => {
-      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
-    });
-    const from = Date.now();
-    const { queries } = functionDependencies(ENVIRONMENT).backendsUntil(from + 60_000, from + 60);
-    await expect(queries.get('q1')).rejects.toThrow('The service has more to do');
-    expect(Date.now() - from).toBeLessThan(5_000);
-  });
-
   it('keeps listings from one request of the function to the next', async () => {
     const Key = 'warehouse/publisher_events/day=2026-01-01/a.parquet';
     const sent = answering(() => ({ Contents: [{ Key }] }));
@@ -117,19 +106,6 @@ describe('functionDependencies', () => {
       [],
       [['The lake can not be listed, so every report is queried anew.', { error: undefined }]],
     ]);
-  });
-
-  it('still stops a query after the last moment to ask about it', async () => {
-    let tries = 0;
-    answering(() => {
-      tries += 1;
-      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: tries > 1 ? 403 : 503 } });
-    });
-    const { queries } = functionDependencies(ENVIRONMENT).backendsUntil(later(), Date.now());
-    await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
-    tries = 0;
-    await expect(queries.get('q1')).rejects.toThrow(Overloaded);
-    expect(tries).toBe(1);
   });
 
   it('knows an execution that Athena has forgotten by its error class', async () => {

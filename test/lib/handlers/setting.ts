@@ -25,7 +25,6 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
   const published = { times: 0 };
   /** The times by which the calls of each set of backends had to end. */
   const untils: number[] = [];
-  const engineUntils: (number | undefined)[] = [];
   /** The register of partners, by client. */
   const partners = new Map<string, PartnerRecord>();
   const register: { find: Register['find'] } = { find: async (client) => partners.get(client) };
@@ -45,9 +44,8 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
       error: (message, facts) => void lines.push({ level: 'error', message, facts }),
     },
     metrics: sink as unknown as MetricSink,
-    backendsUntil: (until, engineUntil) => {
+    backendsUntil: (until) => {
       untils.push(until);
-      engineUntils.push(engineUntil);
       return { ...delivery.backends, register };
     },
   };
@@ -58,7 +56,6 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
     metrics,
     published,
     untils,
-    engineUntils,
     config,
     partners,
     register,

@@ -37,7 +37,8 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
 
 /** Whether its companies changed while it waited, or its query failed over changed data: then it looks at the lake once more. */
 const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
-  register.during(pull.caller.partner, pull.startedAt, answeredAt).length > 1 ||
+  // A function may know them of a minute before.
+  register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt).length > 1 ||
   [...athena.queries.values()].some(
     ({ state, endedAt = 0, asked }) =>
       state === 'FAILED' &&
