@@ -7,8 +7,8 @@ import {
   partnersPermissions,
   queryPermissions,
   resultsPermissions,
-  uploadPermission,
   type ServiceResources,
+  uploadPermission,
 } from './permissions.ts';
 import {
   ABANDON_TIMEOUT_SECONDS,

@@ -5,7 +5,6 @@ import {
   type QueryExecution,
 } from '@aws-sdk/client-athena';
 import { describe, expect, it } from 'vitest';
-import { Overloaded } from '../../../lib/answers/problem.ts';
 import { athenaQueries, executionOf } from '../../../lib/aws/athena-queries.ts';
 
 const TOKEN = 't'.repeat(64);

@@ -10,7 +10,9 @@ export function unavailableFault(
   const waitedMs = answeredAt - pull.startedAt;
   const { longestQueryMs, queriesPerPartner } = world.plan.settings;
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
-    return invocation.faults.length > 0 || world.plan.outages.length > 0
+    // While Athena alone is in trouble, S3 can store where the caller waits on.
+    return invocation.faults.some(({ operation }) => operation.startsWith('S3')) ||
+      world.plan.outages.some(({ service }) => service === 'S3')
       ? undefined
       : 'overloaded-without-cause';
   if (body.includes('took too long')) {
