@@ -55,16 +55,15 @@ const isSharedUnlisted = ({ world }: Parts, { answer }: AnsweredRequest): boolea
 
 /** A caller starts over three times at most because files changed under its query. */
 const MOST_CHANGES = 4;
-const changes = new WeakMap<AnsweredRequest['pull'], number>();
+const changes = new WeakMap<AnsweredRequest['pull'], number[]>();
 
-/** How many queries that failed by changed files were started for a caller. */
+/** How many queries that failed by changed files were started for a caller: those of one report, whose rows are its own. */
 function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): number {
-  const here = [...athena.queries.values()].filter(
-    ({ startedBy, cause }) => startedBy === answer.invocation && cause === 'file vanished',
-  );
-  const all = (changes.get(pull) ?? 0) + here.length;
-  changes.set(pull, all);
-  return all;
+  const seen = changes.get(pull) ?? [];
+  for (const { startedBy, cause, companies } of athena.queries.values())
+    if (startedBy === answer.invocation && cause === 'file vanished') seen.push(companies);
+  changes.set(pull, seen);
+  return Math.max(0, ...seen.map((each) => seen.filter((other) => other === each).length));
 }
 
 /** Who has answered asks Athena no more: an open record that says otherwise keeps the next one from it. */

@@ -6,6 +6,8 @@ import { isNamedHole } from './versions.ts';
 
 /** Athena tells ends in whole seconds, and a caller's wait is handed on so too. */
 const COARSE_MS = 3_000;
+/** The write that tells of a failure may be held up. */
+const HELD_UP_MS = 10_000;
 
 export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): string | undefined {
   const { athena, world } = parts;
@@ -16,8 +18,7 @@ export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): s
   const query = athena.queries.get(String(id));
   switch (name) {
     case 'QueryFailed':
-      if (query?.endedAt !== undefined && query.endedAt < pull.startedAt - COARSE_MS)
-        return 'failure-of-others';
+      if (query && isOfOthers(parts, query, pull.startedAt)) return 'failure-of-others';
       return queryFault(parts, query);
     case 'NotEngineCsv':
       return query?.isJunk ? undefined : 'failed-without-cause';
@@ -30,6 +31,16 @@ export function failureFault(parts: Parts, { answer, pull }: AnsweredRequest): s
       return isWornOut ? undefined : 'failed-without-cause';
     }
   }
+}
+
+function isOfOthers(
+  { world }: Parts,
+  { endedAt = Number.POSITIVE_INFINITY }: EngineQuery,
+  cameAt: number,
+): boolean {
+  const isHeldUp =
+    world.plan.outages.length > 0 || world.troubles.happened.some((each) => each.includes('PutObject'));
+  return endedAt < cameAt - COARSE_MS - (isHeldUp ? HELD_UP_MS : 0);
 }
 
 function queryFault({ athena, lake, world }: Parts, query: EngineQuery | undefined): string | undefined {
