@@ -49,10 +49,11 @@ const THROTTLED: Fault = {
 };
 
 /** Whether the service that is called refuses everything at this time. */
-function isOut({ plan: { outages }, time, count }: World, operation: string): boolean {
+function isOut({ plan: { outages }, time, count }: World, operation: string, key: string): boolean {
   const nowMs = time.now() - BEGINNING;
   const isNow = outages.some(
-    ({ service, atMs, lastsMs }) => operation.startsWith(service) && nowMs >= atMs && nowMs < atMs + lastsMs,
+    ({ service, prefix, atMs, lastsMs }) =>
+      operation.startsWith(service) && key.startsWith(prefix) && nowMs >= atMs && nowMs < atMs + lastsMs,
   );
   if (isNow) count('refused in an outage');
   return isNow;
@@ -69,17 +70,19 @@ export function faultOf(
   {
     index,
     operation,
+    key,
     which,
     extra,
   }: {
     readonly index: number;
     readonly operation: string;
+    readonly key: string;
     readonly which: number;
     readonly extra: number;
   },
 ): Fault | undefined {
   const { rate, only } = world.plan.faults;
-  if (isOut(world, operation)) return THROTTLED;
+  if (isOut(world, operation, key)) return THROTTLED;
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;
   const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;

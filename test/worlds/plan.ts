@@ -65,6 +65,8 @@ interface OutagePlan {
   readonly id: string;
   /** What its calls' names begin with. */
   readonly service: 'S3' | 'Athena';
+  /** What the keys begin with that are refused: S3 throttles by prefixes. */
+  readonly prefix: string;
   readonly atMs: number;
   readonly lastsMs: number;
 }
@@ -183,7 +185,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
-  // Results that can't be published are given up after some minutes; then S3 may be away for longer than a function runs.
+  // Results that can't be published are given up after some minutes; S3 may refuse to note that for as long as a function runs.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
   const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
   // Many callers of one slot, and second attempts that outlast what a slot counts for before its claim.
@@ -254,9 +256,14 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     })),
     outages: actors('s', outageCount, (draw, id) => ({
       id,
-      service: isGivenUp ? 'S3' : pick(draw, ['S3', 'S3', 'Athena']),
-      atMs: isGivenUp ? between(draw, 180, 220) * SECOND : when(draw),
-      lastsMs: (isGivenUp ? between(draw, 60, 150) : between(draw, 3, 45)) * SECOND,
+      ...(isGivenUp
+        ? { service: 'S3', prefix: 'abandoned/', atMs: 0, lastsMs: between(draw, 200, 400) * SECOND }
+        : {
+            service: pick(draw, ['S3', 'S3', 'Athena']),
+            prefix: '',
+            atMs: when(draw),
+            lastsMs: between(draw, 3, 45) * SECOND,
+          }),
     })),
     writers: actors('w', isLeft ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
       const kind = isLeft ? 'adds and removes a file' : pick(draw, WRITER_KINDS);
@@ -283,7 +290,12 @@ export const partsOf = ({ callers, writers, operator, former, outages, clocks }:
 
 /** When the last planned thing has been done. */
 export const lastPlannedMs = ({ callers, writers, operator, outages }: Plan): number =>
-  Math.max(0, ...[...callers, ...operator, ...outages].map(({ atMs }) => atMs), ...writers.map(endOf));
+  Math.max(
+    0,
+    ...[...callers, ...operator].map(({ atMs }) => atMs),
+    ...outages.map(({ atMs, lastsMs }) => atMs + lastsMs),
+    ...writers.map(endOf),
+  );
 
 /** The slowest writers take this many steps. */
 const MOST_STEPS = 40;

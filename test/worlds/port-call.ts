@@ -32,7 +32,7 @@ export function portCall<T>(
   const index = invocation.calls++;
   const draw = invocation.portDice;
   const [length, instant, which, extra] = [draw(), draw(), draw(), draw()];
-  const fault = faultOf(world, invocation, { index, operation: name, which, extra });
+  const fault = faultOf(world, invocation, { index, operation: name, key, which, extra });
   if (fault) invocation.faults.push({ kind: fault.kind, operation: name, key });
   if (world.tell && fault) world.tell(invocation.id, `${name} ${key}: ${fault.kind}`);
   if (fault?.kind === 'dies before a call') {

@@ -36,6 +36,7 @@ function faultsOf(parts: Parts, request: AnsweredRequest): (string | undefined)[
     isHeldUpByGzip(request) ? 'waited-for-gzip' : undefined,
     isSharedUnlisted(parts, request) ? 'shared-without-listing' : undefined,
     changesSeen(parts, request) > MOST_CHANGES ? 'data-changes-without-end' : undefined,
+    waitsWithoutEnd(parts, request) ? 'waits-without-end' : undefined,
     hasKeptItsLease(parts, request) ? 'lease-kept' : undefined,
     causeFault(parts, request),
   ];
@@ -64,6 +65,19 @@ function changesSeen({ athena }: Parts, { pull, answer }: AnsweredRequest): numb
     if (startedBy === answer.invocation && cause === 'file vanished') seen.push(companies);
   changes.set(pull, seen);
   return Math.max(0, ...seen.map((each) => seen.filter((other) => other === each).length));
+}
+
+/** What a caller may wait beyond queue, run and publication: its last hop, and calls that go wrong. */
+const LAST_HOP_MS = 60_000;
+const PUBLICATION_MS = 900_000;
+
+/** A caller is led on for as long as a query may be queued, run and be published, and then told that its time is up. */
+function waitsWithoutEnd({ world }: Parts, { answer, pull, answeredAt }: AnsweredRequest): boolean {
+  const { longestQueryMs, largeFromDays } = world.plan.settings;
+  const publishedMs = Number.isFinite(largeFromDays) ? PUBLICATION_MS : 0;
+  const mostMs = 2.05 * longestQueryMs + publishedMs + LAST_HOP_MS;
+  const isLedOn = answer.status === 303 && answer.headers['Location']?.startsWith('/') === true;
+  return isLedOn && answeredAt - pull.startedAt > mostMs;
 }
 
 /** Who has answered asks Athena no more: an open record that says otherwise keeps the next one from it. */
