@@ -38,12 +38,13 @@ const patienceMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
 export const ticketLifeMs = (config: Config): number => patienceMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
 
 /**
- * When a request for a report must be answered, and by when its calls to AWS have ended: those of the delivery sooner, so
- * that there is time to store where its caller waits on.
+ * When a request for a report must be answered, and by when its calls to AWS have ended: those of the delivery soon after
+ * that, so that a first answer is not late. Storing where its caller waits on may take all the time that the gateway
+ * leaves: without it there is no answer but an error, and a late one is better.
  */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
   const waitUntil = began + hopWaitMs(hop, queryWaitMs);
-  return { waitUntil, deliverBy: waitUntil + DELIVER_MS, answerBy: waitUntil + ANSWER_MS };
+  return { waitUntil, deliverBy: waitUntil + DELIVER_MS, answerBy: began + queryWaitMs + ANSWER_MS };
 }
 
 /** One request for a report, on either route. Times are milliseconds since 1970. */
