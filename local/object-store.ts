@@ -1,15 +1,28 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import S3rver, { type Context } from '@20minutes/s3rver';
-import responseHeaderOverride from '@20minutes/s3rver/lib/middleware/response-header-override.js';
-import S3Error from '@20minutes/s3rver/lib/models/error.js';
+import { createServer, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { clientGone } from './faults/client-gone.ts';
 import type { Faults } from './faults/faults.ts';
-import { conditionalRequestConflict } from './object-store/conditional-request-conflict.ts';
 import { applyCorsRule, type CorsRule } from './object-store/cors-rule.ts';
 import { listenOnOtherHost } from './object-store/listen-on-other-host.ts';
-import { prepareBucket } from './object-store/object-files.ts';
-import { LISTING, operationName, operations, readingOperations } from './object-store/operations.ts';
+import { ObjectFiles } from './object-store/object-files.ts';
+import {
+  CREATES_OBJECT,
+  LISTING,
+  type Operation,
+  operationName,
+  operations,
+  readingOperations,
+} from './object-store/operations.ts';
+import { accessDenied, conditionalRequestConflict, S3Error } from './object-store/s3-error.ts';
+import {
+  parameterOf,
+  readRequest,
+  type StoreAnswer,
+  type StoreRequest,
+} from './object-store/store-request.ts';
 import { credentials, verifySignature } from './object-store/verify-signature.ts';
 
 export interface ObjectStore {
@@ -19,12 +32,9 @@ export interface ObjectStore {
   close(): Promise<void>;
 }
 
-const CREATES_OBJECT = ['PUT object', 'POST object uploadId'];
-
 /**
  * Starts an S3 on a free port of this machine that keeps its objects in `directory`. It has these buckets and those
- * that show a directory, and no others. Protocol and errors are s3rver's; where S3 differs from s3rver, the code is in
- * `object-store/`.
+ * that show a directory, and no others; and of S3 what the service uses, the rest is answered `NotImplemented`.
  */
 export async function startObjectStore(options: {
   readonly directory: string;
@@ -51,52 +61,65 @@ export async function startObjectStore(options: {
     faults,
     corsRule,
   } = options;
-  for (const bucket of buckets) await prepareBucket(directory, bucket);
-  const own = operations(directory);
-  const operationsOf = new Map([
-    ...buckets.map((bucket) => [bucket, own] as const),
-    ...Object.entries(shown).map(([bucket, path]) => [bucket, readingOperations(path)] as const),
-  ]);
-  const overrideResponseHeaders = responseHeaderOverride();
+  const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
+  for (const bucket of buckets) {
+    const objects = new ObjectFiles(join(directory, bucket));
+    await objects.prepare();
+    operationsOf.set(bucket, operations(objects));
+  }
+  for (const [bucket, path] of Object.entries(shown)) operationsOf.set(bucket, readingOperations(path));
 
-  const s3 = new S3rver({ directory, silent: true, vhostBuckets: false });
-  // The last middleware is s3rver's router, which would also answer requests without credentials.
-  s3.middleware.pop();
-  s3.use(async (ctx) => {
-    ctx.params = bucketAndKey(ctx.path);
-    verifySignature(ctx);
-    ctx.state.account = { id: credentials.accessKeyId };
-    const { bucket, key } = ctx.params;
+  /** Resolves to undefined where a fault has the call never answered, once its client has gone. */
+  const answer = async (
+    request: StoreRequest,
+    response: ServerResponse,
+  ): Promise<StoreAnswer | undefined> => {
+    verifySignature(request);
+    const { bucket, key, method } = request;
     const known = operationsOf.get(bucket);
-    if (!known) {
+    if (!known)
       throw new S3Error('NoSuchBucket', 'The specified bucket does not exist', { BucketName: bucket });
+    const name = operationName(request);
+    const struck = (await faults?.strike('s3', callName(name, request))) ?? [];
+    if (struck.some(({ stall }) => stall)) {
+      await clientGone(response);
+      return undefined;
     }
-    const struck = (await faults?.strike('s3', callName(ctx))) ?? [];
-    if (struck.some(({ stall }) => stall)) return clientGone(ctx.res);
     if (struck.some(({ throttle }) => throttle))
       throw new S3Error('SlowDown', 'Please reduce your request rate.');
     if (struck.some(({ status }) => status === 409)) throw conditionalRequestConflict();
-    if (struck.some(({ status }) => status === 500))
-      throw new S3Error('InternalError', 'We encountered an internal error. Please try again.');
-    const createsObject = CREATES_OBJECT.includes(operationName(ctx));
-    const isDenied =
-      (bucket in shown && !['GET', 'HEAD'].includes(ctx.method)) ||
-      (createsObject && !ctx.get('if-none-match') && writtenOnce.some((prefix) => key.startsWith(prefix)));
-    if (isDenied) throw new S3Error('AccessDenied', 'Access Denied');
-    const operation = known[operationName(ctx)];
-    if (!operation) throw new S3Error('NotImplemented', `${operationName(ctx)} is not implemented`);
+    if (struck.some(({ status }) => status === 500)) throw internalError();
+    const createsObject = CREATES_OBJECT.includes(name);
     const isUnlisted = unlisted.includes(bucket);
-    if (isUnlisted && operationName(ctx) === LISTING) throw new S3Error('AccessDenied', 'Access Denied');
-    await overrideResponseHeaders(ctx, () => operation(ctx)).catch((error: unknown) => {
+    const isDenied =
+      (bucket in shown && !['GET', 'HEAD'].includes(method)) ||
+      (createsObject &&
+        !request.headers['if-none-match'] &&
+        writtenOnce.some((prefix) => key.startsWith(prefix))) ||
+      (isUnlisted && name === LISTING);
+    if (isDenied) throw accessDenied();
+    const operation = known[name];
+    if (!operation) throw new S3Error('NotImplemented', `${name} is not implemented`);
+    try {
+      const answered = await operation(request);
+      if (createsObject) onObjectCreated?.({ bucket, key });
+      return answered;
+    } catch (error) {
       const isMissing = error instanceof S3Error && error.code === 'NoSuchKey';
-      throw isUnlisted && isMissing ? new S3Error('AccessDenied', 'Access Denied') : error;
-    });
-    if (createsObject) onObjectCreated?.(ctx.params);
-  });
+      throw isUnlisted && isMissing ? accessDenied() : error;
+    }
+  };
 
-  const answer = s3.callback();
-  const server = createServer((request, response) => {
-    if (!corsRule || !applyCorsRule(corsRule, request, response)) answer(request, response);
+  const server = createServer(async (incoming, response) => {
+    if (corsRule && applyCorsRule(corsRule, incoming, response)) return;
+    try {
+      const answered = await answer(readRequest(incoming), response);
+      if (answered) await send(response, answered);
+    } catch (error) {
+      // Too late for an answer: the client has gone, or the file can't be read to its end.
+      if (response.headersSent) response.destroy();
+      else await send(response, errorAnswer(error));
+    }
   });
   const url = await listenOnOtherHost(server);
   return {
@@ -112,21 +135,25 @@ export async function startObjectStore(options: {
   };
 }
 
+async function send(response: ServerResponse, { status, headers = {}, body }: StoreAnswer): Promise<void> {
+  const hasLength = 'content-length' in headers || status === 204 || status === 304;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const length = bytes instanceof Readable ? undefined : (bytes?.length ?? 0);
+  response.writeHead(status, { ...headers, ...(!hasLength && { 'content-length': length }) });
+  if (bytes instanceof Readable) await pipeline(bytes, response);
+  else response.end(bytes);
+}
+
+const internalError = () =>
+  new S3Error('InternalError', 'We encountered an internal error. Please try again.');
+
+function errorAnswer(error: unknown): StoreAnswer {
+  const known = error instanceof S3Error ? error : internalError();
+  return { status: known.status, headers: { 'content-type': 'application/xml' }, body: known.toXml() };
+}
+
 /** The text that a fault's `match` is looked for in: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
-const callName = (ctx: Context): string =>
-  operationName(ctx) === LISTING
-    ? `LIST ${ctx.params.bucket}/${new URLSearchParams(ctx.querystring).get('prefix') ?? ''}`
-    : `${ctx.method} ${ctx.params.key}`;
-
-const bucketAndKey = (path: string): { bucket: string; key: string } => {
-  const [, bucket = '', ...key] = path.split('/').map(decodeSegment);
-  return { bucket, key: key.join('/') };
-};
-
-const decodeSegment = (segment: string): string => {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw new S3Error('InvalidURI', "Couldn't parse the specified URI.");
-  }
-};
+const callName = (name: string, request: StoreRequest): string =>
+  name === LISTING
+    ? `LIST ${request.bucket}/${parameterOf(request, 'prefix') ?? ''}`
+    : `${request.method} ${request.key}`;

@@ -1,15 +1,17 @@
-import { link, rename } from 'node:fs/promises';
-import type { Context } from '@20minutes/s3rver';
-import S3Error from '@20minutes/s3rver/lib/models/error.js';
+import { linkSync, renameSync } from 'node:fs';
+import { noSuchKey, S3Error } from './s3-error.ts';
+import type { StoreRequest } from './store-request.ts';
 import { openStoredFile, type Publish } from './stored-file.ts';
 
-/** How a write is published: by `If-None-Match: *`, by `If-Match: <ETag>`, or without either by replacing. */
-export function conditionalPublish(ctx: Context): Publish {
-  const match = ctx.get('if-match');
-  const noneMatch = ctx.get('if-none-match');
+/**
+ * How a write is published: by `If-None-Match: *`, by `If-Match: <ETag>`, or without either by replacing. The condition is
+ * checked at the moment of publishing, so that an object that another writer has just made is seen too.
+ */
+export function conditionalPublish({ headers }: StoreRequest): Publish {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match) return replaceOnly(match);
   if (noneMatch === '*') return createOnly;
-  if (!noneMatch) return rename;
+  if (!noneMatch) return renameSync;
   throw new S3Error('NotImplemented', 'A header you provided implies functionality that is not implemented');
 }
 
@@ -18,26 +20,21 @@ const refused = (condition: string) =>
     Condition: condition,
   });
 
-/** Checks at the moment of publishing, so that an object that another writer has just made is seen too. */
-const createOnly: Publish = async (from, to) => {
-  await link(from, to).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EEXIST' ? refused('If-None-Match') : error;
-  });
+const createOnly: Publish = (from, to) => {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? refused('If-None-Match') : error;
+  }
 };
 
-/** Replacements run one after another: of several with the same ETag, only the first succeeds. */
-let turn: Promise<unknown> = Promise.resolve();
-
+/** Nothing comes between the look and the replacement: of several with the same ETag, only the first succeeds. */
 const replaceOnly =
   (etag: string): Publish =>
   (from, to) => {
-    const replace = turn.then(async () => {
-      const file = await openStoredFile(to);
-      await file?.close();
-      if (!file) throw new S3Error('NoSuchKey', 'The specified key does not exist.');
-      if (file.metadata['etag'] !== etag) throw refused('If-Match');
-      await rename(from, to);
-    });
-    turn = replace.catch(() => {});
-    return replace;
+    const file = openStoredFile(to);
+    file?.close();
+    if (!file) throw noSuchKey();
+    if (file.metadata['etag'] !== etag) throw refused('If-Match');
+    renameSync(from, to);
   };

@@ -1,13 +1,8 @@
-import { createHash } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
-import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { type BigIntStats, fstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { Readable } from 'node:stream';
-import type S3Object from '@20minutes/s3rver/lib/models/object.js';
-import type { KeyRange, Listable, ListedObject, Scan } from './list-objects.ts';
-import { type ObjectReader, readObject } from './read-object.ts';
-import { sharedScans } from './share-scans.ts';
-import type { StoredFile } from './stored-file.ts';
+import type { KeyRange, Listable, ListedObject } from './list-objects.ts';
+import { openContent, type StoredFile } from './stored-file.ts';
 import { utf8Order } from './utf8-order.ts';
 
 /**
@@ -15,20 +10,20 @@ import { utf8Order } from './utf8-order.ts';
  * an empty object whose key ends with `/`, as many tools of S3 leave them. Its entity tag comes from the folder's own
  * time, so that a file that was added and removed again leaves a trace in a listing.
  */
-export class DirectoryBucket implements Listable, ObjectReader {
+export class DirectoryBucket implements Listable {
   readonly #root: string;
-  readonly share = sharedScans<Scan>();
+  readonly isWrittenByOthers = true;
 
   constructor(directory: string) {
     this.#root = resolve(directory);
   }
 
-  keys(range: KeyRange): AsyncIterable<string> {
+  keys(range: KeyRange): Iterable<string> {
     return this.#keysIn('', range);
   }
 
-  async *#keysIn(folder: string, range: KeyRange): AsyncGenerator<string> {
-    for (const key of await this.#children(folder)) {
+  *#keysIn(folder: string, range: KeyRange): Generator<string> {
+    for (const key of this.#children(folder)) {
       const isFolder = key.endsWith('/');
       if (key.startsWith(range.prefix)) {
         if (utf8Order(key, range.after) > 0) yield key;
@@ -40,75 +35,72 @@ export class DirectoryBucket implements Listable, ObjectReader {
   }
 
   /** The keys right under a folder, in order; none where the folder has gone. */
-  async #children(folder: string): Promise<string[]> {
-    const entries = await readdir(join(this.#root, folder), { withFileTypes: true }).catch(ignoreVanished);
-    const keys = (entries ?? []).map(async (entry) => {
+  #children(folder: string): string[] {
+    const entries =
+      unlessVanished(() => readdirSync(join(this.#root, folder), { withFileTypes: true })) ?? [];
+    const keys = entries.map((entry) => {
       const key = folder + entry.name;
       if (entry.isFile()) return key;
       if (entry.isDirectory()) return `${key}/`;
       return entry.isSymbolicLink() ? this.#linkKey(key) : undefined;
     });
-    return (await Promise.all(keys)).filter((key) => key !== undefined).sort(utf8Order);
+    return keys.filter((key) => key !== undefined).sort(utf8Order);
   }
 
   /** A link counts as what it leads to, unless that holds the link itself: such a listing would have no end. */
-  async #linkKey(key: string): Promise<string | undefined> {
+  #linkKey(key: string): string | undefined {
     const path = join(this.#root, key);
-    const target = await realpath(path).catch(ignoreVanished);
-    const facts = await stat(path).catch(ignoreVanished);
+    const target = unlessVanished(() => realpathSync(path));
+    const facts = unlessVanished(() => statSync(path));
     if (facts?.isFile()) return key;
     return facts?.isDirectory() && !path.startsWith(`${target}${sep}`) ? `${key}/` : undefined;
   }
 
-  async describe(key: string): Promise<ListedObject | null> {
-    const facts = await this.#factsOf(key);
-    return facts ? listed(facts) : null;
+  describe(key: string): ListedObject | undefined {
+    const facts = this.#factsOf(key);
+    return facts && listed(facts);
   }
 
-  async getObject(bucket: string, key: string, range?: string): Promise<S3Object | null> {
+  open(key: string): StoredFile | undefined {
     // Checked before it is opened: opening a pipe would wait for somebody to write into it.
-    if (!(await this.#factsOf(key))) return null;
-    const handle = await open(join(this.#root, key)).catch(ignoreVanished);
-    if (!handle) return null;
-    return readObject(storedFile(handle, listed(await handle.stat({ bigint: true }))), {
-      bucket,
-      key,
-      range,
-    });
+    if (!this.#factsOf(key)) return undefined;
+    const fd = unlessVanished(() => openSync(join(this.#root, key), 'r'));
+    if (fd === undefined) return undefined;
+    const { size, etag, lastModified } = listed(fstatSync(fd, { bigint: true }));
+    return { size, metadata: { etag, 'last-modified': lastModified.toUTCString() }, ...openContent(fd) };
   }
 
-  async #factsOf(key: string): Promise<BigIntStats | undefined> {
+  #factsOf(key: string): BigIntStats | undefined {
     const segments = key.split('/');
     const isFolder = segments.at(-1) === '';
     const names = isFolder ? segments.slice(0, -1) : segments;
     // Refuses keys that lead out of the directory, and second names of an object such as `a//b`.
     if (names.some((name) => ['', '.', '..'].includes(name) || name.includes('\0'))) return undefined;
-    const facts = await stat(join(this.#root, key), { bigint: true }).catch(ignoreVanished);
+    const facts = unlessVanished(() =>
+      statSync(join(this.#root, key), { bigint: true, throwIfNoEntry: false }),
+    );
     return (isFolder ? facts?.isDirectory() : facts?.isFile()) ? facts : undefined;
   }
 }
 
+/** A folder's content is empty. */
 const listed = (facts: BigIntStats): ListedObject => {
   const size = facts.isDirectory() ? 0 : Number(facts.size);
-  const digest = createHash('md5').update(`${size} ${facts.mtimeNs} ${facts.ino}`).digest('hex');
-  return { size, etag: `"${digest}"`, lastModified: facts.mtime };
+  return {
+    size,
+    etag: `"${hash('md5', `${size} ${facts.mtimeNs} ${facts.ino}`)}"`,
+    lastModified: facts.mtime,
+  };
 };
-
-/** A folder's content is empty; a file's is what the handle reads. */
-const storedFile = (handle: FileHandle, { size, etag, lastModified }: ListedObject): StoredFile => ({
-  size,
-  metadata: { etag, 'content-length': String(size), 'last-modified': lastModified.toUTCString() },
-  read: async (start, end) => {
-    if (start <= end) return handle.createReadStream({ start, end });
-    await handle.close();
-    return Readable.from([]);
-  },
-  close: () => handle.close(),
-});
 
 const VANISHED = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
 
 /** A file that was removed since it was seen counts as missing. */
-function ignoreVanished(error: NodeJS.ErrnoException): undefined {
-  if (!VANISHED.includes(error.code ?? '')) throw error;
+function unlessVanished<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (VANISHED.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
 }

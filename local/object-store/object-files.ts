@@ -1,10 +1,9 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdirSync, rmSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import S3Error from '@20minutes/s3rver/lib/models/error.js';
-import type S3Object from '@20minutes/s3rver/lib/models/object.js';
 import type { Listable } from './list-objects.ts';
-import { type ObjectReader, readObject } from './read-object.ts';
-import { type Bytes, openStoredFile, type Publish, type Written, writeStoredFile } from './stored-file.ts';
+import { S3Error } from './s3-error.ts';
+import { adoptFile, type Content, openStoredFile, type StoredFile, writeStoredFile } from './stored-file.ts';
 import { utf8Order } from './utf8-order.ts';
 
 // The longest name that file systems take. S3 itself takes keys of 1,024 bytes.
@@ -12,72 +11,65 @@ const MAX_NAME_BYTES = 255;
 
 const SUFFIX = '.object';
 
-/** Makes the bucket, or removes from it what an earlier process left unfinished. */
-export async function prepareBucket(directory: string, bucket: string): Promise<void> {
-  await rm(join(directory, bucket, 'incoming'), { recursive: true, force: true });
-  await mkdir(join(directory, bucket, 'incoming'), { recursive: true });
-  await mkdir(join(directory, bucket, 'objects'), { recursive: true });
-}
-
-/**
- * The objects as s3rver's controllers read and write them; in place of s3rver's own store, which shows objects
- * half-written. A bucket is a directory of `objects`, one flat file each, named by the encoded key, and of
- * `incoming`, what is being written.
- */
-export class ObjectFiles implements ObjectReader {
+/** A bucket of the store's own: a directory of `objects`, one flat file each, named by the encoded key, and of `incoming`, what is being written. */
+export class ObjectFiles implements Listable {
   readonly #directory: string;
-  readonly #publish: Publish;
 
-  constructor(directory: string, publish: Publish) {
+  constructor(directory: string) {
     this.#directory = directory;
-    this.#publish = publish;
   }
 
-  /** One of the buckets, to be listed. */
-  bucket(bucket: string): Listable {
-    const directory = join(this.#directory, bucket, 'objects');
-    return {
-      keys: async function* ({ prefix }) {
-        const keys = (await readdir(directory)).map((name) =>
-          decodeURIComponent(name.slice(0, -SUFFIX.length)),
-        );
-        yield* keys.filter((key) => key.startsWith(prefix)).sort(utf8Order);
-      },
-      describe: async (key) => {
-        const file = await openStoredFile(this.#path(bucket, key));
-        await file?.close();
-        if (!file) return null;
-        const { etag = '', 'last-modified': lastModified = '' } = file.metadata;
-        return { size: file.size, etag, lastModified: new Date(lastModified) };
-      },
-    };
+  /** Makes the bucket, or removes from it what an earlier process left unfinished. */
+  async prepare(): Promise<void> {
+    await rm(this.incoming, { recursive: true, force: true });
+    for (const path of [this.incoming, this.#objects]) await mkdir(path, { recursive: true });
   }
 
-  async getObject(bucket: string, key: string, range?: string): Promise<S3Object | null> {
-    const file = await openStoredFile(this.#path(bucket, key));
-    return file ? readObject(file, { bucket, key, range }) : null;
+  *keys({ prefix }: { readonly prefix: string }): Iterable<string> {
+    const keys = readdirSync(this.#objects).map((name) => decodeURIComponent(name.slice(0, -SUFFIX.length)));
+    yield* keys.filter((key) => key.startsWith(prefix)).sort(utf8Order);
   }
 
-  putObject(object: S3Object<Bytes>, etag?: string): Promise<Written> {
-    return writeStoredFile(
-      join(this.#directory, object.bucket, 'incoming'),
-      this.#path(object.bucket, object.key),
-      {
-        bytes: object.content,
-        metadata: object.metadata,
-        etag,
-        publish: this.#publish,
-      },
-    );
+  describe(key: string) {
+    const file = this.open(key);
+    file?.close();
+    if (!file) return undefined;
+    const { etag = '', 'last-modified': lastModified = '' } = file.metadata;
+    return { size: file.size, etag, lastModified: new Date(lastModified) };
   }
 
-  async deleteObject(bucket: string, key: string): Promise<void> {
-    await rm(this.#path(bucket, key), { force: true });
+  open(key: string): StoredFile | undefined {
+    return openStoredFile(this.#path(key));
   }
 
-  #path(bucket: string, key: string): string {
+  write(key: string, content: Content): Promise<string> {
+    return writeStoredFile(this.incoming, this.#path(key), content);
+  }
+
+  /** Makes an object of a file, which must lie on the same disk. */
+  adopt(from: string, key: string, content: Parameters<typeof adoptFile>[2]): void {
+    adoptFile(from, this.#path(key), content);
+  }
+
+  delete(key: string): void {
+    rmSync(this.#path(key), { force: true });
+  }
+
+  get incoming(): string {
+    return join(this.#directory, 'incoming');
+  }
+
+  get uploads(): string {
+    return join(this.#directory, 'uploads');
+  }
+
+  get #objects(): string {
+    return join(this.#directory, 'objects');
+  }
+
+  #path(key: string): string {
     const name = encodeURIComponent(key) + SUFFIX;
     if (name.length > MAX_NAME_BYTES) throw new S3Error('KeyTooLongError', 'Your key is too long');
-    return join(this.#directory, bucket, 'objects', name);
+    return join(this.#objects, name);
   }
 }

@@ -1,104 +1,155 @@
-import { rename } from 'node:fs/promises';
-import type { Context } from '@20minutes/s3rver';
-import * as controllers from '@20minutes/s3rver/lib/controllers/object.js';
+import { renameSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { conditionalPublish } from './conditional-write.ts';
 import { DirectoryBucket } from './directory-bucket.ts';
 import { type Listable, listObjects } from './list-objects.ts';
 import { MultipartUploads } from './multipart-uploads.ts';
-import { ObjectFiles } from './object-files.ts';
-import type { ObjectReader } from './read-object.ts';
-import type { Publish } from './stored-file.ts';
+import type { ObjectFiles } from './object-files.ts';
+import { readObject } from './read-object.ts';
+import { S3Error } from './s3-error.ts';
+import { parameterOf, type StoreAnswer, type StoreRequest } from './store-request.ts';
+import type { Bytes, Metadata, Publish, StoredFile } from './stored-file.ts';
 import { WritesInFlight } from './writes-in-flight.ts';
+import { xmlDocument, xmlText } from './xml.ts';
 
-export type Operation = (ctx: Context) => Promise<void>;
+export type Operation = (request: StoreRequest) => StoreAnswer | Promise<StoreAnswer>;
 
 export const LISTING = 'GET bucket list-type';
+const PUT = 'PUT object';
+const COMPLETE_UPLOAD = 'POST object uploadId';
+
+/** The operations after which an object is there. */
+export const CREATES_OBJECT: readonly string[] = [PUT, COMPLETE_UPLOAD];
 
 // Query parameters that leave the operation as it is. Any other may name a subresource: a DELETE with `?tagging`
 // must not delete the object.
-const PLAIN_PARAMETERS = [
-  /^(x-amz-|x-id$|response-)/i,
-  /^(prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/,
-];
+const PLAIN_PARAMETERS =
+  /^(?:x-amz-.*|x-id|response-.*|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/i;
 
 /** What a request asks for, by method, target and subresources: `GET object`, `POST object uploads`, … */
-export function operationName(ctx: Context): string {
-  const subresources = [...new URLSearchParams(ctx.querystring).keys()]
-    .filter((name) => !PLAIN_PARAMETERS.some((plain) => plain.test(name)))
-    .sort();
-  const target = ctx.params.key ? 'object' : 'bucket';
-  const copy = 'x-amz-copy-source' in ctx.headers ? ['copy'] : [];
-  return [ctx.method, target, ...subresources, ...copy].join(' ');
+export function operationName({ method, key, parameters, headers }: StoreRequest): string {
+  const subresources = new Set(
+    parameters.map(([name]) => name).filter((name) => !PLAIN_PARAMETERS.test(name)),
+  );
+  const copy = 'x-amz-copy-source' in headers ? ['copy'] : [];
+  return [method, key ? 'object' : 'bucket', ...[...subresources].sort(), ...copy].join(' ');
+}
+
+/** A bucket that can be read. */
+interface Readable extends Listable {
+  open(key: string): StoredFile | undefined;
 }
 
 /** What can be done in a bucket that shows a directory, by {@link operationName}. */
-export function readingOperations(directory: string): Readonly<Record<string, Operation>> {
-  const bucket = new DirectoryBucket(directory);
-  return reading(bucket, () => bucket);
-}
+export const readingOperations = (directory: string) => reading(new DirectoryBucket(directory));
 
-const reading = (
-  objects: ObjectReader,
-  bucketOf: (bucket: string) => Listable,
-): Record<string, Operation> => {
-  const getObject: Operation = async (ctx) => {
-    // Parsed by the bucket: the controller's own parser takes `bytes=-5` for `0-5`, and `0-0` for everything.
-    const object = await objects.getObject(ctx.params.bucket, ctx.params.key, ctx.get('range'));
-    ctx.store = { getObject: async () => object };
-    await controllers.getObject(ctx);
-    // The controller does not close the content of a 304.
-    if (ctx.status === 304) object?.content?.destroy();
-  };
-  return {
-    'HEAD bucket': async (ctx) => {
-      ctx.status = 200;
-    },
-    [LISTING]: (ctx) => listObjects(ctx, bucketOf(ctx.params.bucket)),
-    'HEAD object': getObject,
-    'GET object': getObject,
-  };
-};
+const reading = (bucket: Readable): Readonly<Record<string, Operation>> => ({
+  'HEAD bucket': () => ({ status: 200 }),
+  [LISTING]: (request) => listObjects(request, bucket),
+  'HEAD object': (request) => readObject(request, bucket.open(request.key)),
+  'GET object': (request) => readObject(request, bucket.open(request.key)),
+});
 
-/** All that the store does in its own buckets, by {@link operationName}; the rest of S3 is not implemented. */
-export function operations(directory: string): Readonly<Record<string, Operation>> {
-  const objects = new ObjectFiles(directory, rename);
-  const uploads = new MultipartUploads(directory, objects);
-
+/** All that the store does in a bucket of its own, by {@link operationName}; the rest of S3 is not implemented. */
+export function operations(objects: ObjectFiles): Readonly<Record<string, Operation>> {
+  const uploads = new MultipartUploads(objects);
   const inFlight = new WritesInFlight();
-  const nameOf = ({ params }: Context) => `${params.bucket}/${params.key}`;
 
-  /** The operation on a store that publishes under the request's condition. */
-  const writing =
-    (storeOf: (objects: ObjectFiles) => object, operation: Operation): Operation =>
-    (ctx) => {
-      const run = (publish: Publish) => {
-        ctx.store = storeOf(new ObjectFiles(directory, publish));
-        return operation(ctx);
-      };
-      const publish = conditionalPublish(ctx);
-      return publish === rename ? run(rename) : inFlight.run(nameOf(ctx), publish, run);
-    };
-  const onObjects = (operation: Operation) => writing((objects) => objects, operation);
-  const onUploads = (operation: Operation) =>
-    writing((objects) => new MultipartUploads(directory, objects), operation);
+  /** Writes under the request's condition. */
+  const conditionally = (
+    request: StoreRequest,
+    write: (publish: Publish) => Promise<string>,
+  ): Promise<string> => {
+    const publish = conditionalPublish(request);
+    return publish === renameSync ? write(publish) : inFlight.run(request.key, publish, write);
+  };
+  const uploadId = (request: StoreRequest) => parameterOf(request, 'uploadId') ?? '';
 
   return {
-    ...reading(objects, (bucket) => objects.bucket(bucket)),
-    'PUT object': onObjects(controllers.putObject),
-    'DELETE object': async (ctx) => {
-      await objects.deleteObject(ctx.params.bucket, ctx.params.key);
-      inFlight.objectDeleted(nameOf(ctx));
-      ctx.status = 204;
-    },
-    'POST object uploads': onUploads(controllers.initiateMultipartUpload),
-    'PUT object partNumber uploadId': onUploads(controllers.uploadPart),
-    'POST object uploadId': onUploads(controllers.completeMultipartUpload),
-    'DELETE object uploadId': async (ctx) => {
-      await uploads.abortUpload(
-        ctx.params.bucket,
-        new URLSearchParams(ctx.querystring).get('uploadId') ?? '',
+    ...reading(objects),
+    [PUT]: async (request) => {
+      const etag = await conditionally(request, async (publish) =>
+        objects.write(request.key, { bytes: await bodyOf(request), metadata: metadataOf(request), publish }),
       );
-      ctx.status = 204;
+      return { status: 200, headers: { etag } };
+    },
+    'DELETE object': ({ key }) => {
+      objects.delete(key);
+      inFlight.objectDeleted(key);
+      return { status: 204 };
+    },
+    'POST object uploads': async (request) => {
+      const id = await uploads.start(request.key, metadataOf(request));
+      return xmlAnswer('InitiateMultipartUploadResult', { ...objectOf(request), UploadId: id });
+    },
+    'PUT object partNumber uploadId': async (request) => {
+      const partNumber = parameterOf(request, 'partNumber') ?? '';
+      return {
+        status: 200,
+        headers: { etag: await uploads.putPart(uploadId(request), partNumber, await bodyOf(request)) },
+      };
+    },
+    [COMPLETE_UPLOAD]: async (request) => {
+      const parts = partsOf(await text(request.body));
+      const etag = await conditionally(request, (publish) =>
+        uploads.complete(uploadId(request), parts, publish),
+      );
+      const Location = `http://${request.headers.host}${request.path}`;
+      return xmlAnswer('CompleteMultipartUploadResult', { Location, ...objectOf(request), ETag: etag });
+    },
+    'DELETE object uploadId': async (request) => {
+      await uploads.abort(uploadId(request));
+      return { status: 204 };
     },
   };
 }
+
+/** A body of at most so many bytes is taken as a whole. */
+const SMALL_BYTES = 1_000_000;
+
+async function bodyOf({ headers, body }: StoreRequest): Promise<Buffer | Bytes> {
+  if (!(Number(headers['content-length'] ?? Number.NaN) <= SMALL_BYTES)) return body;
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const KEPT_HEADERS =
+  /^(?:cache-control|content-(?:disposition|encoding|language|type)|expires|x-amz-meta-.*)$/;
+
+/** What S3 keeps of a request with the object. */
+const metadataOf = ({ headers }: StoreRequest): Metadata => ({
+  'content-type': 'binary/octet-stream',
+  ...Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => KEPT_HEADERS.test(name))
+      .map(([name, value]) => [name, String(value)]),
+  ),
+});
+
+/** The parts that a CompleteMultipartUpload names. S3 does not look at the quotes of their entity tags. */
+function partsOf(document: string) {
+  const element = (part: string, name: string) =>
+    new RegExp(`<${name}>\\s*([^<]*?)\\s*</${name}>`).exec(part)?.[1] ?? '';
+  const parts = [...document.matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
+    number: Number(element(part, 'PartNumber')),
+    etag: element(part, 'ETag').replaceAll(/"|&quot;|&#34;/g, ''),
+  }));
+  if (parts.length > 0) return parts;
+  throw new S3Error(
+    'MalformedXML',
+    'The XML you provided was not well-formed or did not validate against our published schema.',
+  );
+}
+
+const objectOf = ({ bucket, key }: StoreRequest) => ({ Bucket: bucket, Key: key });
+
+const xmlAnswer = (root: string, members: Readonly<Record<string, string>>): StoreAnswer => ({
+  status: 200,
+  headers: { 'content-type': 'application/xml' },
+  body: xmlDocument(
+    `<${root}>${Object.entries(members)
+      .map(([name, value]) => `<${name}>${xmlText(value)}</${name}>`)
+      .join('')}</${root}>`,
+  ),
+});

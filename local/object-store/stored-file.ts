@@ -1,61 +1,101 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { createHash, hash, randomUUID } from 'node:crypto';
+import {
+  appendFileSync,
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-// A stored file is the bytes, then the metadata as JSON, then the JSON's length in four bytes: one rename
-// publishes both, or replaces both under readers, who go on reading what they have opened.
+/**
+ * A stored file is the bytes, then the metadata as JSON, then the JSON's length in four bytes: one rename publishes
+ * both, or replaces both under readers, who go on reading what they have opened.
+ *
+ * Small files are read and written by synchronous calls: these take some ten microseconds, an asynchronous one ten times
+ * as much, and a thread that DuckDB's queries may hold.
+ */
 const LENGTH_BYTES = 4;
+
+/** More than any metadata take, and most files of the service. */
+const SMALL_BYTES = 64 * 1024;
 
 export type Bytes = AsyncIterable<Buffer>;
 export type Metadata = Readonly<Record<string, string>>;
 
-/** Moves a finished file to its path: `rename` replaces a file that is there, `link` refuses to. */
-export type Publish = (from: string, to: string) => Promise<void>;
+/** Moves a finished file to its path, at one moment: `renameSync` replaces a file that is there, `linkSync` refuses to. */
+export type Publish = (from: string, to: string) => void;
 
-/** What was written, named as s3rver's controllers have it: `md5` becomes the entity tag. */
-export interface Written {
-  readonly md5: string;
-  readonly size: number;
+export interface Content {
+  /** A buffer where the bytes are few. */
+  readonly bytes: Buffer | Bytes;
+  readonly metadata: Metadata;
+  /** Without its quotes; the bytes' MD5 in hexadecimal if left out. */
+  readonly etag?: string | undefined;
+  readonly publish: Publish;
 }
 
 /**
- * Writes a file under a name of its own in `incoming` and publishes it at `path` once it is whole; what fails
- * before leaves nothing behind. The entity tag is the bytes' MD5 in hexadecimal unless `etag` is given.
+ * Writes a file under a name of its own in `incoming` and publishes it at `path` once it is whole; what fails before
+ * leaves nothing behind. Resolves to the entity tag, with its quotes.
  */
 export async function writeStoredFile(
   incoming: string,
   path: string,
-  content: { bytes: Bytes; metadata: Metadata; etag?: string | undefined; publish: Publish },
-): Promise<Written> {
+  { bytes, metadata, etag, publish }: Content,
+): Promise<string> {
   const temporary = join(incoming, randomUUID());
-  const hash = createHash('md5');
-  let size = 0;
-  let md5 = content.etag ?? '';
-  const withTrailer = async function* (chunks: Bytes) {
-    for await (const chunk of chunks) {
-      // Not computed without need: the MD5 of a gigabyte takes seconds.
-      if (!content.etag) hash.update(chunk);
-      size += chunk.length;
-      yield chunk;
-    }
-    md5 ||= hash.digest('hex');
-    const json = Buffer.from(
-      JSON.stringify({ ...content.metadata, etag: `"${md5}"`, 'content-length': size }),
-    );
-    const length = Buffer.alloc(LENGTH_BYTES);
-    length.writeUInt32BE(json.length);
-    yield Buffer.concat([json, length]);
-  };
   try {
-    await pipeline(content.bytes, withTrailer, createWriteStream(temporary));
-    await content.publish(temporary, path);
+    let tag: string;
+    if (Buffer.isBuffer(bytes)) {
+      tag = `"${etag ?? hash('md5', bytes)}"`;
+      writeFileSync(temporary, Buffer.concat([bytes, trailer(metadata, tag)]));
+    } else {
+      // Not computed without need: the MD5 of a gigabyte takes seconds.
+      const digest = etag === undefined ? createHash('md5') : undefined;
+      const hashed = async function* (chunks: Bytes) {
+        for await (const chunk of chunks) {
+          digest?.update(chunk);
+          yield chunk;
+        }
+      };
+      await pipeline(bytes, hashed, createWriteStream(temporary));
+      tag = `"${digest?.digest('hex') ?? etag}"`;
+      appendFileSync(temporary, trailer(metadata, tag));
+    }
+    publish(temporary, path);
+    return tag;
   } finally {
-    await rm(temporary, { force: true });
+    rmSync(temporary, { force: true });
   }
-  return { md5, size };
+}
+
+/** Makes a stored file of a plain one, where it lies, and publishes it. */
+export function adoptFile(
+  from: string,
+  path: string,
+  {
+    metadata,
+    etag,
+    publish,
+  }: { readonly metadata: Metadata; readonly etag: string; readonly publish: Publish },
+): void {
+  appendFileSync(from, trailer(metadata, `"${etag}"`));
+  publish(from, path);
+}
+
+function trailer(metadata: Metadata, etag: string): Buffer {
+  const json = Buffer.from(JSON.stringify({ ...metadata, etag }));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([json, length]);
 }
 
 /** An open file: bytes and metadata are those of the moment of opening, whatever becomes of its name. */
@@ -63,32 +103,53 @@ export interface StoredFile {
   readonly size: number;
   readonly metadata: Metadata;
   /** The bytes from `start` to `end`, both inclusive; closes the file behind them. */
-  read(start: number, end: number): Promise<Readable>;
-  close(): Promise<void>;
+  read(start: number, end: number): Buffer | Readable;
+  close(): void;
 }
 
-/** Opens what `writeStoredFile` published at `path`; undefined where there is nothing. */
-export async function openStoredFile(path: string): Promise<StoredFile | undefined> {
-  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (!handle) return undefined;
-  const { size: fileSize, mtime } = await handle.stat();
-  const jsonEnd = fileSize - LENGTH_BYTES;
-  const size = jsonEnd - (await readAt(handle, jsonEnd, LENGTH_BYTES)).readUInt32BE();
-  const metadata = JSON.parse((await readAt(handle, size, jsonEnd - size)).toString());
-  return {
-    size,
-    metadata: { ...metadata, 'last-modified': mtime.toUTCString() },
-    read: async (start, end) => {
-      if (start <= end) return handle.createReadStream({ start, end });
-      await handle.close();
-      return Readable.from([]);
-    },
-    close: () => handle.close(),
+/** Opens what was published at `path`; undefined where there is nothing. */
+export function openStoredFile(path: string): StoredFile | undefined {
+  // Most of what is asked for is not there yet: `stat` tells so without making an error.
+  if (!statSync(path, { throwIfNoEntry: false })) return undefined;
+  const fd = openIfThere(path);
+  if (fd === undefined) return undefined;
+  const { size: fileSize, mtime } = fstatSync(fd);
+  const tail = Buffer.allocUnsafe(Math.min(fileSize, SMALL_BYTES));
+  readSync(fd, tail, 0, tail.length, fileSize - tail.length);
+  const jsonEnd = tail.length - LENGTH_BYTES;
+  const jsonStart = jsonEnd - tail.readUInt32BE(jsonEnd);
+  const metadata = {
+    ...JSON.parse(tail.toString('utf8', jsonStart, jsonEnd)),
+    'last-modified': mtime.toUTCString(),
   };
+  if (tail.length === fileSize) {
+    closeSync(fd);
+    const content = tail.subarray(0, jsonStart);
+    return {
+      size: jsonStart,
+      metadata,
+      read: (start, end) => content.subarray(start, end + 1),
+      close: () => {},
+    };
+  }
+  return { size: fileSize - (tail.length - jsonStart), metadata, ...openContent(fd) };
 }
 
-const readAt = async (handle: FileHandle, position: number, length: number): Promise<Buffer> =>
-  (await handle.read(Buffer.alloc(length), 0, length, position)).buffer;
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The bytes of an open file. */
+export const openContent = (fd: number): Pick<StoredFile, 'read' | 'close'> => ({
+  read: (start, end) => {
+    if (start <= end) return createReadStream('', { fd, start, end });
+    closeSync(fd);
+    return Buffer.alloc(0);
+  },
+  close: () => closeSync(fd),
+});

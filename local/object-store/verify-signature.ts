@@ -1,29 +1,39 @@
-import { createHmac } from 'node:crypto';
-import type { Context } from '@20minutes/s3rver';
-import S3Error from '@20minutes/s3rver/lib/models/error.js';
-import * as v4 from '@20minutes/s3rver/lib/signature/v4.js';
-import { encodeURIComponentRFC3986 as encode, parseISO8601String } from '@20minutes/s3rver/lib/utils.js';
+import { createHmac, hash } from 'node:crypto';
+import { encodeUri } from './encode-uri.ts';
+import { accessDenied, S3Error } from './s3-error.ts';
+import type { StoreRequest } from './store-request.ts';
 
-/** The one account of the object store: s3rver's. */
-export const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' } as const;
+/** The one account of the object store. */
+export const credentials = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' } as const;
 
 // How far S3 lets a signer's clock be off.
 const MAX_SKEW_MS = 15 * 60 * 1000;
 
+const MAX_EXPIRY_SECONDS = 604_800;
+
+const ALGORITHM = 'AWS4-HMAC-SHA256';
+
+/** What a request says of its signature, wherever it says it. */
+interface Signature {
+  /** `<access key>/<date>/<region>/<service>/aws4_request` */
+  readonly credential: string;
+  readonly signedHeaders: readonly string[];
+  readonly signature: string;
+  /** `20260131T103000Z` */
+  readonly time: string;
+  readonly payloadHash: string;
+}
+
 /**
  * Throws S3's error unless the request carries exactly one valid and unexpired AWS Signature Version 4, in its
  * `Authorization` header or in its query (presigned).
- *
- * Stands in for s3rver's own check, which lets anonymous requests through, takes an `X-Amz-Expires` or a date
- * it can't read for "never", and refuses right signatures over a query value with one of `!'()*` in it.
  */
-export function verifySignature(ctx: Context): void {
-  const { authorization } = ctx.headers;
-  const parameters = [...new URLSearchParams(ctx.querystring)];
-  const query = Object.fromEntries(parameters);
-  const presigned = 'X-Amz-Algorithm' in query;
-  if (!presigned && authorization === undefined) throw new S3Error('AccessDenied', 'Access Denied');
-  if (presigned && authorization !== undefined) {
+export function verifySignature(request: StoreRequest): void {
+  const { authorization } = request.headers;
+  const query = new Map(request.parameters);
+  const isPresigned = query.has('X-Amz-Algorithm');
+  if (!isPresigned && authorization === undefined) throw accessDenied();
+  if (isPresigned && authorization !== undefined) {
     throw new S3Error(
       'InvalidArgument',
       'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string ' +
@@ -31,33 +41,21 @@ export function verifySignature(ctx: Context): void {
       { ArgumentName: 'Authorization', ArgumentValue: authorization },
     );
   }
-
-  const headers = headersOf(ctx, parameters);
-  const request = presigned ? parsePresigned(query) : parseSigned(headers);
-  if (request.accessKeyId !== credentials.accessKeyId) {
+  const signed = isPresigned ? presignedOf(query) : signedOf(request.headers, authorization ?? '');
+  const [accessKeyId, ...scope] = signed.credential.split('/');
+  if (accessKeyId !== credentials.accessKeyId) {
     throw new S3Error(
       'InvalidAccessKeyId',
       'The AWS Access Key Id you provided does not exist in our records.',
     );
   }
-  const canonical = {
-    method: ctx.method,
-    uri: ctx.path
-      .split('/')
-      .map((segment) => encode(decodeURIComponent(segment)))
-      .join('/'),
-    querystring: parameters
-      .filter(([name]) => name !== 'X-Amz-Signature')
-      .map(([name, value]) => `${encode(name)}=${encode(value)}`)
-      .sort()
-      .join('&'),
-    headers,
-    timestamp: headers['x-amz-date'],
-  };
-  const stringToSign = v4.getStringToSign(canonical, request);
-  const { date, region, service } = request.credential;
-  const key = v4.getSigningKey(credentials.secretAccessKey, date, region, service);
-  if (createHmac('sha256', key).update(stringToSign).digest('hex') !== request.signatureProvided) {
+  const stringToSign = [
+    ALGORITHM,
+    signed.time,
+    scope.join('/'),
+    hash('sha256', canonicalRequest(request, query, signed)),
+  ].join('\n');
+  if (createHmac('sha256', signingKey(scope)).update(stringToSign).digest('hex') !== signed.signature) {
     throw new S3Error(
       'SignatureDoesNotMatch',
       'The request signature we calculated does not match the signature you provided. Check your key and ' +
@@ -67,47 +65,131 @@ export function verifySignature(ctx: Context): void {
   }
 }
 
-/** The headers as they are signed: inner spaces single, and the `X-Amz-*` parameters of the query among them. */
-const headersOf = (ctx: Context, parameters: [string, string][]): Record<string, string> =>
-  Object.fromEntries([
-    ...Object.entries(ctx.headers).map(([name, value]) => [name, String(value).replace(/ +/g, ' ')]),
-    ...parameters
-      .filter(([name]) => /^x-amz-/i.test(name))
-      .map(([name, value]) => [name.toLowerCase(), value]),
-  ]);
+function canonicalRequest(
+  { method, path, parameters, headers }: StoreRequest,
+  query: ReadonlyMap<string, string>,
+  { signedHeaders, payloadHash }: Signature,
+): string {
+  // The `X-Amz-*` parameters of the query count among the headers.
+  const hoisted = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
+  const signedValue = (name: string) =>
+    String(headers[name] ?? (name.startsWith('x-amz-') ? hoisted.get(name) : undefined)).replace(/ +/g, ' ');
+  return [
+    method,
+    path
+      .split('/')
+      .map((segment) => encodeUri(decodeURIComponent(segment)))
+      .join('/'),
+    parameters
+      .filter(([name]) => name !== 'X-Amz-Signature')
+      .map(([name, value]) => `${encodeUri(name)}=${encodeUri(value)}`)
+      .sort()
+      .join('&'),
+    ...signedHeaders.map((name) => `${name}:${signedValue(name)}`),
+    '',
+    signedHeaders.join(';'),
+    payloadHash,
+  ].join('\n');
+}
 
-const parsePresigned = (query: Record<string, string>) => {
-  if (!isTime(query['X-Amz-Date'])) {
-    throw new S3Error(
-      'AuthorizationQueryParametersError',
-      "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"",
+/** By day, region and service: there are few, and each takes four digests. */
+const signingKeys = new Map<string, Buffer>();
+
+function signingKey(scope: readonly string[]): Buffer {
+  const name = scope.join('/');
+  const kept = signingKeys.get(name);
+  if (kept) return kept;
+  const [date = '', region = '', service = ''] = scope;
+  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(
+    (secret, part) => createHmac('sha256', secret).update(part).digest(),
+    `AWS4${credentials.secretAccessKey}`,
+  ) as Buffer;
+  // Anybody may send any scope: only that of today is worth keeping.
+  signingKeys.clear();
+  signingKeys.set(name, key);
+  return key;
+}
+
+function presignedOf(query: ReadonlyMap<string, string>): Signature {
+  const wrong = (message: string) => new S3Error('AuthorizationQueryParametersError', message);
+  const time = query.get('X-Amz-Date') ?? '';
+  const signedAt = timeOf(time);
+  if (Number.isNaN(signedAt))
+    throw wrong("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
+  const expiry = query.get('X-Amz-Expires') ?? '';
+  if (!/^\d+$/.test(expiry)) throw wrong('X-Amz-Expires should be a number');
+  if (Number(expiry) > MAX_EXPIRY_SECONDS)
+    throw wrong(
+      `X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than ${MAX_EXPIRY_SECONDS} seconds`,
     );
-  }
-  if (!/^\d+$/.test(query['X-Amz-Expires'] ?? '')) {
-    throw new S3Error('AuthorizationQueryParametersError', 'X-Amz-Expires should be a number');
-  }
-  return v4.parseQuery(query);
-};
+  if (query.get('X-Amz-Algorithm') !== ALGORITHM) throw wrong(`X-Amz-Algorithm only supports "${ALGORITHM}"`);
+  const [credential, signedHeaders, signature] = ['Credential', 'SignedHeaders', 'Signature'].map((name) =>
+    query.get(`X-Amz-${name}`),
+  );
+  if (credential === undefined || signedHeaders === undefined || signature === undefined)
+    throw wrong(
+      'Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, ' +
+        'X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
+    );
+  const expiresAt = signedAt + Number(expiry) * 1_000;
+  // S3 doesn't ask by how much a signer's clock is off where the signature has an expiry of its own.
+  if (Date.now() > expiresAt)
+    throw new S3Error('AccessDenied', 'Request has expired', {
+      'X-Amz-Expires': expiry,
+      Expires: wholeSeconds(expiresAt),
+      ServerTime: wholeSeconds(Date.now()),
+    });
+  const payloadHash = query.get('X-Amz-Content-Sha256') ?? 'UNSIGNED-PAYLOAD';
+  return { credential, signedHeaders: signedHeaders.split(';'), signature, time, payloadHash };
+}
 
-const parseSigned = (headers: Record<string, string>) => {
-  if (!headers['authorization']?.startsWith('AWS4-HMAC-SHA256 ')) {
+function signedOf(headers: StoreRequest['headers'], authorization: string): Signature {
+  if (!authorization.startsWith(`${ALGORITHM} `)) {
     throw new S3Error('InvalidArgument', 'Unsupported Authorization Type', {
       ArgumentName: 'Authorization',
-      ArgumentValue: headers['authorization'],
+      ArgumentValue: authorization,
     });
   }
-  const time = headers['x-amz-date'];
-  if (!isTime(time)) {
+  const time = String(headers['x-amz-date'] ?? '');
+  const signedAt = timeOf(time);
+  if (Number.isNaN(signedAt))
     throw new S3Error('AccessDenied', 'AWS authentication requires a valid Date or x-amz-date header');
-  }
-  if (Math.abs(Date.now() - parseISO8601String(time).getTime()) > MAX_SKEW_MS) {
+  if (Math.abs(Date.now() - signedAt) > MAX_SKEW_MS) {
     throw new S3Error(
       'RequestTimeTooSkewed',
       'The difference between the request time and the current time is too large.',
     );
   }
-  return v4.parseHeader(headers);
-};
+  const payloadHash = headers['x-amz-content-sha256'];
+  if (typeof payloadHash !== 'string')
+    throw new S3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256');
+  // Bodies that are signed chunk by chunk are not taken: what would be stored has the signatures in it.
+  if (!/^(UNSIGNED-PAYLOAD|[0-9A-Fa-f]{64})$/.test(payloadHash))
+    throw new S3Error(
+      'InvalidArgument',
+      'x-amz-content-sha256 must be UNSIGNED-PAYLOAD or a valid sha256 value.',
+      { ArgumentName: 'x-amz-content-sha256', ArgumentValue: payloadHash },
+    );
+  const component = (name: string): string => {
+    const [, value] = new RegExp(`[ ,]${name}=([^, ]+)`).exec(authorization) ?? [];
+    if (value === undefined)
+      throw new S3Error(
+        'AuthorizationHeaderMalformed',
+        `The authorization header is malformed; missing ${name}.`,
+      );
+    return value;
+  };
+  return {
+    credential: component('Credential'),
+    signedHeaders: component('SignedHeaders').split(';'),
+    signature: component('Signature'),
+    time,
+    payloadHash,
+  };
+}
 
-const isTime = (text: string | undefined): text is string =>
-  !Number.isNaN(parseISO8601String(text).getTime());
+/** In milliseconds since 1970; NaN where the text is not `20260131T103000Z`. */
+const timeOf = (text: string): number =>
+  Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+
+const wholeSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+/, '');

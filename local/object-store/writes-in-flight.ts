@@ -1,4 +1,4 @@
-import { conditionalRequestConflict } from './conditional-request-conflict.ts';
+import { conditionalRequestConflict } from './s3-error.ts';
 import type { Publish } from './stored-file.ts';
 
 interface Write {
@@ -14,14 +14,14 @@ export class WritesInFlight {
   readonly #writes = new Map<string, Set<Write>>();
 
   /** Runs a conditional write of the object, which must publish by the function that it is given. */
-  async run(object: string, publish: Publish, write: (publish: Publish) => Promise<void>): Promise<void> {
+  async run<T>(object: string, publish: Publish, write: (publish: Publish) => Promise<T>): Promise<T> {
     const own: Write = { isOvertaken: false };
     const others = this.#writes.get(object) ?? new Set();
     this.#writes.set(object, others.add(own));
     try {
-      await write(async (from, to) => {
+      return await write((from, to) => {
         if (own.isOvertaken) throw conditionalRequestConflict();
-        await publish(from, to);
+        publish(from, to);
       });
     } finally {
       others.delete(own);

@@ -31,7 +31,7 @@ beforeAll(async () => {
   s3 = new S3Client({
     endpoint: service.stack.storageUrl,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+    credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' },
   });
 });
 beforeEach(() => service.stack.faults.set([]));

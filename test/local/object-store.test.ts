@@ -529,7 +529,7 @@ describe('a stranger', () => {
   });
 
   it('is denied with a key that is not an account', async () => {
-    const other = clientOf({ ...store, credentials: { accessKeyId: 'OTHER', secretAccessKey: 'S3RVER' } });
+    const other = clientOf({ ...store, credentials: { accessKeyId: 'OTHER', secretAccessKey: 'LOCAL' } });
     await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
       name: 'InvalidAccessKeyId',
     });
@@ -537,7 +537,7 @@ describe('a stranger', () => {
   });
 
   it('is denied with a wrong secret', async () => {
-    const other = clientOf({ ...store, credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'guess' } });
+    const other = clientOf({ ...store, credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'guess' } });
     await expect(other.send(new GetObjectCommand({ Bucket, Key: 'secret' }))).rejects.toMatchObject({
       name: 'SignatureDoesNotMatch',
       $metadata: { httpStatusCode: 403 },

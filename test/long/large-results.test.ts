@@ -82,7 +82,7 @@ function repeated(asked: Question, bytes: number) {
 /** Deletes the last report and publishes it again in a process of its own; resolves to the memory that took. */
 async function memoryOfPublishing(): Promise<number> {
   const { storageUrl } = service.stack;
-  const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+  const credentials = { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' };
   const s3 = new S3Client({ endpoint: storageUrl, region: 'us-east-1', credentials });
   const Bucket = 'performance-reports-results';
   const listed = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: RESULTS_PREFIX.publications }));

@@ -107,7 +107,7 @@ describe('npm run explain', () => {
     const s3 = new S3Client({
       endpoint: service.stack.storageUrl,
       region: 'us-east-1',
-      credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+      credentials: { accessKeyId: 'LOCAL', secretAccessKey: 'LOCAL' },
     });
     const listing = await s3.send(new ListObjectsV2Command({ Bucket: 'performance-reports-results' }));
     s3.destroy();

@@ -1,0 +1,58 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** What a process has used: CPU since it was last asked, and memory after a garbage collection. */
+export interface Used {
+  readonly cpuMs: number;
+  readonly memoryMb: number;
+}
+
+/** A part of a benchmark in a process of its own, so that its CPU and memory are its own. */
+export interface MeasuredProcess extends AsyncDisposable {
+  /** What it told when it was ready. */
+  readonly ready: Readonly<Record<string, string>>;
+  used(): Promise<Used>;
+}
+
+/** Starts `bench/<name>.ts`, which must call {@link serveMeasures}. */
+export async function startMeasured(name: string, args: readonly string[]): Promise<MeasuredProcess> {
+  const child = fork(join(import.meta.dirname, `${name}.ts`), args, { execArgv: ['--expose-gc'] });
+  const heard = async <T>(): Promise<T> => {
+    const [message] = await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`))),
+    ]);
+    return message as T;
+  };
+  const ready = await heard<Readonly<Record<string, string>>>();
+  return {
+    ready,
+    async used() {
+      child.send('used');
+      return heard<Used>();
+    },
+    async [Symbol.asyncDispose]() {
+      const exited = once(child, 'exit');
+      child.send('close');
+      await exited;
+    },
+  };
+}
+
+/** The inside of a measured process: tells that it is ready, and answers until it is closed. */
+export function serveMeasures(ready: Readonly<Record<string, string>>, close: () => Promise<void>): void {
+  let before = process.cpuUsage();
+  process.on('message', async (message) => {
+    if (message === 'used') {
+      const { user, system } = process.cpuUsage(before);
+      globalThis.gc?.();
+      process.send?.({ cpuMs: (user + system) / 1_000, memoryMb: process.memoryUsage.rss() / 2 ** 20 });
+      before = process.cpuUsage();
+    } else if (message === 'close') {
+      await close();
+      process.disconnect();
+    }
+  });
+  process.send?.(ready);
+}
