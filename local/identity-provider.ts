@@ -16,8 +16,7 @@ export interface IdentityProvider {
 
 /**
  * Starts an OAuth 2.0 authorization server on a free port of this machine: token endpoint for these clients,
- * key set and metadata. Keys and signatures are oauth2-mock-server's; its endpoints are not used, as they give
- * a token to whoever asks, by any grant, signed with each of the keys in turn.
+ * key set and metadata.
  */
 export async function startIdentityProvider(options: {
   readonly clients: readonly Client[];

@@ -1,4 +1,5 @@
-import { OAuth2Issuer } from 'oauth2-mock-server';
+import { randomUUID } from 'node:crypto';
+import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
 
@@ -20,21 +21,30 @@ export type SignToken = (
 
 /** Makes a key per algorithm; `publicKeys` is for the key set (RFC 7517). */
 export async function makeSigner(issuer: string) {
-  const oauth = new OAuth2Issuer();
-  oauth.url = issuer;
-  const keys = await Promise.all(ALGORITHMS.map((algorithm) => oauth.keys.generate(algorithm)));
+  const keys = await Promise.all(
+    ALGORITHMS.map(async (alg) => {
+      const { publicKey, privateKey } = await generateKeyPair(alg);
+      const publicJwk = { ...(await exportJWK(publicKey)), kid: randomUUID(), alg, use: 'sig' };
+      return { privateKey, publicJwk };
+    }),
+  );
 
-  const signToken: SignToken = (claims, options = {}) => {
+  const signToken: SignToken = async (claims, options = {}) => {
     const { algorithm = 'RS256', header, expiresInSeconds = EXPIRES_IN_SECONDS } = options;
-    return oauth.buildToken({
-      kid: keys.find(({ alg }) => alg === algorithm)?.kid,
-      expiresIn: expiresInSeconds,
-      scopesOrTransform: (ownHeader, ownClaims) => {
-        Object.assign(ownHeader, header);
-        Object.assign(ownClaims, claims);
-      },
-    });
+    const key = keys.find(({ publicJwk }) => publicJwk.alg === algorithm);
+    if (!key) throw new TypeError(`There is no key for ${algorithm}.`);
+    const { alg, kid } = key.publicJwk;
+    const now = Math.floor(Date.now() / 1000);
+    // Clocks differ by seconds.
+    const payload: JWTPayload = {
+      iss: issuer,
+      iat: now,
+      nbf: now - 10,
+      exp: now + expiresInSeconds,
+      ...claims,
+    };
+    const protectedHeader = { typ: 'JWT', kid, alg, ...header } as JWTHeaderParameters;
+    return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(key.privateKey);
   };
-  const publicKeys = oauth.keys.toJSON().map((key) => ({ ...key, use: 'sig' }));
-  return { signToken, publicKeys };
+  return { signToken, publicKeys: keys.map(({ publicJwk }) => publicJwk) };
 }
