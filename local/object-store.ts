@@ -29,6 +29,8 @@ export interface ObjectStore {
   readonly url: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
   readonly region: string;
+  /** Makes an object of a file on the same disk, by moving it. Throws where there is no such bucket. */
+  putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
   close(): Promise<void>;
 }
 
@@ -61,10 +63,12 @@ export async function startObjectStore(options: {
     faults,
     corsRule,
   } = options;
+  const own = new Map<string, ObjectFiles>();
   const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
   for (const bucket of buckets) {
     const objects = new ObjectFiles(join(directory, bucket));
     await objects.prepare();
+    own.set(bucket, objects);
     operationsOf.set(bucket, operations(objects));
   }
   for (const [bucket, path] of Object.entries(shown)) operationsOf.set(bucket, readingOperations(path));
@@ -77,8 +81,7 @@ export async function startObjectStore(options: {
     verifySignature(request);
     const { bucket, key, method } = request;
     const known = operationsOf.get(bucket);
-    if (!known)
-      throw new S3Error('NoSuchBucket', 'The specified bucket does not exist', { BucketName: bucket });
+    if (!known) throw noSuchBucket(bucket);
     const name = operationName(request);
     const struck = (await faults?.strike('s3', callName(name, request))) ?? [];
     if (struck.some(({ stall }) => stall)) {
@@ -126,6 +129,12 @@ export async function startObjectStore(options: {
     url,
     credentials,
     region: 'us-east-1',
+    putFile(object, path) {
+      const objects = own.get(object.bucket);
+      if (!objects) throw noSuchBucket(object.bucket);
+      objects.adopt(path, object.key);
+      onObjectCreated?.(object);
+    },
     close: async () => {
       server.close();
       // A client's idle keep-alive connection would hold the server for seconds.
@@ -143,6 +152,9 @@ async function send(response: ServerResponse, { status, headers = {}, body }: St
   if (bytes instanceof Readable) await pipeline(bytes, response);
   else response.end(bytes);
 }
+
+const noSuchBucket = (bucket: string) =>
+  new S3Error('NoSuchBucket', 'The specified bucket does not exist', { BucketName: bucket });
 
 const internalError = () =>
   new S3Error('InternalError', 'We encountered an internal error. Please try again.');

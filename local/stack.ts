@@ -175,7 +175,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => engine.close());
   const athena = await startAthena({
     engine,
-    s3,
+    results: store,
     resultsUri: `s3://${BUCKET}/${RESULTS_PREFIX.athena}`,
     database: DATABASE,
     workgroup: WORKGROUP,

@@ -22,7 +22,8 @@ const KINDS: readonly (readonly [beginning: RegExp, name: ErrorName])[] = [
 /** The failure that Athena would report for an error of DuckDB's, in one line. */
 export function failureOf(error: Error): QueryFailure {
   if (error instanceof QueryFailure) return error;
-  const [summary = ''] = error.message.split('\n', 1);
+  const [line = ''] = error.message.split('\n', 1);
+  const summary = line.replace(/^Failed to extract statements: /, '');
   const kind = KINDS.find(([beginning]) => beginning.test(summary));
   if (!kind) return new QueryFailure('GENERIC_INTERNAL_ERROR', summary, { cause: error });
   const [beginning, name] = kind;

@@ -46,7 +46,7 @@ export async function openInstance(
     const reachable = [resolve(options.eventsDirectory), scratchDirectory].map(quoteText);
     await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
     await connection.run('SET GLOBAL enable_external_access = false');
-    const changeable = [...PROFILING_SETTINGS, 'schema'].map(quoteText);
+    const changeable = [...PROFILING_SETTINGS, 'schema', 'threads'].map(quoteText);
     await connection.run(`SET GLOBAL allowed_configs = [${changeable.join(', ')}]`);
     await connection.run('SET GLOBAL lock_configuration = true');
     return { instance, events };

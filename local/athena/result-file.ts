@@ -1,36 +1,35 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { PutObjectCommand, type PutObjectCommandInput, type S3Client } from '@aws-sdk/client-s3';
+import { writeFileSync } from 'node:fs';
 import { QueryFailure } from './query-failure.ts';
 
-export interface ResultFile {
-  readonly id: string;
-  readonly csvPath: string;
-  /** `s3://bucket/key` */
-  readonly outputLocation: string;
-  readonly signal: AbortSignal;
+/** Where results are put. */
+export interface ResultStore {
+  /** Makes an object of a file on the same disk, by moving it. Throws where it can't. */
+  putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
 }
 
-/** Puts a query's result to S3, and the binary `.metadata` file that Athena puts beside it. */
-export async function putResult(
-  s3: S3Client,
-  { id, csvPath, outputLocation, signal }: ResultFile,
-): Promise<void> {
-  const { hostname, pathname } = new URL(outputLocation);
-  const put = async (key: string, content: Pick<PutObjectCommandInput, 'Body' | 'ContentLength'>) => {
-    const object = { Bucket: hostname, Key: key, ContentType: 'application/octet-stream', ...content };
-    await s3.send(new PutObjectCommand(object), { abortSignal: signal });
-  };
+/** Puts a query's result to where it belongs, and the binary `.metadata` file that Athena puts beside it. */
+export function putResult(
+  results: ResultStore,
+  {
+    id,
+    csvPath,
+    outputLocation,
+  }: {
+    readonly id: string;
+    readonly csvPath: string;
+    /** `s3://bucket/key` */
+    readonly outputLocation: string;
+  },
+): void {
+  const { hostname: bucket, pathname } = new URL(outputLocation);
   const key = pathname.slice(1);
-  const csv = createReadStream(csvPath);
+  const metadataPath = `${csvPath}.metadata`;
   try {
-    await put(key, { Body: csv, ContentLength: (await stat(csvPath)).size });
-    await put(`${key}.metadata`, { Body: metadataOf(id) });
+    writeFileSync(metadataPath, metadataOf(id));
+    results.putFile({ bucket, key }, csvPath);
+    results.putFile({ bucket, key: `${key}.metadata` }, metadataPath);
   } catch (cause) {
     throw new QueryFailure('RESULT_WRITE_ERROR', `Failed to write ${outputLocation}: ${cause}`, { cause });
-  } finally {
-    // A file that was not read to its end stays open otherwise.
-    csv.destroy();
   }
 }
 

@@ -1,15 +1,14 @@
 import { rm } from 'node:fs/promises';
-import type { S3Client } from '@aws-sdk/client-s3';
 import type { QueryEngine } from './query-engine.ts';
 import { QueryFailure } from './query-failure.ts';
-import { putResult } from './result-file.ts';
+import { putResult, type ResultStore } from './result-file.ts';
 import type { StartRequest } from './start-request.ts';
 
 export interface RunnerOptions {
   readonly engine: QueryEngine;
   /** The only database there is. */
   readonly database: string;
-  readonly s3: S3Client;
+  readonly results: ResultStore;
   /** The most bytes that one query may scan, like a workgroup's BytesScannedCutoffPerQuery; no limit if left out. */
   readonly bytesScannedCutoff?: number | undefined;
 }
@@ -45,7 +44,7 @@ export class QueryCutOff extends Error {
 }
 
 export const queryRunner =
-  ({ engine, database, s3, bytesScannedCutoff = Number.POSITIVE_INFINITY }: RunnerOptions): RunQuery =>
+  ({ engine, database, results, bytesScannedCutoff = Number.POSITIVE_INFINITY }: RunnerOptions): RunQuery =>
   async ({ id, request, outputLocation }, signal) => {
     checkDatabase(request.database, database);
     const startedAt = performance.now();
@@ -54,9 +53,10 @@ export const queryRunner =
     const publishedFrom = performance.now();
     try {
       if (bytesScanned > bytesScannedCutoff) throw new QueryCutOff(bytesScanned);
-      await putResult(s3, { csvPath, outputLocation, id, signal });
+      signal.throwIfAborted();
+      putResult(results, { csvPath, outputLocation, id });
     } finally {
-      await rm(csvPath, { force: true });
+      for (const path of [csvPath, `${csvPath}.metadata`]) await rm(path, { force: true });
     }
     return {
       bytesScanned,

@@ -5,6 +5,12 @@ import type { KeyRange, Listable, ListedObject } from './list-objects.ts';
 import { openContent, type StoredFile } from './stored-file.ts';
 import { utf8Order } from './utf8-order.ts';
 
+/** File systems tell two changes apart only where so much time lies between them. */
+const TICK_MS = 20;
+
+/** After so many scans with changes, the last one is taken. */
+const MAX_SCANS = 10;
+
 /**
  * A directory on disk as a bucket that can only be read. Every file is an object, whatever its name; every folder is
  * an empty object whose key ends with `/`, as many tools of S3 leave them. Its entity tag comes from the folder's own
@@ -12,10 +18,32 @@ import { utf8Order } from './utf8-order.ts';
  */
 export class DirectoryBucket implements Listable {
   readonly #root: string;
-  readonly isWrittenByOthers = true;
+  /** The folders that the scan under way has read, with the time of their last change before that. */
+  #read = new Map<string, bigint>();
 
   constructor(directory: string) {
     this.#root = resolve(directory);
+  }
+
+  /**
+   * Scans until no folder has changed meanwhile: a page of S3 shows the bucket at one moment, while folders are read one
+   * after another, and what is moved from one to the other would be seen twice or not at all.
+   */
+  atOneMoment<T>(scan: () => T): T {
+    for (let scans = 1; ; scans++) {
+      const began = Date.now();
+      this.#read = new Map();
+      const found = scan();
+      const isSteady = [...this.#read].every(([folder, changedAt]) => {
+        const isOlder = changedAt < BigInt(began - TICK_MS) * 1_000_000n;
+        return isOlder && this.#changedAt(folder) === changedAt;
+      });
+      if (isSteady || scans >= MAX_SCANS) return found;
+    }
+  }
+
+  #changedAt(folder: string): bigint {
+    return unlessVanished(() => statSync(join(this.#root, folder), { bigint: true }))?.mtimeNs ?? 0n;
   }
 
   keys(range: KeyRange): Iterable<string> {
@@ -36,6 +64,7 @@ export class DirectoryBucket implements Listable {
 
   /** The keys right under a folder, in order; none where the folder has gone. */
   #children(folder: string): string[] {
+    this.#read.set(folder, this.#changedAt(folder));
     const entries =
       unlessVanished(() => readdirSync(join(this.#root, folder), { withFileTypes: true })) ?? [];
     const keys = entries.map((entry) => {

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { encodeUri } from './encode-uri.ts';
 import type { StoreAnswer, StoreRequest } from './store-request.ts';
 import { utf8Order } from './utf8-order.ts';
@@ -29,8 +28,8 @@ export interface Listable {
   keys(range: KeyRange): Iterable<string>;
   /** Undefined where the object has gone since its key was seen. */
   describe(key: string): ListedObject | undefined;
-  /** Set for a bucket that others write to as well: a scan may see half of a change there. */
-  readonly isWrittenByOthers?: true;
+  /** Where others write to the bucket as well: what `scan` finds at one moment. */
+  atOneMoment?<T>(scan: () => T): T;
 }
 
 /** ListObjectsV2. */
@@ -61,7 +60,7 @@ export function listObjects({ bucket, parameters }: StoreRequest, objects: Lista
     });
     return { entries, page, found };
   };
-  const { entries, page, found } = objects.isWrittenByOthers ? atOneMoment(scan) : scan();
+  const { entries, page, found } = objects.atOneMoment?.(scan) ?? scan();
   const prefixes = page.filter(isCommonPrefix);
 
   const isEncoded = query.get('encoding-type') === 'url';
@@ -83,23 +82,6 @@ export function listObjects({ bucket, parameters }: StoreRequest, objects: Lista
     ].join('\n'),
   );
   return { status: 200, headers: { 'content-type': 'application/xml' }, body };
-}
-
-/** After so many scans that differ, the last one is taken. */
-const MAX_SCANS = 10;
-
-/**
- * Scans until two scans agree: a page of S3 shows the bucket at one moment, while folders are read one after another,
- * and what is moved meanwhile from one to the other would be seen twice or not at all.
- */
-function atOneMoment<T extends { readonly found: unknown }>(scan: () => T): T {
-  let last = scan();
-  for (let scans = 1; scans < MAX_SCANS; scans++) {
-    const next = scan();
-    if (isDeepStrictEqual(next.found, last.found)) return next;
-    last = next;
-  }
-  return last;
 }
 
 /** S3 keeps no fraction of a second, though it writes one: `2026-01-31T10:30:00.000Z`. */

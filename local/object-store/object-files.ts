@@ -46,9 +46,9 @@ export class ObjectFiles implements Listable {
     return writeStoredFile(this.incoming, this.#path(key), content);
   }
 
-  /** Makes an object of a file, which must lie on the same disk. */
-  adopt(from: string, key: string, content: Parameters<typeof adoptFile>[2]): void {
-    adoptFile(from, this.#path(key), content);
+  /** Makes an object of a file on the same disk, by moving it. */
+  adopt(from: string, key: string): void {
+    adoptFile(from, this.#path(key));
   }
 
   delete(key: string): void {

@@ -6,7 +6,6 @@ import {
   StartQueryExecutionCommand,
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
-import { S3Client } from '@aws-sdk/client-s3';
 import { expect, it, onTestFinished } from 'vitest';
 import { type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
 
@@ -16,7 +15,6 @@ const aws = { region: 'us-east-1', credentials: { accessKeyId: 'x', secretAccess
 async function start(options: Partial<AthenaOptions> = {}) {
   const running: { finish: () => void }[] = [];
   let clock = 0;
-  const s3 = new S3Client(aws);
   const athena = await startAthena({
     engine: {
       maxRunning: 2,
@@ -27,7 +25,7 @@ async function start(options: Partial<AthenaOptions> = {}) {
           query.signal.addEventListener('abort', finish);
         }),
     },
-    s3,
+    results: { putFile: () => {} },
     resultsUri: 's3://results/',
     database: 'reports',
     workgroup: 'reports',
@@ -38,7 +36,6 @@ async function start(options: Partial<AthenaOptions> = {}) {
   onTestFinished(async () => {
     await athena.close();
     client.destroy();
-    s3.destroy();
   });
   const startQuery = async (ClientRequestToken: string = randomUUID()) => {
     const context = { QueryExecutionContext: { Database: 'reports' }, WorkGroup: 'reports' };

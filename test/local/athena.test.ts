@@ -69,7 +69,7 @@ afterAll(async () => {
 });
 
 const start = async (options: Partial<AthenaOptions> = {}) => {
-  const started = await startAthena({ engine, s3, resultsUri, database, workgroup, ...options });
+  const started = await startAthena({ engine, results: store, resultsUri, database, workgroup, ...options });
   const { region, credentials } = store;
   return { athena: started, client: new AthenaClient({ endpoint: started.url, region, credentials }) };
 };

@@ -26,7 +26,7 @@ beforeEach(async () => {
   s3 = new S3Client({ endpoint, region, credentials, maxAttempts: 1 });
   athena = await startAthena({
     engine: { maxRunning: 1, run: () => Promise.reject(new Error('there is no engine here')) },
-    s3,
+    results: store,
     resultsUri: 's3://results/',
     database: 'reports',
     workgroup: 'reports',
