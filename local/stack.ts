@@ -6,6 +6,7 @@ import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { partnerKey } from '../lib/partners/register.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
+  downloadPath,
   NOT_FOUND_FUNCTION,
   PREFLIGHT_METHOD,
   ROUTE_METHODS,
@@ -20,8 +21,9 @@ import type { OpenEngine } from './athena/query-engine.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
+import { createAdmission, utilizationOf } from './gateway/admission.ts';
 import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
-import { type Gateway, startGateway } from './gateway/gateway.ts';
+import { type Gateway, type Route, startGateway } from './gateway/gateway.ts';
 import { createSandbox, type Sandbox } from './gateway/lambda-sandbox.ts';
 import type { Log } from './gateway/log.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
@@ -77,7 +79,7 @@ export interface Stack {
   /** The latest calls of Athena, the oldest first, throttled ones too. */
   athenaCalls(): readonly AthenaCall[];
   /** By name; a test may kill one. */
-  readonly sandboxes: ReadonlyMap<string, Sandbox>;
+  readonly sandboxes: ReadonlyMap<string, Pick<Sandbox, 'invoke' | 'kill'>>;
   readonly identityProvider: IdentityProvider;
   /** All that may have tokens. */
   readonly clients: readonly Client[];
@@ -101,6 +103,9 @@ const WORKGROUP = 'performance-reports';
 
 /** Where the bucket's policy denies unconditional writes. */
 const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
+
+/** The route of those who wait for a report. */
+const WAITING_ROOM = downloadPath('{ticket}', '{hop}');
 
 /** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
 const FUNCTION_TIMEOUT_MS = 28_000;
@@ -239,11 +244,23 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   started.defer(() => published.close());
   publications = published;
   const isForPages = corsOrigins.length > 0;
-  const routes = serviceRoutes.map(({ functionName, path }) => ({
-    methods: isForPages ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS,
-    path,
-    sandbox: sandboxes.get(functionName) as Sandbox,
-  }));
+  const routes = serviceRoutes.map(
+    ({ functionName, path, report }): Route => ({
+      methods: isForPages ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS,
+      path,
+      sandbox: sandboxes.get(functionName) as Sandbox,
+      purpose: path === WAITING_ROOM ? 'waiting' : report && 'new',
+    }),
+  );
+  const admission = createAdmission({
+    utilizations: [
+      utilizationOf(() => performance.eventLoopUtilization),
+      ...routes.filter(({ purpose }) => purpose).map(({ sandbox }) => sandbox.utilization),
+    ],
+    queuedQueries: athena.queued,
+    maxQueued: 2 * engine.maxRunning,
+  });
+  started.defer(async () => admission.close());
   const samplePartners = {
     partners: partners.map((partner) => ({ clientId: partner.client.clientId, sees: describeRows(partner) })),
     lastDay: options.lastDay ?? (async () => utcDay(Date.now())),
@@ -255,6 +272,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
   const gateway: Gateway = await startGateway(routes, port, {
     throttling: options.throttling,
+    admission,
     notFound,
     isForPages,
     answerLocalPath: (...asked) => answerSamplePartners(samplePartners, ...asked),

@@ -82,9 +82,12 @@ async function watchRecord(
   const leaseEnd = began + leaseLeftMs(record, seen.ageMs) + Math.random() * TAKE_OVER_MS;
   const end = Math.min(leaseEnd, terms.waitUntil, terms.giveUpAt);
   let latest: StoredDocument | undefined = seen;
+  let tookMs = 0;
   for (let now = began; now < end && latest?.etag === seen.etag; now = Date.now()) {
-    await delay(Math.min(nextRecordLookMs(ageAtBegin + now - began, Math.random()), end - now));
+    await delay(Math.min(nextRecordLookMs(ageAtBegin + now - began, tookMs, Math.random()), end - now));
+    const lookedAt = Date.now();
     latest = await backends.results.read(jobRecordKey(job, data));
+    tookMs = Date.now() - lookedAt;
   }
   return latest;
 }

@@ -24,19 +24,22 @@ export const askAgainMs = (times: number): number => 25 * 2 ** times;
 
 /**
  * When to look next whether the result has appeared: every 20 to 50 ms in the first seconds, later so often that an end is
- * noticed within 2.5 % of the query's time (`npm run bench -- noticed`).
+ * noticed within 2.5 % of the query's time (`npm run bench -- noticed`). Where S3 is slow, less often.
+ *
+ * @param tookMs how long S3 took to answer last
  */
-export const nextResultLookMs = (ageMs: number): number =>
-  Math.min(Math.max(20, Math.min(0.045 * ageMs, 50), 0.025 * ageMs - 60), 1_000);
+export const nextResultLookMs = (ageMs: number, tookMs: number): number =>
+  Math.max(2 * tookMs, Math.min(Math.max(20, Math.min(0.045 * ageMs, 50), 0.025 * ageMs - 60), 1_000));
 
 /**
  * When one of many who wait reads the record next: less and less often as the query goes on, so that thousands may wait
- * for one report, and not all at the same instant.
+ * for one report, and not all at the same instant. Where S3 is slow, less often too.
  *
  * @param ageMs since the query was started
+ * @param tookMs how long S3 took to answer last
  */
-export const nextRecordLookMs = (ageMs: number, random: number): number =>
-  Math.min(Math.max(180, 0.07 * ageMs - 195), 2_000) * (0.9 + 0.2 * random);
+export const nextRecordLookMs = (ageMs: number, tookMs: number, random: number): number =>
+  Math.max(5 * tookMs, Math.min(Math.max(180, 0.07 * ageMs - 195), 2_000)) * (0.9 + 0.2 * random);
 
 /**
  * When a request looks next whether its client has a free slot: every two seconds where it has waited little, four times

@@ -108,9 +108,12 @@ export async function watchExecution<T>(
    */
   async function resultAppears(): Promise<true> {
     // A query that is taken over may have ended while nobody looked: look at once.
-    for (let isFirst = true; !ending.signal.aborted; isFirst = false) {
-      if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(ageMs()));
-      if (!ending.signal.aborted && (await results.head(resultKey(id)).catch(() => undefined))) return true;
+    for (let tookMs = 0, isFirst = true; !ending.signal.aborted; isFirst = false) {
+      if (!(isFirst && isTakenOver)) await delay(nextResultLookMs(ageMs(), tookMs));
+      if (ending.signal.aborted) break;
+      const lookedAt = Date.now();
+      if (await results.head(resultKey(id)).catch(() => undefined)) return true;
+      tookMs = Date.now() - lookedAt;
     }
     return new Promise(() => {});
   }

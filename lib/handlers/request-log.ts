@@ -6,7 +6,7 @@ import { countAnswer, type MetricSink } from './request-metrics.ts';
 
 export interface LoggedContext extends Context {
   readonly facts: LoggedFacts;
-  /** When the request came, in milliseconds since 1970. */
+  /** When the request came to the gateway, in milliseconds since 1970. */
   readonly began: number;
 }
 
@@ -26,7 +26,8 @@ export function requestLog(
 ): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext> {
   return {
     before: (request) => {
-      Object.assign(request.context, { facts: {}, began: Date.now() });
+      const began = beganAt(request.event.requestContext.requestTimeEpoch, Date.now());
+      Object.assign(request.context, { facts: {}, began });
     },
     after: ({ event, context, response }) => {
       log.info('request', line(event, context, response));
@@ -40,6 +41,13 @@ export function requestLog(
     },
   };
 }
+
+/** The gateway answers by itself after so long: what is said to have come before that has come by another clock. */
+const LONGEST_REQUEST_MS = 29_000;
+
+/** When a request came, by the gateway: what it has waited for since then, such as a cold start, its caller has too. */
+const beganAt = (gatewayTime: number, now: number): number =>
+  gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;
 
 /** Of a 503, the call to AWS that did not succeed. */
 const problemFacts = ({ slug, cause }: Problem) => ({

@@ -31,6 +31,8 @@ export interface Athena {
   readonly url: string;
   /** The latest calls, the oldest first. */
   calls(): readonly AthenaCall[];
+  /** How many queries wait for the engine. */
+  queued(): number;
   /** Stops every query and the server. The engine stays open: whoever opened it closes it. */
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export async function startAthena(options: AthenaOptions): Promise<Athena> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: log.calls,
+    queued: executions.queued,
     async close() {
       server.close();
       server.closeAllConnections();

@@ -25,6 +25,8 @@ export interface Executions {
   find(id: string): Execution;
   /** The last ones started, the newest first. */
   latest(most: number): readonly Execution[];
+  /** How many wait for the engine. */
+  queued(): number;
   /** Ends an execution as CANCELLED, unless it has ended already. */
   stop(id: string): void;
   /** Stops everything; resolves when nothing runs any more. */
@@ -97,6 +99,7 @@ export function createExecutions(
 
   return {
     find,
+    queued: () => waiting.size,
     latest: (most) => [...byId.values()].reverse().slice(0, most),
     start(request) {
       const known = byToken.get(request.token);

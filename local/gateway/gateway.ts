@@ -9,6 +9,7 @@ import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-d
 import { admitsGzip } from '../../lib/handlers/admits-gzip.ts';
 import { ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
+import type { Admission, Purpose } from './admission.ts';
 import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
 import { failureLine, type Log, toStderr } from './log.ts';
 import { proxyEvent } from './proxy-event.ts';
@@ -19,6 +20,8 @@ export interface Route {
   /** With path parameters in braces: `/reporting/downloads/{ticket}/{hop}`. */
   readonly path: string;
   readonly sandbox: Sandbox;
+  /** What its requests are admitted for; without it, they always are. */
+  readonly purpose?: Purpose | undefined;
 }
 
 export interface Gateway {
@@ -29,6 +32,8 @@ export interface Gateway {
 export interface GatewayOptions {
   /** The stage's throttling; without it there is no limit. */
   readonly throttling?: CallRate | undefined;
+  /** Who is let in; without it, everybody is. */
+  readonly admission?: Admission | undefined;
   /** Takes what no route takes, as `{proxy+}` and `ANY` do; without it the gateway answers by itself. */
   readonly notFound?: Sandbox;
   /** Whether pages of other origins may read what the gateway answers by itself. */
@@ -56,6 +61,7 @@ export async function startGateway(
   port: number,
   {
     throttling,
+    admission,
     notFound,
     isForPages = false,
     answerLocalPath = async () => false,
@@ -63,7 +69,10 @@ export async function startGateway(
   }: GatewayOptions = {},
 ): Promise<Gateway> {
   const isAdmitted = throttling ? tokenBucket(throttling) : () => true;
-  const answer = (response: ServerResponse, problem: GatewayProblem, requestId: string) => {
+  const answer = (
+    response: ServerResponse,
+    problem: Omit<GatewayProblem, 'responseType'>,
+    requestId: string) => {
     if (isForPages) response.setHeader('access-control-allow-origin', '*');
     const { retryAfterSeconds } = problem;
     response
@@ -84,10 +93,16 @@ export async function startGateway(
     if (!isAdmitted()) return answer(response, gatewayProblems.throttled, requestId);
     const [found, pathParameters = null] = routeOf(routes, request.method, target.path);
     if (!found && (await answerLocalPath(request, response, target.path).catch(() => false))) return;
-    const route = found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
+    const route: Pick<Route, 'path' | 'sandbox' | 'purpose'> | undefined =
+      found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
+    // Made first: the time that the request waits here counts.
+    const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });
+    const refusal = route.purpose && (await admission?.enter(route.purpose));
+    if (refusal) return answer(response, { ...busy, ...refusal }, requestId);
+    // Its caller has given up meanwhile.
+    if (response.destroyed) return;
     try {
-      const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });
       send(response, (await route.sandbox.invoke(event)) as APIGatewayProxyResult);
     } catch (error) {
       const timedOut = error instanceof FunctionFailed && error.timedOut;
@@ -118,6 +133,14 @@ export async function startGateway(
     },
   };
 }
+
+/** What the machine can't take; AWS has room instead. */
+const busy = {
+  status: 503,
+  slug: 'unavailable',
+  title: 'Service unavailable',
+  detail: 'The service has more to do than it can. Request the report again later.',
+} as const;
 
 /** The route that takes the request, and the decoded values of its path parameters. */
 function routeOf(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import { type Utilization, utilizationOf } from './admission.ts';
 import type { Log } from './log.ts';
 
 export interface Invocation {
@@ -43,6 +44,8 @@ export interface Sandbox {
   invoke(event: unknown, requestId?: string): Promise<unknown>;
   /** Ends the thread at once, whatever it is doing, as a crash would; the next invocation starts a new one. */
   kill(): Promise<void>;
+  /** How busy its thread is, from 0 to 1. */
+  readonly utilization: Utilization;
 }
 
 /** One function in a thread of its own, which the first invocation starts and which takes invocations concurrently. */
@@ -50,6 +53,7 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
   const { name, timeoutMs, log } = spec;
   const waiting = new Map<string, (outcome: Outcome | Error) => void>();
   let thread: Promise<Worker> | undefined;
+  let started: Worker | undefined;
 
   const start = () =>
     new Promise<Worker>((resolve, reject) => {
@@ -62,12 +66,15 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
       if (log)
         for (const output of [worker.stdout, worker.stderr]) output.on('data', (text) => log(`${text}`));
       worker.on('message', (message: Outcome | 'ready') => {
-        if (message === 'ready') resolve(worker);
-        else waiting.get(message.id)?.(message);
+        if (message === 'ready') {
+          started = worker;
+          resolve(worker);
+        } else waiting.get(message.id)?.(message);
       });
       worker.on('error', reject);
       worker.on('exit', () => {
         thread = undefined;
+        started = undefined;
         const ended = new FunctionFailed(`${name} ended`);
         reject(ended);
         for (const settle of waiting.values()) settle(ended);
@@ -95,6 +102,7 @@ export function createSandbox(spec: FunctionSpec): Sandbox {
       if (outcome.error !== undefined) throw new FunctionFailed(outcome.error);
       return outcome.result;
     },
+    utilization: utilizationOf(() => started?.performance.eventLoopUtilization),
     async kill() {
       await (await thread)?.terminate();
     },

@@ -16,7 +16,9 @@ async function start(
     events.push(event as APIGatewayProxyEvent);
     return answer;
   };
-  const routes = [{ methods: ['GET'], path: '/report', sandbox: { invoke, kill: async () => {} } }];
+  const routes = [
+    { methods: ['GET'], path: '/report', sandbox: { invoke, kill: async () => {}, utilization: () => 0 } },
+  ];
   const gateway = await startGateway(routes, 0, { throttling, isForPages });
   onTestFinished(() => gateway.close());
   /** Sends a request that fetch would change: with header names in any case, and a raw URL. */

@@ -39,14 +39,20 @@ describe('how often S3 is asked', () => {
     ['for a large file after 5 s', nextFileLookMs, 5_000, 500],
     ['for a large file after a minute', nextFileLookMs, 60_000, 2_000],
   ])('%s is after that many milliseconds', (_, pace, ms, expected) => {
-    expect(pace(ms)).toBeCloseTo(expected);
+    expect(pace(ms, 0)).toBeCloseTo(expected);
   });
 
   it('for a record grows from 180 ms to two seconds, plus or minus a tenth', () => {
-    const looks = (ageMs: number) => [0, 0.5, 1].map((random) => Math.round(nextRecordLookMs(ageMs, random)));
+    const looks = (ageMs: number) =>
+      [0, 0.5, 1].map((random) => Math.round(nextRecordLookMs(ageMs, 0, random)));
     expect(looks(0)).toEqual([162, 180, 198]);
     expect(looks(10_000)).toEqual([455, 505, 556]);
     expect(looks(60_000)).toEqual([1_800, 2_000, 2_200]);
+  });
+
+  it('is less often where S3 is slow: for a result at most a third of the time, for a record a sixth', () => {
+    expect(nextResultLookMs(2_000, 300)).toBe(600);
+    expect(nextRecordLookMs(2_000, 300, 0.5)).toBe(1_500);
   });
 
   it('for a slot is every two seconds, and four times as often where the time is nearly up', () => {

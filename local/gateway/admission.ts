@@ -1,0 +1,152 @@
+/** How much of its time a thread has worked of late, from 0 to 1. */
+export type Utilization = () => number;
+
+/** What a request is for: a report that nobody waits for yet, or one that its caller waits for already. */
+export type Purpose = 'new' | 'waiting';
+
+/** Why a request is not let in. */
+export interface Refusal {
+  readonly retryAfterSeconds: number;
+}
+
+/** Lets requests in as fast as the machine bears, and refuses those that would wait for too long. */
+export interface Admission {
+  /** Resolves when the request may begin, or as soon as it is known that it would wait for too long. */
+  enter(purpose: Purpose): Promise<Refusal | undefined>;
+  /** Lets in whoever waits. */
+  close(): void;
+}
+
+export interface AdmissionOptions {
+  /** Of the threads that every request needs. */
+  readonly utilizations: readonly Utilization[];
+  /** How many queries wait for the engine. */
+  readonly queuedQueries: () => number;
+  /** With so many, no request for a new report is let in: enough that the engine never rests meanwhile. */
+  readonly maxQueued: number;
+  /** The clock, in milliseconds. */
+  readonly now?: () => number;
+}
+
+/** A thread that works for more of its time has no room for another request. */
+const MAX_UTILIZATION = 0.85;
+
+/** How often the machine is looked at while requests wait, and how many it lets in at a time: their cost shows later. */
+const LOOK_MS = 10;
+const PER_LOOK = 2;
+
+/** A first answer is due after eight seconds, a later one after 25. */
+const LONGEST_WAIT_MS: Readonly<Record<Purpose, number>> = { new: 7_000, waiting: 20_000 };
+
+/** How fast requests are let in is counted over so long; less is no measure. */
+const WINDOW_MS = 2_000;
+const SHORTEST_WINDOW_MS = 1_000;
+
+const LONGEST_RETRY_SECONDS = 3;
+
+interface Waiting {
+  readonly since: number;
+  readonly settle: (refusal?: Refusal) => void;
+}
+
+export function createAdmission({
+  utilizations,
+  queuedQueries,
+  maxQueued,
+  now = () => performance.now(),
+}: AdmissionOptions): Admission {
+  const queues: Readonly<Record<Purpose, Waiting[]>> = { waiting: [], new: [] };
+  /** When requests were let in, within the window. */
+  let admitted: number[] = [];
+  let waitingSince = 0;
+  let room = PER_LOOK;
+  let timer: NodeJS.Timeout | undefined;
+
+  const isFull = (purpose: Purpose) =>
+    room <= 0 ||
+    utilizations.some((utilization) => utilization() > MAX_UTILIZATION) ||
+    (purpose === 'new' && queuedQueries() >= maxQueued);
+
+  const admit = () => {
+    room -= 1;
+    admitted.push(now());
+  };
+
+  /** Refuses the latest of those who would wait for too long, at the pace of the last seconds. */
+  const refuseLatest = () => {
+    const windowMs = Math.min(WINDOW_MS, now() - waitingSince);
+    admitted = admitted.filter((at) => at > now() - WINDOW_MS);
+    if (windowMs < SHORTEST_WINDOW_MS) return;
+    const paceMs = windowMs / Math.max(1, admitted.length);
+    for (const purpose of ['new', 'waiting'] as const) {
+      const queue = queues[purpose];
+      const before = purpose === 'new' ? queues.waiting.length : 0;
+      for (let last = queue.at(-1); last; last = queue.at(-1)) {
+        const leftMs = (before + queue.length) * paceMs;
+        if (now() - last.since + leftMs <= LONGEST_WAIT_MS[purpose]) break;
+        queue.pop();
+        // By then those before it will have been let in.
+        last.settle({ retryAfterSeconds: Math.min(LONGEST_RETRY_SECONDS, Math.ceil(leftMs / 1_000)) });
+      }
+    }
+  };
+
+  const look = () => {
+    room = PER_LOOK;
+    for (const purpose of ['waiting', 'new'] as const) {
+      while (queues[purpose].length > 0 && !isFull(purpose)) {
+        admit();
+        queues[purpose].shift()?.settle();
+      }
+    }
+    refuseLatest();
+    if (queues.waiting.length + queues.new.length > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+
+  return {
+    enter(purpose) {
+      if (!timer) {
+        room = PER_LOOK;
+        waitingSince = now();
+        timer = setInterval(look, LOOK_MS);
+      }
+      if (queues[purpose].length === 0 && !isFull(purpose)) {
+        admit();
+        return Promise.resolve(undefined);
+      }
+      return new Promise((settle) => {
+        queues[purpose].push({ since: now(), settle });
+      });
+    },
+    close() {
+      clearInterval(timer);
+      for (const { settle } of [...queues.waiting, ...queues.new]) settle();
+    },
+  };
+}
+
+type EventLoopUtilization = typeof performance.eventLoopUtilization;
+
+/** A thread's utilization is measured over so long. */
+const MEASURE_MS = 50;
+
+/** Of a thread, by what Node.js tells of its event loop; 0 where there is no thread. */
+export function utilizationOf(read: () => EventLoopUtilization | undefined): Utilization {
+  let before: ReturnType<EventLoopUtilization> | undefined;
+  let at = 0;
+  let latest = 0;
+  return () => {
+    const since = performance.now() - at;
+    if (since < MEASURE_MS) return latest;
+    const eventLoopUtilization = read();
+    const current = eventLoopUtilization?.();
+    // What was before a pause says nothing about now.
+    const isRecent = before && since < 10 * MEASURE_MS;
+    latest = current && before && isRecent ? (eventLoopUtilization?.(current, before).utilization ?? 0) : 0;
+    before = current;
+    at = performance.now();
+    return latest;
+  };
+}
