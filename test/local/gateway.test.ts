@@ -118,3 +118,51 @@ it.each([true, false])('its own answers may be read by any page: %s', async (isF
   expect(status).toBe(404);
   expect(headers['access-control-allow-origin']).toBe(isForPages ? '*' : undefined);
 });
+
+describe('a request that is not admitted', () => {
+  it('is 503 with the time after which it may come again, and never reaches its function', async () => {
+    const invoke = vi.fn(async () => ({ statusCode: 200, body: '' }));
+    const sandbox = { invoke, kill: async () => {}, utilization: () => 0 };
+    const gateway = await startGateway(
+      [
+        { methods: ['GET'], path: '/report', sandbox, purpose: 'new' },
+        { methods: ['GET'], path: '/fields', sandbox },
+      ],
+      0,
+      { admission: { enter: async () => ({ retryAfterSeconds: 3 }), close: () => {} } },
+    );
+    onTestFinished(() => gateway.close());
+    const response = await fetch(`${gateway.url}/report`);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3']);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(await response.json()).toMatchObject({
+      type: 'urn:problem-type:performance-reports:unavailable',
+      status: 503,
+    });
+    expect(invoke).not.toHaveBeenCalled();
+    expect((await fetch(`${gateway.url}/fields`)).status).toBe(200);
+  });
+
+  it('counts as come when it came to the gateway, however long it was kept there', async () => {
+    const times: { readonly came: number; readonly admitted: number }[] = [];
+    let admitted = 0;
+    const invoke = async (event: unknown) => {
+      times.push({ came: (event as APIGatewayProxyEvent).requestContext.requestTimeEpoch, admitted });
+      return { statusCode: 200, body: '' };
+    };
+    const enter = async () => {
+      await vi.waitUntil(() => Date.now() > began + 20);
+      admitted = Date.now();
+      return undefined;
+    };
+    const sandbox = { invoke, kill: async () => {}, utilization: () => 0 };
+    const routes = [{ methods: ['GET'], path: '/report', sandbox, purpose: 'new' as const }];
+    const gateway = await startGateway(routes, 0, { admission: { enter, close: () => {} } });
+    onTestFinished(() => gateway.close());
+    const began = Date.now();
+    await fetch(`${gateway.url}/report`);
+    const [{ came, admitted: since } = { came: 0, admitted: 0 }] = times;
+    expect(came).toBeGreaterThanOrEqual(began);
+    expect(came).toBeLessThan(since);
+  });
+});

@@ -52,12 +52,17 @@ function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {
       return claims;
     },
   });
-  const ask = async (parameters: Record<string, string[]> | undefined = PARAMETERS, headers = {}) => {
+  const ask = async (
+    parameters: Record<string, string[]> | undefined = PARAMETERS,
+    headers = {},
+    requestTimeEpoch = START,
+  ) => {
     const answering = invoke(
       handler,
       requestEvent({
         path: '/reporting/publisherperformance',
         headers,
+        requestTimeEpoch,
         ...(parameters && { parameters }),
       }),
     );
@@ -163,6 +168,16 @@ describe('a report route', () => {
     const made = service();
     await made.ask();
     expect(new Set(made.untils)).toEqual(new Set([START + 9_500]));
+  });
+
+  it.each([
+    ['a second before it came to the function', -1_000, -1_000],
+    ['by a clock that is ahead', 5_000, 0],
+    ['longer ago than the gateway waits', -29_000, 0],
+  ])('counts its time from when it came to the gateway: %s', async (_, gatewayMs, countedMs) => {
+    const made = service();
+    await made.ask(PARAMETERS, {}, START + gatewayMs);
+    expect(new Set(made.untils)).toEqual(new Set([START + countedMs + 9_500]));
   });
 
   it('may take all that the gateway leaves a request to store where its caller waits on', async () => {

@@ -70,6 +70,8 @@ export const requestEvent = (more: {
   readonly headers?: Record<string, string[]>;
   readonly parameters?: Record<string, string[]>;
   readonly pathParameters?: Record<string, string>;
+  /** When the request came to the gateway; left out, when it came to the function. */
+  readonly requestTimeEpoch?: number;
 }): APIGatewayProxyEvent =>
   ({
     httpMethod: 'GET',
@@ -77,7 +79,12 @@ export const requestEvent = (more: {
     multiValueHeaders: { Authorization: [`Bearer ${SECRET}`], Accept: ['text/csv'], ...more.headers },
     multiValueQueryStringParameters: more.parameters ?? null,
     pathParameters: more.pathParameters ?? null,
-    requestContext: { requestId: 'request-1', path: `/prod${more.path}`, domainName: 'api.example' },
+    requestContext: {
+      requestId: 'request-1',
+      path: `/prod${more.path}`,
+      domainName: 'api.example',
+      requestTimeEpoch: more.requestTimeEpoch ?? Date.now(),
+    },
   }) as unknown as APIGatewayProxyEvent;
 
 /** Calls a handler as Lambda does. */

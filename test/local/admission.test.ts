@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  type Admission,
+  createAdmission,
+  type Purpose,
+  type Refusal,
+} from '../../local/gateway/admission.ts';
+
+/** A machine whose load the test sets, in virtual time. */
+function machine() {
+  const load = { utilization: 0, queued: 0 };
+  const admission: Admission = createAdmission({
+    utilizations: [() => 0, () => load.utilization],
+    queuedQueries: () => load.queued,
+    maxQueued: 4,
+    now: () => Date.now(),
+  });
+  /** What became of the requests, in the order in which it became known. */
+  const outcomes: { readonly name: string; readonly refusal: Refusal | undefined }[] = [];
+  const enter = (name: string, purpose: Purpose = 'new') =>
+    void admission.enter(purpose).then((refusal) => outcomes.push({ name, refusal }));
+  const names = () => outcomes.map(({ name }) => name);
+  return { load, admission, outcomes, enter, names };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+describe('an idle machine', () => {
+  it('lets a request in at once', async () => {
+    const { enter, names } = machine();
+    enter('a');
+    await pass(0);
+    expect(names()).toEqual(['a']);
+  });
+
+  it('lets a crowd in soon, in its order, and refuses nobody', async () => {
+    const { enter, outcomes, names } = machine();
+    const crowd = Array.from({ length: 1_000 }, (_, index) => `${index}`);
+    for (const name of crowd) enter(name);
+    await pass(0);
+    expect(names().length).toBeLessThan(10);
+    await pass(5_000);
+    expect(names()).toEqual(crowd);
+    expect(outcomes.filter(({ refusal }) => refusal)).toEqual([]);
+  });
+});
+
+describe('a busy machine', () => {
+  it('lets nobody in until it has room, and first those who wait already', async () => {
+    const { load, enter, names } = machine();
+    load.utilization = 0.9;
+    enter('new');
+    enter('hop', 'waiting');
+    await pass(500);
+    expect(names()).toEqual([]);
+    load.utilization = 0.5;
+    await pass(10);
+    expect(names()).toEqual(['hop', 'new']);
+  });
+
+  it('lets no new report in while queries wait for the engine, but those who wait already', async () => {
+    const { load, enter, names } = machine();
+    load.queued = 4;
+    enter('new');
+    enter('hop', 'waiting');
+    await pass(500);
+    expect(names()).toEqual(['hop']);
+    load.queued = 3;
+    await pass(10);
+    expect(names()).toEqual(['hop', 'new']);
+  });
+
+  it('refuses the last ones of a crowd that it can not take in time, and lets the others in', async () => {
+    const { load, enter, outcomes } = machine();
+    load.utilization = 0.9;
+    // It has room ten times a second, for two.
+    const rooms = setInterval(() => {
+      load.utilization = 0.5;
+      setTimeout(() => {
+        load.utilization = 0.9;
+      }, 10);
+    }, 100);
+    for (let index = 0; index < 400; index++) enter(`${index}`);
+    await pass(10_000);
+    clearInterval(rooms);
+    const isIn = outcomes.filter(({ refusal }) => !refusal).map(({ name }) => Number(name));
+    const isOut = outcomes.filter(({ refusal }) => refusal);
+    // The first 100 at the least: no rest is given while somebody is refused.
+    expect(isIn).toEqual(Array.from(isIn, (_, index) => index));
+    expect(isIn.length).toBeGreaterThan(100);
+    expect(isIn.length + isOut.length).toBe(400);
+    expect(isOut.every(({ name }) => Number(name) >= isIn.length)).toBe(true);
+    for (const { refusal } of isOut) {
+      expect(refusal?.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+      expect(refusal?.retryAfterSeconds).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('keeps those who wait already for longer than those who have just come', async () => {
+    const { load, enter, names } = machine();
+    load.utilization = 1;
+    enter('new');
+    enter('hop', 'waiting');
+    await pass(8_000);
+    expect(names()).toEqual(['new']);
+    await pass(13_000);
+    expect(names()).toEqual(['new', 'hop']);
+  });
+
+  it('lets whoever waits go on when it is closed', async () => {
+    const { load, enter, admission, outcomes } = machine();
+    load.utilization = 1;
+    enter('a');
+    admission.close();
+    await pass(0);
+    expect(outcomes).toEqual([{ name: 'a', refusal: undefined }]);
+  });
+});
