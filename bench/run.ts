@@ -19,6 +19,7 @@ const BENCHMARKS = [
   'cold-start',
   'bytes-scanned',
   'load',
+  'under-load',
   'growth',
   'listing',
   'rush',

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /** How much of its time a thread has worked of late, from 0 to 1. */
 export type Utilization = () => number;
 
