@@ -83,8 +83,7 @@ export async function measure(): Promise<Section> {
     ],
     reading:
       'A repeat takes what five calls of S3 take, four of them at one time, and the way there and back, however large the ' +
-      'report. Twenty times that is more than the first takes where there are few records. On one machine the listing ' +
-      'takes three quarters of it: the local storage reads the lake’s directories for each.',
+      'report. Twenty times that is more than the first takes where there are few records.',
     goals: [
       ...found.map((repeats, index) => ({
         goal: `at least 20x faster than the first, ${recordsOf(index)} records`,

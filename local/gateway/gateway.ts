@@ -72,7 +72,8 @@ export async function startGateway(
   const answer = (
     response: ServerResponse,
     problem: Omit<GatewayProblem, 'responseType'>,
-    requestId: string) => {
+    requestId: string,
+  ) => {
     if (isForPages) response.setHeader('access-control-allow-origin', '*');
     const { retryAfterSeconds } = problem;
     response
