@@ -59,8 +59,10 @@ async function slotsUnderWay({ backends: { results } }: Run, held: readonly Slot
       const stored = await results.read(slot.record);
       const record = readRecord(stored);
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
+      // Not claimed yet: what the record tells is of the job's attempt before.
+      if (record?.state !== 'under-way' || record.slot !== slot.id) return true;
       // Nobody waits for the query any more, so nobody records its end. If its result is there, it has ended.
-      const isLeft = record?.state === 'under-way' && leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;
+      const isLeft = leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;
       return !(isLeft && (await results.head(resultKey(record.executionId))));
     }),
   );

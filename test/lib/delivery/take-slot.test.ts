@@ -238,6 +238,19 @@ describe('a query that somebody asks Athena about', () => {
   });
 });
 
+describe('a slot that was taken a moment ago, for a query that is not claimed yet', () => {
+  it('is not given away because the result of the job’s query before is there', async () => {
+    const of = setting();
+    const record = 'jobs/other/fingerprint.json';
+    of.results.put(record, underWayRecord({ slot: 'slot-before', leaseMs: undefined }));
+    of.results.putResult('s3://results/athena/q1.csv', 'its result');
+    of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
+    const one = { queriesPerPartner: 1, waitUntil: Date.now() + 10_000 };
+    expect((await settled(request(of, reportOf(1), one))).delivery?.state).toBe('waiting');
+    expect(of.queries.started).toEqual([]);
+  });
+});
+
 describe('slots that several requests write at one time', () => {
   it('are all kept', async () => {
     const of = setting(...queries(9, { afterMs: 20_000 }));
