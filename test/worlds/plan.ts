@@ -200,6 +200,13 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     Object.assign(settings, { marks: false });
     Object.assign(engine, { runMs: [6_000, 28_000] });
   }
+  // A day that never rests under the queries of a caller who stays: each of them fails.
+  const isRestless = !isLeft && chance(namedDice(seed, 'restless'), 0.02);
+  if (isRestless) {
+    Object.assign(settings, { queriesPerPartner: 0, longestQueryMs: 60 * SECOND });
+    Object.assign(engine, { queueMs: [0, 100], runMs: [1_000, 9_000], fails: 0, hangs: 0 });
+    Object.assign(faults, { rate: 0 });
+  }
   const isShort = engine.runMs[1] <= 2_000 && engine.queueMs[1] <= 100 && chance(draw, 0.15);
   if (isShort) Object.assign(settings, { longestQueryMs: 5 * SECOND });
   const skewMs = pick(draw, [0, 500, 3_000]);
@@ -249,7 +256,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       id,
       partner: chance(draw, 0.7) ? 'p1' : pick(draw, names),
       days: window(draw),
-      atMs: !isLeft ? when(draw) : id === 'c0' ? between(draw, 0, SECOND) : between(draw, 40, 120) * SECOND,
+      atMs: isRestless && id === 'c0' ? 0 : !isLeft ? when(draw) : id === 'c0' ? between(draw, 0, SECOND) : between(draw, 40, 120) * SECOND,
       admitsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
@@ -265,10 +272,11 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
             lastsMs: between(draw, 3, 45) * SECOND,
           }),
     })),
-    writers: actors('w', isLeft ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
-      const kind = isLeft ? 'adds and removes a file' : pick(draw, WRITER_KINDS);
+    writers: actors('w', isLeft || isRestless ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
+      const usual = pick(draw, WRITER_KINDS);
+      const kind = isLeft ? 'adds and removes a file' : isRestless ? 'rewrites for minutes' : usual;
       const stepMs = kind === 'rewrites for minutes' ? 800 : isLeft ? 15 * SECOND : pick(draw, STEPS_MS);
-      const atMs = isLeft ? between(draw, 1, 4) * SECOND : when(draw);
+      const atMs = isLeft ? between(draw, 1, 4) * SECOND : isRestless ? 0 : when(draw);
       return { id, kind, day: pick(draw, days), atMs, stepMs: stepMs * (0.5 + draw()) };
     }),
     operator: actors('o', pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
