@@ -31,8 +31,8 @@ export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
 export type SlotVerdict =
   /** Another request of the client has taken a slot for this job's next query, which is not claimed yet. */
   | { readonly next: 'share'; readonly slot: Slot }
-  /** These are the client's slots then, the wanted one among them. */
-  | { readonly next: 'take'; readonly slots: readonly Slot[] }
+  /** The client may have this slot, beside these. */
+  | { readonly next: 'take'; readonly slot: Slot; readonly others: readonly Slot[] }
   | { readonly next: 'wait' };
 
 /**
@@ -53,8 +53,14 @@ export function judgeSlot(
   if (shared) return { next: 'share', slot: shared };
   // A job has one query under way at the most: the query of its earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
-  return others.length < count ? { next: 'take', slots: [...others, wanted] } : { next: 'wait' };
+  if (others.length >= count) return { next: 'wait' };
+  // The slot of an attempt that is taken over keeps its id: whoever claimed it may go on with it at this moment.
+  const claimed = live.find(({ id, record }) => record === wanted.record && isClaimedBy(latest, id));
+  return { next: 'take', slot: { ...wanted, id: claimed?.id ?? wanted.id }, others };
 }
+
+const isClaimedBy = (record: JobRecord | undefined, slotId: string): boolean =>
+  record !== undefined && isOpen(record) && record.slot === slotId;
 
 /** No request lives longer. By then, the request that took a slot has claimed its attempt, or never will. */
 const CLAIM_MS = 30_000;
@@ -76,7 +82,7 @@ const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boole
  */
 export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
   if (isUnclaimed(slot, record)) return true;
-  if (!record || record.slot !== slot.id || !isOpen(record)) return false;
+  if (!record || !isOpen(record) || record.slot !== slot.id) return false;
   // Claimed, but not started in time: until another request takes the attempt over, nothing runs.
   return record.state !== 'starting' || ageMs < (record.leaseMs ?? 0) + START_MS;
 }

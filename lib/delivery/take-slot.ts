@@ -32,20 +32,21 @@ export async function takeSlot(
   const { results } = backends;
   const key = slotsKey(wanted.client);
   const limits = { count, longestMs: terms.longestQueueMs + terms.longestQueryMs };
-  const slot: Slot = { id: randomUUID(), record: jobRecordKey(job, data), heldMs: 0 };
+  const wantedSlot: Slot = { id: randomUUID(), record: jobRecordKey(job, data), heldMs: 0 };
   for (let stored = await (read ?? results.read(key)); ; stored = await results.read(key)) {
     const held = readSlots(stored);
     const record = readRecord(latest);
-    let verdict = judgeSlot(held, slot, record, limits);
+    let verdict = judgeSlot(held, wantedSlot, record, limits);
     // The records of the slots are read only where it matters: a client below its limit costs no such reads.
-    if (verdict.next === 'wait') verdict = judgeSlot(await slotsUnderWay(run, held), slot, record, limits);
+    if (verdict.next === 'wait')
+      verdict = judgeSlot(await slotsUnderWay(run, held), wantedSlot, record, limits);
     if (verdict.next === 'wait') return undefined;
     if (verdict.next === 'share') return { slot: verdict.slot.id };
-    const document: SlotsDocument = { form: 2, slots: [...verdict.slots] };
+    const document: SlotsDocument = { form: 2, slots: [...verdict.others, verdict.slot] };
     const written = stored
       ? await results.replace(stored, key, document)
       : await results.create(key, document);
-    if (written) return { slot: slot.id };
+    if (written) return { slot: verdict.slot.id };
     // Another request of the client was quicker. With no time left to try again, this one waits on for its slot.
     if (Date.now() >= terms.waitUntil) return undefined;
     await delay(Math.random() * LONGEST_PAUSE_MS);

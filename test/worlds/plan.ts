@@ -276,7 +276,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       const usual = pick(draw, WRITER_KINDS);
       const kind = isLeft ? 'adds and removes a file' : isRestless ? 'rewrites for minutes' : usual;
       const stepMs = kind === 'rewrites for minutes' ? 800 : isLeft ? 15 * SECOND : pick(draw, STEPS_MS);
-      const atMs = isLeft ? between(draw, 1, 4) * SECOND : isRestless ? 0 : when(draw);
+      const atMs = isLeft ? between(draw, 1, 4) * SECOND : isRestless ? 100 : when(draw);
       return { id, kind, day: pick(draw, days), atMs, stepMs: stepMs * (0.5 + draw()) };
     }),
     operator: actors('o', pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({

@@ -15,8 +15,8 @@ const LONGEST_MS = 600_000;
 
 describe('judgeSlot', () => {
   it.each<[string, Slot[], number, JobRecord | undefined, object]>([
-    ['nothing is under way', [], 1, undefined, { next: 'take', slots: [wanted] }],
-    ['there is room', [a], 2, undefined, { next: 'take', slots: [a, wanted] }],
+    ['nothing is under way', [], 1, undefined, { next: 'take', slot: wanted, others: [] }],
+    ['there is room', [a], 2, undefined, { next: 'take', slot: wanted, others: [a] }],
     ['there is no room', [a, b], 2, undefined, { next: 'wait' }],
     ['the limit was lowered below what is held', [a, b], 1, undefined, { next: 'wait' }],
     ['no query may be under way', [], 0, undefined, { next: 'wait' }],
@@ -25,7 +25,7 @@ describe('judgeSlot', () => {
       [slot('a', { heldMs: LONGEST_MS }), b],
       2,
       undefined,
-      { next: 'take', slots: [b, wanted] },
+      { next: 'take', slot: wanted, others: [b] },
     ],
     [
       'a slot was held for nearly the longest time',
@@ -53,14 +53,28 @@ describe('judgeSlot', () => {
       [a, { ...mine, heldMs: 30_000 }],
       2,
       undefined,
-      { next: 'take', slots: [a, wanted] },
+      { next: 'take', slot: wanted, others: [a] },
     ],
     [
       'the attempt of the job’s slot has ended',
       [mine, a],
       2,
       succeededRecord({ slot: 'earlier' }),
-      { next: 'take', slots: [a, wanted] },
+      { next: 'take', slot: wanted, others: [a] },
+    ],
+    [
+      'the job’s attempt is taken over',
+      [mine, a],
+      2,
+      startingRecord({ slot: 'earlier' }),
+      { next: 'take', slot: { ...wanted, id: 'earlier' }, others: [a] },
+    ],
+    [
+      'the job’s attempt is taken over from another client',
+      [a],
+      2,
+      startingRecord({ slot: 'earlier' }),
+      { next: 'take', slot: wanted, others: [a] },
     ],
   ])('decides where %s', (_, held, count, latest, verdict) => {
     expect(judgeSlot(held, wanted, latest, { count, longestMs: LONGEST_MS })).toEqual(verdict);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import type { DeliveryTerms, Progress, Wanted } from '../../../lib/delivery/delivery.ts';
-import { slotsKey } from '../../../lib/delivery/keys.ts';
+import { jobRecordKey, slotsKey } from '../../../lib/delivery/keys.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import {
@@ -14,7 +14,7 @@ import {
   request as requested,
 } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
-import { type Setting, START, setting, UUID, underWayRecord } from './setting.ts';
+import { type Setting, START, setting, startingRecord, UUID, underWayRecord, wanted } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
@@ -248,6 +248,23 @@ describe('a slot that was taken a moment ago, for a query that is not claimed ye
     const one = { queriesPerPartner: 1, waitUntil: Date.now() + 10_000 };
     expect((await settled(request(of, reportOf(1), one))).delivery?.state).toBe('waiting');
     expect(of.queries.started).toEqual([]);
+  });
+});
+
+describe('an attempt that is taken over while its start is not heard of yet', () => {
+  it('keeps its slot where whoever claimed it goes on with it', async () => {
+    const of = setting({ afterMs: 60_000 });
+    const one = { queriesPerPartner: 1, waitUntil: Date.now() + 3_000 };
+    const { job, data } = await of.target();
+    const record = jobRecordKey(job, data);
+    of.results.put(record, startingRecord({ slot: 'slot-1', leaseMs: 0 }));
+    of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
+    // The start is answered before the other request has claimed the attempt.
+    of.results.before(`replace ${record}`, () => of.results.put(record, underWayRecord({ slot: 'slot-1' })));
+    const answer = await settled(request(of, wanted, one));
+    expect(answer.delivery?.state).toBe('waiting');
+    expect(of.results.document(slotsKey('client-1'))).toMatchObject({ slots: [{ id: 'slot-1' }] });
+    expect(recordOf(of)).toMatchObject({ slot: 'slot-1' });
   });
 });
 
