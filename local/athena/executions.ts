@@ -45,6 +45,9 @@ export interface Queue {
   readonly queuedMs?: (request: StartRequest) => number;
 }
 
+/** Athena remembers an execution for 45 days. Here a service that runs for months remembers this many ended ones. */
+const REMEMBERED = 1_000;
+
 /** Keeps executions from their start on, and runs the oldest that wait. */
 export function createExecutions(
   run: RunQuery,
@@ -59,6 +62,16 @@ export function createExecutions(
   const end = (execution: Execution, ending: Ending): void => {
     execution.ended ??= { ...ending, at: Date.now() };
     active.delete(execution);
+    if (byId.size - active.size > REMEMBERED) forgetOldest();
+  };
+
+  const forgetOldest = (): void => {
+    for (const execution of byId.values()) {
+      if (active.has(execution)) continue;
+      byId.delete(execution.id);
+      byToken.delete(execution.request.token);
+      return;
+    }
   };
 
   const runWaiting = (): void => {

@@ -3,13 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { reports } from '../../lib/report/catalogue.ts';
-import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { isAlive } from '../is-alive.ts';
 import { DRAW_MACROS } from './draws.ts';
 import { markClosedDays } from './mark-closed-days.ts';
 import { sampleDays } from './sample-days.ts';
 import { sampleRows } from './sample-rows.ts';
-import { type SampleFile, writeSampleFiles } from './write-sample-files.ts';
+import { type SampleFiles, writeSampleFiles } from './write-sample-files.ts';
 
 export interface SampleEvents {
   /** Where sample events are kept, each set in a directory of its own. */
@@ -52,9 +51,10 @@ export async function makeSampleEvents({
 
   // Written under another name until it is complete: a killed run leaves nothing that looks complete.
   const partial = await mkdtemp(`${target}-partial-${process.pid}-`);
+  const total = files.reduce((count, { days }) => count + days.length, 0);
   let done = 0;
   try {
-    await writeSampleFiles(partial, files, () => onProgress(++done, files.length));
+    await writeSampleFiles(partial, files, () => onProgress(++done, total));
     await mark(partial);
     await rename(partial, target);
   } catch (error) {
@@ -77,10 +77,18 @@ async function removeInterrupted(directory: string): Promise<void> {
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-const sampleFiles = (recordsOf: (table: string) => number): SampleFile[] =>
-  reports.flatMap((report, index) =>
-    sampleDays(recordsOf(report.table)).map((day) => ({
-      partition: join(report.table, `${PARTITION_COLUMN}=${day.day}`),
-      rows: sampleRows(report, index, day),
-    })),
-  );
+/** Some ten statements a table: few to plan, and the line of progress moves. */
+const DAYS_AT_ONCE = 6;
+
+const sampleFiles = (recordsOf: (table: string) => number): SampleFiles[] =>
+  reports.flatMap((report, index) => {
+    const all = sampleDays(recordsOf(report.table));
+    return Array.from({ length: Math.ceil(all.length / DAYS_AT_ONCE) }, (_, part) => {
+      const days = all.slice(part * DAYS_AT_ONCE, (part + 1) * DAYS_AT_ONCE);
+      return {
+        table: report.table,
+        days: days.map(({ day }) => day),
+        rows: sampleRows(report, index, days),
+      };
+    });
+  });

@@ -2,17 +2,20 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { quoteText } from '../../lib/report/quote-sql.ts';
+import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
+import { dayFolder } from '../lake/layout.ts';
 import { DRAW_MACROS } from './draws.ts';
 
-/** One file of one day of one table, and the SQL for its records. */
-export interface SampleFile {
-  /** The directory of the table's day. */
-  readonly partition: string;
+/** Some days of a table, which one statement draws; each gets a file. */
+export interface SampleFiles {
+  readonly table: string;
+  readonly days: readonly string[];
+  /** SQL for the records of these days, with the partition's column. */
   readonly rows: string;
 }
 
 /** One file is too small for DuckDB to use more than one core on it. */
-const FILES_AT_ONCE = 2;
+const AT_ONCE = 2;
 
 /**
  * Writes the files below a directory. On an error, rejects only once no file is being written any more.
@@ -21,19 +24,17 @@ const FILES_AT_ONCE = 2;
  */
 export async function writeSampleFiles(
   directory: string,
-  files: readonly SampleFile[],
+  files: readonly SampleFiles[],
   onFile: () => void,
 ): Promise<void> {
   const instance = await DuckDBInstance.create();
   const queue = [...files];
   try {
     await withConnection(instance, (connection) => connection.run(DRAW_MACROS));
-    const writers = Array.from({ length: FILES_AT_ONCE }, () =>
+    const writers = Array.from({ length: AT_ONCE }, () =>
       withConnection(instance, async (connection) => {
-        for (let file = queue.shift(); file; file = queue.shift()) {
-          await writeFile(connection, directory, file);
-          onFile();
-        }
+        for (let next = queue.shift(); next; next = queue.shift())
+          await writeDays(connection, directory, next, onFile);
       }).catch((error) => {
         // Leaves the other writer nothing more to write.
         queue.length = 0;
@@ -59,10 +60,21 @@ async function withConnection(
   }
 }
 
-async function writeFile(connection: DuckDBConnection, directory: string, { partition, rows }: SampleFile) {
-  const path = join(directory, partition);
-  await mkdir(path, { recursive: true });
-  await connection.run(
-    `COPY (${rows}) TO ${quoteText(join(path, 'events.parquet'))} (FORMAT parquet, COMPRESSION zstd)`,
-  );
+/** The statement that draws is a long one, which takes longer to plan than a day's records to draw: hence several days. */
+async function writeDays(
+  connection: DuckDBConnection,
+  directory: string,
+  { table, days, rows }: SampleFiles,
+  onFile: () => void,
+) {
+  await connection.run(`CREATE OR REPLACE TEMP TABLE drawn AS ${rows}`);
+  for (const day of days) {
+    const path = join(directory, dayFolder(table, day));
+    await mkdir(path, { recursive: true });
+    await connection.run(
+      `COPY (SELECT * EXCLUDE (${PARTITION_COLUMN}) FROM drawn WHERE ${PARTITION_COLUMN} = '${day}')
+       TO ${quoteText(join(path, 'events.parquet'))} (FORMAT parquet, COMPRESSION zstd)`,
+    );
+    onFile();
+  }
 }

@@ -495,7 +495,7 @@ describe('makeSampleEvents', () => {
     const report = { ...advertiserReport, fields };
     const [day] = sampleDays(59_000);
     if (!day) return expect.unreachable();
-    const [made] = await rowsOf(`SELECT count(*) > 500 FROM (${sampleRows(report, 1, day)})`);
+    const [made] = await rowsOf(`SELECT count(*) > 500 FROM (${sampleRows(report, 1, [day])})`);
     expect(made).toEqual([true]);
   });
 
