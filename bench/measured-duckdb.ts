@@ -1,12 +1,12 @@
 /** DuckDB alone in a process of its own: makes the reports one after the other, and tells what that took. */
 import { reports } from '../lib/report/catalogue.ts';
 import { serveMeasures } from './measured-process.ts';
-import type { Question } from './questions.ts';
+import { type Question, repeated, sqlOf } from './questions.ts';
 import { openRival } from './rival-duckdb.ts';
 
 const WARM_UP = 5;
 
-const [eventsDirectory = '', asked = '[]'] = process.argv.slice(2);
+const [eventsDirectory = '', asked = '[]', rowsAgain = '1'] = process.argv.slice(2);
 const questions = (JSON.parse(asked) as Question[]).flatMap((question) =>
   // What comes from another process is a copy of the catalogue's entry.
   reports.filter(({ name }) => name === question.report.name).map((report) => ({ ...question, report })),
@@ -15,8 +15,13 @@ const duckDb = await openRival(eventsDirectory);
 for (const question of questions.slice(0, WARM_UP)) await duckDb.copy(question);
 const before = process.cpuUsage();
 const ms: number[] = [];
-for (const question of questions) ms.push((await duckDb.copy(question)).ms);
+let bytes = 0;
+for (const question of questions) {
+  const made = await duckDb.copySql(repeated(sqlOf(question), Number(rowsAgain)));
+  ms.push(made.ms);
+  bytes += made.bytes;
+}
 const { user, system } = process.cpuUsage(before);
-serveMeasures({ ms: JSON.stringify(ms), cpuMs: `${(user + system) / 1_000}` }, async () => {
+serveMeasures({ made: JSON.stringify({ ms, cpuMs: (user + system) / 1_000, bytes }) }, async () => {
   await duckDb[Symbol.asyncDispose]();
 });

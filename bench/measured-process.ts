@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { collectWorkers } from './worker-garbage.ts';
 
 /** What a process has used: CPU since it was last asked, and memory after a garbage collection. */
 export interface Used {
@@ -17,7 +18,10 @@ export interface MeasuredProcess extends AsyncDisposable {
 
 /** Starts `bench/<name>.ts`, which must call {@link serveMeasures}. */
 export async function startMeasured(name: string, args: readonly string[]): Promise<MeasuredProcess> {
-  const child = fork(join(import.meta.dirname, `${name}.ts`), args, { execArgv: ['--expose-gc'] });
+  const loaded = join(import.meta.dirname, 'worker-garbage.ts');
+  const child = fork(join(import.meta.dirname, `${name}.ts`), args, {
+    execArgv: ['--expose-gc', '--import', loaded],
+  });
   const heard = async <T>(): Promise<T> => {
     const [message] = await Promise.race([
       once(child, 'message'),
@@ -47,6 +51,7 @@ export function serveMeasures(ready: Readonly<Record<string, string>>, close: ()
     if (message === 'used') {
       const { user, system } = process.cpuUsage(before);
       globalThis.gc?.();
+      await collectWorkers();
       process.send?.({ cpuMs: (user + system) / 1_000, memoryMb: process.memoryUsage.rss() / 2 ** 20 });
       before = process.cpuUsage();
     } else if (message === 'close') {

@@ -45,6 +45,10 @@ export function sqlOf(question: Question): string {
   return query.sql.replaceAll('?', () => literals.next().value ?? '?');
 }
 
+/** SQL for the rows of a report again and again. */
+export const repeated = (sql: string, times: number): string =>
+  times <= 1 ? sql : `SELECT report.* FROM (${sql}) AS report, range(${Math.ceil(times)})`;
+
 /** Every order of the columns: as much work, and a report of its own each, so that none is answered from a copy. */
 export const ordersOf = (names: readonly string[]): string[][] =>
   names.length < 2

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -9,6 +9,8 @@ import { type Question, sqlOf } from './questions.ts';
 export interface RivalDuckDb extends AsyncDisposable {
   /** Writes the report's rows to a file; milliseconds, and the lines of the file. */
   copy(question: Question): Promise<{ readonly ms: number; readonly lines: number }>;
+  /** Writes what the SQL gives to a file. */
+  copySql(sql: string): Promise<{ readonly ms: number; readonly bytes: number }>;
   /** The first number that a query finds. */
   numberOf(sql: string): Promise<number>;
 }
@@ -24,12 +26,16 @@ export async function openRival(eventsDirectory: string): Promise<RivalDuckDb> {
        hive_partitioning = true, hive_types = {day: VARCHAR})`,
     );
   const file = join(scratch, 'report.csv');
+  const copySql = async (sql: string) => {
+    const from = performance.now();
+    await connection.run(`COPY (${sql}) TO '${file}' (FORMAT csv, HEADER)`);
+    const ms = performance.now() - from;
+    return { ms, bytes: (await stat(file)).size };
+  };
   return {
+    copySql,
     async copy(question) {
-      const sql = sqlOf(question);
-      const from = performance.now();
-      await connection.run(`COPY (${sql}) TO '${file}' (FORMAT csv, HEADER)`);
-      const ms = performance.now() - from;
+      const { ms } = await copySql(sqlOf(question));
       return { ms, lines: linesOf(await readFile(file, 'utf8')) };
     },
     async numberOf(sql) {
