@@ -1,31 +1,36 @@
 /** Loaded into each thread of a measured process, so that the garbage of its workers can be collected too. */
 import { once } from 'node:events';
-import { BroadcastChannel, isMainThread, type Worker } from 'node:worker_threads';
+import { BroadcastChannel, isMainThread, threadId, type Worker } from 'node:worker_threads';
 
-const CHANNEL = 'garbage';
-let workers = 0;
+const channel = new BroadcastChannel('garbage');
+/** The workers that have loaded this: those without a file do not. */
+const workers = new Set<number>();
 
-if (isMainThread)
+if (isMainThread) {
+  channel.onmessage = ({ data }: { data: unknown }) => {
+    if (typeof data === 'number') workers.add(data);
+  };
   process.on('worker', (worker: Worker) => {
-    workers += 1;
-    worker.once('exit', () => {
-      workers -= 1;
-    });
+    const { threadId } = worker;
+    worker.once('exit', () => workers.delete(threadId));
   });
-else {
-  const channel = new BroadcastChannel(CHANNEL);
-  channel.onmessage = ({ data }: { data: string }) => {
+} else {
+  channel.onmessage = ({ data }: { data: unknown }) => {
     if (data !== 'collect') return;
     globalThis.gc?.();
     channel.postMessage('collected');
   };
-  channel.unref();
+  channel.postMessage(threadId);
 }
+channel.unref();
 
 /** Collects the garbage of every worker of this process. */
 export async function collectWorkers(): Promise<void> {
-  const channel = new BroadcastChannel(CHANNEL);
-  channel.postMessage('collect');
-  for (let collected = 0; collected < workers; collected++) await once(channel, 'message');
-  channel.close();
+  const asking = new BroadcastChannel('garbage');
+  asking.postMessage('collect');
+  for (let collected = 0; collected < workers.size; ) {
+    const [{ data }] = await once(asking, 'message');
+    if (data === 'collected') collected += 1;
+  }
+  asking.close();
 }

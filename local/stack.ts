@@ -14,7 +14,7 @@ import {
   routes as serviceRoutes,
 } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
-import { buildPage } from '../page/build-page.ts';
+import { buildPageOnce } from '../page/build-page.ts';
 import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
@@ -120,7 +120,7 @@ const sourceOf = (functionName: string) => new URL(`../functions/${functionName}
 
 /** The page's files, as the bundle has them beside its function. */
 function builtPage(directory: string): string {
-  buildPage(directory);
+  buildPageOnce(directory);
   return directory;
 }
 

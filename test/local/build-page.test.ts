@@ -1,0 +1,63 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { buildPage, buildPageOnce } from '../../page/build-page.ts';
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'page-'));
+});
+afterEach(() => rm(home, { recursive: true }));
+
+const filesIn = async (directory: string) =>
+  Object.fromEntries(
+    await Promise.all(
+      (await readdir(directory)).map(
+        async (name) => [name, await readFile(join(directory, name), 'utf8')] as const,
+      ),
+    ),
+  );
+
+describe('the page of the one-machine service', () => {
+  it('is what is deployed', async () => {
+    buildPage(join(home, 'deployed'));
+    for (const which of ['made', 'kept']) {
+      buildPageOnce(join(home, which), join(home, 'cache/page.json'));
+      expect(await filesIn(join(home, which))).toEqual(await filesIn(join(home, 'deployed')));
+    }
+    expect(await readdir(join(home, 'cache'))).toEqual(['page.json']);
+  });
+
+  it.each<[string, (kept: { sources: Record<string, string> }) => unknown, boolean]>([
+    ['kept while its sources are the same', (kept) => kept, true],
+    [
+      'made again when one of them has changed',
+      (kept) => ({ ...kept, sources: { ...kept.sources, 'page/src/page.css': 'another' } }),
+      false,
+    ],
+    [
+      'made again when one of them is gone',
+      (kept) => ({ ...kept, sources: { ...kept.sources, 'page/src/gone.ts': 'it' } }),
+      false,
+    ],
+    ['made again when what was kept can not be read', () => 'no page', false],
+  ])('is %s', async (_, change, isKept) => {
+    const kept = join(home, 'page.json');
+    buildPageOnce(join(home, 'first'), kept);
+    const page = JSON.parse(await readFile(kept, 'utf8'));
+    expect(Object.keys(page.sources)).toEqual(
+      expect.arrayContaining([
+        'page/src/page.html',
+        'page/src/run.ts',
+        'lib/report/catalogue.ts',
+        'page/build-page.ts',
+      ]),
+    );
+    page.files['page.css'] = 'marked';
+    const changed = change(page);
+    await writeFile(kept, typeof changed === 'string' ? changed : JSON.stringify(changed));
+    buildPageOnce(join(home, 'second'), kept);
+    expect((await filesIn(join(home, 'second')))['page.css'] === 'marked').toBe(isKept);
+  });
+});
