@@ -106,9 +106,9 @@ try {
       stage,
       ...(client && { client }),
     });
-    const suite = spawn('vitest', ['run', '--config', 'vitest.deployed.config.ts', ...reporters, ...files], {
+    const suite = spawn('vitest', ['run', ...reporters, ...files], {
       stdio: 'inherit',
-      env: { ...process.env, ...lane },
+      env: { ...process.env, ...lane, SUITE: 'deployed' },
     });
     stop.signal.addEventListener('abort', () => suite.kill());
     const [code] = await once(suite, 'exit');

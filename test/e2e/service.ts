@@ -34,7 +34,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Set by `npm run test:bundle`: the functions as they are deployed. */
+/** Set by `npm run test:e2e`: the functions as they are deployed. */
 const bundled = (name: string) => new URL(`../../dist/${name}/index.mjs`, import.meta.url);
 const functions = process.env['FUNCTIONS'] === 'bundled' ? { functionModule: bundled } : {};
 

@@ -12,9 +12,9 @@ try {
   const home = await installTrino();
   await using server = await startTrino(home);
   stop.signal.throwIfAborted();
-  const suite = spawn('vitest', ['run', '--config', 'vitest.trino.config.ts', ...process.argv.slice(2)], {
+  const suite = spawn('vitest', ['run', ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...process.env, TEST_TRINO_URL: server.url },
+    env: { ...process.env, TEST_TRINO_URL: server.url, SUITE: 'trino' },
   });
   stop.signal.addEventListener('abort', () => suite.kill());
   const [code] = await once(suite, 'exit');

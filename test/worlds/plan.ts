@@ -256,7 +256,14 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       id,
       partner: chance(draw, 0.7) ? 'p1' : pick(draw, names),
       days: window(draw),
-      atMs: isRestless && id === 'c0' ? 0 : !isLeft ? when(draw) : id === 'c0' ? between(draw, 0, SECOND) : between(draw, 40, 120) * SECOND,
+      atMs:
+        isRestless && id === 'c0'
+          ? 0
+          : !isLeft
+            ? when(draw)
+            : id === 'c0'
+              ? between(draw, 0, SECOND)
+              : between(draw, 40, 120) * SECOND,
       admitsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
