@@ -1,6 +1,6 @@
 import { type App, Tags } from 'aws-cdk-lib';
 import { ApiStack } from './api/api-stack.ts';
-import type { FunctionCode } from './api/function-code.ts';
+import type { Release } from './api/function-code.ts';
 import { DataStack } from './data/data-stack.ts';
 import { IdentityStack } from './identity/identity-stack.ts';
 import { OperationsStack } from './operations/operations-stack.ts';
@@ -14,12 +14,6 @@ export interface StageStacks {
   readonly identity?: IdentityStack;
   readonly api: ApiStack;
   readonly operations: OperationsStack;
-}
-
-/** What is deployed. */
-export interface Release {
-  readonly code: FunctionCode;
-  readonly commit: string;
 }
 
 /** Adds a stage to the app: its stacks, in the order of their deployment. */

@@ -1,4 +1,10 @@
-import type { Stack } from './stack.ts';
+/** A client, and where it gets a token for what. */
+interface TokenRequest {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string;
+}
 
 /**
  * Fetches an access token of a client; of the first partner, for the stack itself. Rejects where there is none to be
@@ -9,7 +15,7 @@ export async function accessToken({
   clientId,
   clientSecret,
   scope,
-}: Pick<Stack, 'tokenUrl' | 'clientId' | 'clientSecret' | 'scope'>): Promise<string> {
+}: TokenRequest): Promise<string> {
   const response = await fetch(tokenUrl, {
     method: 'POST',
     body: new URLSearchParams({

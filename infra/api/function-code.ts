@@ -4,6 +4,12 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 /** Where a function's code comes from. */
 export type FunctionCode = (functionName: string) => Code;
 
+/** What is deployed. */
+export interface Release {
+  readonly code: FunctionCode;
+  readonly commit: string;
+}
+
 /** The bundles of a folder, as `bundleFunctions` leaves them. */
 export const bundlesIn =
   (folder: string): FunctionCode =>

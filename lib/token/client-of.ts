@@ -1,4 +1,5 @@
-import type { Claims } from './verify-token.ts';
+/** A verified token's payload. */
+export type Claims = Readonly<Record<string, unknown>>;
 
 /** Where identity providers put the id of the client that a token was issued to. */
 const CLIENT_CLAIMS = ['client_id', 'azp', 'appid'];

@@ -1,6 +1,6 @@
 import { isCompanyId } from '../report/company-id.ts';
 import { type Entitlement, entitlementTo } from '../report/entitlement.ts';
-import type { Claims } from './verify-token.ts';
+import type { Claims } from './client-of.ts';
 
 export interface EntitlementRule {
   /** The claim that holds company ids: numbers, numeric strings, an array or a space-separated list of them. */

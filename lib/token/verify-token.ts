@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { JwkValidationError } from 'aws-jwt-verify/error';
 import { NotAuthorized, Unauthenticated } from '../answers/problem.ts';
-import { callerOf } from './client-of.ts';
+import { type Claims, callerOf } from './client-of.ts';
 import { JwtCheck } from './jwt-check.ts';
 import { KeySet, KeySetUnavailable } from './key-set.ts';
 
@@ -13,9 +13,6 @@ export interface TokenRules {
   /** What every token must carry beside the scope; undefined where that is enough. */
   readonly requiredClaim?: { readonly name: string; readonly value: string } | undefined;
 }
-
-/** A verified token's payload. */
-export type Claims = Readonly<Record<string, unknown>>;
 
 /** Checks an Authorization header; resolves to the claims of a good token, else throws as `tokenVerifier` says. */
 export type TokenVerifier = (authorization: string | undefined) => Promise<Claims>;

@@ -1,12 +1,6 @@
 import { reportOf, reports } from '../../lib/report/catalogue.ts';
 import { filteredField, filterParameter } from '../../lib/report/filter-parameter.ts';
-import { isPreset, type Preset } from './presets.ts';
-
-/** Days of the window, first and last, `YYYY-MM-DD`; what is not chosen yet is empty. */
-export interface Days {
-  readonly first: string;
-  readonly last: string;
-}
+import { type Days, isPreset, type Preset } from './presets.ts';
 
 export interface ChosenFilter {
   readonly field: string;

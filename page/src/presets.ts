@@ -1,5 +1,10 @@
 import { utcDay } from '../../lib/report/utc-time.ts';
-import type { Days } from './choice.ts';
+
+/** Days of the window, first and last, `YYYY-MM-DD`; what is not chosen yet is empty. */
+export interface Days {
+  readonly first: string;
+  readonly last: string;
+}
 
 /** What the names of windows stand for; all days are UTC. */
 export const PRESETS = {

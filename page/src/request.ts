@@ -3,8 +3,8 @@ import { type Report, reportOf, reports } from '../../lib/report/catalogue.ts';
 import { filterParameter } from '../../lib/report/filter-parameter.ts';
 import { API_VERSIONS, parseRequest } from '../../lib/report/parse-request.ts';
 import { reportPath } from '../../lib/routes.ts';
-import type { Choice, Days } from './choice.ts';
-import { addDays } from './presets.ts';
+import type { Choice } from './choice.ts';
+import { addDays, type Days } from './presets.ts';
 
 /** A request's query, name by name in the order of the contract. */
 export type Parameters = readonly (readonly [name: string, value: string])[];

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Days } from '../../page/src/choice.ts';
-import { addDays, daysBetween, type Preset, resolveWindow } from '../../page/src/presets.ts';
+import { addDays, type Days, daysBetween, type Preset, resolveWindow } from '../../page/src/presets.ts';
 
 describe('resolveWindow', () => {
   it.each<[Preset, string, string | undefined, Days]>([

@@ -1,3 +1,4 @@
+import { FAULT_KINDS, FAULT_SHARES, type FaultKind } from './fault-kinds.ts';
 import type { Invocation } from './invocation.ts';
 import { BEGINNING, type World } from './world.ts';
 
@@ -11,23 +12,9 @@ export interface Fault {
   readonly slowerMs: number;
 }
 
-/** Each by its share of all faults. */
-const KINDS = {
-  throttled: 4,
-  fails: 2,
-  'connection breaks before': 1,
-  'answer lost': 4,
-  slow: 3,
-  'never answered': 1,
-  'never answered, but done': 1,
-  'dies before a call': 1,
-  'dies after a call': 1,
-} as const;
-
-export type FaultKind = keyof typeof KINDS;
-export const FAULT_KINDS = Object.keys(KINDS) as FaultKind[];
-
-const ALL: readonly FaultKind[] = FAULT_KINDS.flatMap((kind) => Array<FaultKind>(KINDS[kind]).fill(kind));
+const ALL: readonly FaultKind[] = FAULT_KINDS.flatMap((kind) =>
+  Array<FaultKind>(FAULT_SHARES[kind]).fill(kind),
+);
 
 const FAILURES: readonly FaultKind[] = ['throttled', 'fails', 'connection breaks before', 'answer lost'];
 const EFFECTIVE: readonly FaultKind[] = [

@@ -1,4 +1,4 @@
-import { FAULT_KINDS, type FaultKind } from './faults.ts';
+import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts';
 import { between, chance, type Dice, namedDice, pick, whole } from './random.ts';
 
 const DAYS = ['2026-01-29', '2026-01-30', '2026-01-31'] as const;

@@ -1,4 +1,4 @@
-import { FAULT_KINDS } from './faults.ts';
+import { FAULT_KINDS } from './fault-kinds.ts';
 import { FORMER_KINDS, OPERATOR_KINDS, WRITER_KINDS } from './plan.ts';
 
 /** From this many worlds on, each of these must have happened. */

@@ -8,14 +8,7 @@ import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
 import { openWorkspace } from './open-duckdb.ts';
 import { showProgress } from './progress.ts';
-import { renderCheck } from './render-check.ts';
-
-export interface CheckOptions {
-  /** Trust what the footers tell, and read no records. */
-  readonly footersOnly: boolean;
-  /** Name every file of a finding. */
-  readonly all: boolean;
-}
+import { type CheckOptions, renderCheck } from './render-check.ts';
 
 /** Reads a lake and lists what is wrong with it. Resolves to the text, and to whether reports will be right. */
 export async function check(

@@ -14,8 +14,8 @@ import type { TimeUnit } from './exact-value.ts';
 import { findLosses } from './find-losses.ts';
 import { openInputs } from './input-files.ts';
 import { LakeFault } from './lake-fault.ts';
-import { lakeTarget } from './lake-target.ts';
 import { openWorkspace, type Workspace } from './open-duckdb.ts';
+import { lakeTarget } from './open-target.ts';
 import { type InputPlan, planInput, selectOf } from './plan-input.ts';
 import { showProgress } from './progress.ts';
 

@@ -1,5 +1,5 @@
 import { tables } from '../../lib/report/tables.ts';
-import { lakeTarget } from './lake-target.ts';
+import { lakeTarget } from './open-target.ts';
 
 /** Makes the tables that a lake lacks, empty: their reports are empty then, and nobody takes them for missing. */
 export async function init(location: string): Promise<string> {

@@ -1,7 +1,3 @@
-import { isBucket } from './bucket.ts';
-import { bucketTarget } from './bucket-target.ts';
-import { folderTarget } from './folder-target.ts';
-
 /** One day of one table, as it is to be. */
 interface NewDay {
   readonly table: string;
@@ -23,9 +19,6 @@ export interface LakeTarget {
   /** The tables that hold anything. */
   tables(): Promise<Set<string>>;
 }
-
-export const lakeTarget = (location: string): LakeTarget =>
-  isBucket(location) ? bucketTarget(location) : folderTarget(location);
 
 /** A file that marks an empty table, which would otherwise look like a missing one. No engine reads it. */
 export const EMPTY_TABLE = '_empty';

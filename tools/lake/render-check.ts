@@ -1,6 +1,12 @@
 import { type Finding, isHarmless, type Severity } from '../../local/lake/finding.ts';
 import { filesOf, type LakeFacts, type TableFacts } from '../../local/lake/lake-facts.ts';
-import type { CheckOptions } from './check.ts';
+
+export interface CheckOptions {
+  /** Trust what the footers tell, and read no records. */
+  readonly footersOnly: boolean;
+  /** Name every file of a finding. */
+  readonly all: boolean;
+}
 
 const HEADING: Readonly<Record<Severity, string>> = {
   wrong: 'WRONG NUMBERS',

@@ -4,7 +4,7 @@ import { s3Lake } from '../../../lib/aws/s3-lake.ts';
 import { daysHandler } from '../../../lib/handlers/days-handler.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Window } from '../../../lib/report/utc-time.ts';
-import type { Claims } from '../../../lib/token/verify-token.ts';
+import type { Claims } from '../../../lib/token/client-of.ts';
 import { daysOf, s3Of } from '../aws/s3-of-keys.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 import { START } from '../delivery/setting.ts';

@@ -4,7 +4,7 @@ import { NoRecords, NotAuthorized, Unauthenticated, Unavailable } from '../../..
 import { reportHandler } from '../../../lib/handlers/report-handler.ts';
 import type { PartnerRecord } from '../../../lib/partners/partner-record.ts';
 import { byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
-import type { Claims } from '../../../lib/token/verify-token.ts';
+import type { Claims } from '../../../lib/token/client-of.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { START } from '../delivery/setting.ts';
 import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
