@@ -82,6 +82,7 @@ export default defineConfig({
   test: {
     // What starts servers and a query engine takes a core.
     maxWorkers: 2,
+    globalSetup: 'test/ends-with-npm.ts',
     projects: Object.entries(chosen).map(
       ([name, test]): TestProjectConfiguration => ({ test: { name, ...test } }),
     ),

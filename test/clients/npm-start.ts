@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import { accessToken } from '../../local/access-token.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
 import type { Stack } from '../../local/stack.ts';
+import { spawnNode } from '../spawn-node.ts';
 import { guideEvents } from './guide-events.ts';
 
 /** What anyone has after `npm start`. */
@@ -30,10 +30,10 @@ export async function npmStart(): Promise<Started> {
   const events = join(home, 'events');
   for (const [table, rows] of Object.entries(guideEvents))
     await writeEvents(events, table, rows as unknown as EventRow[]);
-  const child = spawn(process.execPath, [START], {
+  const child = spawnNode([START], {
     env: { ...process.env, LOCAL_DIR: join(home, 'state'), EVENTS_DIR: events, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
   });
+  child.stderr.pipe(process.stderr);
   const exited = once(child, 'exit');
   const ready = new Promise<void>((resolve, reject) => {
     let output = '';

@@ -1,5 +1,5 @@
 /** Runs the commands of README.md and docs/security.md against `npm start`, and compares the output with the pages. */
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
+import { spawnNode } from '../spawn-node.ts';
 
 const root = join(import.meta.dirname, '../..');
 const README_URL = 'http://127.0.0.1:8080';
@@ -17,7 +18,7 @@ let apiUrl: string;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'performance-reports-readme-'));
-  const child = spawn(process.execPath, ['local/start.ts'], {
+  const child = spawnNode(['local/start.ts'], {
     cwd: root,
     env: {
       ...process.env,
@@ -26,8 +27,8 @@ beforeAll(async () => {
       // Kept, since they are always the same and take their time.
       EVENTS_DIR: await makeSampleEvents({ directory: join(root, '.local/events') }),
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
   });
+  child.stderr.pipe(process.stderr);
   const ended = once(child, 'exit');
   stop = async () => {
     child.kill('SIGINT');

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
+import { spawnNode } from '../spawn-node.ts';
 import { expectedReport } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 
@@ -32,9 +33,8 @@ interface Run {
 
 /** Starts the service as `npm start` does, on a state directory of the test's own. */
 function run(env: Record<string, string>): Run {
-  const child = spawn(process.execPath, ['local/start.ts'], {
+  const child = spawnNode(['local/start.ts'], {
     env: { ...process.env, LOCAL_DIR: join(home, 'state'), PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
   child.stdout.on('data', (text) => (output += text));

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
+import { spawnNode } from '../spawn-node.ts';
 
 /** A field that a tree has beyond this one's, and what a report by day shows of it in the sample events. */
 export interface PulledField {
@@ -22,10 +22,9 @@ interface Catalogue {
 /** Runs `npm start` in a copy of the tree, and pulls a report with each field that is new there. */
 export async function pullNewFields(directory: string): Promise<PulledField[]> {
   const home = join(directory, '.local');
-  const child = spawn(process.execPath, ['local/start.ts'], {
+  const child = spawnNode(['local/start.ts'], {
     cwd: directory,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0' },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');
   try {
@@ -58,7 +57,7 @@ export async function pullNewFields(directory: string): Promise<PulledField[]> {
 }
 
 /** Resolves when it says how to ask; rejects with what it said if it ends before. */
-function readiness(child: ReturnType<typeof spawn>): Promise<void> {
+function readiness(child: ReturnType<typeof spawnNode>): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = '';
     const listen = (text: unknown) => {

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +7,7 @@ import { readStage } from '../../infra/stage.ts';
 import { prod } from '../../infra/stages.ts';
 import { diagnose } from '../../tools/doctor/diagnose.ts';
 import type { AccountQuotas } from '../../tools/doctor/quotas.ts';
+import { spawnNode } from '../spawn-node.ts';
 
 const stage = readStage('prod', {
   ...prod,
@@ -136,7 +136,7 @@ describe('npm run doctor', () => {
   afterAll(() => void server.close());
 
   const run = async (...args: string[]) => {
-    const child = spawn(process.execPath, ['tools/doctor.ts', ...args], {
+    const child = spawnNode(['tools/doctor.ts', ...args], {
       env: {
         PATH: process.env['PATH'] ?? '',
         AWS_ENDPOINT_URL: url,
@@ -144,7 +144,6 @@ describe('npm run doctor', () => {
         AWS_ACCESS_KEY_ID: 'x',
         AWS_SECRET_ACCESS_KEY: 'x',
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
     child.stdout.on('data', (text) => (output += text));

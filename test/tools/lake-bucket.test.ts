@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { createFaults, type Faults } from '../../local/faults/faults.ts';
 import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+import { spawnNode } from '../spawn-node.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 
@@ -137,14 +137,10 @@ describe('a lake in a bucket', () => {
 
   it('leaves the day open where the writer is killed, and is right once the day is written again', async () => {
     await lake('convert', await input(3), '--to', LAKE, '--replace');
-    const killed = spawn(
-      process.execPath,
-      ['tools/lake.ts', 'convert', await input(4), '--to', LAKE, '--replace'],
-      {
-        env: { ...process.env, ...env() },
-        stdio: 'ignore',
-      },
-    );
+    const killed = spawnNode(['tools/lake.ts', 'convert', await input(4), '--to', LAKE, '--replace'], {
+      env: { ...process.env, ...env() },
+    });
+    for (const output of [killed.stdout, killed.stderr]) output.resume();
     onCall = (call) => {
       // The second day has both its new and its old file.
       if (call.startsWith('DELETE') && call.includes('day=2026-01-30/events-')) {

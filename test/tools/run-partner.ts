@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { faultLine } from '../../tools/operator-fault.ts';
 import { partnerCommand } from '../../tools/partner/partner-command.ts';
+import { spawnNode } from '../spawn-node.ts';
 
 export interface Ended {
   readonly code: number | null;
@@ -27,9 +28,8 @@ export async function runPartner(
   args: readonly string[],
   onStart: (child: ChildProcess) => void = () => {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, ['tools/partner.ts', ...args], {
+  const child = spawnNode(['tools/partner.ts', ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   onStart(child);
   let output = '';

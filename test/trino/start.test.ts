@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import type { Stack } from '../../local/stack.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf } from '../e2e/service.ts';
+import { spawnNode } from '../spawn-node.ts';
 import { declareTables } from './trino-tables.ts';
 
 const trinoUrl = String(process.env['TEST_TRINO_URL']);
@@ -21,9 +21,8 @@ const homeOfOne = async () => {
 };
 
 function start(env: Record<string, string>) {
-  const child = spawn(process.execPath, ['local/start.ts'], {
+  const child = spawnNode(['local/start.ts'], {
     env: { ...process.env, PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
   child.stdout.on('data', (text) => (output += text));

@@ -1,0 +1,12 @@
+import { type ChildProcessByStdio, type SpawnOptions, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+
+const LOADED = join(import.meta.dirname, 'ends-with-starter.ts');
+
+/** Runs a program of this project in a process of its own, which ends with this one, however this one ends. */
+export const spawnNode = (
+  args: readonly string[],
+  options: Pick<SpawnOptions, 'cwd' | 'env'>,
+): ChildProcessByStdio<Writable, Readable, Readable> =>
+  spawn(process.execPath, ['--import', LOADED, ...args], { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
