@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import threading
 from contextvars import ContextVar
 from decimal import Decimal
 
@@ -410,6 +411,12 @@ def failure(how):
     return {"AthenaError": {"ErrorCategory": 1 if retryable else 2, "ErrorType": 0, "Retryable": retryable}}
 
 
+def end_with_starter():
+    """Ends this process when the pipe from its starter does, however that has ended."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
 if __name__ == "__main__":
     faults_strike()
     # Otherwise it would also listen on the machine's port for TLS.
@@ -417,4 +424,5 @@ if __name__ == "__main__":
     if "--bends" in sys.argv:
         json.dump(BENDS, sys.stdout)
     else:
+        threading.Thread(target=end_with_starter, daemon=True).start()
         app.main()

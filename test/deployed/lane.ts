@@ -1,6 +1,8 @@
 /** What the suites must know of their deployment; `run-lane.ts` hands it over in the environment. */
 export interface Lane {
   readonly endpoint: string;
+  /** The emulator's process. */
+  readonly emulatorId: number;
   /** The folder of the `aws` command. */
   readonly commands: string;
   readonly faultsFile: string;

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LaneFault, tell } from '../lane-fault.ts';
+import { LaneFault, NoTools, tell } from '../lane-fault.ts';
 import { installTools } from './install-tools.ts';
 import { laneEnvironment } from './lane.ts';
 import { operator } from './operator.ts';
@@ -76,6 +76,8 @@ async function addHouse(partner: (...parameters: string[]) => Promise<string>) {
 }
 
 try {
+  if (process.platform !== 'linux')
+    throw new NoTools('The lane needs Linux: it ends functions by what /proc tells of their processes.');
   if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
   const commands = await installTools();
   await using resources = new AsyncDisposableStack();
@@ -97,9 +99,10 @@ try {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   for (const { stage, files } of chosen) {
     stop.signal.throwIfAborted();
-    const { url: endpoint, faultsFile } = emulator;
+    const { url: endpoint, id: emulatorId, faultsFile } = emulator;
     const lane = laneEnvironment({
       endpoint,
+      emulatorId,
       commands,
       faultsFile,
       signUrl: issuer.signUrl,

@@ -12,6 +12,8 @@ const STOP_MS = 5_000;
 /** MiniStack on loopback, with the bends of `emulator.py`. It enforces IAM and speaks TLS. */
 export interface Emulator extends AsyncDisposable {
   readonly url: string;
+  /** Its process. */
+  readonly id: number;
   /** Environment variables by which Node.js, the AWS CLI and curl trust its certificate. */
   readonly trust: Readonly<Record<string, string>>;
   /** The file with the faults as JSON; the emulator reads it at each call. */
@@ -29,7 +31,8 @@ export async function startEmulator(commands: string, directory: string): Promis
   await mkdir(scratch, { recursive: true });
   const output = await open(log, 'w');
   const child = spawn(join(commands, 'python'), [join(import.meta.dirname, 'emulator.py')], {
-    stdio: ['ignore', output.fd, output.fd],
+    // It ends when its standard input does.
+    stdio: ['pipe', output.fd, output.fd],
     env: {
       // The emulator runs functions on the first Node.js in this PATH.
       PATH: process.env['PATH'],
@@ -57,6 +60,7 @@ export async function startEmulator(commands: string, directory: string): Promis
   const certificate = join(scratch, 'ministack-tls', 'server.crt');
   return {
     url,
+    id: child.pid ?? 0,
     trust: {
       NODE_EXTRA_CA_CERTS: certificate,
       AWS_CA_BUNDLE: certificate,
