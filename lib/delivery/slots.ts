@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isOpen, type JobRecord } from './job-record.ts';
+import { isOpen, type JobRecord, type OpenRecord } from './job-record.ts';
 import type { StoredDocument } from './results.ts';
 
 const slot = v.object({
@@ -59,7 +59,7 @@ export function judgeSlot(
   return { next: 'take', slot: { ...wanted, id: claimed?.id ?? wanted.id }, others };
 }
 
-const isClaimedBy = (record: JobRecord | undefined, slotId: string): boolean =>
+const isClaimedBy = (record: JobRecord | undefined, slotId: string): record is OpenRecord =>
   record !== undefined && isOpen(record) && record.slot === slotId;
 
 /** No request lives longer. By then, the request that took a slot has claimed its attempt, or never will. */
@@ -82,7 +82,7 @@ const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boole
  */
 export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
   if (isUnclaimed(slot, record)) return true;
-  if (!record || !isOpen(record) || record.slot !== slot.id) return false;
+  if (!isClaimedBy(record, slot.id)) return false;
   // Claimed, but not started in time: until another request takes the attempt over, nothing runs.
   return record.state !== 'starting' || ageMs < (record.leaseMs ?? 0) + START_MS;
 }
