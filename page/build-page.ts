@@ -1,6 +1,6 @@
 /** Builds the page: one HTML, one style sheet, the page's script and the script that reads reports beside it. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { buildSync, stop, version } from 'esbuild';
@@ -50,17 +50,15 @@ const KEPT = join(root, 'node_modules/.cache/performance-reports', `page-${versi
 export function buildPageOnce(directory: string, kept = KEPT): void {
   let page = read(kept);
   if (!page || Object.entries(page.sources).some(([path, digest]) => digestOf(join(root, path)) !== digest)) {
-    page = made();
-    mkdirSync(dirname(kept), { recursive: true });
-    // Whole or not at all: another process may be reading it.
-    const partial = `${kept}-${randomUUID()}`;
-    writeFileSync(partial, JSON.stringify(page));
-    renameSync(partial, kept);
+    const { isCurrent, ...fresh } = made();
+    if (isCurrent) keep(fresh, kept);
+    page = fresh;
   }
   writeFiles(directory, page.files);
 }
 
-function made(): Page {
+function made(): Page & { readonly isCurrent: boolean } {
+  const began = Date.now();
   const { outputFiles, metafile } = buildSync({
     absWorkingDir: root,
     entryPoints: [
@@ -86,10 +84,13 @@ function made(): Page {
   const paths = [
     ...Object.keys(metafile.inputs),
     ...COPIED.map((name) => `page/src/${name}`),
+    ...['tsconfig.json', 'page/tsconfig.json', 'package-lock.json'],
     relative(root, import.meta.filename),
   ];
   return {
     files: Object.fromEntries([...copied, ...bundled]),
+    // Otherwise one was written while the page was made of it.
+    isCurrent: paths.every((path) => statSync(join(root, path)).mtimeMs < began),
     sources: Object.fromEntries(paths.map((path) => [path, digestOf(join(root, path)) ?? ''])),
   };
 }
@@ -102,9 +103,22 @@ function writeFiles(directory: string, files: Page['files']): void {
 /** What was kept; undefined where nothing was, or nothing that can be read. */
 function read(kept: string): Page | undefined {
   try {
-    return JSON.parse(readFileSync(kept, 'utf8'));
+    const { files, sources } = JSON.parse(readFileSync(kept, 'utf8')) as Partial<Page>;
+    return files?.['page.html'] !== undefined && sources ? { files, sources } : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Whole or not at all, since another process may be reading it; not where nothing can be written. */
+function keep(page: Page, kept: string): void {
+  const partial = `${kept}-${randomUUID()}`;
+  try {
+    mkdirSync(dirname(kept), { recursive: true });
+    writeFileSync(partial, JSON.stringify(page));
+    renameSync(partial, kept);
+  } catch {
+    // It is made again at the next start.
   }
 }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isOpen, type JobRecord, type OpenRecord } from './job-record.ts';
+import { isOpen, type JobRecord } from './job-record.ts';
 import type { StoredDocument } from './results.ts';
 
 const slot = v.object({
@@ -54,13 +54,11 @@ export function judgeSlot(
   // A job has one query under way at the most: the query of its earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
   if (others.length >= count) return { next: 'wait' };
-  // The slot of an attempt that is taken over keeps its id: whoever claimed it may go on with it at this moment.
-  const claimed = live.find(({ id, record }) => record === wanted.record && isClaimedBy(latest, id));
+  // The slot of an attempt that may have to be started yet keeps its id: whoever claimed it may go on with it now.
+  const isStarting = latest?.state === 'starting';
+  const claimed = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
   return { next: 'take', slot: { ...wanted, id: claimed?.id ?? wanted.id }, others };
 }
-
-const isClaimedBy = (record: JobRecord | undefined, slotId: string): record is OpenRecord =>
-  record !== undefined && isOpen(record) && record.slot === slotId;
 
 /** No request lives longer. By then, the request that took a slot has claimed its attempt, or never will. */
 const CLAIM_MS = 30_000;
@@ -82,7 +80,8 @@ const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boole
  */
 export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
   if (isUnclaimed(slot, record)) return true;
-  if (!isClaimedBy(record, slot.id)) return false;
+  if (!record || !isOpen(record) || record.slot !== slot.id) return false;
   // Claimed, but not started in time: until another request takes the attempt over, nothing runs.
-  return record.state !== 'starting' || ageMs < (record.leaseMs ?? 0) + START_MS;
+  // Where it has just been taken anew, for an attempt that is taken over, the claim is on its way.
+  return record.state !== 'starting' || slot.heldMs < CLAIM_MS || ageMs < (record.leaseMs ?? 0) + START_MS;
 }

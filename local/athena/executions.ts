@@ -56,22 +56,20 @@ export function createExecutions(
   const byId = new Map<string, Execution>();
   const byToken = new Map<string, Execution>();
   const active = new Set<Execution>();
+  /** The first to have ended comes first. */
+  const ended = new Set<Execution>();
   const waiting = new Set<Execution>();
   const running = new Map<Execution, { readonly abort: AbortController; readonly done: Promise<void> }>();
 
   const end = (execution: Execution, ending: Ending): void => {
     execution.ended ??= { ...ending, at: Date.now() };
     active.delete(execution);
-    if (byId.size - active.size > REMEMBERED) forgetOldest();
-  };
-
-  const forgetOldest = (): void => {
-    for (const execution of byId.values()) {
-      if (active.has(execution)) continue;
-      byId.delete(execution.id);
-      byToken.delete(execution.request.token);
-      return;
-    }
+    ended.add(execution);
+    const [oldest] = ended;
+    if (!oldest || ended.size <= REMEMBERED) return;
+    ended.delete(oldest);
+    byId.delete(oldest.id);
+    byToken.delete(oldest.request.token);
   };
 
   const runWaiting = (): void => {

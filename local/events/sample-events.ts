@@ -77,14 +77,19 @@ async function removeInterrupted(directory: string): Promise<void> {
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-/** Some ten statements a table: few to plan, and the line of progress moves. */
-const DAYS_AT_ONCE = 6;
+/** Few statements to plan; and what one has drawn lies in memory, some 170 bytes a record. */
+const RECORDS_AT_ONCE = 250_000;
 
 const sampleFiles = (recordsOf: (table: string) => number): SampleFiles[] =>
   reports.flatMap((report, index) => {
-    const all = sampleDays(recordsOf(report.table));
-    return Array.from({ length: Math.ceil(all.length / DAYS_AT_ONCE) }, (_, part) => {
-      const days = all.slice(part * DAYS_AT_ONCE, (part + 1) * DAYS_AT_ONCE);
+    const records = recordsOf(report.table);
+    const all = sampleDays(records);
+    const atOnce = Math.max(
+      1,
+      Math.floor((RECORDS_AT_ONCE * all.length) / Math.max(records, RECORDS_AT_ONCE)),
+    );
+    return Array.from({ length: Math.ceil(all.length / atOnce) }, (_, part) => {
+      const days = all.slice(part * atOnce, (part + 1) * atOnce);
       return {
         table: report.table,
         days: days.map(({ day }) => day),

@@ -42,6 +42,7 @@ describe('the page of the one-machine service', () => {
       false,
     ],
     ['made again when what was kept can not be read', () => 'no page', false],
+    ['made again when what was kept is no page', () => ({ sources: {}, files: {} }), false],
   ])('is %s', async (_, change, isKept) => {
     const kept = join(home, 'page.json');
     buildPageOnce(join(home, 'first'), kept);
@@ -59,5 +60,11 @@ describe('the page of the one-machine service', () => {
     await writeFile(kept, typeof changed === 'string' ? changed : JSON.stringify(changed));
     buildPageOnce(join(home, 'second'), kept);
     expect((await filesIn(join(home, 'second')))['page.css'] === 'marked').toBe(isKept);
+  });
+
+  it('is made where nothing can be kept', async () => {
+    await writeFile(join(home, 'a-file'), '');
+    buildPageOnce(join(home, 'made'), join(home, 'a-file/page.json'));
+    expect(Object.keys(await filesIn(join(home, 'made')))).toContain('page.html');
   });
 });

@@ -4,21 +4,27 @@ import { createExecutions } from '../../local/athena/executions.ts';
 const figures = { bytesScanned: 0, planningMs: 0, engineMs: 0, publishingMs: 0 };
 
 it('remembers the last thousand executions that have ended, and every one that has not', async () => {
+  const slow = Promise.withResolvers<typeof figures>();
   const executions = createExecutions(
-    ({ request }) => (request.sql === 'hangs' ? new Promise(() => {}) : Promise.resolve(figures)),
+    ({ request }) => (request.sql === 'slow' ? slow.promise : Promise.resolve(figures)),
     { resultsUri: 's3://results/athena/', maxRunning: 2 },
   );
   const start = (token: string, sql = 'ends') =>
     executions.start({ token, sql, parameters: [], database: 'reports', catalog: 'c', workgroup: 'w' });
   const isRemembered = (id: string) => executions.latest(2_000).some((each) => each.id === id);
-  const running = start('running', 'hangs');
+  const running = start('running', 'slow');
   const ended = Array.from({ length: 1_002 }, (_, index) => start(`token-${index}`));
   await expect.poll(() => ended.at(-1)?.ended?.state).toBe('SUCCEEDED');
 
   expect(executions.find(running.id)).toBe(running);
   expect(() => executions.find(ended[0]?.id ?? '')).toThrow('was not found');
-  expect(start('running', 'hangs')).toBe(running);
+  expect(start('running', 'slow')).toBe(running);
   expect(ended.map(({ id }) => isRemembered(id))).toEqual(ended.map((_, index) => index >= 2));
   expect(start('token-0').id).not.toBe(ended[0]?.id);
   expect(executions.latest(2_000)).toHaveLength(1_002);
+
+  // It was started first, and ends last.
+  slow.resolve(figures);
+  await expect.poll(() => running.ended?.state).toBe('SUCCEEDED');
+  expect(executions.find(running.id)).toBe(running);
 });

@@ -59,8 +59,8 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
           const response = await service.request(REPORT, queryOf(question), { redirect: 'follow' });
           const body = await response.text();
           const retryAfter = response.headers.get('retry-after');
-          // This machine has no room for all of them at once, and says so.
-          if (response.status === 503 && retryAfter) await delay(1_000 * Number(retryAfter));
+          // This machine has no room for all of them at once, and says so; the service itself says a longer time.
+          if (response.status === 503 && Number(retryAfter) <= 3) await delay(1_000 * Number(retryAfter));
           else
             return response.status === 200 && body === expected(question)
               ? 'right'

@@ -10,7 +10,9 @@ import { type EventRow, expectedReport, type Question } from '../e2e/expected-re
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 
-const WAIT_MS = 400;
+/** Long enough for a function's first request on a busy machine; slow queries take longer. */
+const WAIT_MS = 2_500;
+const SLOW_MS = 3_500;
 const events = knownEvents(7, 300);
 const january: Question = {
   fields: ['Day', 'Clicks'],
@@ -108,7 +110,7 @@ it('gives two partners their own rows of one report, and none to a third', async
 it('leads all callers of a slow query through waiting URLs to its one report', async () => {
   const slow = { ...january, end: '2026-01-21T00:00:00Z' };
   service.stack.faults.set([
-    { on: 'query', delayMs: 1_500 },
+    { on: 'query', delayMs: SLOW_MS },
     { on: 'query', match: 'SELECT' },
   ]);
   const callers = await Promise.all(Array.from({ length: 5 }, () => report(slow)));
@@ -156,11 +158,11 @@ it('says what is wrong with a request', async () => {
   expect((await get('/reporting/nothing', mine())).status).toBe(404);
 });
 
-it('answers a failing engine, a limit, a throttled S3 and a dead function each with its own status', async () => {
+it('answers a failing engine, a limit and a throttled S3 each with its own status', async () => {
   const until = (hour: number) => ({ ...january, end: `2026-01-23T${String(hour).padStart(2, '0')}:00:00Z` });
   service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 1 }]);
   expect((await report(until(1))).body).toBe(expected(until(1)));
-  service.stack.faults.set([{ on: 'query', delayMs: 1_000, fail: 'final' }]);
+  service.stack.faults.set([{ on: 'query', delayMs: SLOW_MS, fail: 'final' }]);
   const failed = await report(until(2));
   expect([failed.status, slugOf(failed), failed.hops > 0]).toEqual([500, 'internal-error', true]);
   service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
@@ -169,11 +171,6 @@ it('answers a failing engine, a limit, a throttled S3 and a dead function each w
   service.stack.faults.set([{ on: 's3', throttle: true }]);
   const throttled = await report(until(4));
   expect([throttled.status, throttled.headers.get('retry-after')]).toEqual([503, '30']);
-  service.stack.faults.set([{ on: 'query', delayMs: 5_000 }]);
-  const dying = report(until(5));
-  await expect.poll(() => service.stack.faults.current()[0]?.matched, { timeout: 20_000 }).toBe(1);
-  await service.stack.sandboxes.get('publisherperformance')?.kill();
-  expect((await dying).status).toBe(502);
 });
 
 it('refuses what is more than its rate', async () => {
@@ -183,5 +180,23 @@ it('refuses what is more than its rate', async () => {
     expect(both.map(({ status }) => status)).toEqual([200, 429]);
   } finally {
     await busy.close();
+  }
+});
+
+it('answers 502 where the function dies during the request', async () => {
+  // With the time that a request has by itself, so that it is killed while it waits.
+  const dying = await startService(events);
+  try {
+    dying.stack.faults.set([{ on: 'query', delayMs: 5_000 }]);
+    const response = get(
+      `/reporting/publisherperformance?${queryOf(january)}`,
+      mine(dying.token),
+      dying.stack,
+    );
+    await expect.poll(() => dying.stack.faults.current()[0]?.matched, { timeout: 20_000 }).toBe(1);
+    await dying.stack.sandboxes.get('publisherperformance')?.kill();
+    expect((await response).status).toBe(502);
+  } finally {
+    await dying.close();
   }
 });

@@ -70,6 +70,13 @@ describe('judgeSlot', () => {
       { next: 'take', slot: { ...wanted, id: 'earlier' }, others: [a] },
     ],
     [
+      'the job’s query was left while it ran',
+      [mine, a],
+      2,
+      underWayRecord({ slot: 'earlier' }),
+      { next: 'take', slot: wanted, others: [a] },
+    ],
+    [
       'the job’s attempt is taken over from another client',
       [a],
       2,
@@ -92,6 +99,13 @@ describe('isUnderWay', () => {
     ['nobody has heard of its query for a minute', held, left, 60_000, false],
     ['its query may be started in the last moment of the lease', held, startingRecord(own), 84_999, true],
     ['its lease has ended without a word of its query', held, startingRecord(own), 85_000, false],
+    [
+      'it was taken anew a moment ago, for an attempt that nobody has started',
+      slot('a', { heldMs: 29_999 }),
+      startingRecord(own),
+      85_000,
+      true,
+    ],
     ['nobody asks any more about a query that runs', held, underWayRecord(own), 9e9, true],
     ['its query has ended', held, succeededRecord(own), 0, false],
     ['nothing is claimed yet', slot('a', { heldMs: 29_999 }), undefined, 0, true],
