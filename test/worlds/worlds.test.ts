@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readQuery, sqlOf } from './read-query.ts';
@@ -89,5 +90,16 @@ describe('timerHeap', () => {
       [5, 0],
     ]);
     expect(heap.take()).toBeUndefined();
+  });
+});
+
+describe('the mutants', () => {
+  it('each change one place of the code as it is', () => {
+    const path = join(import.meta.dirname, 'mutants/mutants.json');
+    const mutants: { file: string; find: string }[] = JSON.parse(readFileSync(path, 'utf8'));
+    expect(mutants).toHaveLength(40);
+    const places = ({ file, find }: { file: string; find: string }) =>
+      readFileSync(join(import.meta.dirname, '../..', file), 'utf8').split(find).length - 1;
+    expect(mutants.filter((mutant) => places(mutant) !== 1)).toEqual([]);
   });
 });
