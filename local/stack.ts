@@ -14,7 +14,6 @@ import {
   routes as serviceRoutes,
 } from '../lib/routes.ts';
 import { scopeOf } from '../lib/token/verify-token.ts';
-import { buildPageOnce } from '../page/build-page.ts';
 import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
@@ -31,6 +30,7 @@ import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
+import { keptPage } from './kept-page.ts';
 import { type ObjectStore, startObjectStore } from './object-store.ts';
 import type { CallRate } from './token-bucket.ts';
 
@@ -117,12 +117,6 @@ const PUBLISH_TIMEOUT_MS = 900_000;
 const ABANDON_TIMEOUT_MS = 60_000;
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
-
-/** The page's files, as the bundle has them beside its function. */
-function builtPage(directory: string): string {
-  buildPageOnce(directory);
-  return directory;
-}
 
 /**
  * Starts the whole service on loopback: object store, query engine, identity provider, functions, gateway.
@@ -217,7 +211,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.resultsBucket]: BUCKET,
     ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
     [ENV.corsOrigins]: corsOrigins.join(','),
-    ...(functionModule === sourceOf && { [ENV.pageFiles]: builtPage(join(directory, 'page')) }),
+    ...(functionModule === sourceOf && { [ENV.pageFiles]: keptPage(join(directory, 'page')) }),
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();

@@ -1,9 +1,8 @@
 /** Builds the page: one HTML, one style sheet, the page's script and the script that reads reports beside it. */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { buildSync, stop, version } from 'esbuild';
+import { buildSync, stop } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
 const source = join(import.meta.dirname, 'src');
@@ -12,22 +11,19 @@ const COPIED = ['page.html', 'icon.svg'];
 /** The most that both scripts may have, gzipped: a phone on a slow line waits for them. Raise it only with a reason. */
 const MAX_SCRIPT_BYTES = 120_000;
 
+/** The text of each of the page's files, by its name. */
+export type PageFiles = Readonly<Record<string, string>>;
+
 export interface BuiltFile {
   readonly name: string;
   readonly bytes: number;
   readonly gzippedBytes: number;
 }
 
-/** The texts of the page's files by name, and the SHA-256 of every file that they are made of, by its path. */
-interface Page {
-  readonly files: Readonly<Record<string, string>>;
-  readonly sources: Readonly<Record<string, string>>;
-}
-
 /** Writes the page's files into a directory. Throws where the scripts grow over their limit. */
 export function buildPage(directory: string): BuiltFile[] {
-  const { files } = made();
-  writeFiles(directory, files);
+  const { files } = makePage();
+  writePage(directory, files);
   const built = Object.entries(files).map(([name, content]) => ({
     name,
     bytes: Buffer.byteLength(content),
@@ -40,25 +36,8 @@ export function buildPage(directory: string): BuiltFile[] {
   return built;
 }
 
-const KEPT = join(root, 'node_modules/.cache/performance-reports', `page-${version}.json`);
-
-/**
- * Does the same, but makes the files only where one of their sources has changed since they were last kept.
- *
- * @param kept the file that keeps them
- */
-export function buildPageOnce(directory: string, kept = KEPT): void {
-  let page = read(kept);
-  if (!page || Object.entries(page.sources).some(([path, digest]) => digestOf(join(root, path)) !== digest)) {
-    const { isCurrent, ...fresh } = made();
-    if (isCurrent) keep(fresh, kept);
-    page = fresh;
-  }
-  writeFiles(directory, page.files);
-}
-
-function made(): Page & { readonly isCurrent: boolean } {
-  const began = Date.now();
+/** The page's files, and the paths of all that they depend on, from the project's root. */
+export function makePage(): { readonly files: PageFiles; readonly sources: readonly string[] } {
   const { outputFiles, metafile } = buildSync({
     absWorkingDir: root,
     entryPoints: [
@@ -77,56 +56,24 @@ function made(): Page & { readonly isCurrent: boolean } {
     jsx: 'automatic',
     jsxImportSource: 'preact',
   });
-  // Otherwise a process of the bundler stays for as long as this one.
+  // Otherwise esbuild's process runs for as long as this one.
   void stop();
   const copied = COPIED.map((name) => [name, readFileSync(join(source, name), 'utf8')] as const);
   const bundled = outputFiles.map(({ path, text }) => [basename(path), text] as const);
-  const paths = [
-    ...Object.keys(metafile.inputs),
-    ...COPIED.map((name) => `page/src/${name}`),
-    ...['tsconfig.json', 'page/tsconfig.json', 'package-lock.json'],
-    relative(root, import.meta.filename),
-  ];
   return {
     files: Object.fromEntries([...copied, ...bundled]),
-    // Otherwise one was written while the page was made of it.
-    isCurrent: paths.every((path) => statSync(join(root, path)).mtimeMs < began),
-    sources: Object.fromEntries(paths.map((path) => [path, digestOf(join(root, path)) ?? ''])),
+    sources: [
+      ...Object.keys(metafile.inputs),
+      ...COPIED.map((name) => `page/src/${name}`),
+      'tsconfig.json',
+      'page/tsconfig.json',
+      'package-lock.json',
+      relative(root, import.meta.filename),
+    ],
   };
 }
 
-function writeFiles(directory: string, files: Page['files']): void {
+export function writePage(directory: string, files: PageFiles): void {
   mkdirSync(directory, { recursive: true });
   for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
-}
-
-/** What was kept; undefined where nothing was, or nothing that can be read. */
-function read(kept: string): Page | undefined {
-  try {
-    const { files, sources } = JSON.parse(readFileSync(kept, 'utf8')) as Partial<Page>;
-    return files?.['page.html'] !== undefined && sources ? { files, sources } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whole or not at all, since another process may be reading it; not where nothing can be written. */
-function keep(page: Page, kept: string): void {
-  const partial = `${kept}-${randomUUID()}`;
-  try {
-    mkdirSync(dirname(kept), { recursive: true });
-    writeFileSync(partial, JSON.stringify(page));
-    renameSync(partial, kept);
-  } catch {
-    // It is made again at the next start.
-  }
-}
-
-/** Undefined where there is no such file any more. */
-function digestOf(path: string): string | undefined {
-  try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildPage, buildPageOnce } from '../../page/build-page.ts';
+import { keptPage } from '../../local/kept-page.ts';
+import { buildPage } from '../../page/build-page.ts';
 
 let home: string;
 beforeEach(async () => {
@@ -23,31 +24,31 @@ describe('the page of the one-machine service', () => {
   it('is what is deployed', async () => {
     buildPage(join(home, 'deployed'));
     for (const which of ['made', 'kept']) {
-      buildPageOnce(join(home, which), join(home, 'cache/page.json'));
+      keptPage(join(home, which), join(home, 'cache/page.json'));
       expect(await filesIn(join(home, which))).toEqual(await filesIn(join(home, 'deployed')));
     }
     expect(await readdir(join(home, 'cache'))).toEqual(['page.json']);
   });
 
-  it.each<[string, (kept: { sources: Record<string, string> }) => unknown, boolean]>([
+  it.each<[string, (kept: { digests: Record<string, string> }) => unknown, boolean]>([
     ['kept while its sources are the same', (kept) => kept, true],
     [
       'made again when one of them has changed',
-      (kept) => ({ ...kept, sources: { ...kept.sources, 'page/src/page.css': 'another' } }),
+      (kept) => ({ ...kept, digests: { ...kept.digests, 'page/src/page.css': 'another' } }),
       false,
     ],
     [
       'made again when one of them is gone',
-      (kept) => ({ ...kept, sources: { ...kept.sources, 'page/src/gone.ts': 'it' } }),
+      (kept) => ({ ...kept, digests: { ...kept.digests, 'page/src/gone.ts': 'it' } }),
       false,
     ],
     ['made again when what was kept can not be read', () => 'no page', false],
-    ['made again when what was kept is no page', () => ({ sources: {}, files: {} }), false],
+    ['made again when what was kept is no page', () => ({ digests: {}, files: {} }), false],
   ])('is %s', async (_, change, isKept) => {
     const kept = join(home, 'page.json');
-    buildPageOnce(join(home, 'first'), kept);
+    keptPage(join(home, 'first'), kept);
     const page = JSON.parse(await readFile(kept, 'utf8'));
-    expect(Object.keys(page.sources)).toEqual(
+    expect(Object.keys(page.digests)).toEqual(
       expect.arrayContaining([
         'page/src/page.html',
         'page/src/run.ts',
@@ -58,13 +59,13 @@ describe('the page of the one-machine service', () => {
     page.files['page.css'] = 'marked';
     const changed = change(page);
     await writeFile(kept, typeof changed === 'string' ? changed : JSON.stringify(changed));
-    buildPageOnce(join(home, 'second'), kept);
+    keptPage(join(home, 'second'), kept);
     expect((await filesIn(join(home, 'second')))['page.css'] === 'marked').toBe(isKept);
   });
 
   it('is made where nothing can be kept', async () => {
     await writeFile(join(home, 'a-file'), '');
-    buildPageOnce(join(home, 'made'), join(home, 'a-file/page.json'));
+    keptPage(join(home, 'made'), join(home, 'a-file/page.json'));
     expect(Object.keys(await filesIn(join(home, 'made')))).toContain('page.html');
   });
 });

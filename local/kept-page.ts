@@ -1,0 +1,70 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makePage, type PageFiles, writePage } from '../page/build-page.ts';
+
+const root = join(import.meta.dirname, '..');
+const KEPT = join(root, 'node_modules/.cache/performance-reports/page.json');
+
+/** What is kept of a build. */
+interface KeptPage {
+  readonly files: PageFiles;
+  /** The SHA-256 of each file that they depend on, by its path from the project's root. */
+  readonly digests: Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes the page's files into a directory, and returns that. They are built only if one of their sources has changed
+ * since they were kept.
+ *
+ * @param kept the file that keeps them
+ */
+export function keptPage(directory: string, kept = KEPT): string {
+  const page = read(kept);
+  const isCurrent =
+    page && Object.entries(page.digests).every(([path, digest]) => digestOf(join(root, path)) === digest);
+  writePage(directory, isCurrent ? page.files : buildAndKeep(kept));
+  return directory;
+}
+
+function buildAndKeep(kept: string): PageFiles {
+  const began = Date.now();
+  const { files, sources } = makePage();
+  // A source that was written during the build may not be in it.
+  if (sources.every((path) => statSync(join(root, path)).mtimeMs < began)) {
+    const digests = sources.map((path) => [path, digestOf(join(root, path)) ?? ''] as const);
+    keep({ files, digests: Object.fromEntries(digests) }, kept);
+  }
+  return files;
+}
+
+/** Undefined where nothing is kept that can be read. */
+function read(kept: string): KeptPage | undefined {
+  try {
+    const { files, digests } = JSON.parse(readFileSync(kept, 'utf8')) as Partial<KeptPage>;
+    return files?.['page.html'] !== undefined && digests ? { files, digests } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Renames a whole file into place: another process may read it at this moment. */
+function keep(page: KeptPage, kept: string): void {
+  const partial = `${kept}-${randomUUID()}`;
+  try {
+    mkdirSync(dirname(kept), { recursive: true });
+    writeFileSync(partial, JSON.stringify(page));
+    renameSync(partial, kept);
+  } catch {
+    // Nothing can be written there: the next start builds the page again.
+  }
+}
+
+/** Undefined where there is no such file any more. */
+function digestOf(path: string): string | undefined {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch {
+    return undefined;
+  }
+}
