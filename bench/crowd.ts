@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startBaselineService } from './baselines.ts';
 import { drawsOf } from './load-mix.ts';
 import { startMeasured, type Used } from './measured-process.ts';
 import { pathOf, type Question, repeated, sqlOf } from './questions.ts';
-import { startRivalService } from './rivals.ts';
 
-/** So many different reports of all kinds. */
+/** This number of different reports, of all kinds. */
 export function distinct(count: number, seed: number): Question[] {
   const { question } = drawsOf(seed);
   const byPath = new Map<string, Question>();
@@ -15,7 +15,7 @@ export function distinct(count: number, seed: number): Question[] {
   return [...byPath.values()];
 }
 
-/** Does something with each of the items, so many at a time. */
+/** Calls `act` with each item; at most `atOnce` calls run at the same moment. */
 export async function pool<T>(
   items: Iterable<T>,
   atOnce: number,
@@ -28,14 +28,14 @@ export async function pool<T>(
   await Promise.all(Array.from({ length: atOnce }, work));
 }
 
-/** A service in a process of its own, and callers who follow redirects and come again when they are told to. */
+/** A service in its own process, and its callers: they follow redirects, and repeat a request after its `Retry-After`. */
 export interface Served extends AsyncDisposable {
   /** Resolves to the report's bytes. */
   pull(question: Question): Promise<number>;
-  /** The report with its rows again and again, so that it has about so many bytes. */
+  /** Pulls the report with its rows repeated, until it has about this number of bytes. Resolves to its bytes. */
   pullLarge(question: Question, bytes: number): Promise<number>;
   used(): Promise<Used>;
-  /** How often each status was answered; of those that are no report and do not say when to come again: `<status> without`. */
+  /** How often each status was answered. An error without `Retry-After` counts as `<status> without`. */
   readonly statuses: ReadonlyMap<string, number>;
 }
 
@@ -73,9 +73,9 @@ export async function serveOurs(eventsDirectory: string): Promise<Served> {
   };
 }
 
-/** @param python one that has the packages of `bench/rivals/` */
+/** @param python one that has the packages of `bench/baselines/` */
 export async function serveTheirs(python: string, eventsDirectory: string): Promise<Served> {
-  const child = await startRivalService(python, eventsDirectory);
+  const child = await startBaselineService(python, eventsDirectory);
   const { statuses, pull } = callers({});
   const pullSql = (sql: string) => pull(`${child.url}/report?${new URLSearchParams({ sql })}`);
   return {

@@ -23,12 +23,14 @@ export async function startMeasured(name: string, args: readonly string[]): Prom
     execArgv: ['--expose-gc', '--import', loaded],
   });
   const heard = async <T>(): Promise<T> => {
-    const heard = new AbortController();
+    const listening = new AbortController();
     const [message] = await Promise.race([
-      once(child, 'message', heard),
-      once(child, 'exit', heard).then(([code]) => Promise.reject(new Error(`${name} ended with ${code}`))),
+      once(child, 'message', listening),
+      once(child, 'exit', listening).then(([code]) =>
+        Promise.reject(new Error(`${name} ended with ${code}`)),
+      ),
     ]);
-    heard.abort();
+    listening.abort();
     return message as T;
   };
   const ready = await heard<Readonly<Record<string, string>>>();

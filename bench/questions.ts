@@ -45,7 +45,7 @@ export function sqlOf(question: Question): string {
   return query.sql.replaceAll('?', () => literals.next().value ?? '?');
 }
 
-/** SQL for the rows of a report again and again. */
+/** SQL that gives the rows of a report this number of times. */
 export const repeated = (sql: string, times: number): string =>
   times <= 1 ? sql : `SELECT report.* FROM (${sql}) AS report, range(${Math.ceil(times)})`;
 

@@ -1,9 +1,9 @@
 import { publisherReport } from '../lib/report/catalogue.ts';
+import { baselinePython, eachOf, type Made, makeWith } from './baselines.ts';
 import { distinct, pool, type Served, serveOurs, serveTheirs } from './crowd.ts';
 import { startMeasured, type Used } from './measured-process.ts';
 import { ordersOf, type Question, sqlOf } from './questions.ts';
 import { sampleEvents } from './report-stack.ts';
-import { eachOf, type Made, makeWith, rivalsPython } from './rivals.ts';
 import type { Section } from './section.ts';
 import { figure, times } from './statistics.ts';
 
@@ -27,7 +27,7 @@ const MONTHS: readonly Question[] = ordersOf(['ServedAds', 'Opens', 'Clicks', 'R
   firstDay: '2026-01-01',
   days: 31,
 }));
-/** As much work too, and not asked for before. */
+/** Eight more of the same size. */
 const OTHER_MONTHS = MONTHS.slice(0, 8).map((question) => ({ ...question, firstDay: '2026-01-02' }));
 const LARGE = { ...OTHER_MONTHS[0], firstDay: '2026-01-03' } as Question;
 
@@ -43,7 +43,7 @@ async function withDuckDb(
   return JSON.parse(duckDb.ready['made'] ?? '');
 }
 
-/** What a service took for reports, so many at a time, in milliseconds each. */
+/** The mean cost of one report of a service, while at most `atOnce` callers pull at the same moment. */
 async function withService(served: Served, questions: readonly Question[], atOnce: number) {
   await served.used();
   const began = performance.now();
@@ -55,7 +55,7 @@ async function withService(served: Served, questions: readonly Question[], atOnc
 
 export async function measure(): Promise<Section> {
   const eventsDirectory = await sampleEvents(...RECORDS);
-  const python = await rivalsPython();
+  const python = await baselinePython();
   const services: Record<string, () => Promise<Served>> = {
     'this service': () => serveOurs(eventsDirectory),
     ...(python && { 'FastAPI and DuckDB': () => serveTheirs(python, eventsDirectory) }),
@@ -147,12 +147,12 @@ export async function measure(): Promise<Section> {
   return {
     title: 'One machine under load',
     method:
-      `The one-machine service and its rivals, each in a process of its own on two cores and ${figure(sum(RECORDS) / 1e6)} million ` +
-      'records, beside their callers, who take no gzip and come again when they are told to: milliseconds and CPU a report, ' +
+      `The one-machine service and its baselines, each in a process of its own on two cores and ${figure(sum(RECORDS) / 1e6)} million ` +
+      'records, beside their callers, who take no gzip and repeat a request after its `Retry-After`: milliseconds and CPU a report, ' +
       'and the memory that is held afterwards. Services have made ' +
       `${WARM_UP} other reports before, where nothing else is said. ` +
       'The engines alone write a file of CSV. FastAPI runs the SQL that its caller sends and ' +
-      'streams the rows (`bench/rivals/service.py`): no rights, nothing kept, nothing zipped, the whole query again for each caller.',
+      'streams the rows (`bench/baselines/service.py`): it checks no rights, keeps nothing, gzips nothing, and runs the whole query for each caller.',
     table: [['reports', 'by', 'ms', 'CPU-ms', 'MB held'], ...rows],
     goals: [
       {

@@ -1,4 +1,4 @@
-/** Loaded into each thread of a measured process, so that the garbage of its workers can be collected too. */
+/** Loaded into each thread of a measured process: lets the main thread run a garbage collection in every worker. */
 import { once } from 'node:events';
 import { BroadcastChannel, isMainThread, threadId, type Worker } from 'node:worker_threads';
 
@@ -24,7 +24,7 @@ if (isMainThread) {
 }
 channel.unref();
 
-/** Collects the garbage of every worker of this process. */
+/** Runs a garbage collection in each worker thread of this process; resolves when all have run. */
 export async function collectWorkers(): Promise<void> {
   const asking = new BroadcastChannel('garbage');
   asking.postMessage('collect');

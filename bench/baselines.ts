@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pythonWith } from '../test/clients/python.ts';
+import { freePort, stopServer, untilReady } from '../test/server-process.ts';
+import type { Used } from './measured-process.ts';
+
+/** A Python with the packages that the programs of `bench/baselines/` use; undefined where there is none. */
+export const baselinePython = (): Promise<string | undefined> =>
+  pythonWith('baselines', [
+    'duckdb==1.5.5',
+    'fastapi==0.165.0',
+    'uvicorn==0.54.0',
+    'pyarrow==26.0.1',
+    'polars==2.1.0',
+    'datafusion==55.0.0',
+  ]);
+
+/** The cost of reports that were made one after the other. */
+export interface Made {
+  /** Milliseconds of each report. */
+  readonly ms: readonly number[];
+  /** CPU-milliseconds of all reports. */
+  readonly cpuMs: number;
+}
+
+/** The mean cost of one report. */
+export const eachOf = ({ ms, cpuMs }: Made) => ({
+  ms: ms.reduce((total, each) => total + each, 0) / ms.length,
+  cpuMs: cpuMs / ms.length,
+});
+
+const program = (name: string) => join(import.meta.dirname, 'baselines', name);
+
+/** Runs Polars or DataFusion in its own process: it writes the result of each SQL text to a CSV file. */
+export async function makeWith(
+  python: string,
+  engine: 'polars' | 'datafusion',
+  eventsDirectory: string,
+  sql: readonly string[],
+): Promise<Made> {
+  const scratch = await mkdtemp(join(tmpdir(), 'baseline-'));
+  const child = spawn(python, [program('engine.py'), engine, eventsDirectory, scratch], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(JSON.stringify(sql));
+  const told = await text(child.stdout);
+  await rm(scratch, { recursive: true });
+  return JSON.parse(told);
+}
+
+/** FastAPI and DuckDB in a process of their own (`baselines/service.py`). */
+export interface BaselineService extends AsyncDisposable {
+  readonly url: string;
+  /** CPU since this was last asked, and memory. */
+  used(): Promise<Used>;
+}
+
+const START_MS = 60_000;
+const STOP_MS = 10_000;
+
+export async function startBaselineService(
+  python: string,
+  eventsDirectory: string,
+): Promise<BaselineService> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = spawn(python, [program('service.py'), eventsDirectory, String(port)], { stdio: 'inherit' });
+  const read = async (): Promise<Used> => (await fetch(`${url}/used`)).json() as Promise<Used>;
+  const answers = () =>
+    read().then(
+      () => true,
+      () => false,
+    );
+  if (!(await untilReady(child, START_MS, answers))) throw new Error('FastAPI does not start');
+  let before = (await read()).cpuMs;
+  return {
+    url,
+    async used() {
+      const { cpuMs, memoryMb } = await read();
+      const since = cpuMs - before;
+      before = cpuMs;
+      return { cpuMs: since, memoryMb };
+    },
+    [Symbol.asyncDispose]: () => stopServer(child, STOP_MS),
+  };
+}
