@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parentOf, readProc } from '../linux-process.ts';
 import { currentLane } from './lane.ts';
 
 const LOOK_MS = 20;
@@ -20,9 +21,9 @@ export async function killProcesses(functionName: string): Promise<void> {
 function processesOf(functionName: string): number[] {
   const mark = `AWS_LAMBDA_FUNCTION_NAME=${functionName}\0`;
   return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry) && told(entry, 'environ').includes(mark))
+    .filter((entry) => /^\d+$/.test(entry))
     .map(Number)
-    .filter(descendsFromEmulator);
+    .filter((id) => readProc(id, 'environ').includes(mark) && descendsFromEmulator(id));
 }
 
 function descendsFromEmulator(id: number): boolean {
@@ -30,17 +31,6 @@ function descendsFromEmulator(id: number): boolean {
   for (let ancestor = parentOf(id); ancestor > 1; ancestor = parentOf(ancestor))
     if (ancestor === emulator) return true;
   return false;
-}
-
-const parentOf = (id: number): number => Number(/^PPid:\s*(\d+)$/m.exec(told(id, 'status'))?.[1] ?? 0);
-
-function told(id: number | string, file: 'environ' | 'status'): string {
-  try {
-    return readFileSync(`/proc/${id}/${file}`, 'utf8');
-  } catch {
-    // It belongs to another user, or it has ended.
-    return '';
-  }
 }
 
 function signal(id: number): void {

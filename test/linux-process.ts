@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+/** A file of a process under `/proc`; empty where the process has ended, is another user's, or the machine has no `/proc`. */
+export function readProc(id: number, file: 'comm' | 'environ' | 'status'): string {
+  try {
+    return readFileSync(`/proc/${id}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The id of a process's parent; 0 where it is not known. */
+export const parentOf = (id: number): number =>
+  Number(/^PPid:\s*(\d+)$/m.exec(readProc(id, 'status'))?.[1] ?? 0);
