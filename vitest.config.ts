@@ -7,7 +7,7 @@ const MINUTE = 60 * SECOND;
 /** Children, browsers and servers of these take both cores. */
 const oneByOne = { fileParallelism: false };
 
-/** `vitest run --project <name>`. Their limits are for hangs: three times what a busy machine takes. */
+/** `vitest run --project <name>`. Only a test that hangs reaches the time limits. */
 const projects = {
   // Everything that runs in the test's own process, and small servers.
   unit: {
@@ -46,7 +46,7 @@ const projects = {
   },
 };
 
-/** What runs files of others in another setting; chosen by SUITE alone. */
+/** Suites that run files of other suites, in another setting. The variable SUITE chooses one. */
 const settings = {
   trino: {
     include: ['test/trino/**/*.test.ts', 'test/e2e/reports.test.ts', 'test/e2e/entitlements.test.ts'],
@@ -62,8 +62,7 @@ const settings = {
     testTimeout: 4 * MINUTE,
     hookTimeout: 4 * MINUTE,
   },
-  // The tests of lib/, in the process that holds the mutant. A test takes milliseconds: only a mutant that waits for ever
-  // reaches the limit, not a busy machine.
+  // The unit tests of lib/, one file after another. They take milliseconds: only a mutant that never ends reaches the limit.
   mutation: {
     include: ['test/lib/**/*.test.ts'],
     // It takes half a minute: the quick tests of lib/csv must see by themselves what changes.
@@ -74,17 +73,17 @@ const settings = {
 };
 
 const suite = process.env['SUITE'];
-const chosen: Readonly<Record<string, object>> = suite
-  ? Object.fromEntries(Object.entries(settings).filter(([name]) => name === suite))
-  : projects;
+const chosen = Object.entries<object>(suite ? settings : projects).filter(
+  ([name]) => !suite || name === suite,
+);
+if (chosen.length === 0)
+  throw new Error(`SUITE is "${suite}"; there are ${Object.keys(settings).join(', ')}`);
 
 export default defineConfig({
   test: {
     // What starts servers and a query engine takes a core.
     maxWorkers: 2,
     globalSetup: 'test/ends-with-npm.ts',
-    projects: Object.entries(chosen).map(
-      ([name, test]): TestProjectConfiguration => ({ test: { name, ...test } }),
-    ),
+    projects: chosen.map(([name, test]): TestProjectConfiguration => ({ test: { name, ...test } })),
   },
 });
