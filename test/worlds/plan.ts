@@ -138,6 +138,9 @@ function when(draw: Dice): number {
 /** The longest leaves a file there while a query ends and nobody looks. */
 const STEPS_MS = [50, 50, 1_100, 1_100, 5_000, 5_000, 40_000];
 
+/** Between two steps of the writer that rewrites for minutes. */
+const REWRITE_MS = 800;
+
 const SKEW = 'clocks differ';
 const WRONG_CLOCK = 'a clock is hours off';
 
@@ -243,6 +246,19 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     );
     return { id, kind, partner: 'p1', days };
   });
+  const arrives = (draw: Dice, isFirst: boolean): number => {
+    if (isRestless && isFirst) return 0;
+    if (!isLeft) return when(draw);
+    return isFirst ? between(draw, 0, SECOND) : between(draw, 40, 120) * SECOND;
+  };
+  const writes = (draw: Dice): Pick<WriterPlan, 'kind' | 'stepMs' | 'atMs'> => {
+    const usual = pick(draw, WRITER_KINDS);
+    if (isRestless) return { kind: 'rewrites for minutes', stepMs: REWRITE_MS, atMs: 100 };
+    if (isLeft)
+      return { kind: 'adds and removes a file', stepMs: 15 * SECOND, atMs: between(draw, 1, 4) * SECOND };
+    const stepMs = usual === 'rewrites for minutes' ? REWRITE_MS : pick(draw, STEPS_MS);
+    return { kind: usual, stepMs, atMs: when(draw) };
+  };
   return {
     partners,
     former,
@@ -256,14 +272,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       id,
       partner: chance(draw, 0.7) ? 'p1' : pick(draw, names),
       days: window(draw),
-      atMs:
-        isRestless && id === 'c0'
-          ? 0
-          : !isLeft
-            ? when(draw)
-            : id === 'c0'
-              ? between(draw, 0, SECOND)
-              : between(draw, 40, 120) * SECOND,
+      atMs: arrives(draw, id === 'c0'),
       admitsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
@@ -280,10 +289,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
           }),
     })),
     writers: actors('w', isLeft || isRestless ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]), (draw, id) => {
-      const usual = pick(draw, WRITER_KINDS);
-      const kind = isLeft ? 'adds and removes a file' : isRestless ? 'rewrites for minutes' : usual;
-      const stepMs = kind === 'rewrites for minutes' ? 800 : isLeft ? 15 * SECOND : pick(draw, STEPS_MS);
-      const atMs = isLeft ? between(draw, 1, 4) * SECOND : isRestless ? 100 : when(draw);
+      const { kind, stepMs, atMs } = writes(draw);
       return { id, kind, day: pick(draw, days), atMs, stepMs: stepMs * (0.5 + draw()) };
     }),
     operator: actors('o', pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
