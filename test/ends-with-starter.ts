@@ -1,4 +1,4 @@
-/** Loaded into a child of a test before its program: ends it when the pipe to its starter does, however that has ended. */
+/** Loaded into a child process of a test: ends it when its standard input ends, which it does even if the starter is killed. */
 import { isMainThread } from 'node:worker_threads';
 
 if (isMainThread) {

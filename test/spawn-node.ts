@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 
 const LOADED = join(import.meta.dirname, 'ends-with-starter.ts');
 
-/** Runs a program of this project in a process of its own, which ends with this one, however this one ends. */
+/** Runs a program of this project as a child process, which ends when this process does, even if this one is killed. */
 export const spawnNode = (
   args: readonly string[],
   options: Pick<SpawnOptions, 'cwd' | 'env'>,

@@ -54,7 +54,8 @@ export function judgeSlot(
   // A job has one query under way at the most: the query of its earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
   if (others.length >= count) return { next: 'wait' };
-  // The slot of an attempt that may have to be started yet keeps its id: whoever claimed it may go on with it now.
+  // An attempt that is taken over before its start was heard of keeps its slot's id: the request that claimed it may still
+  // start its query.
   const isStarting = latest?.state === 'starting';
   const claimed = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
   return { next: 'take', slot: { ...wanted, id: claimed?.id ?? wanted.id }, others };
@@ -81,7 +82,7 @@ const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boole
 export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
   if (isUnclaimed(slot, record)) return true;
   if (!record || !isOpen(record) || record.slot !== slot.id) return false;
-  // Claimed, but not started in time: until another request takes the attempt over, nothing runs.
-  // Where it has just been taken anew, for an attempt that is taken over, the claim is on its way.
+  // Claimed, but not started in time: until another request takes the attempt over, nothing runs. That request takes the
+  // slot first, and then claims the attempt.
   return record.state !== 'starting' || slot.heldMs < CLAIM_MS || ageMs < (record.leaseMs ?? 0) + START_MS;
 }

@@ -45,7 +45,7 @@ export interface Queue {
   readonly queuedMs?: (request: StartRequest) => number;
 }
 
-/** Athena remembers an execution for 45 days. Here a service that runs for months remembers this many ended ones. */
+/** How many ended executions are remembered. Athena remembers them for 45 days, however many. */
 const REMEMBERED = 1_000;
 
 /** Keeps executions from their start on, and runs the oldest that wait. */
@@ -62,7 +62,8 @@ export function createExecutions(
   const running = new Map<Execution, { readonly abort: AbortController; readonly done: Promise<void> }>();
 
   const end = (execution: Execution, ending: Ending): void => {
-    execution.ended ??= { ...ending, at: Date.now() };
+    if (execution.ended) return;
+    execution.ended = { ...ending, at: Date.now() };
     active.delete(execution);
     ended.add(execution);
     const [oldest] = ended;

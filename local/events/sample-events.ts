@@ -77,19 +77,16 @@ async function removeInterrupted(directory: string): Promise<void> {
   await Promise.all(interrupted.map((name) => rm(join(directory, name), { recursive: true, force: true })));
 }
 
-/** Few statements to plan; and what one has drawn lies in memory, some 170 bytes a record. */
-const RECORDS_AT_ONCE = 250_000;
+/** A statement's records lie in memory, at some 170 bytes each, until their files are written. */
+const RECORDS_A_STATEMENT = 250_000;
 
 const sampleFiles = (recordsOf: (table: string) => number): SampleFiles[] =>
   reports.flatMap((report, index) => {
-    const records = recordsOf(report.table);
-    const all = sampleDays(records);
-    const atOnce = Math.max(
-      1,
-      Math.floor((RECORDS_AT_ONCE * all.length) / Math.max(records, RECORDS_AT_ONCE)),
-    );
-    return Array.from({ length: Math.ceil(all.length / atOnce) }, (_, part) => {
-      const days = all.slice(part * atOnce, (part + 1) * atOnce);
+    const all = sampleDays(recordsOf(report.table));
+    const statements = Math.max(1, Math.ceil(recordsOf(report.table) / RECORDS_A_STATEMENT));
+    const daysEach = Math.ceil(all.length / statements);
+    return Array.from({ length: Math.ceil(all.length / daysEach) }, (_, part) => {
+      const days = all.slice(part * daysEach, (part + 1) * daysEach);
       return {
         table: report.table,
         days: days.map(({ day }) => day),

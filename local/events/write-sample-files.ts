@@ -6,7 +6,7 @@ import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { dayFolder } from '../lake/layout.ts';
 import { DRAW_MACROS } from './draws.ts';
 
-/** Some days of a table, which one statement draws; each gets a file. */
+/** Days of a table that one statement draws. Each day gets a file. */
 export interface SampleFiles {
   readonly table: string;
   readonly days: readonly string[];
@@ -60,7 +60,7 @@ async function withConnection(
   }
 }
 
-/** The statement that draws is a long one, which takes longer to plan than a day's records to draw: hence several days. */
+/** Draws several days by one statement: DuckDB plans such a long statement for longer than it draws one day's records. */
 async function writeDays(
   connection: DuckDBConnection,
   directory: string,

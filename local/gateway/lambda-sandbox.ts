@@ -48,7 +48,7 @@ export interface Sandbox {
   readonly utilization: Utilization;
 }
 
-/** Left alone, V8 takes 100 MB more for each thread that is busy for a while, and never gives them back. */
+/** Without this limit V8 takes up to 100 MB more for each busy thread, and never gives it back. */
 const YOUNG_GENERATION_MB = 16;
 
 /** One function in a thread of its own, which the first invocation starts and which takes invocations concurrently. */

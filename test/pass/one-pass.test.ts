@@ -68,11 +68,11 @@ it('gives both reports to the digit, plain and gzipped, and the same again witho
   };
   service.stack.faults.set([{ on: 'athena', match: 'StartQueryExecution' }]);
   for (const _time of ['first', 'again']) expect((await report(wide)).body).toBe(expected(wide));
-  const zipped = await fetch(`${service.stack.apiUrl}/reporting/publisherperformance?${queryOf(wide)}`, {
+  const gzipped = await fetch(`${service.stack.apiUrl}/reporting/publisherperformance?${queryOf(wide)}`, {
     headers: { Authorization: `Bearer ${service.token}`, 'Accept-Encoding': 'gzip' },
     redirect: 'manual',
   });
-  const location = new URL(zipped.headers.get('location') ?? '');
+  const location = new URL(gzipped.headers.get('location') ?? '');
   expect(location.pathname).toMatch(/\.csv\.gz$/);
   const stored = await fetch(location, { headers: { 'Accept-Encoding': 'identity' } });
   expect(stored.headers.get('content-encoding')).toBe('gzip');
@@ -184,7 +184,7 @@ it('refuses what is more than its rate', async () => {
 });
 
 it('answers 502 where the function dies during the request', async () => {
-  // With the time that a request has by itself, so that it is killed while it waits.
+  // A service with the default wait of 8 s: the request surely waits for its query when its function is killed.
   const dying = await startService(events);
   try {
     dying.stack.faults.set([{ on: 'query', delayMs: 5_000 }]);

@@ -100,7 +100,7 @@ describe('isUnderWay', () => {
     ['its query may be started in the last moment of the lease', held, startingRecord(own), 84_999, true],
     ['its lease has ended without a word of its query', held, startingRecord(own), 85_000, false],
     [
-      'it was taken anew a moment ago, for an attempt that nobody has started',
+      'a request that takes the attempt over has taken it a moment ago',
       slot('a', { heldMs: 29_999 }),
       startingRecord(own),
       85_000,
