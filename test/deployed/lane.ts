@@ -1,10 +1,9 @@
-/** What the suites must know of their deployment; `run-lane.ts` hands it over in the environment. */
-export interface Lane {
-  readonly endpoint: string;
+import type { Account } from './operator.ts';
+
+/** What the suites must know of their deployment; `run-suites.ts` hands it over in the environment. */
+export interface Lane extends Account {
   /** The emulator's process. */
   readonly emulatorId: number;
-  /** The folder of the `aws` command. */
-  readonly commands: string;
   readonly faultsFile: string;
   /** Where the identity provider of stage `claims` signs any token for the tests. */
   readonly signUrl: string;
