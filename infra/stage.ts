@@ -13,6 +13,9 @@ const matching = (pattern: RegExp, expected: string) =>
     v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`),
   );
 
+/** What a new account of AWS has been seen to have. */
+export const LEAST_EXECUTIONS = 10;
+
 const existingIssuer = v.strictObject({
   provider: v.literal('existing'),
   /** As it stands in the tokens' `iss`. */
@@ -133,13 +136,19 @@ const settings = v.strictObject({
     downloadUrlSeconds: whole(1, 43_200),
   }),
   /**
-   * How many of the account's concurrent executions are reserved for this function, which then never gets more. Each
-   * request that waits holds one, so that many of them leave none for publishing. AWS keeps 100 of an account
-   * unreserved: with fewer than 101, none can be reserved.
+   * How many of the account's concurrent executions are reserved for these functions, which then never get more. Each
+   * request that waits holds one, so that many of them leave none for publishing and for the probe. AWS keeps 100 of an
+   * account unreserved: with fewer than 101, none can be reserved.
    */
-  reservedConcurrency: v.exactOptional(v.strictObject({ publish: whole(1, 1_000) })),
-  /** Of all callers together; beyond it, 429. The account's own limit is 10,000 requests a second. */
-  throttling: v.strictObject({ requestsPerSecond: whole(1, 10_000), burst: whole(1, 5_000) }),
+  reservedConcurrency: v.exactOptional(
+    v.strictObject({ publish: whole(1, 1_000), probe: v.exactOptional(whole(1, 10)) }),
+  ),
+  /**
+   * How many executions of Lambda the requests of all callers may hold at one time; beyond it, 429. The rate and the burst
+   * of each method follow from it (`api/method-limits.ts`). API Gateway takes them for targets: some more may pass. The
+   * account must have as many: `npm run doctor` tells.
+   */
+  executions: whole(LEAST_EXECUTIONS, 100_000),
   /** Of one address in any five minutes; beyond it, 429. AWS WAF takes no limit under 10. */
   maxRequestsPerAddress: whole(10, 2_000_000_000),
   logDays: v.enum(RetentionDays, ({ received }) => `CloudWatch keeps no logs for ${received} days`),

@@ -77,7 +77,7 @@ export class ApiStack extends Stack {
     const reportsApi = new ReportsApi(this, 'ReportsApi', {
       names,
       stageName: stage.name,
-      throttling: stage.throttling,
+      executions: stage.executions,
       logDays: stage.logDays,
       corsOrigins: stage.corsOrigins,
       routes: routes.map(({ path, functionName }) => ({ path, handler: functionOf(functionName) })),
@@ -99,6 +99,7 @@ export class ApiStack extends Stack {
         everyMinutes: stage.probe.everyMinutes,
         client: probeClient,
         serviceUrl,
+        reservedConcurrency: stage.reservedConcurrency?.probe,
       });
     new CfnOutput(this, 'ApiUrl', { value: serviceUrl });
     new CfnOutput(this, 'Scope', { value: `${stage.apiScope}/.default` });

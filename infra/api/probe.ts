@@ -27,11 +27,12 @@ export interface ProbeProps {
   readonly everyMinutes: number;
   readonly client: ProbeClient;
   readonly serviceUrl: string;
+  readonly reservedConcurrency: number | undefined;
 }
 
 /** Pulls a report on a schedule, from outside, as a partner does. */
 export function makeProbe(scope: Construct, props: ProbeProps): void {
-  const { code, service, stage, everyMinutes, client, serviceUrl } = props;
+  const { code, service, stage, everyMinutes, client, serviceUrl, reservedConcurrency } = props;
   const probe = makeLambdaFunction(
     scope,
     {
@@ -50,6 +51,7 @@ export function makeProbe(scope: Construct, props: ProbeProps): void {
     {
       code,
       service,
+      reservedConcurrency,
       logDays: stage.logDays,
       environment: {
         [ENV.apiScope]: stage.apiScope,

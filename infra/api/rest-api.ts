@@ -16,12 +16,14 @@ import { PREFLIGHT_METHOD, ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/ro
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
+import { LIMIT_AT_ONCE, limitsOfWaiting, type MethodLimit } from './method-limits.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from './timeouts.ts';
 
 export interface ReportsApiProps {
   readonly names: ResourceNames;
   readonly stageName: string;
-  readonly throttling: { readonly requestsPerSecond: number; readonly burst: number };
+  /** Of Lambda, that requests may hold at one time. */
+  readonly executions: number;
   readonly logDays: RetentionDays;
   /** Origins whose pages may call the API: with any, it answers their preflights. */
   readonly corsOrigins: readonly string[];
@@ -32,6 +34,11 @@ export interface ReportsApiProps {
 
 const BY_FUNCTION =
   'The function checks the token itself, so that every answer is a problem document and 401 says what the contract says (docs/contract.md#the-token). The waiting room takes the ticket in its path instead; the description of the API is public.';
+
+const throttling = ({ requestsPerSecond, burst }: MethodLimit) => ({
+  throttlingRateLimit: requestsPerSecond,
+  throttlingBurstLimit: burst,
+});
 
 const integrationWith = (handler: IFunction, options: LambdaIntegrationOptions) =>
   new LambdaIntegration(handler, { timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS), ...options });
@@ -51,7 +58,7 @@ export class ReportsApi extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { names, stageName, throttling, logDays, corsOrigins, routes, notFound }: ReportsApiProps,
+    { names, stageName, executions, logDays, corsOrigins, routes, notFound }: ReportsApiProps,
   ) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
@@ -70,8 +77,10 @@ export class ReportsApi extends Construct {
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName,
-        throttlingRateLimit: throttling.requestsPerSecond,
-        throttlingBurstLimit: throttling.burst,
+        ...throttling(LIMIT_AT_ONCE),
+        methodOptions: Object.fromEntries(
+          [...limitsOfWaiting(executions)].map(([name, limit]) => [name, throttling(limit)]),
+        ),
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat,
         loggingLevel: MethodLoggingLevel.OFF,

@@ -1,3 +1,4 @@
+import { hopWaitMs } from '../../lib/delivery/hop-wait.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
 import {
@@ -15,7 +16,17 @@ import {
   ANSWER_TIMEOUT_SECONDS,
   FUNCTION_TIMEOUT_SECONDS,
   PUBLISH_TIMEOUT_SECONDS,
+  QUERY_WAIT_MS,
 } from './timeouts.ts';
+
+/**
+ * How requests that wait load a stage: which part of its executions those of one route may hold, and for how long one
+ * does. A quarter is left for answers at once, for publishing and for the probe.
+ */
+export interface Load {
+  readonly part: number;
+  readonly waitsSeconds: number;
+}
 
 /**
  * One Lambda function. A new one is a file in `functions/` and an entry here; `lib/routes.ts` says what requests reach
@@ -28,6 +39,8 @@ export interface ServiceFunction {
   readonly timeoutSeconds: number;
   /** CPU comes with memory; 1,769 MB is one whole vCPU, and one thread uses no more. */
   readonly memoryMb: number;
+  /** Undefined where its requests wait for nothing. */
+  readonly load?: Load;
   readonly permissions: (service: ServiceResources) => readonly Permission[];
 }
 
@@ -40,11 +53,15 @@ const WORKING_MB = 1_769;
  */
 const WAITING_MB = 512;
 
+/** The longest that a first request waits. */
+const FIRST_WAIT_SECONDS = hopWaitMs(0, QUERY_WAIT_MS) / 1_000;
+
 const reportFunction = (report: Report): ServiceFunction => ({
   name: report.name,
   description: report.title,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WORKING_MB,
+  load: { part: 0.29 / reports.length, waitsSeconds: FIRST_WAIT_SECONDS },
   permissions: (service) => [
     ...partnersPermissions(service),
     ...queryPermissions(service, [report]),
@@ -60,6 +77,7 @@ const daysOfReport = (report: Report): ServiceFunction => ({
   description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
+  load: { part: 0.08 / reports.length, waitsSeconds: FIRST_WAIT_SECONDS },
   permissions: (service) => [...partnersPermissions(service), ...listingPermissions(service, [report])],
 });
 
@@ -69,6 +87,8 @@ const downloads: ServiceFunction = {
   description: 'Waiting room of reports under way',
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
+  // The largest part: a request that is refused here wastes a query that is paid for.
+  load: { part: 0.38, waitsSeconds: QUERY_WAIT_MS / 1_000 },
   permissions: (service) => [
     ...partnersPermissions(service),
     ...queryPermissions(service, reports),

@@ -5,7 +5,7 @@ import { CLAIMS } from './claims.ts';
 const common: StageInput = {
   ...dev,
   // The suites send requests as fast as they can, from one address and as one partner.
-  throttling: { requestsPerSecond: 1_000, burst: 2_000 },
+  executions: 100_000,
   maxRequestsPerAddress: 100_000,
   queries: { ...dev.queries, underWayPerPartner: 1_000 },
 };

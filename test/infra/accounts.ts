@@ -9,7 +9,7 @@ export const newAccount: StageInput = {
   events: { firstDay: '2025-01-01' },
   queries: { maxGigabytesScanned: 10 },
   reports: { longestQuerySeconds: 600, downloadUrlSeconds: 300 },
-  throttling: { requestsPerSecond: 5, burst: 10 },
+  executions: 100,
   maxRequestsPerAddress: 500,
   logDays: 14,
   alarms: { gigabytesScannedPerHour: 20 },

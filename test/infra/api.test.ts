@@ -216,7 +216,7 @@ describe('the firewall', () => {
 });
 
 describe('the API', () => {
-  it('is regional, has a function for every path and method, and throttles all callers together', () => {
+  it('is regional, and has a function for every path and method', () => {
     expect(ofType(made, 'AWS::ApiGateway::RestApi')[0]?.Properties).toMatchObject({
       EndpointConfiguration: { Types: ['REGIONAL'] },
     });
@@ -234,19 +234,59 @@ describe('the API', () => {
       expect(handler.Properties['FunctionName'] === 'performance-reports-test-notfound').toBe(
         method === 'ANY',
       );
-    expect(ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties).toMatchObject({
-      MethodSettings: [
-        {
-          HttpMethod: '*',
-          ResourcePath: '/*',
-          ThrottlingRateLimit: 5,
-          ThrottlingBurstLimit: 10,
-          LoggingLevel: 'OFF',
-          DataTraceEnabled: false,
-        },
-      ],
+  });
+
+  it('limits each method whose requests wait, and all others by default', () => {
+    const { MethodSettings } = ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties as {
+      MethodSettings: Record<string, unknown>[];
+    };
+    const waiting = ['publisherperformance', 'advertiserperformance'].flatMap((name) => [
+      `/reporting/${name}`,
+      `/reporting/${name}/days`,
+    ]);
+    expect(
+      MethodSettings.map(({ ResourcePath, HttpMethod }) =>
+        [HttpMethod, String(ResourcePath).replaceAll('~1', '/')].join(' '),
+      ).sort(),
+    ).toEqual(
+      [
+        '* /*',
+        ...[...waiting, '/reporting/downloads/{ticket}/{hop}'].flatMap((path) =>
+          ROUTE_METHODS.map((method) => `${method} /${path}`),
+        ),
+      ].sort(),
+    );
+    expect(MethodSettings[0]).toEqual({
+      HttpMethod: '*',
+      ResourcePath: '/*',
+      ThrottlingRateLimit: 10,
+      ThrottlingBurstLimit: 6,
+      LoggingLevel: 'OFF',
+      DataTraceEnabled: false,
     });
   });
+
+  it.each([100, 1_000, 3_000])(
+    'lets requests hold no more than %i executions of Lambda, whatever is asked at one time',
+    (executions) => {
+      const { api } = buildStacks({ ...newAccount, executions });
+      const { MethodSettings } = ofType(resourcesOf(api), 'AWS::ApiGateway::Stage')[0]?.Properties as {
+        MethodSettings: { ResourcePath: string; ThrottlingBurstLimit: number; ThrottlingRateLimit: number }[];
+      };
+      const [others, ...waiting] = MethodSettings;
+      // The waiting room keeps a request for 25 s, what leads there for 8 s, and all else for some hundredths of one.
+      const held = waiting.reduce(
+        (sum, { ResourcePath, ThrottlingBurstLimit, ThrottlingRateLimit }) =>
+          sum + ThrottlingBurstLimit + ThrottlingRateLimit * (ResourcePath.includes('downloads') ? 25 : 8),
+        0,
+      );
+      expect(held).toBeLessThanOrEqual(0.77 * executions);
+      const atOnce = routed(made).length - waiting.length;
+      const heldAtOnce =
+        atOnce * ((others?.ThrottlingBurstLimit ?? 0) + 0.05 * (others?.ThrottlingRateLimit ?? 0));
+      if (executions >= 1_000) expect(held + heldAtOnce).toBeLessThanOrEqual(executions);
+    },
+  );
 
   it('logs no token, no query value and no ticket', () => {
     const [, stage] = named(made, 'ReportsApiDeploymentStage');

@@ -13,13 +13,13 @@ const stage = readStage('prod', {
   ...prod,
   alarms: { ...prod.alarms, email: 'operator@example.com' },
   runbookUrl: 'https://git.example/runbook.md',
-  reservedConcurrency: { publish: 5 },
+  reservedConcurrency: { publish: 5, probe: 1 },
 });
 const quota = (value: number) => ({ value, isAdjustable: true });
 const grown: AccountQuotas = {
-  // Of 1,000, 5 are reserved for the publishing function, as the stage says.
-  executions: quota(995),
-  reservedExecutions: 5,
+  // Of 1,000, 6 are reserved for publishing and for the probe, as the stage says.
+  executions: quota(994),
+  reservedExecutions: 6,
   activeQueries: quota(200),
   starts: quota(20),
   requests: quota(10_000),
@@ -31,14 +31,14 @@ describe('diagnose', () => {
     const { limits, findings } = diagnose(grown, stage, 8);
     expect(findings).toEqual([]);
     expect(limits.map(({ name }) => name)).toEqual([
+      'this stage, executions',
       'Athena, StartQueryExecution a second',
       'Athena, active DML queries',
-      'this stage, throttling.requestsPerSecond',
       'Lambda, concurrent executions',
       'Cognito, ClientAuthentication a second',
       'API Gateway, requests a second',
     ]);
-    expect(limits[0]?.reportsPerSecond).toBe(20);
+    expect(limits[0]?.reportsPerSecond).toBeCloseTo(16.36);
   });
 
   const RAISE = 'aws service-quotas request-service-quota-increase';
@@ -47,22 +47,22 @@ describe('diagnose', () => {
       'a new account',
       { executions: quota(10), reservedExecutions: 0 },
       {},
-      /hold 1000 executions of Lambda; the account has 10/,
-      `${RAISE} --service-code lambda --quota-code L-B99A9384 --desired-value 1000\n  Until then, set throttling.requestsPerSecond: 1, so that partners are told 429 and when to come again.`,
+      /hold 1000 executions of Lambda at a time; the account has 10/,
+      `${RAISE} --service-code lambda --quota-code L-B99A9384 --desired-value 1000\n  Until then, set executions: 10, so that partners are told 429 and when to come again.`,
     ],
     [
       'a quota that AWS does not raise',
       { executions: { value: 10, isAdjustable: false }, reservedExecutions: 0 },
       {},
       /the account has 10/,
-      'AWS does not raise "Lambda, concurrent executions" on request: ask its support, or use another account or region.\n  Until then, set throttling.requestsPerSecond: 1, so that partners are told 429 and when to come again.',
+      'AWS does not raise "Lambda, concurrent executions" on request: ask its support, or use another account or region.\n  Until then, set executions: 10, so that partners are told 429 and when to come again.',
     ],
     [
       'an account whose other functions reserve much',
       { executions: quota(400), reservedExecutions: 605 },
       {},
       /the account has 400/,
-      `${RAISE} --service-code lambda --quota-code L-B99A9384 --desired-value 1600\n  Until then, set throttling.requestsPerSecond: 16, so that partners are told 429 and when to come again.`,
+      `${RAISE} --service-code lambda --quota-code L-B99A9384 --desired-value 1599\n  Until then, set executions: 400, so that partners are told 429 and when to come again.`,
     ],
     [
       'a small region',
@@ -83,14 +83,14 @@ describe('diagnose', () => {
       { executions: quota(1_000), reservedExecutions: 0 },
       { reservedConcurrency: undefined },
       /large reports are not published/,
-      'Set reservedConcurrency: { publish: 5 } in the stage.',
+      'Set reservedConcurrency: { publish: 5, probe: 1 } in the stage.',
     ],
     [
       'a gateway that takes less than its stage',
       { requests: quota(30) },
       {},
       /all of the account's APIs together 30/,
-      `${RAISE} --service-code apigateway --quota-code L-8A5B8E43 --desired-value 40`,
+      `${RAISE} --service-code apigateway --quota-code L-8A5B8E43 --desired-value 32`,
     ],
   ])('finds %s', (_, quotas, more, finding, remedy) => {
     const { findings } = diagnose({ ...grown, ...quotas }, { ...stage, ...more } as typeof stage, 8);
@@ -157,8 +157,8 @@ describe('npm run doctor', () => {
     expect(code, output).toBe(0);
     expect(output.split('\n').slice(0, 3)).toEqual([
       'New reports a second that each place lets through, the narrowest first:',
-      '     1.1  Lambda, concurrent executions             10',
-      '     3.6  this stage, throttling.requestsPerSecond  5',
+      '     1.1  Lambda, concurrent executions           10',
+      '     1.7  this stage, executions                  100',
     ]);
     expect(output).toContain(
       'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',

@@ -1,5 +1,7 @@
-import { QUERY_WAIT_MS } from '../../infra/api/timeouts.ts';
-import type { Stage } from '../../infra/stage.ts';
+import { limitsOfWaiting } from '../../infra/api/method-limits.ts';
+import { LEAST_EXECUTIONS, type Stage } from '../../infra/stage.ts';
+import { reports } from '../../lib/report/catalogue.ts';
+import { downloadPath, reportPath } from '../../lib/routes.ts';
 import { type AccountQuotas, QUOTAS, type QuotaName } from './quotas.ts';
 
 /** Requests for one report, on average, in the simulated rush (docs/benchmarks.md, "The rush at six"). */
@@ -13,8 +15,9 @@ const LARGEST_SHARE = 1 / 4;
 /** AWS keeps at least this many executions unreserved. */
 const UNRESERVED = 100;
 
-/** So many reserved executions are enough for the publishing function. */
-const FOR_PUBLISHING = 5;
+/** Reserved executions that are enough for the publishing function and for the probe. */
+const RESERVED = { publish: 5, probe: 1 } as const;
+const RESERVED_SUM = RESERVED.publish + RESERVED.probe;
 
 /** One limit, and how many new reports a second it lets through. */
 interface Limit {
@@ -35,7 +38,7 @@ export interface Diagnosis {
   readonly findings: readonly Finding[];
 }
 
-type StageFacts = Pick<Stage, 'throttling' | 'queries' | 'identity' | 'reservedConcurrency'>;
+type StageFacts = Pick<Stage, 'executions' | 'queries' | 'identity' | 'reservedConcurrency'>;
 
 /**
  * Which limit is reached first, and what will go wrong.
@@ -43,7 +46,6 @@ type StageFacts = Pick<Stage, 'throttling' | 'queries' | 'identity' | 'reservedC
  * @param querySeconds the mean duration of a report's query
  */
 export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds: number): Diagnosis {
-  const { requestsPerSecond } = stage.throttling;
   const isCognito = stage.identity.provider === 'cognito';
   const limitWhereKnown = (
     { name }: Pick<QuotaName, 'name'>,
@@ -51,11 +53,11 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
     costOfReport: number,
   ) => (value === undefined ? [] : [{ name, value, reportsPerSecond: value / costOfReport }]);
   const limits = [
-    ...limitWhereKnown(
-      { name: 'this stage, throttling.requestsPerSecond' },
-      requestsPerSecond,
-      REQUESTS_A_REPORT,
-    ),
+    {
+      name: 'this stage, executions',
+      value: stage.executions,
+      reportsPerSecond: reportsLetIn(stage.executions),
+    },
     ...limitWhereKnown(QUOTAS.executions, quotas.executions?.value, querySeconds + BESIDE_QUERY_SECONDS),
     ...limitWhereKnown(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
     ...limitWhereKnown(QUOTAS.starts, quotas.starts?.value, 1),
@@ -75,44 +77,49 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
   };
 }
 
-/** Every request may wait for a report. Beyond the quota, Lambda refuses, and partners are answered 502 or 500. */
+/** Reports a second that the limits of the stage's methods let through: of their own, or of the waiting room. */
+function reportsLetIn(executions: number): number {
+  const limits = limitsOfWaiting(executions);
+  const rateOf = (path: string) => limits.get(`${path}/GET`)?.requestsPerSecond ?? 0;
+  return Math.min(
+    reports.reduce((sum, report) => sum + rateOf(reportPath(report)), 0),
+    rateOf(downloadPath('{ticket}', '{hop}')) / (REQUESTS_A_REPORT - 1),
+  );
+}
+
+/** Beyond the quota, Lambda refuses, and partners are answered 502 or 500. */
 function tooFewExecutions(
   { executions, reservedExecutions }: AccountQuotas,
-  { throttling, reservedConcurrency }: StageFacts,
+  { executions: needed, reservedConcurrency }: StageFacts,
 ): Finding[] {
-  const waitSeconds = QUERY_WAIT_MS / 1_000;
-  const needed = throttling.requestsPerSecond * waitSeconds;
   // What the stage itself reserves may be deployed, and so among the reserved executions, or not yet.
-  const own = Math.min(reservedExecutions, reservedConcurrency?.publish ?? 0);
+  const { publish = 0, probe = 0 } = reservedConcurrency ?? {};
+  const own = Math.min(reservedExecutions, publish + probe);
   if (!executions || executions.value + own >= needed) return [];
-  const affordable = Math.max(1, Math.floor(executions.value / waitSeconds));
-  const until =
-    affordable < throttling.requestsPerSecond
-      ? `\n  Until then, set throttling.requestsPerSecond: ${affordable}, so that partners are told 429 and when to come again.`
-      : '';
   return [
     {
       finding:
-        `${throttling.requestsPerSecond} requests a second that wait ${waitSeconds} s hold ${needed} executions of Lambda; ` +
-        `the account has ${executions.value}. Beyond them partners are answered 502.`,
+        `Requests may hold ${needed} executions of Lambda at a time; the account has ${executions.value}. ` +
+        'Beyond them partners are answered 502.',
       remedy:
         raise(
           QUOTAS.executions,
           Math.max(1_000, needed) + reservedExecutions - own,
           executions.isAdjustable,
-        ) + until,
+        ) +
+        `\n  Until then, set executions: ${Math.max(LEAST_EXECUTIONS, executions.value)}, so that partners are told 429 and when to come again.`,
     },
   ];
 }
 
-/** Requests that wait may take every execution, and then large reports are not published. */
+/** Other functions of the account may take every execution, and then large reports are not published. */
 const nothingPublishes = ({ executions }: AccountQuotas, { reservedConcurrency }: StageFacts): Finding[] =>
-  executions && executions.value >= UNRESERVED + FOR_PUBLISHING && reservedConcurrency === undefined
+  executions && executions.value >= UNRESERVED + RESERVED_SUM && reservedConcurrency === undefined
     ? [
         {
           finding:
-            'Requests that wait may take every execution of Lambda; large reports are not published then.',
-          remedy: `Set reservedConcurrency: { publish: ${FOR_PUBLISHING} } in the stage.`,
+            'Requests and other functions may take every execution of Lambda; large reports are not published then.',
+          remedy: `Set reservedConcurrency: { publish: ${RESERVED.publish}, probe: ${RESERVED.probe} } in the stage.`,
         },
       ]
     : [];
@@ -143,12 +150,14 @@ function tooLargeShare({ activeQueries }: AccountQuotas, { queries }: StageFacts
   ];
 }
 
-function tooFewRequests({ requests }: AccountQuotas, { throttling }: StageFacts): Finding[] {
-  if (!requests || requests.value >= throttling.requestsPerSecond) return [];
+function tooFewRequests({ requests }: AccountQuotas, { executions }: StageFacts): Finding[] {
+  const rates = [...limitsOfWaiting(executions).values()];
+  const needed = Math.ceil(rates.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0));
+  if (!requests || requests.value >= needed) return [];
   return [
     {
-      finding: `The stage takes ${throttling.requestsPerSecond} requests a second, all of the account's APIs together ${requests.value}.`,
-      remedy: raise(QUOTAS.requests, throttling.requestsPerSecond, requests.isAdjustable),
+      finding: `The stage takes ${needed} requests a second, all of the account's APIs together ${requests.value}.`,
+      remedy: raise(QUOTAS.requests, needed, requests.isAdjustable),
     },
   ];
 }
