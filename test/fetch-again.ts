@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 /** Milliseconds before the second and the third try. A registry that fails for a moment answers again by then. */
-export const PAUSES_MS: readonly number[] = [5_000, 15_000];
+const PAUSES_MS: readonly number[] = [5_000, 15_000];
 
 /**
  * Downloads something, and tries again after each pause. Rejects where the last try fails too: the message names what was

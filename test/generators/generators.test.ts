@@ -141,6 +141,7 @@ describe('the clients of docs/generated-clients.md', () => {
     await run('dotnet', 'add', 'pull', 'reference', project);
     const program = await readFile(await guide.write('PullGenerated.cs', directory), 'utf8');
     await writeFile(join(directory, 'pull', 'Program.cs'), program);
+    await compile('dotnet', 'build', 'pull');
     await run('dotnet', 'run', '--project', 'pull');
     expect(await savedReport()).toBe(expected);
   });
