@@ -11,12 +11,12 @@ export interface Account {
   readonly commands: string;
 }
 
-const REGION = 'us-east-1';
+export const REGION = 'us-east-1';
 const ACCOUNT_ID = '000000000000';
-const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
+export const ROOT_CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 /** The operator's commands. Each resolves to its output, and rejects with that output if it fails. */
-export function operator({ endpoint, commands }: Account, cwd = ROOT, credentials = CREDENTIALS) {
+export function operator({ endpoint, commands }: Account, cwd = ROOT, credentials = ROOT_CREDENTIALS) {
   const env = {
     ...process.env,
     AWS_ENDPOINT_URL: endpoint,

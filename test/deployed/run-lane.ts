@@ -35,6 +35,7 @@ const SUITES = [
       'test/deployed/permissions.test.ts',
     ],
   },
+  { stage: 'cognito', files: ['test/deployed/s3.test.ts'] },
   { stage: 'cognito', files: ['test/deployed/runbook.test.ts'] },
   { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
