@@ -36,8 +36,8 @@ export function describeS3OverHttp(
     describeFiles(states, subject);
     describeDownloads(states, subject);
     describeListings(states, subject);
+    if (unknown.size > 0) throw new Error(`no such statement: ${[...unknown].join(', ')}`);
   });
-  if (unknown.size > 0) throw new Error(`no such statement: ${[...unknown].join(', ')}`);
 }
 
 function opened<Subject extends S3Subject>(open: () => Promise<Subject>): () => Subject {
