@@ -5,7 +5,8 @@ import { s3ResultsBucket } from '../../lib/aws/results-bucket.ts';
 import { s3Lake } from '../../lib/aws/s3-lake.ts';
 import type { WireSubject } from './subject.ts';
 
-const PATIENCE_MS = 60_000;
+/** For all calls of a suite, which takes seconds. Only a test that hangs gets there. */
+const PATIENCE_MS = 240_000;
 
 /** A bucket behind a URL, through the service's own adapters. As on Lambda, the environment leads the clients there. */
 export function wireSubject(Bucket: string): WireSubject {
