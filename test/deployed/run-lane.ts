@@ -19,7 +19,7 @@ const SUITES: readonly (readonly Suite[])[] = [
   [
     { stage: 'claims', files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'] },
     { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
-    { stage: 'cognito', files: ['test/deployed/partners.test.ts'] },
+    { stage: 'cognito', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
   ],
   [
     {
