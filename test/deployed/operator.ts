@@ -15,15 +15,15 @@ export interface Account {
   readonly trust?: Readonly<Record<string, string>>;
 }
 
-const REGION = 'us-east-1';
+export const REGION = 'us-east-1';
 const ACCOUNT_ID = '000000000000';
-const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
+export const ROOT_CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 /** The operator's commands. Each resolves to its output, and rejects with that output if it fails. */
 export function operator(
   { endpoint, commands, directory, trust }: Account,
   cwd = ROOT,
-  credentials = CREDENTIALS,
+  credentials = ROOT_CREDENTIALS,
 ) {
   const env = {
     ...process.env,

@@ -19,7 +19,7 @@ const SUITES: readonly (readonly Suite[])[] = [
   [
     { stage: 'claims', files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'] },
     { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
-    { stage: 'cognito', files: ['test/deployed/partners.test.ts'] },
+    { stage: 'cognito', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
   ],
   [
     {
@@ -48,7 +48,6 @@ const chosen = SUITES.map((suites) =>
 ).filter((suites) => suites.length > 0);
 
 const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 
 const began = Date.now();
 const say = (text: string) =>
@@ -59,6 +58,8 @@ try {
     throw new NoTools('The lane needs Linux: it ends functions by what /proc tells of their processes.');
   if (chosen.length === 0) throw new LaneFault(`The lane has no suite ${given.join(' ')}.`);
   const commands = await installTools();
+  // Not earlier: a signal that ends an installer must end this process too, or the installer is run again.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   await using resources = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-deployed-'));
   resources.defer(() => rm(directory, { recursive: true, force: true }));
