@@ -2,7 +2,7 @@ import { prod } from '../infra/stages.ts';
 import { dice } from '../test/worlds/random.ts';
 import { grownAccount } from './rush/quotas.ts';
 import { SIX, simulate } from './rush/simulate.ts';
-import type { PlannedReport } from './rush/workload.ts';
+import { type PlannedReport, SMALL_RESULT_BYTES } from './rush/workload.ts';
 import type { Section } from './section.ts';
 import { figure, percentile } from './statistics.ts';
 
@@ -23,7 +23,13 @@ function planLoad(timesTheOthers: number): PlannedReport[] {
     const moments: number[] = [];
     const pause = () => (rate > 0 ? (-Math.log(1 - draw()) * EVERY_MS) / rate : Number.POSITIVE_INFINITY);
     for (let atMs = pause(); atMs < LASTS_MS; atMs += pause()) moments.push(atMs);
-    return moments.map((atMs) => ({ partner, atMs, queryMs: QUERY_MS, days: 1 }));
+    return moments.map((atMs) => ({
+      partner,
+      atMs,
+      queryMs: QUERY_MS,
+      days: 1,
+      resultBytes: SMALL_RESULT_BYTES,
+    }));
   });
   return reports.map((report, index) => ({ id: index + 1, ...report }));
 }
@@ -31,8 +37,7 @@ function planLoad(timesTheOthers: number): PlannedReport[] {
 /** How long the others' reports wait until the engine runs them, in seconds. */
 async function waits(timesTheOthers: number, underWayPerPartner: number): Promise<number[]> {
   const reports = planLoad(timesTheOthers);
-  const { throttling, maxRequestsPerAddress } = prod;
-  const account = grownAccount({ throttling, maxRequestsPerAddress });
+  const account = grownAccount(prod);
   const { queries, pulled } = await simulate({
     reports,
     quotas: { ...account, athena: { ...account.athena, slots: SLOTS } },

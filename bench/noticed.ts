@@ -7,6 +7,7 @@ import { parseRequest } from '../lib/report/parse-request.ts';
 import { takeOverTime, type VirtualTime } from '../test/worlds/virtual-time.ts';
 import { modelledAthena } from './rush/modelled-athena.ts';
 import { modelledS3 } from './rush/modelled-s3.ts';
+import { SMALL_RESULT_BYTES } from './rush/workload.ts';
 import type { Section } from './section.ts';
 import { figure, percentile } from './statistics.ts';
 
@@ -45,14 +46,20 @@ const wantedOf = (placement: number, client: string): Wanted => ({
 
 /** Modelled services on which every query takes as long as it is told, and a caller that follows its redirects. */
 function model(time: VirtualTime, queryMs: number) {
-  const s3 = modelledS3(time, QUOTAS, { readMs: [S3_MS, S3_MS], writeMs: [S3_MS, S3_MS] });
+  const s3 = modelledS3(time, QUOTAS, { latency: { readMs: [S3_MS, S3_MS], writeMs: [S3_MS, S3_MS] } });
   const seenFrom: number[] = [];
   const putResult: typeof s3.putResult = (key, bytes) => {
     seenFrom.push(time.now());
     s3.putResult(key, bytes);
   };
   const latency = { callMs: [ATHENA_MS, ATHENA_MS], shownAfterMs: 0 } as const;
-  const athena = modelledAthena(time, QUOTAS, { putResult }, () => queryMs, latency);
+  const athena = modelledAthena(
+    time,
+    QUOTAS,
+    { putResult },
+    () => ({ queryMs, resultBytes: SMALL_RESULT_BYTES }),
+    latency,
+  );
 
   /** Resolves to the time at which the caller has its link. */
   const pull = async (wanted: Wanted): Promise<number> => {

@@ -1,4 +1,8 @@
+import type { MethodLimit } from '../infra/api/method-limits.ts';
+import { LEAST_EXECUTIONS } from '../infra/stage.ts';
 import { prod } from '../infra/stages.ts';
+import { publisherReport } from '../lib/report/catalogue.ts';
+import { reportPath } from '../lib/routes.ts';
 import { dollars } from './rush/dollars.ts';
 import { inOrderOfArrival, lowerBound } from './rush/lower-bound.ts';
 import { grownAccount, newAccount, type Quotas } from './rush/quotas.ts';
@@ -25,18 +29,19 @@ const rushWithin = (reportsWithinMs: number) =>
   planRush({ partners: PARTNERS, reportsEach: REPORTS_EACH, jobsWithinMs: MINUTE_MS, reportsWithinMs }, SEED);
 
 /** What is said of one rush. */
-function figuresOf(reports: readonly PlannedReport[], { athena, gateway }: Quotas, outcome: Outcome) {
+function figuresOf(reports: readonly PlannedReport[], { athena, methods }: Quotas, outcome: Outcome) {
   const { pulled, queries, calls, lambda } = outcome;
   const demands = reports.map(({ atMs, queryMs }) => ({
     asked: atMs / 1_000,
     engineSeconds: queryMs / 1_000,
   }));
+  const limit = methods.get(`${reportPath(publisherReport)}/GET`) as MethodLimit;
   const places = {
     slots: athena.slots,
     startsPerSecond: athena.start.perSecond,
     startsAtOnce: athena.start.burst,
-    requestsPerSecond: gateway.perSecond,
-    requestsAtOnce: gateway.burst,
+    requestsPerSecond: limit.requestsPerSecond,
+    requestsAtOnce: limit.burst,
   };
   const bound = lowerBound(demands, places);
   const delivered = pulled.flatMap(({ doneMs, report }) =>
@@ -103,13 +108,12 @@ const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
 ];
 
 export async function measure(): Promise<Section> {
-  const limits = { throttling: prod.throttling, maxRequestsPerAddress: prod.maxRequestsPerAddress };
-  const grown = grownAccount(limits);
+  const grown = grownAccount(prod);
   const reports = rushWithin(9 * MINUTE_MS);
   const rush = await play(reports, grown);
   const again = await play(reports, grown);
   const atOnce = await play(rushWithin(0), grown);
-  const fresh = await play(reports, newAccount(limits));
+  const fresh = await play(reports, newAccount({ ...prod, executions: LEAST_EXECUTIONS }));
   const isSame = JSON.stringify(rush) === JSON.stringify(again);
   return {
     title: 'The rush at six',

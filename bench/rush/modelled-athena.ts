@@ -39,15 +39,18 @@ export interface AthenaLatency {
   readonly shownAfterMs: number;
 }
 
-/** The size of each result: small enough to be published while the caller waits. */
-const RESULT_BYTES = 200_000;
+/** What the engine makes of a report: how long it takes, and the size of the result. */
+export interface EngineWork {
+  readonly queryMs: number;
+  readonly resultBytes: number;
+}
 
 /** Athena's protocol and quotas: it runs queries in their order, so many at a time, each for as long as planned. */
 export function modelledAthena(
   time: VirtualTime,
   { athena: quotas }: Pick<Quotas, 'athena'>,
   s3: Pick<ModelledS3, 'putResult'>,
-  queryMsOf: (report: number) => number,
+  workOf: (report: number) => EngineWork,
   { callMs, shownAfterMs }: AthenaLatency = LATENCY,
 ): ModelledAthena {
   const queries = new Map<string, EngineQuery>();
@@ -67,9 +70,10 @@ export function modelledAthena(
   };
   const runOne = async (id: string, query: EngineQuery): Promise<void> => {
     query.startedAt = time.now();
-    await time.delay(queryMsOf(query.report));
+    const { queryMs, resultBytes } = workOf(query.report);
+    await time.delay(queryMs);
     if (!query.isCancelled) {
-      s3.putResult(`${RESULTS_PREFIX.athena}${id}.csv`, RESULT_BYTES);
+      s3.putResult(`${RESULTS_PREFIX.athena}${id}.csv`, resultBytes);
       query.endedAt = time.now() + shownAfterMs;
     }
     running -= 1;

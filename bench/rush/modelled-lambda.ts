@@ -23,33 +23,42 @@ export interface ModelledLambda {
 /** Lambda by its concurrency, its rate of new environments and its cold starts. */
 export function modelledLambda(
   time: VirtualTime,
-  { concurrentExecutions, newEnvironments }: Pick<Quotas, 'concurrentExecutions' | 'newEnvironments'>,
+  {
+    concurrentExecutions,
+    reserved,
+    newEnvironments,
+  }: Pick<Quotas, 'concurrentExecutions' | 'reserved' | 'newEnvironments'>,
 ): ModelledLambda {
+  const unreserved = Object.values(reserved).reduce((left, each) => left - each, concurrentExecutions);
   const idle = new Map<string, number>();
   const makes = new Map<string, () => boolean>();
   const figures = { invocations: 0, coldStarts: 0, throttled: 0, most: 0, gigabyteSeconds: 0 };
-  let running = 0;
+  /** Executions by the function that they are reserved for; those of all others under an empty name. */
+  const running = new Map<string, number>();
+  const all = () => [...running.values()].reduce((sum, each) => sum + each, 0);
   return {
     figures,
     async invoke(name, memoryMb, handle) {
       const spare = idle.get(name) ?? 0;
       const mayMake = makes.get(name) ?? tokenBucket(newEnvironments, time.now);
       makes.set(name, mayMake);
-      if (running >= concurrentExecutions || (spare === 0 && !mayMake())) {
+      const pool = name in reserved ? name : '';
+      const [used, most] = [running.get(pool) ?? 0, reserved[name] ?? unreserved];
+      if (used >= most || (spare === 0 && !mayMake())) {
         figures.throttled += 1;
         return undefined;
       }
       if (spare > 0) idle.set(name, spare - 1);
       else figures.coldStarts += 1;
-      running += 1;
+      running.set(pool, used + 1);
       figures.invocations += 1;
-      figures.most = Math.max(figures.most, running);
+      figures.most = Math.max(figures.most, all());
       const from = time.now();
       try {
         await time.delay(spare > 0 ? WARM_MS : COLD_MS);
         return await handle();
       } finally {
-        running -= 1;
+        running.set(pool, (running.get(pool) ?? 1) - 1);
         idle.set(name, (idle.get(name) ?? 0) + 1);
         figures.gigabyteSeconds += ((time.now() - from) / 1_000) * (memoryMb / 1_024);
       }

@@ -1,7 +1,8 @@
 import { call } from '../../lib/aws/call.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
 import type { LakeListing } from '../../lib/delivery/lake.ts';
-import type { ResultsBucket } from '../../lib/delivery/results.ts';
+import type { LargeFiles, ResultsBucket } from '../../lib/delivery/results.ts';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
@@ -13,9 +14,18 @@ import type { Quotas } from './quotas.ts';
 /** How long S3 takes, in milliseconds: evenly distributed from the first to the second. Assumed, as within a region. */
 const LATENCY = { readMs: [12, 40], writeMs: [25, 80] } as const;
 
+/** How fast a large result is re-typed, gzipped and uploaded, in bytes a millisecond: measured for a gigabyte on one core. */
+const PUBLISHED_A_MS = 25_000;
+
 export interface S3Latency {
   readonly readMs: readonly [number, number];
   readonly writeMs: readonly [number, number];
+}
+
+export interface S3Options {
+  readonly latency: S3Latency;
+  /** Called after an object was made. */
+  readonly onCreated: (key: string) => void;
 }
 
 /** What every result holds, whatever size it tells: no rows. */
@@ -26,7 +36,7 @@ const FILES_A_DAY = 24;
 
 export interface ModelledS3 {
   /** As the service has it; every call ends by a time. */
-  readonly results: (until: number) => ResultsBucket;
+  readonly results: (until: number) => ResultsBucket & LargeFiles;
   readonly lake: (until: number) => DeliveryBackends['lake'];
   /** A client downloads a file. */
   download(key: string): Promise<void>;
@@ -40,9 +50,9 @@ export interface ModelledS3 {
 export function modelledS3(
   time: VirtualTime,
   { s3: quotas }: Pick<Quotas, 's3'>,
-  latency: S3Latency = LATENCY,
+  { latency = LATENCY, onCreated = () => {} }: Partial<S3Options> = {},
 ): ModelledS3 {
-  const s3 = memoryS3(time.now);
+  const s3 = memoryS3(time.now, { onCreated });
   const calls = new Map<string, number>();
   const buckets = new Map<string, () => boolean>();
 
@@ -57,10 +67,15 @@ export function modelledS3(
     buckets.set(prefix, admits);
     if (!admits()) throw slowDown();
   };
-  const results = (until: number): ResultsBucket =>
+  /** Of the engine's result from which a report's files are made: `reports/<execution>/…`. */
+  const resultBytesOf = (key: string): number =>
+    s3.objects.get(`${RESULTS_PREFIX.athena}${key.split('/')[1]}.csv`)?.bytes ?? 0;
+
+  const results = (until: number): ResultsBucket & LargeFiles =>
     memoryResults(s3, {
       call: ({ operation: name, limits }, tryOnce) => call(`S3 ${name}`, until, tryOnce, limits),
-      async tryOnce({ operation: name, key }, _signal, act) {
+      async tryOnce({ method, operation: name, key }, _signal, act) {
+        if (method === 'uploadFile') await time.delay(resultBytesOf(key) / 2 / PUBLISHED_A_MS);
         await operation(name, key);
         return act();
       },

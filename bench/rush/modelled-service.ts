@@ -1,11 +1,12 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import { serviceFunctions } from '../../infra/api/service-functions.ts';
-import { QUERY_WAIT_MS } from '../../infra/api/timeouts.ts';
+import { PUBLISH_TIMEOUT_SECONDS, QUERY_WAIT_MS } from '../../infra/api/timeouts.ts';
 import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { athenaQueries } from '../../lib/aws/athena-queries.ts';
 import { readConfig } from '../../lib/config.ts';
 import { downloadsHandler } from '../../lib/handlers/downloads-handler.ts';
 import type { FunctionDependencies } from '../../lib/handlers/function-dependencies.ts';
+import { publicationHandler } from '../../lib/handlers/publication-handler.ts';
 import { reportHandler } from '../../lib/handlers/report-handler.ts';
 import { ENV } from '../../lib/names.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
@@ -28,6 +29,8 @@ export interface ModelledService {
   token(): Promise<boolean>;
   /** @param url a path with its query */
   get(url: string, partner: number): Promise<Answer>;
+  /** EventBridge hands a request to publish over to Lambda. */
+  publish(key: string): Promise<void>;
   /** Requests that passed the gateway. */
   readonly admitted: () => number;
 }
@@ -87,7 +90,14 @@ export function modelledService(
     downloads: downloadsHandler(dependencies) as unknown as Handler,
   };
   const memoryOf = (name: string) => serviceFunctions.find((each) => each.name === name)?.memoryMb ?? 0;
-  const gatewayAdmits = tokenBucket(quotas.gateway, time.now);
+  const admits = new Map(
+    [...quotas.methods].map(([method, { requestsPerSecond, burst }]) => [
+      method,
+      tokenBucket({ perSecond: requestsPerSecond, burst }, time.now),
+    ]),
+  );
+  const publishes = publicationHandler({ ...dependencies, largeFilesUntil: s3.results });
+  const context = { getRemainingTimeInMillis: () => PUBLISH_TIMEOUT_SECONDS * 1_000 };
   const issues = tokenBucket(quotas.tokens, time.now);
   const firewallAdmits = addressLimit(quotas.requestsPerAddress, time.now);
   let admitted = 0;
@@ -103,11 +113,12 @@ export function modelledService(
       await time.delay(GATEWAY_MS);
       if (!firewallAdmits(partner)) return { status: 429, retryAfterSeconds: FIREWALL_MS / 1_000 };
       const { throttled, functionFailed } = gatewayProblems;
-      if (!gatewayAdmits())
-        return { status: throttled.status, retryAfterSeconds: throttled.retryAfterSeconds };
-      admitted += 1;
       const { pathname, searchParams } = new URL(url, 'https://reports.example');
       const [, , route = '', ticket = '', hop = ''] = pathname.split('/');
+      const isHop = pathname === downloadPath(ticket, hop);
+      if (!admits.get(`${isHop ? downloadPath('{ticket}', '{hop}') : pathname}/GET`)?.())
+        return { status: throttled.status, retryAfterSeconds: throttled.retryAfterSeconds };
+      admitted += 1;
       const parameters = Object.fromEntries(
         [...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]),
       );
@@ -116,7 +127,7 @@ export function modelledService(
         path: pathname,
         multiValueHeaders: { Authorization: [`Bearer partner-${partner}`], Accept: ['text/csv'] },
         multiValueQueryStringParameters: parameters,
-        pathParameters: pathname === downloadPath(ticket, hop) ? { ticket, hop } : null,
+        pathParameters: isHop ? { ticket, hop } : null,
         requestContext: { requestId: `r${++requests}`, path: pathname },
       } as unknown as APIGatewayProxyEvent;
       const result = await lambda.invoke(route, memoryOf(route), () =>
@@ -134,8 +145,22 @@ export function modelledService(
         ...(retryAfter !== undefined && { retryAfterSeconds: Number(retryAfter) }),
       };
     },
+    async publish(key) {
+      for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_RETRY_MS)) {
+        const done = await lambda.invoke('publish', memoryOf('publish'), async () => {
+          await publishes({ detail: { object: { key } } }, context);
+          return true;
+        });
+        if (done) return;
+        await time.delay(pauseMs);
+      }
+    },
   };
 }
+
+/** After how long Lambda tries a throttled event again, at first; then after twice as long each time. */
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 300_000;
 
 /** AWS WAF's limit for each address; each partner has an address of its own. */
 function addressLimit(limit: number, now: () => number): (address: number) => boolean {

@@ -1,13 +1,16 @@
+import { limitsOfWaiting, type MethodLimit } from '../../infra/api/method-limits.ts';
+
 /** The limits of an account. Each figure is AWS's, cited where it is set, or an assumption that says so. */
 export interface Quotas {
-  /** API Gateway: of the stage, and of the account. */
-  readonly gateway: Rate;
+  /** API Gateway: of each method whose requests wait, by path and method. */
+  readonly methods: ReadonlyMap<string, MethodLimit>;
   /** AWS WAF: requests of one address in five minutes. */
   readonly requestsPerAddress: number;
   /** Cognito: tokens a second. */
   readonly tokens: Rate;
-  /** Lambda: executions at a time, of all functions. */
+  /** Lambda: executions at a time, of all functions; and which of them are reserved for a function. */
   readonly concurrentExecutions: number;
+  readonly reserved: Readonly<Record<string, number>>;
   /** Lambda: new execution environments of one function. */
   readonly newEnvironments: Rate;
   readonly athena: {
@@ -46,20 +49,25 @@ const COMMON = {
 
 /** The limits that the stage sets itself. */
 export interface StageLimits {
-  readonly throttling: { readonly requestsPerSecond: number; readonly burst: number };
+  readonly executions: number;
   readonly maxRequestsPerAddress: number;
 }
 
 /** An account with the quotas that `docs/deploy.md` asks for. */
-export const grownAccount = ({ throttling, maxRequestsPerAddress }: StageLimits): Quotas => ({
+export const grownAccount = ({ executions, maxRequestsPerAddress }: StageLimits): Quotas => ({
   ...COMMON,
-  gateway: { perSecond: throttling.requestsPerSecond, burst: throttling.burst },
+  methods: limitsOfWaiting(executions),
   requestsPerAddress: maxRequestsPerAddress,
   concurrentExecutions: 1_000,
+  reserved: { publish: 5, probe: 1 },
 });
 
-/** A new account. Lambda Developer Guide, "Lambda quotas", says that new accounts have less; 10 has been seen. */
+/**
+ * A new account. Lambda Developer Guide, "Lambda quotas", says that new accounts have less; 10 has been seen. None of so
+ * few can be reserved.
+ */
 export const newAccount = (limits: StageLimits): Quotas => ({
   ...grownAccount(limits),
   concurrentExecutions: 10,
+  reserved: {},
 });

@@ -1,3 +1,5 @@
+import { PROBE_TIMEOUT_SECONDS } from '../../infra/api/timeouts.ts';
+import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { takeOverTime } from '../../test/worlds/virtual-time.ts';
 import { type Pulled, pull } from './client.ts';
 import { type EngineQuery, modelledAthena } from './modelled-athena.ts';
@@ -5,11 +7,20 @@ import { type ModelledLambda, modelledLambda } from './modelled-lambda.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { modelledService, type ServiceSettings } from './modelled-service.ts';
 import type { Quotas } from './quotas.ts';
-import type { PlannedReport } from './workload.ts';
+import { type PlannedReport, SMALL_RESULT_BYTES } from './workload.ts';
 
 /** When the rush begins: 06:00 UTC. */
 export const SIX = Date.UTC(2026, 1, 2, 6);
 const TODAY = Date.UTC(2026, 1, 2);
+
+/** The probe of the stage `prod`. */
+const PROBE_EVERY_MS = 15 * 60_000;
+const PROBE_MB = 256;
+
+/** A small report of yesterday, of a partner of its own. */
+const probeReport = (id: number): PlannedReport => ({
+  ...{ id, partner: -1, atMs: 0, queryMs: 2_000, days: 1, resultBytes: SMALL_RESULT_BYTES },
+});
 
 export interface Simulation {
   readonly reports: readonly PlannedReport[];
@@ -24,6 +35,8 @@ export interface Outcome {
   readonly pulled: readonly Pulled[];
   readonly queries: readonly EngineQuery[];
   readonly lambda: ModelledLambda['figures'];
+  /** How often the probe got its report, and how often it did not or could not run. */
+  readonly probe: { readonly pulled: number; readonly missed: number };
   /** Calls of Athena and of S3, by operation. */
   readonly calls: ReadonlyMap<string, number>;
   /** Requests that passed the gateway. */
@@ -37,9 +50,14 @@ export interface Outcome {
  */
 export async function simulate({ reports, quotas, settings, seed, untilMs }: Simulation): Promise<Outcome> {
   const time = takeOverTime(SIX, seed);
-  const s3 = modelledS3(time, quotas);
+  const s3 = modelledS3(time, quotas, {
+    onCreated: (key) => {
+      if (key.startsWith(RESULTS_PREFIX.publications)) void service.publish(key);
+    },
+  });
   const byId = new Map(reports.map((report) => [report.id, report]));
-  const athena = modelledAthena(time, quotas, s3, (id) => (byId.get(id) as PlannedReport).queryMs);
+  const probed = probeReport(reports.length + 1);
+  const athena = modelledAthena(time, quotas, s3, (id) => byId.get(id) ?? probed);
   const lambda = modelledLambda(time, quotas);
   const service = modelledService(time, quotas, settings, { s3, athena, lambda });
   const tokens = new Map<number, Promise<void>>();
@@ -58,6 +76,20 @@ export async function simulate({ reports, quotas, settings, seed, untilMs }: Sim
     await token;
     return pull(time, { service, s3 }, report, { six: SIX, today: TODAY, untilMs });
   });
+  const probe = { pulled: 0, missed: 0 };
+  void (async () => {
+    for (;;) {
+      const done = await lambda.invoke('probe', PROBE_MB, async () => {
+        const { doneMs } = await pull(time, { service, s3 }, probed, {
+          ...{ six: SIX, today: TODAY },
+          untilMs: time.now() - SIX + PROBE_TIMEOUT_SECONDS * 1_000,
+        });
+        return doneMs !== undefined;
+      });
+      probe[done ? 'pulled' : 'missed'] += 1;
+      await time.delay(PROBE_EVERY_MS);
+    }
+  })();
   let isDone = false;
   const all = Promise.all(pulls).then((pulled) => {
     isDone = true;
@@ -68,6 +100,7 @@ export async function simulate({ reports, quotas, settings, seed, untilMs }: Sim
     pulled: await all,
     queries: [...athena.queries.values()],
     lambda: lambda.figures,
+    probe,
     calls: new Map([...athena.calls, ...s3.calls]),
     admitted: service.admitted(),
     tokens: asked,

@@ -10,6 +10,8 @@ export interface PlannedReport {
   readonly queryMs: number;
   /** Days of its window. */
   readonly days: number;
+  /** Of the engine's result. */
+  readonly resultBytes: number;
 }
 
 export interface WorkloadShape {
@@ -33,6 +35,15 @@ const SHORTEST_MS = 600;
 /** Reports of a day, of a week and of 32 days, as `docs/deploy.md` assumes for its costs. */
 const daysOf = (draw: number): number => (draw < 0.8 ? 1 : draw < 0.95 ? 7 : 32);
 
+/**
+ * A result of 32 days is large: the publishing function publishes it. All others are published while the caller waits.
+ * Assumed.
+ */
+const resultBytesOf = (days: number): number => (days === 32 ? 100_000_000 : SMALL_RESULT_BYTES);
+
+/** Small enough to be published while the caller waits. */
+export const SMALL_RESULT_BYTES = 200_000;
+
 /** Plans jobs of many partners that begin at six. A few of their reports take very long. The same for the same seed. */
 export function planRush(
   { partners, reportsEach, jobsWithinMs, reportsWithinMs }: WorkloadShape,
@@ -44,14 +55,15 @@ export function planRush(
   for (let partner = 0; partner < partners; partner++) {
     // Most of them soon: schedulers fire at the minute.
     const beginsMs = jobsWithinMs * draw() ** 2;
-    for (let index = 0; index < reportsEach; index++)
+    for (let index = 0; index < reportsEach; index++) {
+      const atMs = beginsMs + reportsWithinMs * draw() ** 2;
+      const queryMs = Math.min(Math.max(SHORTEST_MS, MEDIAN_MS * Math.exp(SIGMA * normal())), LONGEST_MS);
+      const days = daysOf(draw());
       reports.push({
         id: reports.length + 1,
-        partner,
-        atMs: beginsMs + reportsWithinMs * draw() ** 2,
-        queryMs: Math.min(Math.max(SHORTEST_MS, MEDIAN_MS * Math.exp(SIGMA * normal())), LONGEST_MS),
-        days: daysOf(draw()),
+        ...{ partner, atMs, queryMs, days, resultBytes: resultBytesOf(days) },
       });
+    }
   }
   return reports;
 }

@@ -8,7 +8,7 @@ export interface MethodLimit {
 }
 
 /** Of a route's executions, what GET gets. HEAD makes a report as GET does, but hardly anybody asks so. */
-const PART_OF_GET = 0.9;
+const PART_OF_GET = 0.95;
 
 /** API Gateway takes a fraction of a request a second, and no fraction of a burst. */
 const LEAST = { requestsPerSecond: 0.01, burst: 1 } as const;
@@ -19,9 +19,11 @@ const LEAST = { requestsPerSecond: 0.01, burst: 1 } as const;
  */
 export const LIMIT_AT_ONCE: MethodLimit = { requestsPerSecond: 10, burst: 6 };
 
-/** Half of the executions are for requests that come at once, the other half for those that come one after the other. */
+/** Of a method's executions, what requests that come at once get; the rest is for those that come one after the other. */
+const PART_OF_BURST = 0.25;
+
 function limitOf(executions: number, waitsSeconds: number): MethodLimit {
-  const burst = Math.max(LEAST.burst, Math.floor(executions / 2));
+  const burst = Math.max(LEAST.burst, Math.floor(executions * PART_OF_BURST));
   const rate = Math.floor((100 * (executions - burst)) / waitsSeconds) / 100;
   return { burst, requestsPerSecond: Math.max(LEAST.requestsPerSecond, rate) };
 }

@@ -61,7 +61,7 @@ const reportFunction = (report: Report): ServiceFunction => ({
   description: report.title,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WORKING_MB,
-  load: { part: 0.29 / reports.length, waitsSeconds: FIRST_WAIT_SECONDS },
+  load: { part: 0.5 / reports.length, waitsSeconds: FIRST_WAIT_SECONDS },
   permissions: (service) => [
     ...partnersPermissions(service),
     ...queryPermissions(service, [report]),
@@ -77,7 +77,7 @@ const daysOfReport = (report: Report): ServiceFunction => ({
   description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  load: { part: 0.08 / reports.length, waitsSeconds: FIRST_WAIT_SECONDS },
+  load: { part: 0.04 / reports.length, waitsSeconds: FIRST_WAIT_SECONDS },
   permissions: (service) => [...partnersPermissions(service), ...listingPermissions(service, [report])],
 });
 
@@ -88,7 +88,7 @@ const downloads: ServiceFunction = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
   // The largest part: a request that is refused here wastes a query that is paid for.
-  load: { part: 0.38, waitsSeconds: QUERY_WAIT_MS / 1_000 },
+  load: { part: 0.3, waitsSeconds: QUERY_WAIT_MS / 1_000 },
   permissions: (service) => [
     ...partnersPermissions(service),
     ...queryPermissions(service, reports),

@@ -3,8 +3,8 @@
  * service's own code runs in it unchanged. For that reason simulations have a process, or a thread, of their own.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
-import { gzipSync, type ZlibOptions } from 'node:zlib';
 import { dice } from './random.ts';
+import { seedCryptoAndGzip } from './seeded-crypto.ts';
 import { type Timer, timerHeap } from './timer-heap.ts';
 
 export interface VirtualTime {
@@ -113,16 +113,12 @@ export class VirtualSignal {
 function takeOverProcess(): void {
   if (isTakenOver) return;
   isTakenOver = true;
+  // Threads know nothing of virtual time: gzip is done at once.
+  seedCryptoAndGzip();
   Date.now = () => clock + (runners.current()?.skewMs ?? 0);
   Math.random = () => (runners.current()?.random ?? random)();
   const require = createRequire(import.meta.url);
   require('node:timers/promises').setTimeout = pause;
-  // Threads know nothing of virtual time: gzip is done at once.
-  require('node:zlib').gzip = (
-    file: Uint8Array,
-    options: ZlibOptions,
-    done: (error: null, gzipped: Uint8Array) => void,
-  ) => process.nextTick(done, null, gzipSync(file, options));
   Object.assign(require('node:timers'), { setTimeout: callLater, clearTimeout: forget });
   Object.assign(globalThis, { setTimeout: callLater, clearTimeout: forget });
   syncBuiltinESMExports();
