@@ -30,7 +30,7 @@ const rushWithin = (reportsWithinMs: number) =>
 
 /** What is said of one rush. */
 function figuresOf(reports: readonly PlannedReport[], { athena, methods }: Quotas, outcome: Outcome) {
-  const { pulled, queries, calls, lambda } = outcome;
+  const { pulled, queries, calls, lambda, probe } = outcome;
   const demands = reports.map(({ atMs, queryMs }) => ({
     asked: atMs / 1_000,
     engineSeconds: queryMs / 1_000,
@@ -67,6 +67,7 @@ function figuresOf(reports: readonly PlannedReport[], { athena, methods }: Quota
     dishonest: pulled.reduce((sum, each) => sum + each.dishonest, 0),
     mostRequests: Math.max(...pulled.map(({ requests }) => requests)),
     lambda,
+    probe,
     starts: perQuery('StartQueryExecution'),
     asks: perQuery('GetQueryExecution'),
     s3: perQuery('HeadObject', 'GetObject', 'PutObject', 'ListObjectsV2'),
@@ -97,6 +98,7 @@ const ROWS: readonly (readonly [string, (figures: Figures) => string])[] = [
   ['5xx without `Retry-After`', ({ dishonest }) => figure(dishonest)],
   ['requests for one report, the most', ({ mostRequests }) => figure(mostRequests)],
   ['executions of Lambda at a time, the most', ({ lambda }) => figure(lambda.most)],
+  ['reports of the probe that came, and that did not', ({ probe }) => `${probe.pulled}, ${probe.missed}`],
   ['cold starts', ({ lambda }) => figure(lambda.coldStarts)],
   ['calls of `StartQueryExecution` a query', ({ starts }) => figure(starts)],
   ['calls of `GetQueryExecution` a query', ({ asks }) => figure(asks)],
@@ -149,8 +151,8 @@ export async function measure(): Promise<Section> {
       'Where every report is asked for in the first minute, 20 starts a second are what binds: the last query is started ' +
       'after some 250 s, and runs for as long as it takes. Who does not know beforehand which queries are long can do no better ' +
       'than a perfect queue in order of arrival, which has these starts and slots and loses no moment.\n\n' +
-      'On 10 executions of Lambda the gateway lets in far more than can wait: Lambda refuses, and API Gateway makes a 502 of it, ' +
-      'which says nothing of when to come again. Clients that try again all the same get everything in the end. The cure is the ' +
-      'quota, or until then `throttling.requestsPerSecond: 1`; `npm run doctor` says so.',
+      'On 10 executions of Lambda the stage has `executions: 10`, as `npm run doctor` advises. Nobody is answered 502, since the ' +
+      'limits of the methods count each request as one that waits for as long as it may; so they let in a small part of such a ' +
+      'rush, and the others are told 429 and when to come again. The cure is the quota.',
   };
 }

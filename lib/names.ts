@@ -94,3 +94,9 @@ export const PROBE_ENV = {
   tokenUrl: 'TOKEN_URL',
   clientSecretId: 'CLIENT_SECRET_ID',
 } as const;
+
+/**
+ * Some HTTP clients give up when no answer has come for 10 s. With the start of a function before it and the answer
+ * after it, this wait stays below that; most reports are ready by then.
+ */
+export const FIRST_WAIT_MS = 8_000;

@@ -1,4 +1,4 @@
-import { limitsOfWaiting, type MethodLimit } from '../../infra/api/method-limits.ts';
+import { limitsOfRoutes, type MethodLimit } from '../../infra/api/method-limits.ts';
 
 /** The limits of an account. Each figure is AWS's, cited where it is set, or an assumption that says so. */
 export interface Quotas {
@@ -56,7 +56,7 @@ export interface StageLimits {
 /** An account with the quotas that `docs/deploy.md` asks for. */
 export const grownAccount = ({ executions, maxRequestsPerAddress }: StageLimits): Quotas => ({
   ...COMMON,
-  methods: limitsOfWaiting(executions),
+  methods: limitsOfRoutes(executions),
   requestsPerAddress: maxRequestsPerAddress,
   concurrentExecutions: 1_000,
   reserved: { publish: 5, probe: 1 },

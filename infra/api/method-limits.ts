@@ -1,4 +1,4 @@
-import { ROUTE_METHODS, routes } from '../../lib/routes.ts';
+import { PREFLIGHT_METHOD, routes } from '../../lib/routes.ts';
 import { serviceFunctions } from './service-functions.ts';
 
 /** A token bucket of API Gateway's: it holds `burst` requests, and is filled by `requestsPerSecond`. */
@@ -14,10 +14,12 @@ const PART_OF_GET = 0.95;
 const LEAST = { requestsPerSecond: 0.01, burst: 1 } as const;
 
 /**
- * The limit of each method that waits for nothing: the page, the descriptions, preflights, what is not found. Each holds
- * an execution for some hundredths of a second. A browser loads the page's files at once.
+ * What waits for nothing holds an execution for some hundredths of a second: the descriptions and the page, whose files a
+ * browser loads at once; preflights; and all other paths and methods, each of them.
  */
-export const LIMIT_AT_ONCE: MethodLimit = { requestsPerSecond: 10, burst: 6 };
+const AT_ONCE: MethodLimit = { requestsPerSecond: 20, burst: 20 };
+const PREFLIGHT: MethodLimit = { requestsPerSecond: 10, burst: 6 };
+export const OTHERS: MethodLimit = { requestsPerSecond: 5, burst: 2 };
 
 /** Of a method's executions, what requests that come at once get; the rest is for those that come one after the other. */
 const PART_OF_BURST = 0.25;
@@ -29,21 +31,22 @@ function limitOf(executions: number, waitsSeconds: number): MethodLimit {
 }
 
 /**
- * The limits of the methods whose requests may wait, by path and method: `/reporting/publisherperformance/GET`. API Gateway
- * limits each method by itself ("Throttle requests to your REST APIs" in its Developer Guide), so the executions are
- * divided among them (`load` of `service-functions.ts`). A method holds at most its burst and, while these requests wait,
- * what its rate adds.
+ * The limits of the routes' methods, by path and method: `/reporting/publisherperformance/GET`. API Gateway limits each
+ * method by itself ("Throttle requests to your REST APIs" in its Developer Guide), so the executions are divided among the
+ * methods whose requests may wait (`load` of `service-functions.ts`). A method holds at most its burst and, while these
+ * requests wait, what its rate adds.
  *
  * @param executions of Lambda that the requests of all methods may hold at one time
  */
-export const limitsOfWaiting = (executions: number): ReadonlyMap<string, MethodLimit> =>
+export const limitsOfRoutes = (executions: number): ReadonlyMap<string, MethodLimit> =>
   new Map(
     routes.flatMap(({ path, functionName }) => {
       const load = serviceFunctions.find(({ name }) => name === functionName)?.load;
-      if (!load) return [];
-      return ROUTE_METHODS.map((method) => {
-        const part = load.part * (method === 'GET' ? PART_OF_GET : 1 - PART_OF_GET);
-        return [`${path}/${method}`, limitOf(executions * part, load.waitsSeconds)] as const;
-      });
+      const held = (part: number) => load && limitOf(executions * load.part * part, load.waitsSeconds);
+      return [
+        [`${path}/GET`, held(PART_OF_GET) ?? AT_ONCE] as const,
+        [`${path}/HEAD`, held(1 - PART_OF_GET) ?? OTHERS] as const,
+        [`${path}/${PREFLIGHT_METHOD}`, load ? PREFLIGHT : OTHERS] as const,
+      ];
     }),
   );

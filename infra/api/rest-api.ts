@@ -16,7 +16,7 @@ import { PREFLIGHT_METHOD, ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/ro
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
-import { LIMIT_AT_ONCE, limitsOfWaiting, type MethodLimit } from './method-limits.ts';
+import { limitsOfRoutes, type MethodLimit, OTHERS } from './method-limits.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from './timeouts.ts';
 
 export interface ReportsApiProps {
@@ -66,6 +66,7 @@ export class ReportsApi extends Construct {
       retention: logDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    const methods = corsOrigins.length > 0 ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS;
     this.api = new RestApi(this, 'Api', {
       restApiName: names.service,
       description: 'Performance reports',
@@ -77,9 +78,11 @@ export class ReportsApi extends Construct {
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName,
-        ...throttling(LIMIT_AT_ONCE),
+        ...throttling(OTHERS),
         methodOptions: Object.fromEntries(
-          [...limitsOfWaiting(executions)].map(([name, limit]) => [name, throttling(limit)]),
+          [...limitsOfRoutes(executions)]
+            .filter(([name]) => methods.some((method) => name.endsWith(`/${method}`)))
+            .map(([name, limit]) => [name, throttling(limit)]),
         ),
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat,
@@ -89,7 +92,6 @@ export class ReportsApi extends Construct {
     });
     // CDK's own output of the URL; the stack has one of its own.
     this.api.node.tryRemoveChild('Endpoint');
-    const methods = corsOrigins.length > 0 ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS;
     for (const { path, handler } of routes) {
       const resource = this.api.root.resourceForPath(path);
       for (const method of methods)

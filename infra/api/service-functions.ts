@@ -1,4 +1,4 @@
-import { hopWaitMs } from '../../lib/delivery/hop-wait.ts';
+import { FIRST_WAIT_MS } from '../../lib/names.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
 import {
@@ -21,7 +21,7 @@ import {
 
 /**
  * How requests that wait load a stage: which part of its executions those of one route may hold, and for how long one
- * does. A quarter is left for answers at once, for publishing and for the probe.
+ * does. What is left is for answers at once, for publishing and for the probe.
  */
 export interface Load {
   readonly part: number;
@@ -53,15 +53,12 @@ const WORKING_MB = 1_769;
  */
 const WAITING_MB = 512;
 
-/** The longest that a first request waits. */
-const FIRST_WAIT_SECONDS = hopWaitMs(0, QUERY_WAIT_MS) / 1_000;
-
 const reportFunction = (report: Report): ServiceFunction => ({
   name: report.name,
   description: report.title,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WORKING_MB,
-  load: { part: 0.5 / reports.length, waitsSeconds: FIRST_WAIT_SECONDS },
+  load: { part: 0.45 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
   permissions: (service) => [
     ...partnersPermissions(service),
     ...queryPermissions(service, [report]),
@@ -77,7 +74,7 @@ const daysOfReport = (report: Report): ServiceFunction => ({
   description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  load: { part: 0.04 / reports.length, waitsSeconds: FIRST_WAIT_SECONDS },
+  load: { part: 0.06 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
   permissions: (service) => [...partnersPermissions(service), ...listingPermissions(service, [report])],
 });
 

@@ -1,8 +1,4 @@
-/**
- * Some HTTP clients give up when no answer has come for 10 s. With the start of a function before it and the answer
- * after it, this wait stays below that; most reports are ready by then.
- */
-const FIRST_WAIT_MS = 8_000;
+import { FIRST_WAIT_MS } from '../names.ts';
 
 /**
  * How long a request waits for its report. The first one waits only a short time, for clients with short time-outs;

@@ -1,4 +1,4 @@
-import { limitsOfWaiting } from '../../infra/api/method-limits.ts';
+import { limitsOfRoutes } from '../../infra/api/method-limits.ts';
 import { LEAST_EXECUTIONS, type Stage } from '../../infra/stage.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { downloadPath, reportPath } from '../../lib/routes.ts';
@@ -79,7 +79,7 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
 
 /** Reports a second that the limits of the stage's methods let through: of their own, or of the waiting room. */
 function reportsLetIn(executions: number): number {
-  const limits = limitsOfWaiting(executions);
+  const limits = limitsOfRoutes(executions);
   const rateOf = (path: string) => limits.get(`${path}/GET`)?.requestsPerSecond ?? 0;
   return Math.min(
     reports.reduce((sum, report) => sum + rateOf(reportPath(report)), 0),
@@ -151,7 +151,7 @@ function tooLargeShare({ activeQueries }: AccountQuotas, { queries }: StageFacts
 }
 
 function tooFewRequests({ requests }: AccountQuotas, { executions }: StageFacts): Finding[] {
-  const rates = [...limitsOfWaiting(executions).values()];
+  const rates = [...limitsOfRoutes(executions).values()];
   const needed = Math.ceil(rates.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0));
   if (!requests || requests.value >= needed) return [];
   return [
