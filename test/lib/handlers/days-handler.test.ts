@@ -63,6 +63,17 @@ function service({ env = {}, claims = {} as Claims } = {}) {
 }
 
 describe('the days of a report', () => {
+  it('are 404 no-records where the lake holds nothing of its table', async () => {
+    const { lake, ask } = service();
+    Object.assign(lake, { objects: [], isTableMissing: true });
+    const { statusCode, body } = await ask();
+    expect({ statusCode, ...JSON.parse(body) }).toMatchObject({
+      statusCode: 404,
+      type: expect.stringMatching(/:no-records$/),
+      detail: expect.stringContaining('publisher performance report'),
+    });
+  });
+
   it('are answered with Cache-Control: no-store, and logged with who asked', async () => {
     const made = service({ claims: { azp: 'first-partner' } });
     made.lake.objects = ['2026-01-20/_SUCCESS', '2026-02-01/a', '2026-02-02/a', '2026-02-02/_SUCCESS'].map(

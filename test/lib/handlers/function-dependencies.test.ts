@@ -1,7 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { Metrics } from '@aws-lambda-powertools/metrics';
 import { AthenaClient, InvalidRequestException } from '@aws-sdk/client-athena';
-import { S3Client } from '@aws-sdk/client-s3';
+import { NoSuchKey, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { functionDependencies } from '../../../lib/handlers/function-dependencies.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
@@ -59,6 +59,36 @@ describe('functionDependencies', () => {
         input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/', MaxKeys: 1 },
       },
     ]);
+  });
+
+  it('reads the register of partners where the stage has one, and no bucket where it has none', async () => {
+    const sent = answering(() => {
+      throw new NoSuchKey({ message: 'x', $metadata: {} });
+    });
+    const registered = { ...ENVIRONMENT, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' };
+    expect(await functionDependencies(registered).backendsUntil(later()).register.find('c')).toBeUndefined();
+    expect(sent).toMatchObject([{ name: 'GetObjectCommand', input: { Bucket: 'partners' } }]);
+    const { register } = functionDependencies(ENVIRONMENT).backendsUntil(later());
+    expect(await register.find('c')).toBeUndefined();
+    expect(sent).toHaveLength(1);
+  });
+
+  it('keeps records of partners from one request of the function to the next', async () => {
+    const sent = answering(() => {
+      throw new NoSuchKey({ message: 'x', $metadata: {} });
+    });
+    const registered = { ...ENVIRONMENT, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' };
+    const { backendsUntil } = functionDependencies(registered);
+    await backendsUntil(later()).register.find('c');
+    await backendsUntil(later()).register.find('c');
+    expect(sent).toHaveLength(1);
+  });
+
+  it('names the commit in every line of the log', () => {
+    const lines: string[] = [];
+    vi.spyOn(process.stdout, 'write').mockImplementation((line) => Boolean(lines.push(String(line))));
+    functionDependencies({ ...ENVIRONMENT, COMMIT: 'abc1234' }).log.info('request', {});
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ message: 'request', commit: 'abc1234' }]);
   });
 
   it('ends every call by the time that it is given', async () => {

@@ -100,10 +100,14 @@ describe('the probe', () => {
   const run = async (pull: () => Promise<number>) => {
     const counted: unknown[] = [];
     const lines: unknown[] = [];
+    const times: number[] = [];
     await probeHandler({
       pull,
       log: {
-        info: (message, facts) => lines.push(['info', message, facts['isPulled'], facts['rows']]),
+        info: (message, { durationMs, ...facts }) => {
+          times.push(durationMs as number);
+          lines.push(['info', message, facts['isPulled'], facts['rows']]);
+        },
         warn: () => {},
         error: (message, facts) => lines.push(['error', message, facts['isPulled'], String(facts['error'])]),
       } as Parameters<typeof probeHandler>[0]['log'],
@@ -112,6 +116,8 @@ describe('the probe', () => {
         publishStoredMetrics: () => counted.push('published'),
       } as unknown as Parameters<typeof probeHandler>[0]['metrics'],
     })();
+    // No test takes an hour, and the times of two clocks differ by more.
+    for (const time of times) expect(time).toSatisfy((ms: number) => ms >= 0 && ms < 3_600_000);
     return { counted, lines };
   };
 
