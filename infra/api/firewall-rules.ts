@@ -1,4 +1,5 @@
 import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
+import { COMMON_HEADERS } from '../../lib/answers/common-headers.ts';
 import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { problemDocument } from '../../lib/answers/problem-document.ts';
 
@@ -58,7 +59,10 @@ export const firewallRules = (maxRequestsPerAddress: number): CfnWebACL.RuleProp
         customResponse: {
           responseCode: gatewayProblems.throttled.status,
           customResponseBodyKey: RATE_LIMITED_BODY,
-          responseHeaders: [{ name: 'Retry-After', value: String(RATE_WINDOW_SECONDS) }],
+          responseHeaders: Object.entries({
+            'Retry-After': String(RATE_WINDOW_SECONDS),
+            ...COMMON_HEADERS,
+          }).map(([name, value]) => ({ name, value })),
         },
       },
     },

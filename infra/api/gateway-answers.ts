@@ -1,4 +1,5 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { COMMON_HEADERS } from '../../lib/answers/common-headers.ts';
 import {
   type GatewayProblem,
   gatewayProblems,
@@ -36,6 +37,7 @@ export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
       responseHeaders: {
         'Content-Type': `'${PROBLEM_MEDIA_TYPE}'`,
         'Cache-Control': "'no-store'",
+        ...quoted(COMMON_HEADERS),
         ...(problem.retryAfterSeconds !== undefined && { 'Retry-After': `'${problem.retryAfterSeconds}'` }),
         ...(isForPages && { 'Access-Control-Allow-Origin': "'*'" }),
       },
@@ -44,3 +46,7 @@ export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
     });
   }
 }
+
+/** API Gateway takes a constant in single quotes; without them it is an expression. */
+const quoted = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));

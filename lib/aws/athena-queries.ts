@@ -9,6 +9,7 @@ import {
 import type { Execution, QueryService } from '../delivery/execution.ts';
 import { dateOf } from './answer-date.ts';
 import { call } from './call.ts';
+import { withoutValues } from './without-values.ts';
 
 /** Athena as the service's query engine. Every call ends by `until`, in milliseconds since 1970. */
 export function athenaQueries(
@@ -27,7 +28,14 @@ export function athenaQueries(
         ...(parameters.length > 0 && { ExecutionParameters: [...parameters] }),
       });
       const { QueryExecutionId } = await call('Athena StartQueryExecution', until, (abortSignal) =>
-        athena.send(command, { abortSignal }),
+        athena.send(command, { abortSignal }).catch((error: unknown) => {
+          if (!(error instanceof InvalidRequestException)) throw error;
+          // It may quote parameters, which are a caller's filters.
+          throw new InvalidRequestException({
+            $metadata: error.$metadata,
+            message: withoutValues(error.message),
+          });
+        }),
       );
       if (!QueryExecutionId) throw new Error('Athena started a query without an id');
       return QueryExecutionId;
@@ -92,7 +100,7 @@ export function executionOf(
     case 'CANCELLED':
     case 'FAILED':
       if (reason.includes(SCAN_LIMIT_EXCEEDED)) return { state: 'scan-limit-exceeded', ...facts };
-      return failed(`${Status.State}: ${reason}`, Status.AthenaError?.Retryable);
+      return failed(`${Status.State}: ${withoutValues(reason)}`, Status.AthenaError?.Retryable);
     default: {
       const isQueued = Status.State === 'QUEUED';
       return { state: 'under-way', id, submittedAt, observedAt, isQueued, bytesScanned };

@@ -1,5 +1,6 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { COMMON_HEADERS } from '../answers/common-headers.ts';
 import { DATA_VERSION_HEADER } from '../answers/redirect.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
 import { requestHeader } from './request-header.ts';
@@ -38,7 +39,7 @@ export function cors(
   return {
     before: ({ event }) =>
       event.httpMethod === PREFLIGHT_METHOD && origins.length > 0
-        ? { statusCode: 204, headers: { ...allow(event), ...PREFLIGHT_HEADERS }, body: '' }
+        ? { statusCode: 204, headers: { ...allow(event), ...PREFLIGHT_HEADERS, ...COMMON_HEADERS }, body: '' }
         : undefined,
     after: addTo,
     onError: addTo,

@@ -75,7 +75,6 @@ const securityHeaders = (storageOrigin: string) => ({
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; '),
-  'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
 });

@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { COMMON_HEADERS } from '../answers/common-headers.ts';
 import { DEPRECATED_VERSIONS, deprecationHeaders } from '../answers/deprecated-versions.ts';
 import { problemResponse } from '../answers/problem-response.ts';
 import { cors } from './cors.ts';
@@ -10,14 +11,14 @@ import { type LoggedContext, requestLog } from './request-log.ts';
 const VERSION_HEADER = 'Service-Version';
 
 /**
- * The middleware of every route: one line of log per request, a problem document for whatever is thrown, the header of
- * the commit that runs, the headers of a deprecated API version, and the CORS headers for pages of the stage's origins.
+ * The middleware of every route: one line of log per request, a problem document for whatever is thrown, the headers that
+ * every answer has, that of the commit that runs, those of a deprecated API version, and the CORS headers for pages of the stage's origins.
  */
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,
   deprecatedVersions = DEPRECATED_VERSIONS,
 ) => {
-  const addVersion = ({
+  const addHeaders = ({
     event,
     response,
   }: {
@@ -30,6 +31,7 @@ export const problemChain = (
     if (response)
       response.headers = {
         ...response.headers,
+        ...COMMON_HEADERS,
         [VERSION_HEADER]: config.commit,
         ...(deprecated && deprecationHeaders(deprecated)),
       };
@@ -39,7 +41,7 @@ export const problemChain = (
       // First, so that it sees the answer last.
       .use(cors(config.corsOrigins))
       .use(requestLog(log, metrics))
-      .use({ after: addVersion, onError: addVersion })
+      .use({ after: addHeaders, onError: addHeaders })
       .onError((request) => {
         request.response = problemResponse(request.error, request.event.requestContext.requestId);
       })

@@ -1,4 +1,4 @@
-import { JwksValidationError, JwkValidationError } from 'aws-jwt-verify/error';
+import { JwksValidationError, JwkValidationError, JwtWithoutValidKidError } from 'aws-jwt-verify/error';
 import { type Jwks, SimpleJwksCache } from 'aws-jwt-verify/jwk';
 
 /** The key set could not be read: our fault, never the caller's. */
@@ -9,7 +9,6 @@ export interface KeySetParts {
   readonly read: (uri: string) => Promise<ArrayBuffer>;
   /** In milliseconds since 1970. */
   readonly now: () => number;
-  readonly pause: (milliseconds: number) => Promise<unknown>;
 }
 
 /**
@@ -21,58 +20,63 @@ const FRESH_MS = 600_000;
 /** While the key server can't be reached, keys that were read before stay good for so long. */
 const LONGEST_KEPT_MS = 3_600_000;
 
-/** A token with an invented key id makes us read the key set again, but no more often than this. */
-const PAUSE_BETWEEN_READS_MS = 2_000;
+/** A token with an invented key id makes us read the key set again, but not before it has this age. */
+const PAUSE_BETWEEN_READS_MS = 10_000;
+
+/** Shorter, because a function without any key set answers 500 to everybody for so long. */
+const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**
  * The library's cache of one provider's signing keys, with an age. They are read when first needed, when they are old,
- * and when a token names a key that isn't among them: then at once or, if they were read a moment ago, after a short
- * pause, so that a token of a new key is never refused because of somebody else's with an invented one. Requests that
- * need the set at one time share one reading of it. Throws KeySetUnavailable, or the library's error where there is no
- * such key.
+ * and when a token names a key that isn't among them, unless they were read a moment ago: such a token is refused at
+ * once. Requests that need the set at one time share one reading of it. Throws KeySetUnavailable, or the library's
+ * error where there is no such key.
  */
 export class KeySet extends SimpleJwksCache {
   readonly #now: () => number;
   #readAt = Number.NEGATIVE_INFINITY;
+  #failure: { readonly at: number; readonly error: unknown } | undefined;
 
-  constructor({ read, now, pause }: KeySetParts) {
-    let pausing: Promise<unknown> | undefined;
-    // The library would refuse every unknown key for ten seconds. Here they wait for the pause, and share one reading.
-    const wait = async () => {
-      const left = PAUSE_BETWEEN_READS_MS - this.#age();
-      if (left > 0)
-        pausing ??= pause(left).finally(() => {
-          pausing = undefined;
-        });
-      await pausing;
-    };
-    super({
-      fetcher: { fetch: read },
-      penaltyBox: { wait, registerFailedAttempt: () => {}, registerSuccessfulAttempt: () => {} },
-    });
+  constructor({ read, now }: KeySetParts) {
+    super({ fetcher: { fetch: read } });
     this.#now = now;
   }
 
   override async getJwk(...[uri, token]: Parameters<SimpleJwksCache['getJwk']>) {
-    const age = this.#age();
-    if (age >= FRESH_MS)
+    const age = this.#now() - this.#readAt;
+    const isKnown = this.#has(uri, token);
+    if (age >= (isKnown ? FRESH_MS : PAUSE_BETWEEN_READS_MS))
       await this.getJwks(uri).catch((error: unknown) => {
-        if (age >= LONGEST_KEPT_MS) throw error;
+        if (!isKnown || age >= LONGEST_KEPT_MS) throw error;
       });
-    return super.getJwk(uri, token);
+    return this.getCachedJwk(uri, token);
   }
 
+  /** A failure is remembered for a moment, so that a key server in trouble isn't asked by every request. */
   override async getJwks(uri: string): Promise<Jwks> {
-    const keys = await super.getJwks(uri).catch((cause: unknown) => {
-      if (cause instanceof JwksValidationError || cause instanceof JwkValidationError)
-        throw new KeySetUnavailable('The key server answers with no key set', { cause });
-      throw cause;
-    });
-    this.#readAt = this.#now();
-    return keys;
+    if (this.#failure && this.#now() - this.#failure.at < PAUSE_AFTER_FAILURE_MS) throw this.#failure.error;
+    try {
+      const keys = await super.getJwks(uri);
+      this.#readAt = this.#now();
+      this.#failure = undefined;
+      return keys;
+    } catch (cause) {
+      const error =
+        cause instanceof JwksValidationError || cause instanceof JwkValidationError
+          ? new KeySetUnavailable('The key server answers with no key set', { cause })
+          : cause;
+      this.#failure = { at: this.#now(), error };
+      throw error;
+    }
   }
 
-  #age(): number {
-    return this.#now() - this.#readAt;
+  #has(...[uri, token]: Parameters<SimpleJwksCache['getCachedJwk']>): boolean {
+    try {
+      return this.getCachedJwk(uri, token) !== undefined;
+    } catch (error) {
+      // A token that names no key: no reading of the set can help it.
+      if (error instanceof JwtWithoutValidKidError) throw error;
+      return false;
+    }
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { JwkValidationError } from 'aws-jwt-verify/error';
 import { NotAuthorized, Unauthenticated } from '../answers/problem.ts';
 import { type Claims, callerOf } from './client-of.ts';
@@ -26,7 +25,7 @@ const KEY_SET_TIMEOUT_MS = 3_000;
  * set that can't be read is neither, so that it is answered as 500.
  */
 export function tokenVerifier(rules: TokenRules): TokenVerifier {
-  const keys = new KeySet({ read: readKeySet, now: Date.now, pause });
+  const keys = new KeySet({ read: readKeySet, now: Date.now });
 
   return async (authorization) => {
     const token = bearerToken(authorization);

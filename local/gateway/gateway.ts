@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { COMMON_HEADERS } from '../../lib/answers/common-headers.ts';
 import { headerAsDelivered } from '../../lib/answers/gateway-headers.ts';
 import { type GatewayProblem, gatewayProblems, requestTooLarge } from '../../lib/answers/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
@@ -80,6 +81,7 @@ export async function startGateway(
       .writeHead(problem.status, {
         'content-type': PROBLEM_MEDIA_TYPE,
         'cache-control': 'no-store',
+        ...COMMON_HEADERS,
         ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
       })
       .end(JSON.stringify(problemDocument(problem, requestId)));

@@ -1,22 +1,20 @@
 /** Runs every shell block of docs/runbook.md as it is written there. */
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessToken } from '../../local/access-token.ts';
+import { runbookBlocks } from '../docs/runbook-blocks.ts';
 import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
+import { stages } from './stages.ts';
 
 const lane = currentLane() as Lane;
 const { aws, outputs, partner, shell } = operator(lane);
-const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
-const blocks = new Map(
-  [...runbook.matchAll(/^ *```sh (\S+)\n(.*?)^ *```$/gms)].map(([, name = '', text = '']) => [name, text]),
-);
+const blocks = runbookBlocks();
 
 /** Not run here: the emulator has only one secret for each client. */
 const NOT_HERE = ['new-secret.sh'];
@@ -162,7 +160,8 @@ describe('a file', () => {
 });
 
 describe('the service', () => {
-  it('is stopped, and started again', async () => {
+  it('is stopped, also twice, and started again as it was deployed', async () => {
+    await run('stop-everything.sh');
     await run('stop-everything.sh');
     const name = `performance-reports-${lane.stage}-publisherperformance`;
     const invoked = aws('lambda', 'invoke', '--function-name', name, '/dev/null');
@@ -182,6 +181,18 @@ describe('the service', () => {
     expect(await state()).toContain('DISABLED');
     await run('start-again.sh');
     expect(await state()).toContain('ENABLED');
+    const reservation = (of: string) =>
+      aws(
+        ...[
+          'lambda',
+          'get-function-concurrency',
+          '--function-name',
+          `performance-reports-${lane.stage}-${of}`,
+        ],
+        ...['--query', 'ReservedConcurrentExecutions', '--output', 'text'],
+      );
+    expect(await reservation('publish')).toBe(`${stages[lane.stage]?.reservedConcurrency?.publish}\n`);
+    expect(await reservation('abandon')).toMatch(/^(None)?\n?$/);
     await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(303);
   });
 

@@ -16,6 +16,7 @@ export const stages: Readonly<Record<string, StageInput>> = {
     ...common,
     identity: { provider: 'cognito' },
     probe: { everyMinutes: 60 },
+    reservedConcurrency: { publish: 50 },
   },
   claims: {
     ...common,

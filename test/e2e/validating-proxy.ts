@@ -1,14 +1,21 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as sendPlain } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as sendPlain,
+} from 'node:http';
 import { request as sendEncrypted } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { COMMON_HEADERS } from '../../lib/answers/common-headers.ts';
+import { requestTooLarge } from '../../lib/answers/gateway-problems.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
 
 export interface ValidatingProxy {
   readonly url: string;
-  /** Rejects with every answer that did not fit the document. */
+  /** Rejects with every answer that did not fit. */
   close(): Promise<void>;
 }
 
@@ -21,7 +28,8 @@ export interface Site {
 }
 
 /**
- * Stands before the gateway and holds every answer that passes against docs/openapi.json, whatever client asked.
+ * Stands before the gateway and holds every answer that passes against docs/openapi.json, whatever client asked, and
+ * against the headers that every answer has.
  * One that does not fit is replaced by a 599 that says why.
  */
 export async function startValidatingProxy(
@@ -40,6 +48,8 @@ export async function startValidatingProxy(
     const isZipped = headers['content-encoding'] === 'gzip' && body.length > 0;
     const readable = isZipped ? gunzipSync(body) : body;
     const faults = await faultsOfResponse({ method, path: route, status, headers, body: readable });
+    // API Gateway gives its own 413 no headers of ours.
+    if (status !== requestTooLarge.status) faults.push(...missingHeaders(headers));
     if (faults.length === 0) return response.writeHead(status, rawHeaders).end(body);
     const report = `${method} ${path.split('?')[0]} ${status}: ${faults.join('; ')}`;
     unfit.push(report);
@@ -53,10 +63,17 @@ export async function startValidatingProxy(
       server.close();
       server.closeAllConnections();
       if (unfit.length > 0)
-        throw new Error(`Answers that docs/openapi.json does not allow:\n${unfit.join('\n')}`);
+        throw new Error(
+          `Answers that docs/openapi.json does not allow, or without a header:\n${unfit.join('\n')}`,
+        );
     },
   };
 }
+
+const missingHeaders = (headers: IncomingHttpHeaders): string[] =>
+  Object.entries(COMMON_HEADERS)
+    .filter(([name, value]) => headers[name.toLowerCase()] !== value)
+    .map(([name]) => `no ${name}`);
 
 async function forward(request: IncomingMessage, upstream: string, host: string | undefined) {
   const { method, url, rawHeaders } = request;

@@ -326,6 +326,8 @@ describe('the API', () => {
       expect(ResponseParameters).toEqual({
         'gatewayresponse.header.Content-Type': "'application/problem+json'",
         'gatewayresponse.header.Cache-Control': "'no-store'",
+        'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
+        'gatewayresponse.header.Strict-Transport-Security': "'max-age=31536000'",
         ...(StatusCode === '429' && {
           'gatewayresponse.header.Retry-After': expect.stringMatching(/^'\d+'$/),
         }),

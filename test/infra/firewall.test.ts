@@ -44,7 +44,17 @@ describe('the firewall', () => {
     expect(rules[0]).toMatchObject({
       statement: { rateBasedStatement: { aggregateKeyType: 'IP', limit: 500, evaluationWindowSec: 300 } },
       action: {
-        block: { customResponse: { responseCode: 429, customResponseBodyKey: 'too-many-requests' } },
+        block: {
+          customResponse: {
+            responseCode: 429,
+            customResponseBodyKey: 'too-many-requests',
+            responseHeaders: [
+              { name: 'Retry-After', value: '300' },
+              { name: 'X-Content-Type-Options', value: 'nosniff' },
+              { name: 'Strict-Transport-Security', value: 'max-age=31536000' },
+            ],
+          },
+        },
       },
     });
     for (const [index, name] of [

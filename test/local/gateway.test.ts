@@ -106,7 +106,12 @@ it('requests beyond the rate are answered 429 with Retry-After, until there is r
   expect(await statuses(5)).toEqual([200, 200, 200, 429, 429]);
   expect(events).toHaveLength(3);
   const { headers, body } = await get('/report');
-  expect(headers).toMatchObject({ 'retry-after': '5', 'content-type': 'application/problem+json' });
+  expect(headers).toMatchObject({
+    'retry-after': '5',
+    'content-type': 'application/problem+json',
+    'x-content-type-options': 'nosniff',
+    'strict-transport-security': 'max-age=31536000',
+  });
   expect(JSON.parse(body)).toMatchObject({ status: 429, title: 'Too many requests' });
   vi.spyOn(performance, 'now').mockReturnValue(1_000);
   expect(await statuses(3)).toEqual([200, 200, 429]);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   type AthenaClient,
   InternalServerException,
@@ -43,6 +44,17 @@ function athenaFor(patienceMs: number, planned: Planned[]) {
 }
 
 describe('start', () => {
+  it('leaves out of Athena’s refusal what it quotes of the query', async () => {
+    const answer = new InvalidRequestException({
+      message: "Value 'secret' is not understood",
+      $metadata: { httpStatusCode: 400 },
+    });
+    const { queries } = athenaOf({ command: 'StartQueryExecution', answer });
+    const refusal = await queries.start({ sql: 'SELECT ?', parameters: ["'secret'"] }, TOKEN).catch(inspect);
+    expect(refusal).toContain('InvalidRequestException: Value … is not understood');
+    expect(refusal).not.toContain('secret');
+  });
+
   it('starts the query in the database and the workgroup, under its token', async () => {
     const { queries, inputs } = athenaOf({
       command: 'StartQueryExecution',
@@ -174,6 +186,11 @@ describe('executionOf', () => {
       'FAILED for good',
       { ...Status, State: 'FAILED', StateChangeReason: 'boom', AthenaError: { Retryable: false } },
       { ...failed, reason: 'FAILED: boom' },
+    ],
+    [
+      'FAILED at a value of a row, which the reason leaves out',
+      { ...Status, State: 'FAILED', StateChangeReason: "INVALID_CAST_ARGUMENT: Cannot cast 'x' to bigint" },
+      { ...failed, reason: 'FAILED: INVALID_CAST_ARGUMENT: Cannot cast … to bigint' },
     ],
     [
       'FAILED without a word',

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
+import { COMMON_HEADERS } from '../../../lib/answers/common-headers.ts';
 import { NoSuchDownload } from '../../../lib/answers/problem.ts';
 import { readConfig } from '../../../lib/config.ts';
 import { problemChain } from '../../../lib/handlers/problem-chain.ts';
@@ -38,6 +39,7 @@ describe('pages of other origins', () => {
       'Access-Control-Expose-Headers':
         'Cache-Status, Data-Version, Deprecation, Link, Retry-After, Service-Version, Sunset, x-amzn-RequestId',
       'Service-Version': expect.any(String),
+      ...COMMON_HEADERS,
       Vary: 'Accept-Encoding, Origin',
     });
   });
@@ -59,6 +61,7 @@ describe('pages of other origins', () => {
       'Access-Control-Allow-Methods': 'GET, HEAD',
       'Access-Control-Allow-Headers': 'Authorization, Accept',
       'Access-Control-Max-Age': '7200',
+      ...COMMON_HEADERS,
     });
   });
 
@@ -75,7 +78,12 @@ describe('pages of other origins', () => {
   );
 
   it('are not mentioned in answers where the stage names none', async () => {
-    const silent = { Location: '/there', 'Service-Version': expect.any(String), Vary: 'Accept-Encoding' };
+    const silent = {
+      Location: '/there',
+      'Service-Version': expect.any(String),
+      ...COMMON_HEADERS,
+      Vary: 'Accept-Encoding',
+    };
     expect((await answer(PARTNER, { origins: '' })).headers).toEqual(silent);
     const preflight = await answer(PARTNER, { origins: '', httpMethod: 'OPTIONS' });
     expect(preflight.statusCode).toBe(303);

@@ -26,6 +26,8 @@ describe('GET /openapi.json', () => {
         'Cache-Control': 'private, max-age=300',
         Vary: 'Accept-Encoding',
         'Service-Version': 'unknown',
+        'X-Content-Type-Options': 'nosniff',
+        'Strict-Transport-Security': 'max-age=31536000',
       },
       body: '',
     });

@@ -71,6 +71,7 @@ describe('GET /', () => {
         "connect-src 'self' https://results.s3.eu-west-1.amazonaws.com; base-uri 'none'; form-action 'none'; " +
         "frame-ancestors 'none'",
       'X-Content-Type-Options': 'nosniff',
+      'Strict-Transport-Security': 'max-age=31536000',
       'Referrer-Policy': 'no-referrer',
       'Cross-Origin-Opener-Policy': 'same-origin',
     });

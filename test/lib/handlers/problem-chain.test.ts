@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { COMMON_HEADERS } from '../../../lib/answers/common-headers.ts';
 import {
   InvalidRequest,
   NoSuchDownload,
@@ -45,7 +46,12 @@ describe('what every route has around it', () => {
     });
     expect(answer).toEqual({
       statusCode: 303,
-      headers: { Location: SECRET, 'Service-Version': 'unknown' },
+      headers: {
+        Location: SECRET,
+        'X-Content-Type-Options': 'nosniff',
+        'Strict-Transport-Security': 'max-age=31536000',
+        'Service-Version': 'unknown',
+      },
       body: '',
     });
     expect(lines).toEqual([
@@ -87,6 +93,7 @@ describe('what every route has around it', () => {
       Sunset: 'Sat, 01 Jan 2028 00:00:00 GMT',
       Link: '<https://reports.example/2.0>; rel="deprecation sunset"',
       'Service-Version': 'unknown',
+      ...COMMON_HEADERS,
     });
     for (const parameters of [{ 'api-version': ['2.0'] }, {}])
       expect(Object.keys(await headersFor(parameters))).not.toContain('Deprecation');

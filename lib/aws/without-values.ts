@@ -1,0 +1,69 @@
+import { PARTITION_COLUMN, tables } from '../report/tables.ts';
+
+/** Stands in the place of what is left out. */
+const LEFT_OUT = '…';
+
+/** In characters. A location has 1,024 at most (S3), and the words around it some hundred. */
+const LONGEST_TEXT = 2_000;
+
+const TABLE = tables.map(({ name }) => name).join('|');
+const COLUMN = [PARTITION_COLUMN, ...tables.flatMap(({ columns }) => columns.map(({ name }) => name))].join(
+  '|',
+);
+const DAY = `${PARTITION_COLUMN}=\\d{4}-\\d\\d-\\d\\d`;
+const SCALAR = 'bigint|integer|int|double|real|float|boolean|binary|varchar|string|date|timestamp';
+const SIZED = '(?:decimal|varchar|char|timestamp)\\(\\d+(?:, ?\\d+)?\\)';
+/** A file or folder of a table's, or a result of Athena's: none of them is named by what a row holds. */
+const LOCATION = `[\\w./:-]*/(?:(?:${TABLE})(?:/${DAY}(?:/[\\w.=%-]*\\w)?)?|athena/[\\w-]+(?:\\.\\w+)*)/?(?![\\w/])`;
+const NAME = `(?:\\w+\\.)*(?:${TABLE})|${COLUMN}|${DAY}|${SCALAR}`;
+
+/** What stays although it is quoted or has digits. */
+const KEPT = new RegExp(
+  [
+    `(["'\`]?)(?:${LOCATION}|${SIZED})\\1`,
+    `(["'\`])(?:${NAME})\\2`,
+    String.raw`\bline \d+:\d+`,
+    String.raw`\bStatus Code: \d{3}\b`,
+    // An apostrophe opens no quotation: can't, the column's type.
+    String.raw`(?<=[a-z])'[st]\b`,
+  ].join('|'),
+  'gi',
+);
+
+/** Characters without a meaning, one for each piece that stays. */
+const FIRST_MARK = 0xe000;
+const MARKS = /[\uE000-\uF8FF]/g;
+
+/**
+ * Where engines write values. A value may hold quotes and words of the engine itself: so each rule leaves out as much as
+ * it can, up to the last end that fits, and to the end of the text where none does.
+ */
+const VALUES: readonly RegExp[] = [
+  // In quotes.
+  /(["'`])(?:.*\1|.*)/gs,
+  // Trino: "Value cannot be cast to date: abc", "Expected magic number: PAR1 got: abcd [s3://…]"
+  /(?<=\b(?:cast to [^:]*|got|string|format|value): ).*?(?= \[[\uE000-\uF8FF]\]$|$)/gis,
+  // Athena: "Cannot convert value abc of type String to a REAL value"
+  /(?<=\bconvert value )(?:.*(?= of type\b)|.*)/gis,
+  // DuckDB: "Type INT64 with value 300 can't be cast"
+  /(?<=\bwith value )(?:.*(?= can)|.*)/gis,
+  // Numbers, dates and times, wherever they stand.
+  /(?<![\w\uE000-\uF8FF])[-+]?\.?\d[\w.:+-]*/g,
+];
+
+/**
+ * An engine's text of an error, for the log: its kind, its words, locations of the lake and names of tables, columns and
+ * types, but no value of a row or a filter, which belong to a partner. Its first line alone: DuckDB quotes values in
+ * others.
+ */
+export function withoutValues(text: string): string {
+  const [line = ''] = text.replace(MARKS, '').split(/[\r\n]/, 1);
+  const kept: string[] = [];
+  const told = line
+    .slice(0, LONGEST_TEXT)
+    .replace(KEPT, (piece) => String.fromCharCode(FIRST_MARK + kept.push(piece) - 1));
+  const left = VALUES.reduce((rest, values) => rest.replace(values, LEFT_OUT), told)
+    .replace(MARKS, (mark) => kept[mark.charCodeAt(0) - FIRST_MARK] ?? LEFT_OUT)
+    .trim();
+  return line.length > LONGEST_TEXT ? left + LEFT_OUT : left;
+}

@@ -1,0 +1,75 @@
+/** What the runbook's blocks do where a deployment on the emulator can't show it. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runbookBlocks } from './runbook-blocks.ts';
+
+const blocks = runbookBlocks();
+
+/**
+ * Runs shell.sh and then a script, in a shell whose `aws` answers by a part of the call, the first that fits. Other calls
+ * succeed without an answer.
+ */
+function run(
+  script: string,
+  { answers = {}, stage = 'prod' }: { answers?: Record<string, string>; stage?: string } = {},
+) {
+  const folder = mkdtempSync(join(tmpdir(), 'runbook-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const cases = Object.entries(answers).map(([call, answer]) => `*'${call}'*) printf '${answer}' ;;`);
+  const aws = `#!/bin/sh\necho "$*" >> '${folder}/calls'\ncase "$*" in\n${cases.join('\n')}\nesac\n`;
+  writeFileSync(join(folder, 'aws'), aws, { mode: 0o755 });
+  writeFileSync(join(folder, 'calls'), '');
+  const { status, stdout, stderr } = spawnSync(
+    'bash',
+    ['--norc', '-euc', `${blocks.get('shell.sh')}\n${script}`],
+    {
+      env: { PATH: `${folder}:${process.env['PATH']}`, ...(stage && { STAGE: stage }) },
+      encoding: 'utf8',
+    },
+  );
+  return { status, stdout, stderr, calls: readFileSync(join(folder, 'calls'), 'utf8').split('\n') };
+}
+
+describe('the shell of the runbook', () => {
+  it('is not set up without a stage: no block then touches prod by itself', () => {
+    const { status, stderr, calls } = run(blocks.get('stop-everything.sh') ?? '', { stage: '' });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('STAGE: must name the stage');
+    expect(calls).toEqual(['']);
+  });
+
+  it.each([
+    [9_999, ''],
+    [
+      10_000,
+      'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n',
+    ],
+  ])('finds %i lines, and says beside them %j', (lines, said) => {
+    const answers = {
+      'list-stack-resources': 'one\\n',
+      'start-query': 'query-1',
+      '--query status': 'Complete',
+      'length(results)': String(lines),
+      'results[*]': 'a line\\n',
+    };
+    expect(run('ask pattern', { answers })).toMatchObject({ status: 0, stdout: 'a line\n', stderr: said });
+  });
+
+  it('gives each function the reservation of the deployed template when the service starts again', () => {
+    const answers = {
+      'list-stack-resources': 'publish1 stage-publish\\nreports2 stage-reports\\n',
+      'Resources.publish1.': '7\\n',
+      'Resources.reports2.': 'None\\n',
+    };
+    const { status, calls } = run(blocks.get('start-again.sh') ?? '', { answers });
+    expect(status).toBe(0);
+    expect(calls.filter((call) => /^lambda|^athena/.test(call))).toEqual([
+      'lambda put-function-concurrency --function-name stage-publish --reserved-concurrent-executions 7',
+      'lambda delete-function-concurrency --function-name stage-reports',
+      'athena update-work-group --work-group performance-reports-prod --state ENABLED',
+    ]);
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { withoutValues } from '../../../lib/aws/without-values.ts';
+
+const file = 's3://the-lake/live/publisher_events/day=2026-01-31/part-00000.snappy.parquet';
+const localFile = '/srv/lake/advertiser_events/day=2026-01-31/a.parquet';
+const result = 's3://the-results/athena/3f9c2a1e-1111-4222-8333-000000000000.csv';
+
+const mismatch =
+  'HIVE_PARTITION_SCHEMA_MISMATCH: There is a mismatch between the table and partition schemas. The types are incompatible ' +
+  "and cannot be coerced. The column 'clicks' in table 'reports_prod.publisher_events' is declared as type 'bigint', but " +
+  "partition 'day=2026-01-31' declared column 'clicks' as type 'double'.";
+
+describe('what the log keeps whole of an engine’s error', () => {
+  it.each([
+    [
+      'a file of another type',
+      `HIVE_BAD_DATA: Field revenue's type DOUBLE in parquet file ${file} is incompatible with type decimal(18,6) defined in table schema`,
+    ],
+    ['a file that can’t be read', `HIVE_CURSOR_ERROR: Failed to read Parquet file: ${file}`],
+    [
+      'a file with a space in its URL',
+      `HIVE_CURSOR_ERROR: Failed to read Parquet file: ${file.replace('part-', 'part%20')}`,
+    ],
+    [
+      'a column of another type',
+      `HIVE_BAD_DATA: Unsupported Trino column type (bigint) for Parquet column ([clicks] optional binary clicks (STRING)): ${file}`,
+    ],
+    ['a partition of another schema', mismatch],
+    [
+      'a column that is not there',
+      "COLUMN_NOT_FOUND: line 1:8: Column 'clicks' cannot be resolved or requester is not authorized to access requested resources",
+    ],
+    [
+      'a table that is not there',
+      "TABLE_NOT_FOUND: line 1:15: Table 'awsdatacatalog.reports_prod.publisher_events' does not exist",
+    ],
+    ['a file of DuckDB’s', `HIVE_BAD_DATA: No magic bytes found at end of file '${localFile}'`],
+    [
+      'a result that may not be written',
+      `PERMISSION_DENIED: Access denied when writing output to url: ${result} . Please ensure you are allowed to access the S3 bucket.`,
+    ],
+    [
+      'rights that are missing',
+      'Insufficient Lake Formation permission(s): Required Select on publisher_events (Service: AmazonDataCatalog; Status Code: 400; Error Code: AccessDeniedException; Proxy: null)',
+    ],
+    ['resources that ran out', 'Query exhausted resources at this scale factor'],
+    ['a fault of the engine', 'GENERIC_INTERNAL_ERROR: null'],
+  ])('%s', (_, text) => {
+    expect(withoutValues(text)).toBe(text);
+  });
+});
+
+describe('what the log leaves out of an engine’s error', () => {
+  it.each([
+    // Trino and Athena.
+    ["INVALID_CAST_ARGUMENT: Cannot cast 'abc' to BIGINT", 'INVALID_CAST_ARGUMENT: Cannot cast … to BIGINT'],
+    [
+      "INVALID_CAST_ARGUMENT: Cannot cast DECIMAL(38, 6) '1234567.890000' to DECIMAL(10, 2)",
+      'INVALID_CAST_ARGUMENT: Cannot cast DECIMAL(38, 6) … to DECIMAL(10, 2)',
+    ],
+    [
+      'INVALID_CAST_ARGUMENT: Value cannot be cast to timestamp: tomorrow at noon',
+      'INVALID_CAST_ARGUMENT: Value cannot be cast to timestamp: …',
+    ],
+    [
+      'INVALID_CAST_ARGUMENT: Out of range for integer: 12345678901',
+      'INVALID_CAST_ARGUMENT: Out of range for integer: …',
+    ],
+    [
+      'NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow: 9223372036854775807 + 1',
+      'NUMERIC_VALUE_OUT_OF_RANGE: bigint addition overflow: … + …',
+    ],
+    [
+      'INVALID_FUNCTION_ARGUMENT: Invalid format: "2026-13-01 noon" is malformed at "13-01 noon"',
+      'INVALID_FUNCTION_ARGUMENT: Invalid format: …',
+    ],
+    [
+      'HIVE_BAD_DATA: Error parsing field value \'Acme, Inc.\' for field 5: For input string: "Acme, Inc."',
+      'HIVE_BAD_DATA: Error parsing field value … for field … For input string: …',
+    ],
+    [
+      'HIVE_BAD_DATA: Error Parsing a column in the table: Cannot convert value a secret of type String to a REAL value',
+      'HIVE_BAD_DATA: Error Parsing a column in the table: Cannot convert value … of type String to a REAL value',
+    ],
+    [
+      `HIVE_BAD_DATA: Malformed Parquet file. Expected magic number: PAR1 got: a,b [${file}]`,
+      `HIVE_BAD_DATA: Malformed Parquet file. Expected magic number: PAR1 got: … [${file}]`,
+    ],
+    [
+      `HIVE_CANNOT_OPEN_SPLIT: Error opening Hive split ${file} (offset=0, length=18273): The specified key does not exist. (Service: Amazon S3; Status Code: 404; Error Code: NoSuchKey)`,
+      `HIVE_CANNOT_OPEN_SPLIT: Error opening Hive split ${file} (offset=…, length=…): The specified key does not exist. (Service: Amazon S3; Status Code: 404; Error Code: NoSuchKey)`,
+    ],
+    [
+      "HIVE_INVALID_PARTITION_VALUE: Invalid partition value 'abc' for DATE partition key: day",
+      'HIVE_INVALID_PARTITION_VALUE: Invalid partition value … for DATE partition key: day',
+    ],
+    [
+      "SYNTAX_ERROR: line 1:8: mismatched input 'secret'. Expecting: <EOF>",
+      'SYNTAX_ERROR: line 1:8: mismatched input …. Expecting: <EOF>',
+    ],
+    [
+      "1 validation error detected: Value '[secret, 2]' at 'executionParameters' failed to satisfy constraint",
+      '… validation error detected: Value … failed to satisfy constraint',
+    ],
+    // DuckDB.
+    [
+      "Conversion Error: Could not convert string 'abc' to INT64 when casting from source column clicks\n\nLINE 1: SELECT abc",
+      'Conversion Error: Could not convert string … to INT64 when casting from source column clicks',
+    ],
+    [
+      "Conversion Error: Type INT64 with value 300 can't be cast because the value is out of range for the destination type INT8",
+      "Conversion Error: Type INT64 with value … can't be cast because the value is out of range for the destination type INT8",
+    ],
+    [
+      'Conversion Error: Casting value "1234567.890000" to type DECIMAL(4,2) failed: value is out of range!',
+      'Conversion Error: Casting value … to type DECIMAL(4,2) failed: value is out of range!',
+    ],
+    [
+      'Conversion Error: invalid date field format: "abc", expected format is (YYYY-MM-DD) when casting from source column s',
+      'Conversion Error: invalid date field format: …',
+    ],
+    [
+      'Out of Range Error: Overflow in addition of INT64 (300 + 9223372036854775807)!',
+      'Out of Range Error: Overflow in addition of INT64 (… + …)!',
+    ],
+    [
+      'Invalid Input Error: Could not parse string "abc" according to format specifier "%Y"\nabc\n^',
+      'Invalid Input Error: Could not parse string …',
+    ],
+    // A place that is none of the lake's.
+    [
+      'HIVE_CURSOR_ERROR: Cannot cast `s3://elsewhere/secret.parquet` to BIGINT',
+      'HIVE_CURSOR_ERROR: Cannot cast … to BIGINT',
+    ],
+  ])('%s', (text, logged) => {
+    expect(withoutValues(text)).toBe(logged);
+  });
+
+  it.each([
+    ['a quote', "O'secret"],
+    ['a quote at its end', "secret'"],
+    ['quotes and spaces', "a' secret 'b"],
+    ['two kinds of quotes', `a" secret ' secret "b`],
+    ['a column in quotes', "a 'clicks' secret"],
+    ['a column in quotes, and another quote', "a' secret 'clicks' secret"],
+    ['the engine’s own words', "a' to BIGINT because secret"],
+    ['an apostrophe', "it's secret, isn't it"],
+    ['a line break', 'a\nsecret'],
+    ['words that end a value', 'a of type secret can secret to secret'],
+    ['nothing but length', 'secret '.repeat(1_000)],
+  ])('a value that has %s', (_, value) => {
+    for (const quote of ["'", '"', '`'])
+      expect(
+        withoutValues(`INVALID_CAST_ARGUMENT: Cannot cast ${quote}${value}${quote} to BIGINT`),
+      ).not.toContain('secret');
+    for (const [before, after] of [
+      ['Type VARCHAR with value ', " can't be cast"],
+      ['Cannot convert value ', ' of type String to a REAL value'],
+      ['Value cannot be cast to date: ', ''],
+      ['Expected magic number: PAR1 got: ', ` [${file}]`],
+    ])
+      expect(withoutValues(`HIVE_BAD_DATA: ${before}${value}${after}`)).not.toContain('secret');
+  });
+
+  it('a number behind a character that marks what stays', () => {
+    expect(withoutValues('bigint addition overflow: \uE000123 + \uE00145')).toBe(
+      'bigint addition overflow: … + …',
+    );
+  });
+
+  it('what is beyond 2,000 characters', () => {
+    expect(withoutValues('x'.repeat(2_000))).toBe('x'.repeat(2_000));
+    expect(withoutValues('x'.repeat(2_001))).toBe(`${'x'.repeat(2_000)}…`);
+  });
+});
