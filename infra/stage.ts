@@ -81,7 +81,10 @@ const settings = v.strictObject({
       region: matching(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region'),
     }),
   ),
-  /** Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. */
+  /**
+   * Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. A first
+   * deployment protects nothing yet (docs/deploy.md, "First deployment").
+   */
   keepData: v.boolean(),
   /**
    * Tokens must be requested with `{apiScope}/.default` (docs/contract.md#the-scope). Cognito takes no space, `"` or

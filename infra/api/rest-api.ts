@@ -65,7 +65,8 @@ export class ReportsApi extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       minCompressionSize: Size.bytes(ZIPPED_FROM_BYTES),
       // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and
-      // stages, so that it stays when this stack goes.
+      // stages, so that it stays when this stack goes; also when its first deployment is rolled back, since the account
+      // names it from the moment that it is made.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {

@@ -18,6 +18,7 @@ import {
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { ProbeClient } from '../api/probe.ts';
+import { KEPT_ONCE_MADE } from '../kept-once-made.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { TokenIssuer } from './token-issuer.ts';
 
@@ -56,8 +57,9 @@ export class IdentityStack extends Stack {
         requireDigits: true,
         requireSymbols: true,
       },
-      deletionProtection: keepData,
-      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      // As the stack: a pool that is protected can't be removed when a first deployment is rolled back.
+      deletionProtection: this.terminationProtection === true,
+      removalPolicy: keepData ? KEPT_ONCE_MADE : RemovalPolicy.DESTROY,
     });
     const noUsers = 'The pool has machine clients and no users: there is no sign-in to protect.';
     Validations.of(pool).acknowledge(

@@ -36,6 +36,7 @@ const SUITES = [
     ],
   },
   { stage: 'cognito', files: ['test/deployed/runbook.test.ts'] },
+  { stage: 'cognito', files: ['test/deployed/first-deployment.test.ts'] },
   { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
 ] as const;
 

@@ -248,6 +248,19 @@ describe('the API', () => {
     });
   });
 
+  it('keeps the account’s log role, which other stages use, even where its first deployment is rolled back', () => {
+    expect(
+      ofType(made, 'AWS::IAM::Role').filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain'),
+    ).toMatchObject([
+      {
+        Properties: {
+          AssumeRolePolicyDocument: { Statement: [{ Principal: { Service: 'apigateway.amazonaws.com' } }] },
+        },
+      },
+    ]);
+    expect(ofType(made, 'AWS::ApiGateway::Account')).toMatchObject([{ DeletionPolicy: 'Retain' }]);
+  });
+
   it('logs no token, no query value and no ticket', () => {
     const [, stage] = named(made, 'ReportsApiDeploymentStage');
     const { Format } = stage.Properties['AccessLogSetting'] as { Format: string };

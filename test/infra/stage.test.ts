@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { chooseStage } from '../../infra/choose-stage.ts';
+import { isFirstDeployment } from '../../infra/is-first-deployment.ts';
 import { ownStages } from '../../infra/own-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
@@ -44,7 +45,7 @@ describe('stages of the operator’s own', () => {
   });
 
   it('come from another file by `-c stages`', async () => {
-    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['cognito', 'claims']);
+    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['cognito', 'claims', 'kept']);
   });
 
   it.each([
@@ -52,6 +53,19 @@ describe('stages of the operator’s own', () => {
     ['infra/setup-fault.ts', /exports no stages\. It needs: export const stages/],
   ])('are missing with one clear message in %s', async (path, message) => {
     await expect(ownStages(path)).rejects.toThrow(message);
+  });
+});
+
+describe('isFirstDeployment', () => {
+  it('is what the operator says, and otherwise not', () => {
+    expect(isFirstDeployment('yes')).toBe(true);
+    expect(isFirstDeployment(undefined)).toBe(false);
+  });
+
+  it.each(['no', 'true', ''])('refuses "%s": it would not be clear what is protected', (flag) => {
+    expect(() => isFirstDeployment(flag)).toThrow(
+      `\`-c first=${flag}\` means nothing. Say \`-c first=yes\` until a stage's first deployment has succeeded`,
+    );
   });
 });
 
