@@ -3,6 +3,7 @@ import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
 import {
   failurePermission,
   listingPermissions,
+  lostEventPermission,
   type Permission,
   partnersPermissions,
   queryPermissions,
@@ -129,7 +130,10 @@ export const abandon: ServiceFunction = {
   description: 'Tells who waits that a large result will not be published',
   timeoutSeconds: ABANDON_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  permissions: (service) => resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
+  permissions: (service) => [
+    ...resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
+    lostEventPermission(service),
+  ],
 };
 
 export const publish: ServiceFunction = {

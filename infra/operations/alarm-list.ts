@@ -30,6 +30,19 @@ const SLOW_MS = 20_000;
 export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmDefinition[] {
   // Not all functions: an alarm takes ten metrics at most, and an account at its limit throttles all functions alike.
   const throttles = reportingFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
+  // Lambda drops an event of `publish` when it hands it to `abandon`: the first counts where `abandon` does not run.
+  const givenUp = [
+    metrics.lambda(publish.name, 'AsyncEventsDropped', QUARTER),
+    metrics.lambda(abandon.name, 'Invocations', QUARTER),
+  ];
+  const lost = [
+    metrics.lostEvents(),
+    metrics.rule('FailedInvocations'),
+    metrics.rule('InvocationsFailedToBeSentToDlq'),
+    metrics.lambda(publish.name, 'DestinationDeliveryFailures'),
+    metrics.lambda(abandon.name, 'DestinationDeliveryFailures'),
+    metrics.lambda(abandon.name, 'AsyncEventsDropped'),
+  ];
   return [
     {
       name: 'reports-are-slow',
@@ -92,7 +105,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       impact:
         'A report too large to publish at once was given up after three tries: its partner was told so.',
       anchor: 'large-reports-fail',
-      metric: metrics.lambda(abandon.name, 'Invocations', QUARTER),
+      metric: sumOf(givenUp, 'given up', QUARTER.period),
       threshold: 1,
       periods: 1,
       periodsToAlarm: 1,
@@ -103,6 +116,16 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       anchor: 'large-reports-fail',
       metric: metrics.lambda(publish.name, 'Errors', { period: Duration.hours(1) }),
       threshold: 3,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+    {
+      name: 'events-are-lost',
+      impact:
+        'Nothing took the request to publish a large report: its partner waits in vain, and is answered 503 in the end.',
+      anchor: 'events-are-lost',
+      metric: sumOf(lost, 'events that nothing took'),
+      threshold: 1,
       periods: 1,
       periodsToAlarm: 1,
     },

@@ -65,6 +65,7 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
         graph('Functions, p95 ms', ofEach('Duration', 'p95')),
         graph('Functions: errors', ofEach('Errors', 'Sum')),
         graph('Functions: throttles', ofEach('Throttles', 'Sum')),
+        graph('Events that nothing took', [metrics.lostEvents(), metrics.rule('FailedInvocations')]),
         graph('Firewall', [
           firewall('AllowedRequests', stack.region),
           firewall('BlockedRequests', stack.region),

@@ -26,9 +26,19 @@ export interface StageMetrics {
   readonly gateway: (name: '5XXError' | '4XXError' | 'Count' | 'Latency', options?: MetricOptions) => Metric;
   readonly lambda: (
     functionName: string,
-    name: 'Duration' | 'Errors' | 'Throttles' | 'Invocations',
+    name:
+      | 'Duration'
+      | 'Errors'
+      | 'Throttles'
+      | 'Invocations'
+      | 'AsyncEventsDropped'
+      | 'DestinationDeliveryFailures',
     options?: MetricOptions,
   ) => Metric;
+  /** Of the rule that starts the publishing function. */
+  readonly rule: (name: 'FailedInvocations' | 'InvocationsFailedToBeSentToDlq') => Metric;
+  /** Events that nothing took, and that wait for the operator: the most at one time. */
+  readonly lostEvents: () => Metric;
   readonly firewall: (name: 'AllowedRequests' | 'BlockedRequests', region: string) => Metric;
   /** Bytes that the whole workgroup processed, by how its queries ended: Athena's own count. */
   readonly scannedByState: () => MathExpression;
@@ -72,6 +82,12 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
       make('AWS/Lambda', { FunctionName: names.functionName(functionName) })(name, {
         label: functionName,
         ...options,
+      }),
+    rule: (name) => make('AWS/Events', { RuleName: names.publicationRule })(name),
+    lostEvents: () =>
+      make('AWS/SQS', { QueueName: names.lostEvents })('ApproximateNumberOfMessagesVisible', {
+        statistic: 'Maximum',
+        label: 'waiting in the queue',
       }),
     firewall: (name, region) =>
       make('AWS/WAFV2', { WebACL: names.service, Region: region, Rule: 'ALL' })(name),

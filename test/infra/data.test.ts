@@ -105,6 +105,15 @@ describe('the buckets', () => {
     ]);
   });
 
+  it('tell EventBridge of each new object in the results, which starts the publishing function', () => {
+    const telling = buckets.filter(({ Properties }) => Properties['NotificationConfiguration']);
+    expect(telling).toEqual([named(made, 'Results2')[1], named(kept, 'Results2')[1]]);
+    for (const { Properties } of telling)
+      expect(Properties['NotificationConfiguration']).toEqual({
+        EventBridgeConfiguration: { EventBridgeEnabled: true },
+      });
+  });
+
   it('let a report’s file be written once, whoever writes it', () => {
     const [, policy] = named(made, 'ResultsPolicy');
     const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };

@@ -19,6 +19,14 @@ const mathOf = (name: string) =>
   Object.fromEntries(
     ((named(name)?.['Metrics'] ?? []) as { Id: string }[]).map((metric) => [metric.Id, metric]),
   );
+/** The metrics that an alarm on a sum adds up. */
+const metricsOf = (name: string) =>
+  Object.values(mathOf(name)).flatMap((entry) => {
+    const { MetricStat } = entry as { MetricStat?: { Stat: string; Metric: Record<string, unknown> } };
+    if (!MetricStat) return [];
+    const { Namespace, MetricName, Dimensions } = MetricStat.Metric as Record<string, { Value: string }[]>;
+    return [`${Namespace} ${MetricName} ${Dimensions?.map(({ Value }) => Value)} ${MetricStat.Stat}`];
+  });
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const problems = readFileSync(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 
@@ -36,6 +44,7 @@ describe('the alarms', () => {
         'callers-are-refused',
         'large-reports-fail',
         'publishing-fails',
+        'events-are-lost',
         'much-is-scanned',
         'probe-gets-no-report',
         'no-data-came',
@@ -104,15 +113,9 @@ describe('the alarms', () => {
 
   it('fire for a large report that is given up, and for callers that are refused', () => {
     expect(named('large-reports-fail')).toMatchObject({ Threshold: 1 });
-    expect(Object.values(mathOf('large-reports-fail'))).toMatchObject([
-      {
-        MetricStat: {
-          Metric: {
-            MetricName: 'Invocations',
-            Dimensions: [{ Name: 'FunctionName', Value: 'performance-reports-test-abandon' }],
-          },
-        },
-      },
+    expect(metricsOf('large-reports-fail')).toEqual([
+      'AWS/Lambda AsyncEventsDropped performance-reports-test-publish Sum',
+      'AWS/Lambda Invocations performance-reports-test-abandon Sum',
     ]);
     expect(mathOf('callers-are-refused')).toMatchObject({
       part: { MetricStat: { Metric: { MetricName: 'RefusedRequests-performance-reports-test' } } },
@@ -121,6 +124,27 @@ describe('the alarms', () => {
       ({ Properties }) => Properties['FilterPattern'],
     );
     expect(filters).toEqual(['{ $.status = "429" }', '{ ($.status = "401") || ($.status = "403") }']);
+  });
+
+  it('fire for events that nothing took, and for the queue until it is empty again', () => {
+    expect(named('events-are-lost')).toMatchObject({ Threshold: 1 });
+    expect(metricsOf('events-are-lost')).toEqual([
+      'AWS/SQS ApproximateNumberOfMessagesVisible performance-reports-test-lost-events Maximum',
+      'AWS/Events FailedInvocations performance-reports-test-publication-requested Sum',
+      'AWS/Events InvocationsFailedToBeSentToDlq performance-reports-test-publication-requested Sum',
+      'AWS/Lambda DestinationDeliveryFailures performance-reports-test-publish Sum',
+      'AWS/Lambda DestinationDeliveryFailures performance-reports-test-abandon Sum',
+      'AWS/Lambda AsyncEventsDropped performance-reports-test-abandon Sum',
+    ]);
+    for (const [type, property] of [
+      ['AWS::SQS::Queue', 'QueueName'],
+      ['AWS::Events::Rule', 'Name'],
+    ] as const)
+      expect(ofType(resourcesOf(api), type).map(({ Properties }) => Properties[property])).toContain(
+        type === 'AWS::SQS::Queue'
+          ? 'performance-reports-test-lost-events'
+          : 'performance-reports-test-publication-requested',
+      );
   });
 
   it('stay quiet without requests, but fire where the probe is silent', () => {

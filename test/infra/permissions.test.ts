@@ -79,7 +79,7 @@ describe('public access', () => {
     const principals = allowing.flatMap(({ Principal }) => (Principal === undefined ? [] : [Principal]));
     expect(new Set(principals.map((principal) => JSON.stringify(principal)))).toEqual(
       new Set(
-        ['lambda', 'apigateway', 'cloudwatch'].map((service) =>
+        ['lambda', 'apigateway', 'events', 'cloudwatch'].map((service) =>
           JSON.stringify({ Service: `${service}.amazonaws.com` }),
         ),
       ),
