@@ -224,6 +224,56 @@ describe('the service', () => {
   });
 });
 
+describe('a request to publish a large report', () => {
+  it('that nothing took is sent again, whether EventBridge or Lambda gave it up', async () => {
+    const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
+    const listed = async (prefix: string) =>
+      (await aws('s3', 'ls', '--recursive', `s3://${ResultsBucket}/${prefix}`).catch(() => '')).trim();
+    service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
+    const large = { ...question, fields: ['Day', 'ServedAds'] };
+    const headers = { Authorization: `Bearer ${token}` };
+    const answer = await service.request('publisherperformance', queryOf(large), { headers });
+    service.stack.faults.set([]);
+    expect(answer.status).toBe(200);
+    const key = (await listed('publications/')).split(/\s+/).at(-1) ?? '';
+    const files = `reports/${key.replace(/^publications\/|\.json$/g, '')}/`;
+    const published = (await listed(files)).split('\n').length;
+
+    const event = { detail: { object: { key } } };
+    const queue = `performance-reports-${lane.stage}-lost-events`;
+    const url = await aws(
+      'sqs',
+      'get-queue-url',
+      '--queue-name',
+      queue,
+      '--query',
+      'QueueUrl',
+      '--output',
+      'text',
+    );
+    for (const body of [event, { requestPayload: { requestPayload: event } }]) {
+      await aws('s3', 'rm', '--recursive', '--quiet', `s3://${ResultsBucket}/${files}`);
+      const message = ['--message-body', JSON.stringify(body)];
+      await aws('sqs', 'send-message', '--queue-url', url.trim(), ...message);
+      await run('resend-lost-events.sh');
+      await expect.poll(async () => (await listed(files)).split('\n').length, MINUTE).toBe(published);
+    }
+    const left = [
+      'get-queue-attributes',
+      '--queue-url',
+      url.trim(),
+      '--attribute-names',
+      'All',
+      '--output',
+      'json',
+    ];
+    expect(JSON.parse(await aws('sqs', ...left)).Attributes).toMatchObject({
+      ApproximateNumberOfMessages: '0',
+      ApproximateNumberOfMessagesNotVisible: '0',
+    });
+  });
+});
+
 describe('the register of partners', () => {
   it('comes back from where it was saved', async () => {
     const SAVED = await mkdtemp(join(tmpdir(), 'saved-'));

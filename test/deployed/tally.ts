@@ -33,7 +33,7 @@ function kindOf(file: string, title: string, status: string): keyof Tally {
   if (status === 'failed') return 'failed';
   if (status !== 'passed') return 'leftOut';
   if (title.includes(' does not work without ')) return 'statements';
-  return /(permissions|runbook|life)\.test\.ts$/.test(file) ? 'others' : 'endToEnd';
+  return /(permissions|runbook|first-deployment|life)\.test\.ts$/.test(file) ? 'others' : 'endToEnd';
 }
 
 export const inWords = ({ endToEnd, statements, others, failed, leftOut }: Tally): string =>
