@@ -151,6 +151,9 @@ export const publish: ServiceFunction = {
   ],
 };
 
+/** The functions that answer a partner who requests a report. */
+export const deliveringFunctions: readonly ServiceFunction[] = [...reports.map(reportFunction), downloads];
+
 /** The functions that reports need. */
 export const reportingFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),

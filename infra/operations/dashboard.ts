@@ -51,7 +51,12 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           'Latency, ms',
           ['p50', 'p95', 'p99'].map((statistic) => gateway('Latency', { statistic, label: statistic })),
         ),
-        graph('Reports', [own('reports'), own('unavailable')]),
+        graph('Reports', [
+          own('reports', { label: 'delivered' }),
+          own('failedReports', { label: 'failed' }),
+          own('unavailable', { label: '503, on any route' }),
+        ]),
+        graph('Reports that fail, share of an hour', [metrics.failedShare(Duration.hours(1), 1)]),
       ],
       [
         graph(

@@ -72,12 +72,12 @@ export class OperationsStack extends Stack {
     metrics: StageMetrics,
     naming: { alarmName: string; alarmDescription: string },
   ): CompositeAlarm {
-    const parts = windows.map(({ period, leastRequests }) => {
+    const parts = windows.map(({ period, leastReports }) => {
       const id = `${name}-in-${period.toMinutes()}-minutes`;
       return new Alarm(this, id, {
         alarmName: `${naming.alarmName}-in-${period.toMinutes()}-minutes`,
         alarmDescription: `One window of ${naming.alarmName}.`,
-        metric: metrics.faultShare(period, leastRequests),
+        metric: metrics.failedShare(period, leastReports),
         threshold: share,
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: 1,

@@ -12,10 +12,12 @@ const VERSION_HEADER = 'Service-Version';
 /**
  * The middleware of every route: one line of log per request, a problem document for whatever is thrown, the header of
  * the commit that runs, the headers of a deprecated API version, and the CORS headers for pages of the stage's origins.
+ *
+ * @param route `endsReport`: whether an error of this route is the end of a report, as of a report's route and the waiting room
  */
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,
-  deprecatedVersions = DEPRECATED_VERSIONS,
+  { endsReport = false, deprecatedVersions = DEPRECATED_VERSIONS } = {},
 ) => {
   const addVersion = ({
     event,
@@ -38,7 +40,7 @@ export const problemChain = (
     middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
       // First, so that it sees the answer last.
       .use(cors(config.corsOrigins))
-      .use(requestLog(log, metrics))
+      .use(requestLog(log, metrics, endsReport))
       .use({ after: addVersion, onError: addVersion })
       .onError((request) => {
         request.response = problemResponse(request.error, request.event.requestContext.requestId);

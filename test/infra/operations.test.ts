@@ -67,7 +67,7 @@ describe('the alarms', () => {
     }
   });
 
-  it('fire for 5xx answers that would use up a month’s error budget in days, and still go on', () => {
+  it('fire for reports that fail so often that a month’s error budget is used up in days, and still do', () => {
     expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
       ['fast', 'slowly'].map((speed) =>
         expect.stringMatching(
@@ -83,11 +83,29 @@ describe('the alarms', () => {
       '0.030',
     ]);
     for (const window of windows) expect(window['AlarmActions']).toBeUndefined();
-    expect(mathOf('reports-fail-fast-in-60-minutes')).toMatchObject({
-      expr_1: { Expression: 'IF(requests >= 20, FILL(part, 0) / requests, 0)' },
-      part: { MetricStat: { Metric: { MetricName: '5XXError' }, Period: 3_600, Stat: 'Sum' } },
-      requests: { MetricStat: { Metric: { MetricName: 'Count' }, Period: 3_600, Stat: 'SampleCount' } },
+    const failures = [
+      'PerformanceReports FailedReports performance-reports-test Sum',
+      ...[...reports.map(({ name }) => name), 'downloads'].flatMap((name) => [
+        `AWS/Lambda Errors performance-reports-test-${name} Sum`,
+        `AWS/Lambda Throttles performance-reports-test-${name} Sum`,
+      ]),
+    ];
+    expect(metricsOf('reports-fail-fast-in-60-minutes')).toEqual([
+      'PerformanceReports Reports performance-reports-test Sum',
+      ...failures,
+    ]);
+    const { expr_1, ...counts } = mathOf('reports-fail-fast-in-60-minutes');
+    expect(expr_1).toMatchObject({
+      Expression:
+        'IF(SUM([delivered, f0, f1, f2, f3, f4, f5, f6]) >= 20, SUM([f0, f1, f2, f3, f4, f5, f6]) / SUM([delivered, f0, f1, f2, f3, f4, f5, f6]), 0)',
     });
+    expect(Object.keys(counts)).toEqual(['delivered', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6']);
+    for (const count of Object.values(counts)) expect(count).toMatchObject({ MetricStat: { Period: 3_600 } });
+  });
+
+  it('read no more metrics than AWS lets an alarm read', () => {
+    for (const { AlarmName } of metricAlarms)
+      expect(metricsOf(String(AlarmName).replace('performance-reports-test-', '')).length).toBeLessThan(11);
   });
 
   it('fire for the bytes that the workgroup scans, however its queries ended', () => {
