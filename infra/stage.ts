@@ -224,6 +224,12 @@ const stage = v.pipe(
 
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
+/** The stage's name is part of the prefix of Cognito's domain, which may not hold these ("AWS::Cognito::UserPoolDomain"). */
+const NOT_IN_COGNITO = /aws|amazon|cognito/;
+
+const usesCognito = (input: unknown): boolean =>
+  v.is(v.object({ identity: v.object({ provider: v.literal('cognito') }) }), input);
+
 /** CloudFormation takes no fraction of a byte, and 8.2 GB would be one. */
 export const bytesOf = (gigabytes: number): number => Math.round(gigabytes * 1_000_000_000);
 
@@ -238,6 +244,9 @@ export function readStage(name: string, input: unknown): Stage {
   const result = v.safeParse(stage, input);
   const faults = [
     ...(NAME.test(name) ? [] : ['its name: expected at most 16 lower case letters, digits and hyphens']),
+    ...(NOT_IN_COGNITO.test(name) && usesCognito(input)
+      ? ['its name: expected without "aws", "amazon" and "cognito", which Cognito takes in no domain']
+      : []),
     ...(result.issues ?? []).map((issue) => `${v.getDotPath(issue)}: ${issue.message}`),
   ];
   if (!result.success || faults.length > 0)

@@ -80,6 +80,7 @@ export class ApiStack extends Stack {
     const reportsApi = new ReportsApi(this, 'ReportsApi', {
       names,
       stageName: stage.name,
+      hasDomain: stage.domain !== undefined,
       throttling: stage.throttling,
       logDays: stage.logDays,
       corsOrigins: stage.corsOrigins,

@@ -21,6 +21,8 @@ import { GATEWAY_TIMEOUT_SECONDS } from './timeouts.ts';
 export interface ReportsApiProps {
   readonly names: ResourceNames;
   readonly stageName: string;
+  /** Whether partners call a host name of the operator's: API Gateway's own address is closed then. */
+  readonly hasDomain: boolean;
   readonly throttling: { readonly requestsPerSecond: number; readonly burst: number };
   readonly logDays: RetentionDays;
   /** Origins whose pages may call the API: with any, it answers their preflights. */
@@ -44,14 +46,14 @@ const addMethod = (resource: IResource, method: string, integration: LambdaInteg
 
 /** The HTTP API: each route to its own function, which sees the request as it came. */
 export class ReportsApi extends Construct {
-  /** Without a slash at its end. */
+  /** API Gateway's own address, without a slash at its end. Nothing answers there where the stage has a domain. */
   readonly url: string;
   readonly api: RestApi;
 
   constructor(
     scope: Construct,
     id: string,
-    { names, stageName, throttling, logDays, corsOrigins, routes, notFound }: ReportsApiProps,
+    { names, stageName, hasDomain, throttling, logDays, corsOrigins, routes, notFound }: ReportsApiProps,
   ) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
@@ -63,6 +65,8 @@ export class ReportsApi extends Construct {
       restApiName: names.service,
       description: 'Performance reports',
       endpointTypes: [EndpointType.REGIONAL],
+      // It would be a second door, which takes TLS 1.0 ("Disable the default endpoint for REST APIs").
+      disableExecuteApiEndpoint: hasDomain,
       minCompressionSize: Size.bytes(ZIPPED_FROM_BYTES),
       // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and
       // stages, so that it stays when this stack goes; also when its first deployment is rolled back, since the account

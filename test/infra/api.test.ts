@@ -367,6 +367,21 @@ describe('the API', () => {
       HostedZoneId: 'Z0123456789',
     });
   });
+
+  it('answers nowhere else where the stage has a domain', () => {
+    const { domain, ...rest } = grownAccount;
+    const without = resourcesOf(buildStacks(rest).api);
+    const isClosed = (resources: typeof made) =>
+      ofType(resources, 'AWS::ApiGateway::RestApi').map(
+        ({ Properties }) => Properties['DisableExecuteApiEndpoint'],
+      );
+    expect(isClosed(grown)).toEqual([true]);
+    expect(isClosed(without)).toEqual([false]);
+    // API Gateway closes it with the next deployment, which is a resource of another name.
+    const deploymentOf = (resources: typeof made) =>
+      Object.entries(resources).find(([, { Type }]) => Type === 'AWS::ApiGateway::Deployment')?.[0];
+    expect(deploymentOf(grown)).not.toBe(deploymentOf(without));
+  });
 });
 
 describe('pages of other origins', () => {

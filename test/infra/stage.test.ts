@@ -171,6 +171,16 @@ describe('readStage', () => {
     );
   });
 
+  it.each(['aws-prod', 'laws', 'amazon', 'my-cognito'])(
+    'refuses the name "%s" with Cognito, which would refuse its domain in the middle of the deployment',
+    (name) => {
+      expect(() => readStage(name, newAccount)).toThrow(
+        'its name: expected without "aws", "amazon" and "cognito", which Cognito takes in no domain',
+      );
+      expect(readStage(name, grownAccount)).toMatchObject({ name });
+    },
+  );
+
   it('names every fault at once', () => {
     const { keepData: _, ...rest } = newAccount;
     expect(() => readStage('Test_1', { ...rest, maxRequestsPerAddress: 1 })).toThrow(
