@@ -232,7 +232,8 @@ describe('a request to publish a large report', () => {
     service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
     const large = { ...question, fields: ['Day', 'ServedAds'] };
     const headers = { Authorization: `Bearer ${token}` };
-    const answer = await service.request('publisherperformance', queryOf(large), { headers });
+    const following = { redirect: 'follow', headers } as const;
+    const answer = await service.request('publisherperformance', queryOf(large), following);
     service.stack.faults.set([]);
     expect(answer.status).toBe(200);
     const key = (await listed('publications/')).split(/\s+/).at(-1) ?? '';
