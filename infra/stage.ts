@@ -73,6 +73,8 @@ const byClaims = v.pipe(
   ),
 );
 
+const snsTopic = matching(/^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+$/, 'the ARN of a topic of SNS');
+
 const settings = v.strictObject({
   /** Where the stage may be deployed; without it, wherever the credentials point. */
   environment: v.exactOptional(
@@ -147,8 +149,12 @@ const settings = v.strictObject({
   maxRequestsPerAddress: whole(10, 2_000_000_000),
   logDays: v.enum(RetentionDays, ({ received }) => `CloudWatch keeps no logs for ${received} days`),
   alarms: v.strictObject({
-    /** Gets every alarm once its owner has confirmed the subscription. */
+    /** Gets every alarm once its owner has confirmed the subscription. Not together with `topicArn`. */
     email: v.exactOptional(v.pipe(v.string(), v.email())),
+    /** A topic of the operator's own, of the stage's region, which CloudWatch may publish to: gets every alarm. */
+    topicArn: v.exactOptional(snsTopic),
+    /** Such a topic for alarms that can wait for the morning: `topicArn` or `email` gets the others alone. */
+    ticketTopicArn: v.exactOptional(snsTopic),
     /** An hour with more is reported. */
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
@@ -190,16 +196,24 @@ const settings = v.strictObject({
 const isUrl = (value: string): boolean => v.is(v.pipe(v.string(), v.url()), value) && /^https?:/.test(value);
 
 /**
- * The settings, with the rules between them. A stage that keeps its data needs an address that is told of alarms, and the
- * runbook's http or https URL. A probe needs a secret with an existing issuer, and takes none with Cognito.
+ * The settings, with the rules between them. A stage that keeps its data needs somebody who is told of alarms, by e-mail or by
+ * a topic, and the runbook's http or https URL. A probe needs a secret with an existing issuer, and takes none with Cognito.
  */
 const stage = v.pipe(
   settings,
   v.forward(
     v.partialCheck(
       [['keepData'], ['alarms']],
-      ({ keepData, alarms }) => !keepData || alarms.email !== undefined,
-      'expected an address: without one, nobody is told of an alarm',
+      ({ keepData, alarms }) => !keepData || (alarms.email ?? alarms.topicArn) !== undefined,
+      'expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm',
+    ),
+    ['alarms', 'email'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['alarms']],
+      ({ alarms }) => alarms.email === undefined || alarms.topicArn === undefined,
+      'expected without alarms.topicArn: subscribe the address to that topic',
     ),
     ['alarms', 'email'],
   ),

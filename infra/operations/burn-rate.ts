@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
+import type { Severity } from './alarm-list.ts';
 
 /**
  * The error budget: the share of a month's reports that may fail. A report is asked for, and ends delivered, refused for
@@ -12,6 +13,7 @@ const BUDGET = 0.005;
  */
 export interface BurnRate {
   readonly name: string;
+  readonly severity: Severity;
   readonly impact: string;
   /** Of reports that fail, in either window. */
   readonly share: number;
@@ -28,6 +30,7 @@ interface BurnWindow {
 export const burnRates: readonly BurnRate[] = [
   {
     name: 'reports-fail-fast',
+    severity: 'page',
     impact: 'One report in fourteen has failed for an hour: partners are answered 5xx.',
     share: 14.4 * BUDGET,
     windows: [
@@ -37,6 +40,8 @@ export const burnRates: readonly BurnRate[] = [
   },
   {
     name: 'reports-fail-slowly',
+    // At this rate the budget lasts for five days: until the morning.
+    severity: 'ticket',
     impact: 'One report in thirty-three has failed for six hours: some partners are answered 5xx.',
     share: 6 * BUDGET,
     windows: [

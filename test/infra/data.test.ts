@@ -177,6 +177,38 @@ describe('the buckets', () => {
   });
 });
 
+describe('the register of partners', () => {
+  it('is backed up every day for 35 days, where the stage keeps its data', () => {
+    const [bucket] = named(kept, 'PartnersD');
+    expect(resolved(ofType(kept, 'AWS::Backup::BackupPlan')[0]?.Properties)).toMatchObject({
+      BackupPlan: {
+        BackupPlanRule: [
+          {
+            ScheduleExpression: 'cron(0 3 * * ? *)',
+            Lifecycle: { DeleteAfterDays: 35 },
+            TargetBackupVault: expect.stringMatching(/^<PartnersBackupVault\w+\.BackupVaultName>$/),
+          },
+        ],
+      },
+    });
+    expect(resolved(ofType(kept, 'AWS::Backup::BackupSelection')[0]?.Properties)).toMatchObject({
+      BackupSelection: {
+        Resources: [`<${bucket}.Arn>`],
+        IamRoleArn: expect.stringMatching(/^<PartnersBackupRole\w+\.Arn>$/),
+      },
+    });
+    expect(ofType(made, 'AWS::Backup::BackupPlan')).toEqual([]);
+  });
+
+  it('is backed up to a vault that outlives its stack, and whose name a later stack does not need', () => {
+    expect(ofType(kept, 'AWS::Backup::BackupVault')).toMatchObject([
+      { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
+    ]);
+    const [vault] = ofType(kept, 'AWS::Backup::BackupVault');
+    expect(JSON.stringify(vault?.Properties['BackupVaultName'])).toContain('AWS::StackId');
+  });
+});
+
 describe('the workgroup', () => {
   it('has a limit in whole bytes, also for a fraction of a gigabyte', () => {
     const { data } = buildStacks({ ...newAccount, queries: { maxGigabytesScanned: 8.2 } });

@@ -52,6 +52,61 @@ describe('the alarms', () => {
     );
   });
 
+  it('wake somebody where partners get nothing or money runs away, and otherwise wait for the morning', () => {
+    const paging = alarms.filter(({ AlarmDescription }) => String(AlarmDescription).startsWith('[page] '));
+    expect(paging.map(({ AlarmName }) => String(AlarmName).replace('performance-reports-test-', ''))).toEqual(
+      [
+        'reports-fail-fast',
+        'callers-are-refused',
+        'events-are-lost',
+        'much-is-scanned',
+        'probe-gets-no-report',
+        'no-data-came',
+      ],
+    );
+    expect(named('functions-are-throttled')).toMatchObject({
+      Threshold: 20,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 2,
+    });
+  });
+
+  it('go to the topics of the operator’s own where the stage names them', () => {
+    const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
+    const ticketTopicArn = 'arn:aws:sns:eu-west-1:123456789012:tickets';
+    const told = (more: object) => {
+      const made = resourcesOf(
+        buildStacks({ ...newAccount, alarms: { ...newAccount.alarms, ...more } }).operations,
+      );
+      const telling = Object.values(made).filter(({ Properties }) => Properties?.['AlarmActions']);
+      const ofSeverity = (severity: string) => [
+        ...new Set(
+          telling
+            .filter(({ Properties }) => String(Properties['AlarmDescription']).startsWith(`[${severity}]`))
+            .flatMap(({ Properties }) => [Properties['AlarmActions'], Properties['OKActions']])
+            .map((actions) => JSON.stringify(resolved(actions))),
+        ),
+      ];
+      return {
+        topics: ofType(made, 'AWS::SNS::Topic').length,
+        page: ofSeverity('page'),
+        ticket: ofSeverity('ticket'),
+      };
+    };
+    const only = (arn: string) => [JSON.stringify([arn])];
+    expect(told({ topicArn })).toEqual({ topics: 0, page: only(topicArn), ticket: only(topicArn) });
+    expect(told({ topicArn, ticketTopicArn })).toEqual({
+      topics: 0,
+      page: only(topicArn),
+      ticket: only(ticketTopicArn),
+    });
+    expect(told({ email: 'operator@example.com', ticketTopicArn })).toMatchObject({
+      topics: 1,
+      page: [expect.stringContaining('<Alarms')],
+      ticket: only(ticketTopicArn),
+    });
+  });
+
   it('describe what partners notice, and link an entry of the runbook', () => {
     const anchors = [...runbook.matchAll(/^##+ (.+)$/gm)].map(([, title = '']) =>
       title
@@ -61,7 +116,7 @@ describe('the alarms', () => {
     );
     for (const { AlarmDescription } of alarms) {
       const link =
-        /^.{40,} What to do: https:\/\/git\.example\/reports\/docs\/runbook\.md#(?<anchor>[a-z-]+)$/;
+        /^\[(?:page|ticket)\] .{40,} What to do: https:\/\/git\.example\/reports\/docs\/runbook\.md#(?<anchor>[a-z-]+)$/;
       expect(AlarmDescription).toMatch(link);
       expect(anchors).toContain(link.exec(String(AlarmDescription))?.groups?.['anchor']);
     }

@@ -14,7 +14,7 @@ describe('the stages that come with the product', () => {
     expect(() => chooseStage(stages, 'prod')).toThrow(
       [
         'Stage "prod" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
-        'alarms.email: expected an address: without one, nobody is told of an alarm',
+        'alarms.email: expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm',
         'runbookUrl: expected the URL at which who is woken by an alarm can read docs/runbook.md',
       ].join('\n'),
     );
@@ -28,6 +28,16 @@ describe('the stages that come with the product', () => {
       runbookUrl: 'https://git.example/runbook.md',
     };
     expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ name: 'prod', keepData: true });
+  });
+
+  it('let a topic of the operator’s own take the place of the address', () => {
+    const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
+    const own = {
+      ...stages['prod'],
+      alarms: { ...stages['prod']?.alarms, topicArn },
+      runbookUrl: 'https://git.example/runbook.md',
+    };
+    expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ alarms: { topicArn } });
   });
 
   it('are named when another is asked for', () => {
@@ -148,6 +158,22 @@ describe('readStage', () => {
         },
       },
       'probe.secretArn: expected with an existing issuer, and with no other',
+    ],
+    [
+      'an address beside a topic of the operator’s own',
+      {
+        alarms: {
+          gigabytesScannedPerHour: 20,
+          email: 'operator@example.com',
+          topicArn: 'arn:aws:sns:eu-west-1:123456789012:pages',
+        },
+      },
+      'alarms.email: expected without alarms.topicArn: subscribe the address to that topic',
+    ],
+    [
+      'a topic that is none',
+      { alarms: { gigabytesScannedPerHour: 20, topicArn: 'pages' } },
+      'alarms.topicArn: expected the ARN of a topic of SNS, received "pages"',
     ],
     [
       'an origin with a path',
