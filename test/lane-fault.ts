@@ -1,11 +1,11 @@
 /** The lane can't run here. The message is one line for the person at the terminal. */
 export class LaneFault extends Error {}
 
-/** The tools can't be had here: there is no Python for them, or no registry. */
+/** This machine lacks what the tools need, such as Python or a JDK. A download that fails is no such fault. */
 export class NoTools extends LaneFault {}
 
-/** With which a command ends where it can't be had here, so that `.ci/run` leaves it out (`sysexits.h`, EX_UNAVAILABLE). */
-export const UNAVAILABLE = 69;
+/** The exit code of a command that can't run on this machine, so that `.ci/run` leaves it out (`sysexits.h`, EX_UNAVAILABLE). */
+const UNAVAILABLE = 69;
 
 /** Tells of a fault in one line and ends with its code. Throws what is none. */
 export function tell(error: unknown): void {

@@ -12,3 +12,12 @@ export function readProc(id: number, file: 'comm' | 'environ' | 'status'): strin
 /** The id of a process's parent; 0 where it is not known. */
 export const parentOf = (id: number): number =>
   Number(/^PPid:\s*(\d+)$/m.exec(readProc(id, 'status'))?.[1] ?? 0);
+
+/**
+ * Whether a process has ended so that its parent can see it. The memory of a killed process, and so its environment, goes
+ * a moment earlier: until then its parent still takes it for running.
+ */
+export function hasEnded(id: number): boolean {
+  const status = readProc(id, 'status');
+  return status === '' || /^State:\s*[ZX]/m.test(status);
+}

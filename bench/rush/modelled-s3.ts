@@ -1,19 +1,14 @@
 import { call } from '../../lib/aws/call.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
 import type { LakeListing } from '../../lib/delivery/lake.ts';
-import type { ResultsBucket, StoredDocument } from '../../lib/delivery/results.ts';
+import type { ResultsBucket } from '../../lib/delivery/results.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
+import { memoryResults } from '../../test/s3/memory-results.ts';
+import { memoryS3 } from '../../test/s3/memory-s3.ts';
 import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { Quotas } from './quotas.ts';
-
-interface Stored {
-  readonly etag: string;
-  readonly document?: unknown;
-  readonly bytes: number;
-  readonly lastModified: number;
-}
 
 /** How long S3 takes, in milliseconds: evenly distributed from the first to the second. Assumed, as within a region. */
 const LATENCY = { readMs: [12, 40], writeMs: [25, 80] } as const;
@@ -23,8 +18,8 @@ export interface S3Latency {
   readonly writeMs: readonly [number, number];
 }
 
-/** A result without rows: re-typed in place, so each reader gets its own. */
-const EMPTY_RESULT = () => Buffer.from('"Day","Clicks"\n');
+/** What every result holds, whatever size it tells: no rows. */
+const EMPTY_RESULT = '"Day","Clicks"\n';
 
 /** Files of a day of the lake, and the months behind the rush. */
 const FILES_A_DAY = 24;
@@ -41,16 +36,15 @@ export interface ModelledS3 {
   readonly calls: Map<string, number>;
 }
 
-/** S3 by its rules for conditional writes and its request rates, with objects of no content. */
+/** S3 by its rules for conditional writes and its request rates, with results of no rows. */
 export function modelledS3(
   time: VirtualTime,
   { s3: quotas }: Pick<Quotas, 's3'>,
   latency: S3Latency = LATENCY,
 ): ModelledS3 {
-  const objects = new Map<string, Stored>();
+  const s3 = memoryS3(time.now);
   const calls = new Map<string, number>();
   const buckets = new Map<string, () => boolean>();
-  let writes = 0;
 
   /** One try of one operation: its time, and its place in the rate of its prefix. */
   const operation = async (name: string, key: string): Promise<void> => {
@@ -63,51 +57,14 @@ export function modelledS3(
     buckets.set(prefix, admits);
     if (!admits()) throw slowDown();
   };
-  const put = (key: string, object: Omit<Stored, 'etag' | 'lastModified'>): Stored => {
-    const stored = { ...object, etag: String(++writes), lastModified: time.now() };
-    objects.set(key, stored);
-    return stored;
-  };
-
-  /** To the second, as S3 tells it. */
-  const ageOf = ({ lastModified }: Stored): number =>
-    1_000 * (Math.floor(time.now() / 1_000) - Math.floor(lastModified / 1_000));
-
-  const results = (until: number): ResultsBucket => {
-    const reading = (name: string, key: string) =>
-      call(`S3 ${name}`, until, async () => {
+  const results = (until: number): ResultsBucket =>
+    memoryResults(s3, {
+      call: ({ operation: name, limits }, tryOnce) => call(`S3 ${name}`, until, tryOnce, limits),
+      async tryOnce({ operation: name, key }, _signal, act) {
         await operation(name, key);
-        return objects.get(key);
-      });
-    const writing = (key: string, document: unknown, mayBe: (found: Stored | undefined) => boolean) =>
-      call('S3 PutObject', until, async (): Promise<StoredDocument | undefined> => {
-        await operation('PutObject', key);
-        return mayBe(objects.get(key))
-          ? { document, etag: put(key, { document, bytes: 1_000 }).etag, ageMs: 0 }
-          : undefined;
-      });
-    return {
-      async head(key) {
-        const found = await reading('HeadObject', key);
-        return found && { ageMs: ageOf(found), bytes: found.bytes };
+        return act();
       },
-      async read(key) {
-        const found = await reading('GetObject', key);
-        return found && { document: found.document, etag: found.etag, ageMs: ageOf(found) };
-      },
-      create: (key, document) => writing(key, document, (found) => found === undefined),
-      replace: ({ etag }, key, document) => writing(key, document, (found) => found?.etag === etag),
-      async readResult(location) {
-        const found = await reading('GetObject', new URL(location).pathname.slice(1));
-        return found && { bytes: found.bytes, content: EMPTY_RESULT() };
-      },
-      async writeFile(key) {
-        await writing(key, undefined, (found) => found === undefined);
-      },
-      locationOf: (key) => `s3://results/${key}`,
-      presign: async (key) => `https://results.example/${key}`,
-    };
-  };
+    });
 
   return {
     results,
@@ -130,7 +87,7 @@ export function modelledS3(
     async download(key) {
       await operation('GetObject', key);
     },
-    putResult: (key, bytes) => void put(key, { bytes }),
+    putResult: (key, bytes) => void s3.put(key, EMPTY_RESULT, { bytes }),
   };
 }
 

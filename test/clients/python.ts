@@ -1,18 +1,36 @@
 import { join } from 'node:path';
-import { isHere, runInstaller } from './run-program.ts';
-import { toolCache } from './tool-cache.ts';
+import { toolCache } from '../tool-cache.ts';
+import { runInstaller, runProgram } from './run-program.ts';
+
+const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 
 /**
- * A Python with these packages, pinned, in an environment of its own that is kept for the next run. Undefined where
- * there is no Python, or the packages can't be had; says so in one line.
+ * A Python with these packages, pinned, in an environment of its own that is kept for the next run. Undefined where the
+ * machine has no Python, which it says in one line; rejects where the packages can't be downloaded.
  */
 export async function pythonWith(name: string, packages: readonly string[]): Promise<string | undefined> {
-  if (!(await isHere('python3', '--version'))) return undefined;
+  const python = await findPython();
+  if (!python) {
+    process.stdout.write(`NOT RUN: ${name} needs Python, 3.11 or later, with venv; there is none here.\n`);
+    return undefined;
+  }
   const home = await toolCache(name, packages, async (directory) => {
-    await runInstaller('python3', ['-m', 'venv', directory]);
+    await runInstaller(python, ['-m', 'venv', directory]);
     await runInstaller(join(directory, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...packages]);
   });
-  return home && join(home, 'bin', 'python');
+  return join(home, 'bin', 'python');
+}
+
+async function findPython(): Promise<string | undefined> {
+  for (const python of PYTHONS) {
+    const test = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))';
+    const isGood = await runProgram(python, ['-c', test]).then(
+      () => true,
+      () => false,
+    );
+    if (isGood) return python;
+  }
+  return undefined;
 }
 
 /** DuckDB, with its extension for HTTP as a package: `INSTALL httpfs` fetches the same from DuckDB's own host. */

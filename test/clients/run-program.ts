@@ -47,13 +47,16 @@ export const runInstaller = (
 
 /** Packages of npm, into the `node_modules` of the directory. */
 export const npmInstall = (directory: string, packages: readonly string[]): Promise<string> => {
-  const quiet = ['--no-fund', '--no-audit', '--silent', '--fetch-retries=1'];
+  const quiet = ['--no-fund', '--no-audit', '--loglevel=error', '--logs-max=0', '--fetch-retries=1'];
   return runInstaller('npm', ['install', '--prefix', directory, ...quiet, ...packages]);
 };
 
 const asked = new Map<string, Promise<boolean>>();
 
-/** Whether the machine can run a command. If not, prints one line, once, so that a skipped test is noticed. */
+/**
+ * Whether the machine has a program, or a library of its system: the command fails without it. If not, prints one line,
+ * once, so that a skipped test is noticed. Nothing is downloaded here: a download that fails is a failure.
+ */
 export function isHere(command: string, ...parameters: string[]): Promise<boolean> {
   const line = [command, ...parameters].join(' ');
   const answer =

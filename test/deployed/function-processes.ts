@@ -1,19 +1,19 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parentOf, readProc } from '../linux-process.ts';
+import { hasEnded, parentOf, readProc } from '../linux-process.ts';
 import { currentLane } from './lane.ts';
 
 const LOOK_MS = 20;
 
 /**
- * Ends the processes in which the emulator runs a function, at once, as a crash would; resolves when they are gone, so
- * that no later request can be given to one of them. They descend from the emulator's process, and are known by the name
- * that Lambda gives a function in its environment.
+ * Ends the processes in which the emulator runs a function, at once, as a crash would; resolves when the emulator can see
+ * that they have ended, so that no later request is given to one of them and answered 502. They descend from the
+ * emulator's process, and are known by the name that Lambda gives a function in its environment.
  */
 export async function killProcesses(functionName: string): Promise<void> {
   for (let running = processesOf(functionName); running.length > 0; running = processesOf(functionName)) {
     for (const id of running) signal(id);
-    await pause(LOOK_MS);
+    while (!running.every(hasEnded)) await pause(LOOK_MS);
   }
 }
 

@@ -1,17 +1,16 @@
-/** What the suites must know of their deployment; `run-lane.ts` hands it over in the environment. */
-export interface Lane {
-  readonly endpoint: string;
+import type { Account } from './operator.ts';
+
+/** What the suites must know of their deployment; `run-suites.ts` hands it over in the environment. */
+export interface Lane extends Account {
   /** The emulator's process. */
   readonly emulatorId: number;
-  /** The folder of the `aws` command. */
-  readonly commands: string;
   readonly faultsFile: string;
   /** Where the identity provider of stage `claims` signs any token for the tests. */
   readonly signUrl: string;
-  /** The client of stage `cognito` whose partner record opens every row. */
+  /** The client of stage `pool` whose partner record opens every row. */
   readonly client?: { readonly clientId: string; readonly clientSecret: string };
   /** Which stage the suites run against. */
-  readonly stage: 'cognito' | 'claims';
+  readonly stage: 'pool' | 'claims';
 }
 
 const VARIABLE = 'DEPLOYED_LANE';

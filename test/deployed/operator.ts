@@ -9,16 +9,25 @@ export interface Account {
   readonly endpoint: string;
   /** The folder of the `aws` command. */
   readonly commands: string;
+  /** A folder for what commands leave behind. */
+  readonly directory: string;
+  /** By which the commands trust the endpoint's certificate, unless this process trusts it already. */
+  readonly trust?: Readonly<Record<string, string>>;
 }
 
-const REGION = 'us-east-1';
+export const REGION = 'us-east-1';
 const ACCOUNT_ID = '000000000000';
-const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
+export const ROOT_CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 
 /** The operator's commands. Each resolves to its output, and rejects with that output if it fails. */
-export function operator({ endpoint, commands }: Account, cwd = ROOT, credentials = CREDENTIALS) {
+export function operator(
+  { endpoint, commands, directory, trust }: Account,
+  cwd = ROOT,
+  credentials = ROOT_CREDENTIALS,
+) {
   const env = {
     ...process.env,
+    ...trust,
     AWS_ENDPOINT_URL: endpoint,
     AWS_REGION: REGION,
     AWS_DEFAULT_REGION: REGION,
@@ -34,6 +43,8 @@ export function operator({ endpoint, commands }: Account, cwd = ROOT, credential
     return output;
   };
   const aws = (...parameters: string[]) => run(join(commands, 'aws'), parameters);
+  // CDK lets only one command at a time use its output folder.
+  const output = ['--output', join(directory, 'cdk.out')];
   return {
     aws,
     /** Runs a shell script with the commands that the documents use in its PATH: `aws`, `npm`. */
@@ -41,10 +52,20 @@ export function operator({ endpoint, commands }: Account, cwd = ROOT, credential
       run('bash', ['-euc', script], { ...variables, PATH: `${commands}:${process.env['PATH']}` }),
     /** `npx cdk …`, as every CDK user types it, on a stage of the lane. */
     cdk: (command: string, stage: string, ...parameters: string[]) =>
-      run('npx', ['cdk', command, '-c', `stages=${STAGES}`, '-c', `stage=${stage}`, ...parameters]),
+      run('npx', [
+        'cdk',
+        command,
+        '-c',
+        `stages=${STAGES}`,
+        '-c',
+        `stage=${stage}`,
+        ...output,
+        ...parameters,
+      ]),
     /** `npm run partner -- …`, of a stage of the lane. */
     partner: (...parameters: string[]) => run('node', ['tools/partner.ts', ...parameters]),
-    bootstrap: () => run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '']),
+    bootstrap: () =>
+      run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '', ...output]),
     /** The outputs of a stack, by name. */
     async outputs(stage: string, part: string): Promise<Readonly<Record<string, string>>> {
       const stack = `performance-reports-${stage}-${part}`;

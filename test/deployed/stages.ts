@@ -15,7 +15,7 @@ const common: StageInput = {
  * its data, which `first-deployment.test.ts` deploys.
  */
 export const stages: Readonly<Record<string, StageInput>> = {
-  cognito: {
+  pool: {
     ...common,
     identity: { provider: 'cognito' },
     probe: { everyMinutes: 60 },

@@ -14,13 +14,22 @@ export interface Tally {
   endToEnd: number;
   /** Cases in which a function failed without a statement of its role. */
   statements: number;
+  /** What the service relies on in S3, seen at the emulator's. */
+  s3: number;
   /** Further cases of roles, of the runbook and of a deployment's life. */
   others: number;
   failed: number;
   leftOut: number;
 }
 
-export const emptyTally = (): Tally => ({ endToEnd: 0, statements: 0, others: 0, failed: 0, leftOut: 0 });
+export const emptyTally = (): Tally => ({
+  endToEnd: 0,
+  statements: 0,
+  s3: 0,
+  others: 0,
+  failed: 0,
+  leftOut: 0,
+});
 
 /** Adds the cases of a suite's JSON report. */
 export async function count(tally: Tally, reportFile: string): Promise<void> {
@@ -33,10 +42,11 @@ function kindOf(file: string, title: string, status: string): keyof Tally {
   if (status === 'failed') return 'failed';
   if (status !== 'passed') return 'leftOut';
   if (title.includes(' does not work without ')) return 'statements';
+  if (file.endsWith('/s3.test.ts')) return 's3';
   return /(permissions|runbook|first-deployment|life)\.test\.ts$/.test(file) ? 'others' : 'endToEnd';
 }
 
-export const inWords = ({ endToEnd, statements, others, failed, leftOut }: Tally): string =>
+export const inWords = ({ endToEnd, statements, s3, others, failed, leftOut }: Tally): string =>
   `${endToEnd} end-to-end cases ran against the deployed URL, ${statements} statements of roles were seen to be ` +
-  `needed, ${others} further cases of roles, the runbook and a deployment's life passed; ${failed} failed, ` +
-  `${leftOut} were left out (test/deployed/local-only.ts).`;
+  `needed, ${s3} cases of S3's behaviour and ${others} further cases of roles, the runbook and a deployment's life ` +
+  `passed; ${failed} failed, ${leftOut} were left out (test/deployed/local-only.ts, test/deployed/s3.test.ts).`;

@@ -1,12 +1,13 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { guideReport } from '../clients/guide-events.ts';
 import { npmStart, type Started } from '../clients/npm-start.ts';
 import { pythonWith } from '../clients/python.ts';
 import { isHere, runInstaller, runProgram } from '../clients/run-program.ts';
 import { readGuide } from '../clients/snippet.ts';
+import { fetchAgain } from '../fetch-again.ts';
 import { npmGenerators, oapiCodegen, openApiGenerator, openApiPythonClient } from './toolbox.ts';
 
 const guide = await readGuide('generated-clients.md');
@@ -47,25 +48,16 @@ const run = (command: string, ...parameters: string[]) =>
       ...started.environment,
       GENERATOR: generator ?? '',
       PATH: [
-        ...[goTools, pythonTools, npmTools && join(npmTools, 'node_modules', '.bin')].filter((path) => path),
+        ...[goTools, pythonTools, join(npmTools, 'node_modules', '.bin')].filter((path) => path),
         process.env['PATH'],
       ].join(delimiter),
     },
   });
-/** What Maven and Go say where they can't reach their registries, and not where these have no such package. */
-const OUT_OF_REACH =
-  /Could not transfer artifact|failed to transfer|dial tcp|no such host|unreachable|i\/o timeout/;
-/** Compiles, for which a generated client's libraries are fetched; where they can't be, says so and leaves the test out. */
-const compile = async ({ skip }: TestContext, command: string, ...parameters: string[]) => {
-  try {
-    await runInstaller(command, parameters, { GOFLAGS: '-mod=mod' }, directory);
-  } catch (error) {
-    const [said] = OUT_OF_REACH.exec(String(error)) ?? [];
-    if (!said) throw error;
-    process.stdout.write(`NOT RUN: ${command} can't fetch a generated client's libraries here: ${said}.\n`);
-    skip();
-  }
-};
+/** Compiles, for which a generated client's libraries are fetched. */
+const compile = (command: string, ...parameters: string[]) =>
+  fetchAgain(`${command} with the libraries of a generated client`, () =>
+    runInstaller(command, parameters, { GOFLAGS: '-mod=mod' }, directory),
+  );
 /** Runs the command of the guide that makes the client, in `client/`. */
 const generate = async (name: string) => {
   await mkdir(join(directory, 'client'), { recursive: true });
@@ -92,7 +84,7 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(generator && goTools)('openapi-generator for Go pulls the report', async (context) => {
+  it.runIf(generator && goTools)('openapi-generator for Go pulls the report', async () => {
     await generate('generate-go.sh');
     const module = 'github.com/GIT_USER_ID/GIT_REPO_ID';
     await writeFile(
@@ -100,25 +92,25 @@ describe('the clients of docs/generated-clients.md', () => {
       `module example.com/pull\n\ngo 1.23\n\nrequire ${module} v0.0.0\n\nreplace ${module} => ./client\n`,
     );
     await rm(join(directory, 'client', 'test'), { recursive: true, force: true });
-    await compile(context, 'go', 'build', '-o', 'pull', await guide.write('pull-generated.go', directory));
+    await compile('go', 'build', '-o', 'pull', await guide.write('pull-generated.go', directory));
     await run('./pull');
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(goTools && hasCurl)('oapi-codegen pulls the report', async (context) => {
+  it.runIf(goTools && hasCurl)('oapi-codegen pulls the report', async () => {
     await generate('generate-oapi-codegen.sh');
     await writeFile(join(directory, 'go.mod'), 'module example.com/pull\n\ngo 1.24\n');
     const program = await guide.write('pull-oapi-codegen.go', directory);
-    await compile(context, 'go', 'mod', 'tidy');
-    await compile(context, 'go', 'build', '-o', 'pull', program);
+    await compile('go', 'mod', 'tidy');
+    await compile('go', 'build', '-o', 'pull', program);
     await run('./pull');
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(generator)('openapi-generator for Java pulls the report', async (context) => {
+  it.runIf(generator)('openapi-generator for Java pulls the report', async () => {
     await generate('generate-java.sh');
     const pom = join(directory, 'client', 'pom.xml');
-    const maven = (...goals: string[]) => compile(context, 'mvn', '-q', '-B', '-f', pom, ...goals);
+    const maven = (...goals: string[]) => compile('mvn', '-q', '-B', '-f', pom, ...goals);
     const classPath = join(directory, 'class-path');
     await maven('compile');
     await maven(
@@ -131,9 +123,9 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(generator && npmTools)('openapi-generator for TypeScript pulls the report', async () => {
+  it.runIf(generator)('openapi-generator for TypeScript pulls the report', async () => {
     await generate('generate-typescript.sh');
-    await symlink(join(npmTools as string, 'node_modules'), join(directory, 'node_modules'));
+    await symlink(join(npmTools, 'node_modules'), join(directory, 'node_modules'));
     const program = await guide.write('pull-generated.ts', directory);
     await run('tsc', '--strict', '--target', 'es2022', '--module', 'commonjs', '--types', 'node', program);
     await run(process.execPath, program.replace(/ts$/, 'js'));
@@ -149,6 +141,7 @@ describe('the clients of docs/generated-clients.md', () => {
     await run('dotnet', 'add', 'pull', 'reference', project);
     const program = await readFile(await guide.write('PullGenerated.cs', directory), 'utf8');
     await writeFile(join(directory, 'pull', 'Program.cs'), program);
+    await compile('dotnet', 'build', 'pull');
     await run('dotnet', 'run', '--project', 'pull');
     expect(await savedReport()).toBe(expected);
   });
@@ -162,8 +155,8 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(npmTools)('openapi-typescript and openapi-fetch pull the report', async () => {
-    await symlink(join(npmTools as string, 'node_modules'), join(directory, 'node_modules'));
+  it('openapi-typescript and openapi-fetch pull the report', async () => {
+    await symlink(join(npmTools, 'node_modules'), join(directory, 'node_modules'));
     await writeFile(join(directory, 'package.json'), '{"type":"module"}');
     await generate('generate-openapi-typescript.sh');
     const program = await guide.write('pull-openapi-fetch.ts', directory);
@@ -173,23 +166,20 @@ describe('the clients of docs/generated-clients.md', () => {
     expect(await savedReport()).toBe(expected);
   });
 
-  it.runIf(npmTools && hasCurl)(
-    'openapi-to-postmanv2 makes a collection whose first request gets a report',
-    async () => {
-      await generate('generate-postman.sh');
-      const requests = await firstRequest(join(directory, 'collection.json'));
-      await writeFile(join(directory, 'first.json'), JSON.stringify(requests));
-      await run(
-        ...(['newman', 'run', 'first.json', '--env-var', `bearerToken=${started.token}`] as const),
-        ...['--reporters', 'json', '--reporter-json-export', 'ran.json'],
-      );
-      const ran = JSON.parse(await readFile(join(directory, 'ran.json'), 'utf8'));
-      const { code, stream } = ran.run.executions[0].response;
-      const body = Buffer.from(stream.data).toString();
-      expect(code, body).toBe(200);
-      expect(body.split('\n')[0]).toBe('"Day","ServedAds","Opens","Clicks","Revenue"');
-    },
-  );
+  it.runIf(hasCurl)('openapi-to-postmanv2 makes a collection whose first request gets a report', async () => {
+    await generate('generate-postman.sh');
+    const requests = await firstRequest(join(directory, 'collection.json'));
+    await writeFile(join(directory, 'first.json'), JSON.stringify(requests));
+    await run(
+      ...(['newman', 'run', 'first.json', '--env-var', `bearerToken=${started.token}`] as const),
+      ...['--reporters', 'json', '--reporter-json-export', 'ran.json'],
+    );
+    const ran = JSON.parse(await readFile(join(directory, 'ran.json'), 'utf8'));
+    const { code, stream } = ran.run.executions[0].response;
+    const body = Buffer.from(stream.data).toString();
+    expect(code, body).toBe(200);
+    expect(body.split('\n')[0]).toBe('"Day","ServedAds","Opens","Clicks","Revenue"');
+  });
 });
 
 interface Item {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { pythonWith } from '../clients/python.ts';
 import { isHere, npmInstall, runInstaller } from '../clients/run-program.ts';
-import { toolCache } from '../clients/tool-cache.ts';
+import { toolCache } from '../tool-cache.ts';
 
 const OPENAPI_GENERATOR = '7.25.0';
 const OAPI_CODEGEN = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
@@ -28,7 +28,7 @@ export async function openApiGenerator(): Promise<string | undefined> {
       `-DoutputDirectory=${directory}`,
     ]),
   );
-  return home && join(home, `openapi-generator-cli-${OPENAPI_GENERATOR}.jar`);
+  return join(home, `openapi-generator-cli-${OPENAPI_GENERATOR}.jar`);
 }
 
 /** The directory that holds oapi-codegen, by Go. */
@@ -46,5 +46,5 @@ export async function openApiPythonClient(): Promise<string | undefined> {
 }
 
 /** A directory whose `node_modules` has the generators of npm, and a TypeScript that they work with. */
-export const npmGenerators = (): Promise<string | undefined> =>
+export const npmGenerators = (): Promise<string> =>
   toolCache('npm-generators', NPM, (directory) => npmInstall(directory, NPM));

@@ -55,7 +55,7 @@ describe('stages of the operator’s own', () => {
   });
 
   it('come from another file by `-c stages`', async () => {
-    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['cognito', 'claims', 'kept']);
+    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['pool', 'claims', 'kept']);
   });
 
   it.each([

@@ -1,41 +1,79 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { NoTools } from '../lane-fault.ts';
+import { installBrowser } from './browser/install-browser.ts';
 
-const script = join(import.meta.dirname, 'browser/install-browser.ts');
-
-/** Runs the script with only these programs in its PATH. */
-async function installOn(programs: Readonly<Record<string, string>>) {
-  const PATH = await mkdtemp(join(tmpdir(), 'install-browser-'));
-  onTestFinished(() => rm(PATH, { recursive: true }));
-  for (const [name, lines] of Object.entries(programs))
-    await writeFile(join(PATH, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
-  return new Promise((resolve) => {
-    execFile(process.execPath, [script], { env: { PATH } }, (error, stdout) =>
-      resolve({ code: error?.code ?? 0, stdout }),
-    );
-  });
-}
-
-it.each([
-  ['there is a Chromium', { chromium: '' }],
-  [
-    'apt-get installs one',
-    { 'apt-get': 'test "$3" = update || /bin/cp "$0" "$(/usr/bin/dirname "$0")/chromium"' },
-  ],
-])('lets the tests in a browser run where %s', async (_, programs) => {
-  expect(await installOn(programs)).toEqual({ code: 0, stdout: '' });
+let PATH: string;
+beforeEach(async () => {
+  PATH = await mkdtemp(join(tmpdir(), 'install-browser-'));
+  vi.stubEnv('PATH', PATH);
+  vi.stubEnv('CHROMIUM', '');
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  return async () => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+    await rm(PATH, { recursive: true });
+  };
 });
 
-it.each([
-  ['the download fails', { 'apt-get': 'echo E: no network >&2; exit 100' }, /Command failed: apt-get/],
-  ['apt-get has none', { 'apt-get': 'exit 0' }, /apt-get installed none/],
-  ['there is no apt-get', {}, /apt-get ENOENT/],
-])('leaves them out in one line where %s', async (_, programs, reason) => {
-  const { code, stdout } = (await installOn(programs)) as { code: number; stdout: string };
-  expect(code).toBe(69);
-  expect(stdout).toMatch(/^NOT RUN: [^\n]+\n$/);
-  expect(stdout).toMatch(reason);
+/** Installs where these are the only programs, and does not wait between its tries. */
+async function installOn(programs: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, lines] of Object.entries(programs))
+    await writeFile(join(PATH, name), `#!/bin/sh\n${lines}\n`, { mode: 0o755 });
+  await installBrowser([0, 0]);
+}
+
+const whenUpdating = (lines: string) => `if [ "$3" = update ]; then ${lines}; exit; fi`;
+const INSTALLED = '/bin/cp "$0" "$(/usr/bin/dirname "$0")/chromium"';
+const UNKNOWN = 'echo "E: Unable to locate package chromium" >&2; exit 100';
+
+describe('installBrowser', () => {
+  it.each([
+    ['there is a Chromium', { chromium: '' }],
+    ['apt-get installs one', { 'apt-get': `${whenUpdating('true')}; ${INSTALLED}` }],
+    [
+      'apt-get installs one of the lists that it has, though it can not renew them',
+      { 'apt-get': `${whenUpdating('echo "W: Failed to fetch http://debian.example"')}; ${INSTALLED}` },
+    ],
+    [
+      'the third download succeeds',
+      {
+        'apt-get': `${whenUpdating('true')}
+          tries="$(/usr/bin/dirname "$0")/tries"
+          echo x >> "$tries"
+          [ "$(/usr/bin/wc -l < "$tries")" -lt 3 ] && { echo "E: Failed to fetch" >&2; exit 100; }
+          ${INSTALLED}`,
+      },
+    ],
+  ])('has one where %s', async (_, programs) => {
+    await expect(installOn(programs)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['there is no apt-get', {}],
+    ['apt-get installed none', { 'apt-get': 'exit 0' }],
+    ['apt-get offers none', { 'apt-get': `${whenUpdating('true')}; ${UNKNOWN}` }],
+    [
+      'apt-get needs root',
+      {
+        'apt-get':
+          'echo "E: Could not open lock file /var/lib/apt/lists/lock - open (13: Permission denied)" >&2; exit 100',
+      },
+    ],
+  ])('says that the machine can have none: %s', async (reason, programs) => {
+    await expect(installOn(programs)).rejects.toThrow(
+      new NoTools(`There is no Chromium for the tests in a browser: ${reason}.`),
+    );
+  });
+
+  it.each([
+    ['the package', `${whenUpdating('true')}; echo "E: Failed to fetch a.deb" >&2; exit 100`, /a\.deb$/],
+    ['the lists', `${whenUpdating('echo "W: Failed to fetch InRelease"')}; ${UNKNOWN}`, /InRelease$/],
+  ])('fails where %s can not be downloaded in three tries', async (_, aptGet, reason) => {
+    const installing = installOn({ 'apt-get': aptGet });
+    await expect(installing).rejects.toThrow(reason);
+    await expect(installing).rejects.not.toBeInstanceOf(NoTools);
+  });
 });

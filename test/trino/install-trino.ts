@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runInstaller } from '../clients/run-program.ts';
+import { runCommand } from '../deployed/run-command.ts';
 import { NoTools } from '../lane-fault.ts';
-import { runTool } from './run-tool.ts';
+import { toolCache } from '../tool-cache.ts';
 
 export const TRINO_VERSION = '435';
 const OLDEST_JAVA = 17;
@@ -16,42 +15,29 @@ const PLUGIN_SOURCE = join(SOURCES, 'LocalFilesPlugin.java');
 
 /**
  * Puts a Trino server together in the user's cache, unless it is there already: `lib/` and `plugin/hive/`. Resolves
- * to its directory; rejects with NoTools where Java, Maven or the registry of its parts is missing.
+ * to its directory; rejects with NoTools where the machine has no JDK or no Maven.
  */
 export async function installTrino(): Promise<string> {
   await checkTools();
-  const made = createHash('sha256');
-  for (const source of [POM, PLUGIN_SOURCE]) made.update(await readFile(source));
-  const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'performance-reports');
-  const home = join(cache, `trino-${TRINO_VERSION}-${made.digest('hex').slice(0, 12)}`);
-  if (existsSync(home)) return home;
-
-  process.stdout.write(`Fetching Trino ${TRINO_VERSION}, once, into ${home}\n`);
-  await mkdir(cache, { recursive: true });
-  // Installed under another name until it is complete: a killed run leaves nothing that looks complete.
-  const partial = await mkdtemp(`${home}-partial-`);
-  try {
-    await runTool('mvn', '-q', '-B', '-f', POM, `-DtrinoHome=${partial}`, 'package').catch(
-      ({ message }: Error) => {
-        throw new NoTools(message);
-      },
-    );
-    await rename(join(partial, 'plugin', `trino-hive-${TRINO_VERSION}`), join(partial, 'plugin', 'hive'));
-    await compilePlugin(partial);
-    await rename(partial, home);
-  } finally {
-    await rm(partial, { recursive: true, force: true });
-  }
-  return home;
+  const sources = await Promise.all([POM, PLUGIN_SOURCE].map((source) => readFile(source, 'utf8')));
+  return toolCache(`trino-${TRINO_VERSION}`, sources, async (home) => {
+    process.stdout.write(`Fetching Trino ${TRINO_VERSION}, once, into ${home}\n`);
+    await runInstaller('mvn', ['-q', '-B', '-f', POM, `-DtrinoHome=${home}`, 'package']);
+    await rename(join(home, 'plugin', `trino-hive-${TRINO_VERSION}`), join(home, 'plugin', 'hive'));
+    await compilePlugin(home);
+  });
 }
 
 async function checkTools(): Promise<void> {
-  const java = await runTool(JAVA, '-version');
-  const [, version] = /version "(\d+)/.exec(java) ?? [];
-  if (Number(version) < OLDEST_JAVA)
-    throw new NoTools(`The Trino lane needs a JDK, ${OLDEST_JAVA} or later; Java is ${version} here.`);
-  await runTool('javac', '-version');
-  await runTool('mvn', '-version');
+  const needs = `The Trino lane needs a JDK, ${OLDEST_JAVA} or later, and Maven;`;
+  const versions: Record<string, string> = {};
+  for (const tool of [JAVA, 'javac', 'mvn']) {
+    const { code, output } = await runCommand(tool, ['-version']).catch(() => ({ code: 1, output: '' }));
+    if (code !== 0) throw new NoTools(`${needs} there is no ${tool} here.`);
+    versions[tool] = output;
+  }
+  const [, version] = /version "(\d+)/.exec(versions[JAVA] ?? '') ?? [];
+  if (Number(version) < OLDEST_JAVA) throw new NoTools(`${needs} Java is ${version} here.`);
 }
 
 /** Beside the connector's jars, where Trino looks for plugins. */
@@ -59,7 +45,7 @@ async function compilePlugin(home: string): Promise<void> {
   const hive = join(home, 'plugin', 'hive');
   const classes = join(hive, 'local-files');
   const classPath = [join(home, 'lib', '*'), join(hive, '*')].join(':');
-  await runTool('javac', '-nowarn', '-cp', classPath, '-d', classes, PLUGIN_SOURCE);
+  await runInstaller('javac', ['-nowarn', '-cp', classPath, '-d', classes, PLUGIN_SOURCE]);
   const services = join(classes, 'META-INF', 'services');
   await mkdir(services, { recursive: true });
   await writeFile(join(services, 'io.trino.spi.Plugin'), 'LocalFilesPlugin\n');

@@ -6,10 +6,11 @@ import { installTrino } from './install-trino.ts';
 import { startTrino } from './start-trino.ts';
 
 const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
 
 try {
   const home = await installTrino();
+  // Not earlier: a signal that ends an installer must end this process too, or the installer is run again.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   await using server = await startTrino(home);
   stop.signal.throwIfAborted();
   const suite = spawn('vitest', ['run', ...process.argv.slice(2)], {

@@ -37,6 +37,7 @@ export const parametersFor = (home: string, directory: string): string[] => [
   '-XX:G1HeapRegionSize=32M',
   '-XX:+ExitOnOutOfMemoryError',
   '-XX:ReservedCodeCacheSize=256M',
+  '-XX:TieredStopAtLevel=1',
   '-Djdk.attach.allowAttachSelf=true',
   '-Duser.timezone=UTC',
   '-Dfile.encoding=UTF-8',

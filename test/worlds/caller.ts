@@ -1,6 +1,6 @@
-import { gunzipSync } from 'node:zlib';
+import type { StoredObject } from '../s3/memory-s3.ts';
 import type { Answer, Gateway } from './gateway.ts';
-import type { ModelledS3, StoredObject } from './modelled-s3.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
 import type { CallerPlan } from './plan.ts';
 import type { World } from './world.ts';
 
@@ -129,8 +129,5 @@ export async function pull(
 function downloaded({ get }: ModelledS3, url: URL, now: number) {
   const key = url.pathname.slice(1);
   const stored = Number(url.searchParams.get('until')) >= now ? get(key) : undefined;
-  return { key, stored, text: stored && textOf(stored) };
+  return { key, stored, text: stored?.text };
 }
-
-const textOf = ({ content, encoding }: StoredObject): string =>
-  (encoding === 'gzip' ? gunzipSync(content) : content).toString();

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { StoredObject } from './modelled-s3.ts';
+import type { StoredObject } from '../s3/memory-s3.ts';
 import type { Dice } from './random.ts';
 import type { Runners } from './virtual-time.ts';
 

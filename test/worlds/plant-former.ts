@@ -119,7 +119,7 @@ export function plantFormer(
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => texts[name] ?? '');
   if (kind === 'answered' && execution?.clicks)
     s3.put(`reports/${execution.id}/${fileName}`, reportCsv(execution.clicks), {
-      metadata: { 'query-execution-id': execution.id, 'data-version': version },
+      file: { fileName, metadata: { 'query-execution-id': execution.id, 'data-version': version } },
     });
   for (const { key, document } of JSON.parse(filled) as Sample[])
     if (!key.startsWith('shares/') || world.plan.settings.queriesPerPartner > 0)

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
-import { gunzipSync } from 'node:zlib';
-import type { LargeFiles, ReportFile, ResultsBucket, StoredDocument } from '../../lib/delivery/results.ts';
+import type { LargeFiles, ResultsBucket } from '../../lib/delivery/results.ts';
+import { type BucketCall, memoryResults } from '../s3/memory-results.ts';
+import { type StoredObject, textOf } from '../s3/memory-s3.ts';
 import { type Invocation, running } from './invocation.ts';
 import { LARGE_BYTES } from './modelled-athena.ts';
-import type { ModelledS3, StoredObject } from './modelled-s3.ts';
+import type { ModelledS3 } from './modelled-s3.ts';
 import { type PortOperation, portCall, statusError } from './port-call.ts';
 import { namedDice } from './random.ts';
 import type { ServiceCode } from './service-code.ts';
@@ -22,7 +22,10 @@ export const readOf = (name: string, key: string): PortOperation => ({
   takesMs: READ_MS,
 });
 
-const seconds = (time: number): number => Math.floor(time / 1_000);
+const operationOf = ({ method, operation, key }: BucketCall): PortOperation => {
+  if (operation !== 'PutObject') return readOf(operation, key);
+  return { name: 'S3 PutObject', key, takesMs: method === 'uploadFile' ? WRITE_LARGE_MS : WRITE_MS };
+};
 
 /** What is told of a report's file before it is stored, or found to be there already. */
 export interface FileWrite {
@@ -38,183 +41,53 @@ export interface FileWrite {
  * The results bucket as `lib/delivery` has it, over the model. Calls are repeated as in production: by the service's
  * own `call`.
  */
-export function resultsPort(
+export const resultsPort = (
   world: World,
   s3: ModelledS3,
   { call }: Pick<ServiceCode, 'call'>,
   until: number,
   onFile: (write: FileWrite) => void,
-): ResultsBucket & LargeFiles {
-  const ageMs = ({ lastModified }: StoredObject): number =>
-    Math.max(0, seconds(world.time.now()) - seconds(lastModified)) * 1_000;
-
-  const documentOf = (stored: StoredObject) => ({
-    document: parsed(stored.text),
-    etag: stored.etag,
-    ageMs: ageMs(stored),
+): ResultsBucket & LargeFiles =>
+  memoryResults(s3, {
+    largeFileBytes: LARGE_BYTES,
+    call: ({ operation, limits }, tryOnce) => call(`S3 ${operation}`, until, tryOnce, limits),
+    tryOnce: (made, signal, act) =>
+      made.operation === 'PutObject'
+        ? write(world, s3, operationOf(made), signal, act)
+        : portCall(world, operationOf(made), signal, (by) => running.run(by, act)),
+    onFile({ key, content, file, found }) {
+      const by = running.getStore() as Invocation;
+      if (!file.encoding) by.plainFileAt ??= world.time.now();
+      onFile({ key, text: textOf(content, file), metadata: file.metadata, by, found });
+    },
+    pieces: (content) => (breaksOff(world) ? brokenOff(content) : [content]),
   });
 
-  const writing = (
-    operation: PortOperation,
-    signal: AbortSignal,
-    write: () => StoredDocument | undefined,
-  ) => {
-    const { key } = operation;
-    const mine = { at: world.time.now(), isOver: false };
-    const recent = (s3.writing.get(key) ?? []).filter(({ at }) => at > mine.at - MEETING_MS);
-    s3.writing.set(key, [...recent, mine]);
-    return portCall(world, operation, signal, (by) => {
-      const meets = (s3.writing.get(key) ?? []).some(
-        (other) => other !== mine && !other.isOver && other.at > world.time.now() - MEETING_MS,
-      );
-      // S3 may refuse one of two conditional writes at one time, whatever the key holds.
-      if (meets && world.troubles.happens('conditional writes meet', `${by.id}/${by.calls}`))
-        throw statusError('ConditionalRequestConflict', 409);
-      return write();
-    }).finally(() => {
-      mine.isOver = true;
-    });
-  };
-
-  const put = (key: string, document: unknown, mayBe: (found: StoredObject | undefined) => boolean) => {
-    const text = JSON.stringify(document);
-    return call('S3 PutObject', until, (signal) =>
-      writing({ name: 'S3 PutObject', key, takesMs: WRITE_MS }, signal, () => {
-        if (!mayBe(s3.get(key))) return undefined;
-        const { etag } = s3.put(key, text);
-        return { document, etag, ageMs: 0 };
-      }),
-    );
-  };
-
-  const opened = (key: string) =>
-    call('S3 GetObject', until, (signal) =>
-      portCall(world, readOf('GetObject', key), signal, (by) => {
-        const found = s3.get(key);
-        return found && { bytes: found.bytes, content: contentOf(world, found, by) };
-      }),
-    );
-
-  /** Writes a file under `reports/`, unless it is there. */
-  const writeReport = (
-    key: string,
-    content: Buffer,
-    file: ReportFile,
-    signal: AbortSignal,
-    takesMs: readonly [number, number],
-  ) => {
-    const by = running.getStore() as Invocation;
-    return writing({ name: 'S3 PutObject', key, takesMs }, signal, () => {
-      const found = s3.get(key);
-      const { metadata, encoding } = file;
-      const isLarge = takesMs === WRITE_LARGE_MS && !encoding;
-      if (!encoding) by.plainFileAt ??= world.time.now();
-      onFile({ key, text: textOf(content, encoding), metadata, by, found });
-      if (!found)
-        s3.put(key, content, {
-          metadata,
-          ...(encoding && { encoding }),
-          ...(isLarge && { bytes: LARGE_BYTES }),
-        });
-      return undefined;
-    });
-  };
-
-  const port = {
-    head: (key: string) =>
-      call('S3 HeadObject', until, (signal) =>
-        portCall(world, readOf('HeadObject', key), signal, () => {
-          const found = s3.get(key);
-          return (
-            found && {
-              ageMs: ageMs(found),
-              bytes: found.bytes,
-            }
-          );
-        }),
-      ),
-    read: (key: string) =>
-      call('S3 GetObject', until, (signal) =>
-        portCall(world, readOf('GetObject', key), signal, () => {
-          const found = s3.get(key);
-          return found && documentOf(found);
-        }),
-      ),
-    create: (key: string, document: unknown) => put(key, document, (found) => found === undefined),
-    replace: ({ etag }: StoredDocument, key: string, document: unknown) =>
-      put(key, document, (found) => found?.etag === etag),
-    async readResult(location: string, maxBytes: number) {
-      return call('S3 GetObject', until, (signal) =>
-        portCall(world, readOf('GetObject', keyOf(location)), signal, (by) => {
-          const found = s3.get(keyOf(location));
-          if (found && found.bytes <= maxBytes && breaksOff(world, by)) throw connectionReset();
-          return (
-            found && {
-              bytes: found.bytes,
-              ...(found.bytes <= maxBytes && { content: Buffer.from(found.content) }),
-            }
-          );
-        }),
-      );
-    },
-    openResult: async (location: string) => (await opened(keyOf(location)))?.content,
-    writeFile: (key: string, file: ReportFile, content: Uint8Array, tries?: number) =>
-      call(
-        'S3 PutObject',
-        until,
-        async (signal) => {
-          await writeReport(key, Buffer.from(content), file, signal, WRITE_MS);
-        },
-        { longestTryMs: 5_000, ...(tries !== undefined && { tries }) },
-      ),
-    async uploadFile(
-      key: string,
-      file: ReportFile,
-      open: () => Promise<AsyncIterable<Uint8Array> | undefined>,
-    ): Promise<number | undefined> {
-      const outcome = await call(
-        'S3 PutObject',
-        until,
-        async (signal): Promise<number | Error | undefined> => {
-          const source = await open();
-          if (!source) return undefined;
-          try {
-            const chunks: Buffer[] = [];
-            for await (const chunk of source) chunks.push(Buffer.from(chunk));
-            signal.throwIfAborted();
-            const content = Buffer.concat(chunks);
-            await writeReport(key, content, file, signal, WRITE_LARGE_MS);
-            return content.length;
-          } catch (error) {
-            // As in production: what is wrong with the content is no failure of the call.
-            if ((error as Error).name === 'NotEngineCsv') return error as Error;
-            throw error;
-          }
-        },
-        { longestTryMs: Number.POSITIVE_INFINITY },
-      );
-      if (outcome instanceof Error) throw outcome;
-      return outcome;
-    },
-    locationOf: (key: string) => `s3://results/${key}`,
-    presign: async (key: string, expiresInSeconds: number) =>
-      `https://results.example/${key}?until=${world.time.now() + expiresInSeconds * 1_000}`,
-  };
-
-  return port;
+/** One try to write: S3 may refuse one of two conditional writes at one time, whatever the key holds. */
+function write<T>(
+  world: World,
+  { writing }: ModelledS3,
+  operation: PortOperation,
+  signal: AbortSignal,
+  act: () => T,
+): Promise<T> {
+  const { key } = operation;
+  const mine = { at: world.time.now(), isOver: false };
+  const isRecent = ({ at }: typeof mine) => at > world.time.now() - MEETING_MS;
+  writing.set(key, [...(writing.get(key) ?? []).filter(isRecent), mine]);
+  return portCall(world, operation, signal, (by) => {
+    const meets = writing.get(key)?.some((other) => other !== mine && !other.isOver && isRecent(other));
+    if (meets && world.troubles.happens('conditional writes meet', `${by.id}/${by.calls}`))
+      throw statusError('ConditionalRequestConflict', 409);
+    return running.run(by, act);
+  }).finally(() => {
+    mine.isOver = true;
+  });
 }
 
-const RESULTS = 's3://results/';
-
-function keyOf(location: string): string {
-  if (!location.startsWith(RESULTS)) throw new Error(`an unplanned location: ${location}`);
-  return location.slice(RESULTS.length);
-}
-
-const connectionReset = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
-
-/** Whether the connection breaks while this invocation reads a content. */
-function breaksOff(world: World, by: Invocation): boolean {
+/** Whether the connection breaks while the invocation that runs reads a content. */
+function breaksOff(world: World): boolean {
+  const by = running.getStore() as Invocation;
   const id = `${by.id}/${by.calls}`;
   const breaks = namedDice(world.seed, `reading ${id}`)() < 3 * world.plan.faults.rate;
   if (!breaks || !world.troubles.happens('reading breaks', id)) return false;
@@ -222,25 +95,7 @@ function breaksOff(world: World, by: Invocation): boolean {
   return true;
 }
 
-function contentOf(world: World, { content }: StoredObject, by: Invocation): Readable {
-  // A copy: whoever reads it writes over it.
-  const copy = Buffer.from(content);
-  if (!breaksOff(world, by)) return Readable.from([copy]);
-  return Readable.from(
-    (async function* () {
-      yield copy.subarray(0, 5);
-      throw connectionReset();
-    })(),
-  );
-}
-
-const textOf = (content: Buffer, encoding: 'gzip' | undefined): string =>
-  (encoding ? gunzipSync(content) : content).toString();
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function* brokenOff(content: Buffer): Generator<Buffer> {
+  yield content.subarray(0, 5);
+  throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
 }

@@ -25,7 +25,10 @@ export interface Language {
   readonly clients: readonly Client[];
   /** A command that fails where the machine has no such runtime. */
   readonly runtime: readonly [command: string, ...parameters: string[]];
-  /** Resolves to how a program is run in a directory of its own; to undefined, with a printed line, if it can't be. */
+  /**
+   * Resolves to how a program is run in a directory of its own; to undefined, with a printed line, where the machine lacks
+   * a program or a library. Rejects where a download fails.
+   */
   prepare(): Promise<RunSource | undefined>;
 }
 

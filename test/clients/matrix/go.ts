@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toolCache } from '../../tool-cache.ts';
 import { runInstaller, runProgram } from '../run-program.ts';
-import { toolCache } from '../tool-cache.ts';
-import type { Language } from './client.ts';
+import { type Client, cured, type Language } from './client.ts';
 
 const RESTY = 'resty.dev/v3@v3.0.0-beta.4';
 
@@ -25,13 +25,11 @@ func main() {
 	full := os.Getenv("URL") + "&filter%5BDeviceOrProxy%5D=" + url.QueryEscape(os.Getenv("TEXT"))
 `;
 
-export const goClients: Language = {
-  name: 'Go',
-  clients: [
-    {
-      name: 'Go net/http',
-      why: 'follows 9 redirects',
-      program: `${start}	request, err := http.NewRequest("GET", full, nil)
+const clients: readonly Client[] = [
+  {
+    name: 'Go net/http',
+    why: 'follows 9 redirects',
+    program: `${start}	request, err := http.NewRequest("GET", full, nil)
 	check(err)
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("TOKEN"))
 	response, err := http.DefaultClient.Do(request)
@@ -44,23 +42,23 @@ export const goClients: Language = {
 	check(os.WriteFile(os.Getenv("OUT"), body, 0o644))
 }
 `,
-      cures: [
-        {
-          from: '	response, err := http.DefaultClient.Do(request)',
-          to: `	client := http.Client{CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+    cures: [
+      {
+        from: '	response, err := http.DefaultClient.Do(request)',
+        to: `	client := http.Client{CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 		if len(via) > 30 {
 			return http.ErrUseLastResponse
 		}
 		return nil
 	}}
 	response, err := client.Do(request)`,
-        },
-      ],
-    },
-    {
-      name: 'Go resty',
-      why: 'follows 9 redirects',
-      program: `package main
+      },
+    ],
+  },
+  {
+    name: 'Go resty',
+    why: 'follows 9 redirects',
+    program: `package main
 
 import (
 	"os"
@@ -83,25 +81,29 @@ func main() {
 	}
 }
 `,
-      cures: [{ from: 'resty.New()', to: 'resty.New().SetRedirectPolicy(resty.FlexibleRedirectPolicy(30))' }],
-    },
-  ],
+    cures: [{ from: 'resty.New()', to: 'resty.New().SetRedirectPolicy(resty.FlexibleRedirectPolicy(30))' }],
+  },
+];
+
+export const goClients: Language = {
+  name: 'Go',
+  clients,
   runtime: ['go', 'version'],
   async prepare() {
-    const home = await toolCache('go-clients', [RESTY], async (directory) => {
+    const sources = clients.flatMap((client) => [client.program, cured(client)]);
+    const nameOf = (source: string) => `pull${sources.indexOf(source)}`;
+    const home = await toolCache('go-clients', [RESTY, ...sources], async (directory) => {
       await writeFile(join(directory, 'go.mod'), 'module example.com/clients\n\ngo 1.23\n');
       await runInstaller('go', ['-C', directory, 'get', RESTY]);
+      for (const source of sources) {
+        const folder = join(directory, nameOf(source));
+        await mkdir(folder);
+        await writeFile(join(folder, 'main.go'), source);
+      }
+      const binaries = join(directory, 'bin');
+      await mkdir(binaries);
+      await runInstaller('go', ['-C', directory, 'build', '-o', binaries, './...'], { GOFLAGS: '-mod=mod' });
     });
-    if (!home) return undefined;
-    return async (source, cwd, env) => {
-      // A package in the module that has the dependencies.
-      const name = Buffer.from(source).reduce((sum, byte) => (sum * 31 + byte) >>> 0, 7);
-      const folder = join(home, `pull-${name}`);
-      await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, 'main.go'), source);
-      const binary = join(cwd, 'pull');
-      await runInstaller('go', ['-C', folder, 'build', '-o', binary, '.'], { GOFLAGS: '-mod=mod' });
-      return runProgram(binary, [], { cwd, env });
-    };
+    return (source, cwd, env) => runProgram(join(home, 'bin', nameOf(source)), [], { cwd, env });
   },
 };

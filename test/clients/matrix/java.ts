@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toolCache } from '../../tool-cache.ts';
 import { isHere, runInstaller, runProgram } from '../run-program.ts';
-import { toolCache } from '../tool-cache.ts';
 import type { Language } from './client.ts';
 
 const ARTIFACTS = [
@@ -192,7 +192,6 @@ import org.springframework.web.client.RestTemplate;`,
       const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
       await runInstaller('mvn', ['-q', '-B', '-f', pom, goal, `-DoutputDirectory=${directory}`]);
     });
-    if (!home) return undefined;
     return async (source, cwd, env) => {
       const file = join(cwd, 'Pull.java');
       await writeFile(file, source);

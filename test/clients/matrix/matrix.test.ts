@@ -24,6 +24,8 @@ const isUpdate = process.env['UPDATE_TABLE'] === '1';
 /** `CLIENTS=Ruby,R`: these languages alone. */
 const chosen = process.env['CLIENTS']?.split(',');
 const AT_A_TIME = 6;
+/** How often a program is measured that gets less than it should. */
+const ROUNDS = 3;
 
 const languages = [
   ...shellTools,
@@ -40,8 +42,8 @@ interface Subject {
 /** A program of a client, and which reports it got. */
 interface Trial extends Subject {
   readonly source: string;
-  /** An end of the window that makes a query of its own. */
-  readonly end: string;
+  /** Whether it gets all reports; of other programs the guide's row says what they get. */
+  readonly isCured: boolean;
   atOnce: boolean;
   oddText: boolean;
   slow: boolean;
@@ -117,28 +119,53 @@ async function inTurn<T>(items: readonly T[], act: (item: T) => Promise<void>): 
 const JANUARY = '2026-02-01T00:00:00Z';
 const QUEUED = '2026-01-30';
 
-const trialOf = (subject: Subject, source: string, number: number): Trial => ({
+const trialOf = (subject: Subject, source: string, isCured: boolean): Trial => ({
   ...subject,
-  source,
-  end: `${QUEUED}T12:${String(Math.floor(number / 60)).padStart(2, '0')}:${String(number % 60).padStart(2, '0')}Z`,
+  ...{ source, isCured },
   ...{ atOnce: false, oddText: false, slow: false },
 });
 
-/** Measures all programs: in turn with reports that are ready, and at the same time with slow ones, which only wait. */
-async function measure(trials: readonly Trial[]): Promise<void> {
-  await started.setFaults([{ on: 'query', match: `TIMESTAMP '${QUEUED}`, queuedMs: WAIT_SECONDS * 1_000 }]);
+let asked = 0;
+/** An end of the window that makes a query of its own. */
+function freshEnd(): string {
+  asked += 1;
+  return `${QUEUED}T12:${String(Math.floor(asked / 60)).padStart(2, '0')}:${String(asked % 60).padStart(2, '0')}Z`;
+}
+
+/** Measures programs: in turn with reports that are ready, and at the same time with slow ones, which only wait. */
+async function measureOnce(trials: readonly Trial[]): Promise<void> {
   const slow: Promise<void>[] = [];
   await inTurn(trials, async (trial) => {
     trial.atOnce = await gets(trial, 'Mobile', JANUARY);
     if (!trial.atOnce) return;
     slow.push(
-      gets(trial, 'Mobile', trial.end).then((got) => {
+      gets(trial, 'Mobile', freshEnd()).then((got) => {
         trial.slow = got;
       }),
     );
     trial.oddText = await gets(trial, ODD_TEXT, JANUARY);
   });
   await Promise.all(slow);
+}
+
+/**
+ * Measures all programs. Clients have time-outs of their own, which a busy machine makes them reach; nothing makes one
+ * get a report that it can't. So those that get less than they should are measured again.
+ */
+async function measure(trials: readonly Trial[], documented: ReadonlyMap<string, Row>): Promise<void> {
+  await started.setFaults([{ on: 'query', match: `TIMESTAMP '${QUEUED}`, queuedMs: WAIT_SECONDS * 1_000 }]);
+  const slowColumn = WAIT_SECONDS === 300 ? 'after300s' : 'after70s';
+  const getsLess = ({ client, isCured, atOnce, slow, oddText }: Trial): boolean => {
+    const row = isCured ? undefined : documented.get(client.name);
+    const should = (column: 'atOnce' | 'oddText' | typeof slowColumn) =>
+      isCured || row?.[column] === mark(true);
+    return (should('atOnce') && !atOnce) || (should(slowColumn) && !slow) || (should('oddText') && !oddText);
+  };
+  let left = trials;
+  for (let round = 1; round <= ROUNDS && left.length > 0; round++) {
+    await measureOnce(left);
+    left = left.filter(getsLess);
+  }
 }
 
 /** What the client does with a redirect; measured with its cure where the naive program sends nothing. */
@@ -158,13 +185,13 @@ const mark = (passed: boolean | undefined) => (passed ? '✓' : '✗');
 const getsAll = ({ atOnce, slow, oddText }: Trial) => atOnce && slow && oddText;
 
 it('every client pulls the reports that docs/clients.md says, and all of them with its cure', async () => {
-  const naive = subjects.map((subject, index) => trialOf(subject, subject.client.program, index));
+  const naive = subjects.map((subject) => trialOf(subject, subject.client.program, false));
   const healed = subjects
     .filter(({ client }) => client.cures)
-    .map((subject, index) => trialOf(subject, cured(subject.client), subjects.length + index));
-  await measure([...naive, ...healed]);
-
+    .map((subject) => trialOf(subject, cured(subject.client), true));
   const documented = await documentedRows();
+  await measure([...naive, ...healed], documented);
+
   const rows: Row[] = [];
   await inTurn(naive, async (trial) => {
     const { client, atOnce, slow, oddText } = trial;

@@ -1,7 +1,7 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toolCache } from '../../tool-cache.ts';
 import { npmInstall, runProgram } from '../run-program.ts';
-import { toolCache } from '../tool-cache.ts';
 import type { Language } from './client.ts';
 
 const PACKAGES = [
@@ -107,7 +107,6 @@ for (let at = full; response.statusCode === 303; ) {
   runtime: [process.execPath, '--version'],
   async prepare() {
     const home = await toolCache('node-clients', PACKAGES, (directory) => npmInstall(directory, PACKAGES));
-    if (!home) return undefined;
     return async (source, cwd, env) => {
       await symlink(join(home, 'node_modules'), join(cwd, 'node_modules')).catch(() => {});
       const file = join(cwd, 'pull.mjs');

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toolCache } from '../../tool-cache.ts';
 import { runInstaller, runProgram } from '../run-program.ts';
-import { toolCache } from '../tool-cache.ts';
 import { type Client, cured, type Language } from './client.ts';
 
 // Without TLS, which `npm start` has none of and which takes minutes to compile.
@@ -81,8 +81,6 @@ export const rustClients: Language = {
       const manifest = join(directory, 'Cargo.toml');
       await runInstaller('cargo', ['build', '--quiet', '--manifest-path', manifest]);
     });
-    return home
-      ? (source, cwd, env) => runProgram(join(home, 'target', 'debug', nameOf(source)), [], { cwd, env })
-      : undefined;
+    return (source, cwd, env) => runProgram(join(home, 'target', 'debug', nameOf(source)), [], { cwd, env });
   },
 };

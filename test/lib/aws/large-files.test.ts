@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { NotFound, type S3Client } from '@aws-sdk/client-s3';
+import type { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
@@ -28,13 +28,6 @@ const files = (patienceMs = 10_000) => s3LargeFiles(s3, Bucket, Date.now() + pat
 const { put, get, head } = beside(() => s3);
 
 describe('openResult', () => {
-  it("opens the engine's result where it says, and undefined where that is gone", async () => {
-    await put('athena/q 2+ü.csv', 'a,b');
-    const result = await files().openResult(location('athena/q%202+%C3%BC.csv'));
-    expect(result && (await text(result))).toBe('a,b');
-    expect(await files().openResult(location('athena/gone.csv'))).toBeUndefined();
-  });
-
   it('can be read after the time by which it had to be opened', async () => {
     const body = 'x'.repeat(3 * MIB);
     await put('athena/long.csv', body);
@@ -57,18 +50,6 @@ describe('uploadFile', () => {
     }
   }
   const opening = (...chunks: (string | Buffer | Error)[]) => vi.fn(async () => content(...chunks));
-
-  it('writes a file with the headers that a browser needs, and tells its size', async () => {
-    const key = freshFile();
-    expect(await files().uploadFile(key, { ...file, encoding: 'gzip' }, opening('a,', 'b\n'))).toBe(4);
-    expect(await get(key)).toBe('a,b\n');
-    expect(await head(key)).toMatchObject({
-      ContentType: 'text/csv; charset=utf-8',
-      ContentEncoding: 'gzip',
-      ContentDisposition: 'attachment; filename="report.csv"',
-      Metadata: { 'query-execution-id': 'q1' },
-    });
-  });
 
   it('writes a large file in parts', async () => {
     const key = freshFile();
@@ -98,35 +79,21 @@ describe('uploadFile', () => {
   });
 
   it.each([
-    ['a small', [Buffer.from('second')]],
-    ['a large', [Buffer.alloc(9 * MIB, 'x')]],
-  ])('leaves what is there as it is, with %s file', async (_, chunks) => {
-    const key = freshFile();
-    await files().uploadFile(key, file, opening('first'));
-    expect(await files().uploadFile(key, file, opening(...chunks))).toBe(chunks[0]?.length);
-    expect(await get(key)).toBe('first');
-  });
-
-  it('writes nothing where there is no content', async () => {
-    const key = freshFile();
-    expect(await files().uploadFile(key, file, async () => undefined)).toBeUndefined();
-    await expect(head(key)).rejects.toBeInstanceOf(NotFound);
-  });
-
-  it.each([
     ['a small', ['a,b\n'], 0],
     ['a large', [Buffer.alloc(9 * MIB), Buffer.alloc(9 * MIB)], 1],
-  ])("throws the error of %s file's content after one try, and leaves no part", async (_, chunks, begun) => {
-    const key = freshFile();
-    const fault = new NotEngineCsv('a quote', 4, 1);
-    const open = opening(...chunks, fault);
-    store.faults.set([{ on: 's3', match: `DELETE ${key}` }]);
-    await expect(files().uploadFile(key, file, open)).rejects.toBe(fault);
-    expect(open).toHaveBeenCalledTimes(1);
-    await expect(head(key)).rejects.toBeInstanceOf(NotFound);
-    // A multipart upload that was begun is given up.
-    expect(store.faults.current()[0]?.matched).toBe(begun);
-  });
+  ])(
+    "throws the error of %s file's content after one try, and gives up its upload",
+    async (_, chunks, begun) => {
+      const key = freshFile();
+      const fault = new NotEngineCsv('a quote', 4, 1);
+      const open = opening(...chunks, fault);
+      store.faults.set([{ on: 's3', match: `DELETE ${key}` }]);
+      await expect(files().uploadFile(key, file, open)).rejects.toBe(fault);
+      expect(open).toHaveBeenCalledTimes(1);
+      // A multipart upload that was begun is given up.
+      expect(store.faults.current()[0]?.matched).toBe(begun);
+    },
+  );
 
   it('tries again after an error of the content only where it is retryable', async () => {
     const key = freshFile();

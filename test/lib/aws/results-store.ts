@@ -1,13 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  PutObjectCommand,
-  type S3Client,
-} from '@aws-sdk/client-s3';
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { vi } from 'vitest';
 import { createFaults, type Faults } from '../../../local/faults/faults.ts';
 import { startObjectStore } from '../../../local/object-store.ts';
@@ -43,14 +37,13 @@ export async function startResultsStore() {
   };
 }
 
-/** Looks into the bucket and changes it, beside the code under test. */
+/** Looks into the bucket and puts objects there, beside the code under test. */
 export const beside = (s3: () => S3Client) => ({
   put: (Key: string, text: string) =>
     s3().send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) })),
   get: async (Key: string) =>
     (await s3().send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString(),
   head: (Key: string) => s3().send(new HeadObjectCommand({ Bucket, Key })),
-  remove: (Key: string) => s3().send(new DeleteObjectCommand({ Bucket, Key })),
 });
 
 let keys = 0;

@@ -27,7 +27,3 @@ export function awsClock(): AwsClock {
     },
   };
 }
-
-/** How long an object has been there, as S3 tells it by two times of one answer. */
-export const ageOf = (clock: AwsClock, lastModified: number): number =>
-  Math.max(0, clock.date() - toTheSecond(lastModified));

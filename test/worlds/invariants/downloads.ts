@@ -33,7 +33,7 @@ function faultsOf(
   const { answer, startedAt, answeredAt, pull } = request;
   const { partner, days } = pull.caller;
   const version = answer.headers['Data-Version'];
-  const ofFile = stored?.metadata['data-version'];
+  const ofFile = stored?.file?.metadata['data-version'];
   const opened = parts.register.during(partner, startedAt - REGISTER_MS, answeredAt).map(openedBy);
   return [
     query.clicks && text === reportCsv(query.clicks) ? undefined : 'file-is-not-its-result',

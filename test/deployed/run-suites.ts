@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { laneEnvironment } from './lane.ts';
+import { type Operator, operator } from './operator.ts';
+import { startEmulator } from './start-emulator.ts';
+import type { startIssuer } from './start-issuer.ts';
+import { count, type Tally } from './tally.ts';
+
+/** Files of tests that run in this order against a stage: `pool` or `claims` (`stages.ts`). */
+export interface Suite {
+  readonly stage: 'pool' | 'claims';
+  readonly files: readonly string[];
+}
+
+export interface Surroundings {
+  /** The folder of the tools' commands. */
+  readonly commands: string;
+  /** A folder that is removed in the end. */
+  readonly directory: string;
+  readonly issuer: Awaited<ReturnType<typeof startIssuer>>;
+  readonly tally: Tally;
+  readonly stop: AbortSignal;
+  readonly say: (text: string) => void;
+}
+
+/**
+ * Starts an emulator, deploys the stages of these suites to it as an operator does, and runs the suites one after the
+ * other. Counts their cases in `tally`, and prints each suite's output at its end.
+ */
+export async function runSuites(
+  suites: readonly Suite[],
+  { commands, directory: parent, issuer, tally, stop, say }: Surroundings,
+): Promise<void> {
+  const directory = await mkdtemp(join(parent, 'lane-'));
+  await mkdir(join(directory, 'tmp'));
+  await using emulator = await startEmulator(commands, directory);
+  const trust = { ...emulator.trust, ...issuer.environment };
+  const account = { endpoint: emulator.url, commands, directory };
+  const operate = operator({ ...account, trust });
+  await operate.bootstrap();
+  for (const stage of new Set(suites.map(({ stage }) => stage))) {
+    await operate.cdk('deploy', stage, '--all', '--require-approval', 'never');
+    say(`Stage ${stage} is deployed to ${emulator.url}.`);
+  }
+  const client = suites.some(({ stage }) => stage === 'pool') ? await addHouse(operate) : undefined;
+  for (const { stage, files } of suites) {
+    stop.throwIfAborted();
+    const report = join(directory, 'suite.json');
+    const lane = laneEnvironment({
+      ...account,
+      emulatorId: emulator.id,
+      faultsFile: emulator.faultsFile,
+      signUrl: issuer.signUrl,
+      stage,
+      ...(client && { client }),
+    });
+    const suite = spawn(
+      'vitest',
+      ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...files],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...process.env, ...trust, ...lane, SUITE: 'deployed' },
+        signal: stop,
+      },
+    );
+    const [output, [code]] = await Promise.all([text(suite.stdout), once(suite, 'exit')]);
+    process.stdout.write(output);
+    if (code !== 0) process.exitCode = 1;
+    await count(tally, report);
+    say(`${files.join(', ')} ended with ${code}.`);
+  }
+}
+
+/**
+ * Adds partners `house`, whose client the suites use, and `probe`; both see every row. Resolves to the client of the
+ * first.
+ */
+async function addHouse({ partner }: Operator): Promise<{ clientId: string; clientSecret: string }> {
+  const rows = ['--publisher-companies', 'every-company', '--advertiser-companies', 'every-company'];
+  const rest = [...rows, '--contact', 'house@partner.example'];
+  const output = await partner('add', 'pool', 'house', ...rest);
+  const [clientId = '', clientSecret = ''] = ['client id', 'client secret'].map(
+    (name) => RegExp(`${name} +(\\S+)`).exec(output)?.[1],
+  );
+  const id = /client (\S+), "probe" in Cognito/.exec(await partner('list', 'pool'))?.[1] ?? '';
+  await partner('add', 'pool', 'probe', '--client', id, ...rest);
+  return { clientId, clientSecret };
+}

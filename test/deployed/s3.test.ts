@@ -1,0 +1,35 @@
+import { vi } from 'vitest';
+import { describeS3OverHttp, type LeftOut } from '../s3/behaviour.ts';
+import { wireSubject } from '../s3/wire-subject.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator, REGION, ROOT_CREDENTIALS } from './operator.ts';
+
+const BUCKET = 's3-behaviour';
+
+/** What the emulator does not do as S3 does: tests of the suite, each with the reason. */
+const leftOut: LeftOut = {
+  'tells in a listing when an object was written, to the second':
+    'The emulator’s listings have milliseconds; S3 tells whole seconds.',
+};
+
+describeS3OverHttp(
+  'the S3 of the emulator',
+  async () => {
+    const lane = currentLane() as Lane;
+    await operator(lane).aws('s3api', 'create-bucket', '--bucket', BUCKET);
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', lane.endpoint);
+    vi.stubEnv('AWS_REGION', REGION);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', ROOT_CREDENTIALS.accessKeyId);
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', ROOT_CREDENTIALS.secretAccessKey);
+    const subject = wireSubject(BUCKET);
+    return {
+      ...subject,
+      async close() {
+        await subject.close();
+        vi.unstubAllEnvs();
+        await operator(lane).aws('s3', 'rb', '--force', `s3://${BUCKET}`);
+      },
+    };
+  },
+  leftOut,
+);

@@ -1,0 +1,34 @@
+import { setTimeout } from 'node:timers/promises';
+
+/** Milliseconds before the second and the third try. A registry that fails for a moment answers again by then. */
+const PAUSES_MS: readonly number[] = [5_000, 15_000];
+
+/**
+ * Downloads something, and tries again after each pause. Rejects where the last try fails too: the message names what was
+ * to be downloaded and the last line of the installer's output, the cause has all of its output.
+ */
+export async function fetchAgain<T>(
+  what: string,
+  download: () => Promise<T>,
+  pausesMs: readonly number[] = PAUSES_MS,
+): Promise<T> {
+  for (const pauseMs of pausesMs)
+    try {
+      return await download();
+    } catch (error) {
+      process.stdout.write(`${what}: ${lastLine(error)}; tried again in ${pauseMs / 1_000} s\n`);
+      await setTimeout(pauseMs);
+    }
+  try {
+    return await download();
+  } catch (error) {
+    const tries = pausesMs.length + 1;
+    throw new Error(`${what} can't be downloaded in ${tries} tries: ${lastLine(error)}`, { cause: error });
+  }
+}
+
+function lastLine(error: unknown): string {
+  // After "-> [Help 1]" Maven prints only where to read more.
+  const [output = ''] = String(error).split(' -> [Help ');
+  return output.trim().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { describeDocuments } from './documents-behaviour.ts';
+import { describeFiles, describeResults } from './files-behaviour.ts';
+import type { States } from './states.ts';
+import type { S3Subject, WireSubject } from './subject.ts';
+import { describeDownloads, describeListings } from './wire-behaviour.ts';
+
+/** The tests that a store does not pass, though S3 would, each with the reason. */
+export type LeftOut = Readonly<Record<string, string>>;
+
+/** What the service relies on in S3, stated of one store. Nothing is stated that does not hold of S3 itself. */
+export function describeS3(name: string, open: () => Promise<S3Subject>): void {
+  describe(name, () => {
+    const subject = opened(open);
+    describeDocuments(it, subject);
+    describeResults(it, subject);
+    describeFiles(it, subject);
+  });
+}
+
+/** The same of a store that is spoken to over HTTP, with its downloads and listings. */
+export function describeS3OverHttp(
+  name: string,
+  open: () => Promise<WireSubject>,
+  leftOut: LeftOut = {},
+): void {
+  const unknown = new Set(Object.keys(leftOut));
+  const states: States = (title, test) => {
+    unknown.delete(title);
+    (title in leftOut ? it.skip : it)(title, test);
+  };
+  describe(name, () => {
+    const subject = opened(open);
+    describeDocuments(states, subject);
+    describeResults(states, subject);
+    describeFiles(states, subject);
+    describeDownloads(states, subject);
+    describeListings(states, subject);
+    if (unknown.size > 0) throw new Error(`no such statement: ${[...unknown].join(', ')}`);
+  });
+}
+
+function opened<Subject extends S3Subject>(open: () => Promise<Subject>): () => Subject {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await open();
+  });
+  afterAll(() => subject.close());
+  return () => subject;
+}

@@ -1,0 +1,102 @@
+import { expect } from 'vitest';
+import type { StoredDocument } from '../../lib/delivery/results.ts';
+import { freshKey, JUST_NOW, RUN, type States } from './states.ts';
+import type { S3Subject } from './subject.ts';
+
+export function describeDocuments(states: States, subject: () => S3Subject): void {
+  const created = async (key: string, document: unknown) =>
+    (await subject().results.create(key, document)) as StoredDocument;
+
+  states('tells of an absent object that there is none', async () => {
+    const key = freshKey();
+    expect(await subject().results.head(key)).toBeUndefined();
+    expect(await subject().results.read(key)).toBeUndefined();
+  });
+
+  states('tells size and age of an object', async () => {
+    const key = freshKey();
+    await subject().put(key, '{"ü":1}');
+    expect(await subject().results.head(key)).toEqual({ bytes: 8, ageMs: JUST_NOW });
+  });
+
+  states('reads a document as it was written', async () => {
+    const key = freshKey();
+    const written = await created(key, { a: [1, 'ü'] });
+    expect(written).toEqual({
+      document: { a: [1, 'ü'] },
+      etag: expect.stringMatching(/^".+"$/),
+      ageMs: 0,
+    });
+    expect(await subject().results.read(key)).toEqual({ ...written, ageMs: JUST_NOW });
+  });
+
+  states('creates no document where the key is taken', async () => {
+    const key = freshKey();
+    const first = await created(key, { a: 1 });
+    expect(await subject().results.create(key, { a: 2 })).toBeUndefined();
+    expect(await subject().results.read(key)).toEqual({ ...first, ageMs: JUST_NOW });
+  });
+
+  states('creates one of several documents at one time', async () => {
+    const key = freshKey();
+    const all = await Promise.all([1, 2, 3, 4, 5].map((a) => subject().results.create(key, { a })));
+    const [winner, ...others] = all.filter((each) => each !== undefined);
+    expect(others).toEqual([]);
+    expect(await subject().results.read(key)).toEqual({ ...winner, ageMs: JUST_NOW });
+  });
+
+  states('replaces a document that is still what was read or written', async () => {
+    const key = freshKey();
+    await created(key, { a: 1 });
+    const first = (await subject().results.read(key)) as StoredDocument;
+    const second = (await subject().results.replace(first, key, { a: 2 })) as StoredDocument;
+    const third = await subject().results.replace(second, key, { a: 3 });
+    expect(third).toMatchObject({ document: { a: 3 }, ageMs: 0 });
+    expect(await subject().results.read(key)).toEqual({ ...third, ageMs: JUST_NOW });
+    expect(new Set([first, second, third].map((each) => each?.etag)).size).toBe(3);
+  });
+
+  states('replaces no document that has changed', async () => {
+    const key = freshKey();
+    const first = await created(key, { a: 1 });
+    const second = await subject().results.replace(first, key, { a: 2 });
+    expect(await subject().results.replace(first, key, { a: 9 })).toBeUndefined();
+    expect(await subject().results.read(key)).toEqual({ ...second, ageMs: JUST_NOW });
+  });
+
+  states('replaces no document that is gone', async () => {
+    const key = freshKey();
+    const first = await created(key, { a: 1 });
+    await subject().remove(key);
+    expect(await subject().results.replace(first, key, { a: 9 })).toBeUndefined();
+    expect(await subject().results.read(key)).toBeUndefined();
+  });
+
+  states('lets one of several replace the same document', async () => {
+    const key = freshKey();
+    const first = await created(key, { a: 0 });
+    const all = await Promise.all([1, 2, 3, 4, 5].map((a) => subject().results.replace(first, key, { a })));
+    const [winner, ...others] = all.filter((each) => each !== undefined);
+    expect(others).toEqual([]);
+    expect(await subject().results.read(key)).toEqual({ ...winner, ageMs: JUST_NOW });
+  });
+
+  for (const content of ['', 'no JSON', '{"a":'])
+    states(`reads an object without JSON that may be replaced: ${JSON.stringify(content)}`, async () => {
+      const key = freshKey();
+      await subject().put(key, content);
+      const stored = (await subject().results.read(key)) as StoredDocument;
+      expect(stored).toEqual({ document: undefined, etag: expect.any(String), ageMs: JUST_NOW });
+      expect(await subject().results.replace(stored, key, { b: 1 })).toMatchObject({ document: { b: 1 } });
+    });
+
+  for (const key of ['a/b//c', 'ünï cödé +&%2F?#', "it's (1)*!", '<&amp;>', 'trailing/'])
+    states(`keeps apart what is named ${JSON.stringify(key)}`, async () => {
+      const named = `jobs/${RUN}/${key}`;
+      const written = await created(named, { key });
+      expect(await subject().results.read(named)).toEqual({ ...written, ageMs: JUST_NOW });
+      expect(await subject().results.head(named)).toMatchObject({
+        bytes: Buffer.byteLength(JSON.stringify({ key })),
+      });
+    });
+}

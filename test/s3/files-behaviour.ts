@@ -1,0 +1,151 @@
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { expect, vi } from 'vitest';
+import { NotEngineCsv } from '../../lib/csv/not-engine-csv.ts';
+import type { ReportFile } from '../../lib/delivery/results.ts';
+import { freshFile, freshResult, JUST_NOW, RUN, type States } from './states.ts';
+import type { S3Subject } from './subject.ts';
+
+const MIB = 2 ** 20;
+const file: ReportFile = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
+
+async function* pieces(...given: (string | Buffer | Error)[]): AsyncIterable<Uint8Array> {
+  for (const piece of given) {
+    if (piece instanceof Error) throw piece;
+    yield Buffer.from(piece);
+  }
+}
+
+/** All that an object holds. */
+async function textOf({ results }: S3Subject, key: string): Promise<string | undefined> {
+  const opened = await results.openResult(results.locationOf(key));
+  return opened && text(opened);
+}
+
+export function describeResults(states: States, subject: () => S3Subject): void {
+  const locationOf = (key: string) => subject().results.locationOf(key);
+
+  states('reads a result of at most so many bytes, and tells only the size of a larger one', async () => {
+    const key = freshResult();
+    await subject().put(key, 'a,ü');
+    expect(await subject().results.readResult(locationOf(key), 4)).toEqual({
+      bytes: 4,
+      content: new Uint8Array(Buffer.from('a,ü')),
+    });
+    expect(await subject().results.readResult(locationOf(key), 3)).toEqual({ bytes: 4 });
+  });
+
+  states('reads an empty result', async () => {
+    const key = freshResult();
+    await subject().put(key, '');
+    expect(await subject().results.readResult(locationOf(key), 0)).toEqual({
+      bytes: 0,
+      content: new Uint8Array(),
+    });
+    expect(await textOf(subject(), key)).toBe('');
+    expect(await subject().results.head(key)).toEqual({ bytes: 0, ageMs: JUST_NOW });
+  });
+
+  states('tells of a result that is gone that there is none', async () => {
+    const location = locationOf(freshResult());
+    expect(await subject().results.readResult(location, 9)).toBeUndefined();
+    expect(await subject().results.openResult(location)).toBeUndefined();
+  });
+
+  states('finds a result where the engine says that it lies', async () => {
+    await subject().put(`athena/${RUN} 1+ü.csv`, 'a,b');
+    const location = subject().results.locationOf(`athena/${RUN}%201+%C3%BC.csv`);
+    expect(await subject().results.readResult(location, 9)).toMatchObject({ bytes: 3 });
+    const opened = await subject().results.openResult(location);
+    expect(opened && (await text(opened))).toBe('a,b');
+  });
+
+  states('gives each reader bytes of its own', async () => {
+    const key = freshResult();
+    await subject().put(key, 'a,b');
+    const read = async () => (await subject().results.readResult(locationOf(key), 3))?.content;
+    const [one, other] = await Promise.all([read(), read()]);
+    one?.fill(0);
+    for await (const piece of (await subject().results.openResult(locationOf(key))) ?? []) piece.fill(0);
+    expect(Buffer.from(other ?? []).toString()).toBe('a,b');
+    expect(Buffer.from((await read()) ?? []).toString()).toBe('a,b');
+  });
+}
+
+export function describeFiles(states: States, subject: () => S3Subject): void {
+  const locationOf = (key: string) => subject().results.locationOf(key);
+  const upload = (key: string, ...given: Parameters<typeof pieces>) =>
+    subject().results.uploadFile(key, file, async () => pieces(...given));
+
+  states('writes a small file with what belongs to it', async () => {
+    const key = freshFile();
+    await subject().results.writeFile(key, file, Buffer.from('a,b\n'));
+    expect(await textOf(subject(), key)).toBe('a,b\n');
+    expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata });
+  });
+
+  states('says of a small file how it is encoded', async () => {
+    const key = freshFile();
+    const content = gzipSync('a,b\n');
+    await subject().results.writeFile(key, { ...file, encoding: 'gzip' }, content);
+    expect(await subject().results.readResult(locationOf(key), MIB)).toMatchObject({
+      content: new Uint8Array(content),
+    });
+    expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata, encoding: 'gzip' });
+  });
+
+  states('writes no small file where the key is taken', async () => {
+    const key = freshFile();
+    await subject().results.writeFile(key, file, Buffer.from('first'));
+    await subject().results.writeFile(key, file, Buffer.from('second'));
+    expect(await textOf(subject(), key)).toBe('first');
+  });
+
+  states('uploads a file with what belongs to it, and tells its size', async () => {
+    const key = freshFile();
+    const [head, tail] = [gzipSync('a,'), gzipSync('b\n')];
+    const open = async () => pieces(head, tail);
+    const bytes = head.length + tail.length;
+    expect(await subject().results.uploadFile(key, { ...file, encoding: 'gzip' }, open)).toBe(bytes);
+    expect(await subject().results.readResult(locationOf(key), MIB)).toMatchObject({
+      content: new Uint8Array(Buffer.concat([head, tail])),
+    });
+    expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata, encoding: 'gzip' });
+  });
+
+  states('uploads a large file, which is read as it was', async () => {
+    const key = freshFile();
+    const [one, other] = [Buffer.alloc(9 * MIB, 'a'), Buffer.alloc(9 * MIB, 'b')];
+    expect(await upload(key, one, other)).toBe(18 * MIB);
+    expect(await subject().results.head(key)).toEqual({ bytes: 18 * MIB, ageMs: JUST_NOW });
+    expect((await textOf(subject(), key)) === Buffer.concat([one, other]).toString()).toBe(true);
+    expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata });
+  });
+
+  for (const [size, content] of [
+    ['small', Buffer.from('second')],
+    ['large', Buffer.alloc(9 * MIB, 'x')],
+  ] as const) {
+    states(`uploads no ${size} file where the key is taken`, async () => {
+      const key = freshFile();
+      await upload(key, 'first');
+      expect(await upload(key, content)).toBe(content.length);
+      expect(await textOf(subject(), key)).toBe('first');
+    });
+
+    states(`leaves nothing of a ${size} file whose content fails half-way`, async () => {
+      const key = freshFile();
+      const fault = new NotEngineCsv('a quote', 4, 1);
+      await expect(upload(key, content, fault)).rejects.toBe(fault);
+      expect(await subject().results.head(key)).toBeUndefined();
+    });
+  }
+
+  states('writes no file that has no content', async () => {
+    const key = freshFile();
+    const open = vi.fn(async () => undefined);
+    expect(await subject().results.uploadFile(key, file, open)).toBeUndefined();
+    expect(open).toHaveBeenCalledTimes(1);
+    expect(await subject().results.head(key)).toBeUndefined();
+  });
+}

@@ -1,0 +1,172 @@
+import { Readable } from 'node:stream';
+import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/delivery/results.ts';
+import type { Condition, MemoryS3, StoredObject } from './memory-s3.ts';
+
+/** Which call of S3 each call of the port is. */
+const OPERATIONS = {
+  head: 'HeadObject',
+  read: 'GetObject',
+  create: 'PutObject',
+  replace: 'PutObject',
+  readResult: 'GetObject',
+  openResult: 'GetObject',
+  writeFile: 'PutObject',
+  uploadFile: 'PutObject',
+} as const;
+
+type Method = keyof typeof OPERATIONS;
+
+/** One call of the port. */
+export interface BucketCall {
+  readonly method: Method;
+  readonly operation: (typeof OPERATIONS)[Method];
+  readonly key: string;
+  /** Of its tries, as `lib/aws/call.ts` takes them. */
+  readonly limits: { readonly longestTryMs?: number; readonly tries?: number };
+}
+
+/** A report's file that is about to be written. */
+interface FileWrite {
+  readonly key: string;
+  readonly content: Buffer;
+  readonly file: ReportFile;
+  /** What lies there already: then nothing is written. */
+  readonly found: StoredObject | undefined;
+}
+
+/** What each user of the bucket adds to its calls: time, faults, quotas, records of what was called. */
+export interface Surroundings {
+  /** Makes a call, with all tries that it takes. */
+  call<T>(call: BucketCall, tryOnce: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Makes one try. `act` is the call's effect, at one instant. */
+  tryOnce<T>(call: BucketCall, signal: AbortSignal, act: () => T): Promise<T>;
+  onFile(write: FileWrite): void;
+  /** Chooses how a content is read: piece by piece, perhaps with an error after some of them. */
+  pieces(content: Buffer): Iterable<Buffer>;
+  /** The size that S3 tells of a large plain file, where the model holds less. */
+  readonly largeFileBytes: number | undefined;
+}
+
+const nothingAdded: Surroundings = {
+  call: (_call, tryOnce) => tryOnce(new AbortController().signal),
+  tryOnce: async (_call, _signal, act) => act(),
+  onFile: () => {},
+  pieces: (content) => [content],
+  largeFileBytes: undefined,
+};
+
+/** A small file is written, or not, within a time of its own; a large one takes as long as it takes. */
+const SMALL_FILE_TRY_MS = 5_000;
+
+/** The results bucket as `lib/delivery` has it, over objects in memory. */
+export function memoryResults(
+  s3: MemoryS3,
+  surroundings: Partial<Surroundings> = {},
+): ResultsBucket & LargeFiles {
+  const around: Surroundings = { ...nothingAdded, ...surroundings };
+
+  const perform = <T>(method: Method, key: string, act: () => T, limits: BucketCall['limits'] = {}) => {
+    const call = { method, operation: OPERATIONS[method], key, limits };
+    return around.call(call, (signal) => around.tryOnce(call, signal, act));
+  };
+
+  const ageMs = ({ lastModified }: StoredObject): number =>
+    Math.max(0, seconds(s3.now()) - seconds(lastModified)) * 1_000;
+
+  const writeDocument = (method: Method, key: string, document: unknown, condition: Condition) => {
+    const text = JSON.stringify(document);
+    return perform(method, key, () => {
+      const stored = s3.putIf(condition, key, text);
+      return stored && { document, etag: stored.etag, ageMs: 0 };
+    });
+  };
+
+  const storeFile = (key: string, content: Buffer, file: ReportFile, bytes = content.length) => {
+    around.onFile({ key, content, file, found: s3.objects.get(key) });
+    s3.putIf('absent', key, content, { file, bytes });
+  };
+
+  /** A copy: whoever reads it may write over it. */
+  const piecesOf = ({ content }: StoredObject) => around.pieces(Buffer.from(content));
+
+  return {
+    head: (key) =>
+      perform('head', key, () => {
+        const found = s3.get(key);
+        return found && { ageMs: ageMs(found), bytes: found.bytes };
+      }),
+    read: (key) =>
+      perform('read', key, () => {
+        const found = s3.get(key);
+        return found && { document: found.document, etag: found.etag, ageMs: ageMs(found) };
+      }),
+    create: (key, document) => writeDocument('create', key, document, 'absent'),
+    replace: (was, key, document) => writeDocument('replace', key, document, was),
+    async readResult(location, maxBytes) {
+      const key = keyOf(location);
+      return perform('readResult', key, () => {
+        const found = s3.get(key);
+        if (!found) return undefined;
+        const { bytes } = found;
+        if (bytes > maxBytes) return { bytes };
+        // As the SDK gives it: no Buffer.
+        return { bytes, content: new Uint8Array(Buffer.concat([...piecesOf(found)])) };
+      });
+    },
+    async openResult(location) {
+      const key = keyOf(location);
+      return perform('openResult', key, () => {
+        const found = s3.get(key);
+        return found && Readable.from(piecesOf(found));
+      });
+    },
+    async writeFile(key, file, content, tries) {
+      // A copy: the chunks may be overwritten later.
+      const whole = Buffer.from(content);
+      const limits = { longestTryMs: SMALL_FILE_TRY_MS, ...(tries !== undefined && { tries }) };
+      await perform('writeFile', key, () => storeFile(key, whole, file), limits);
+    },
+    async uploadFile(key, file, open) {
+      const limits = { longestTryMs: Number.POSITIVE_INFINITY };
+      const call = { method: 'uploadFile', operation: OPERATIONS.uploadFile, key, limits } as const;
+      const bytes = file.encoding ? undefined : around.largeFileBytes;
+      const outcome = await around.call(call, async (signal): Promise<number | Error | undefined> => {
+        const source = await open();
+        if (!source) return undefined;
+        try {
+          const content = await contentOf(source);
+          signal.throwIfAborted();
+          await around.tryOnce(call, signal, () => storeFile(key, content, file, bytes));
+          return content.length;
+        } catch (error) {
+          // As in production: what is wrong with the content is no failure of the call.
+          if (error instanceof Error && error.name === 'NotEngineCsv') return error;
+          throw error;
+        }
+      });
+      if (outcome instanceof Error) throw outcome;
+      return outcome;
+    },
+    locationOf: (key) => `s3://${BUCKET}/${key}`,
+    presign: async (key, expiresInSeconds) =>
+      `https://results.example/${key}?until=${s3.now() + expiresInSeconds * 1_000}`,
+  };
+}
+
+async function contentOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  // Copies: a piece may be written over when the next one is asked for.
+  for await (const piece of source) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
+
+const BUCKET = 'results';
+
+const seconds = (time: number): number => Math.floor(time / 1_000);
+
+/** @param location `s3://results/key` */
+export function keyOf(location: string): string {
+  const { hostname, pathname } = new URL(location);
+  if (hostname !== BUCKET) throw new Error(`unplanned location: ${location}`);
+  return decodeURIComponent(pathname.slice(1));
+}

@@ -1,0 +1,15 @@
+import { expect } from 'vitest';
+
+/** Registers one statement of the suite as a test. */
+export type States = (title: string, test: () => Promise<void>) => void;
+
+/** No two runs share a key: a bucket may outlive a run. */
+export const RUN = Date.now().toString(36);
+
+let keys = 0;
+export const freshKey = () => `jobs/${RUN}/${++keys}.json`;
+export const freshFile = () => `reports/${RUN}-${++keys}/report.csv`;
+export const freshResult = () => `athena/${RUN}-${++keys}.csv`;
+
+/** The age of what was written a moment ago: S3 tells it to the second. */
+export const JUST_NOW = expect.toSatisfy((ageMs: unknown) => ageMs === 0 || ageMs === 1_000);

@@ -1,0 +1,47 @@
+import { DeleteObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { makeClients, makeUploadClient } from '../../lib/aws/clients.ts';
+import { s3LargeFiles } from '../../lib/aws/large-files.ts';
+import { s3ResultsBucket } from '../../lib/aws/results-bucket.ts';
+import { s3Lake } from '../../lib/aws/s3-lake.ts';
+import type { WireSubject } from './subject.ts';
+
+/** For all calls of a suite, which takes seconds. Only a test that hangs gets there. */
+const PATIENCE_MS = 240_000;
+
+/** A bucket behind a URL, through the service's own adapters. As on Lambda, the environment leads the clients there. */
+export function wireSubject(Bucket: string): WireSubject {
+  const clients = [makeClients().s3, makeUploadClient()] as const;
+  const [s3, uploads] = clients;
+  const until = Date.now() + PATIENCE_MS;
+  const paged: S3Client[] = [];
+  /** Clients whose listings have small pages. */
+  const listing = (pageOf: number): S3Client => {
+    const client = makeClients().s3;
+    client.middlewareStack.add(
+      (next) => (args) => next({ ...args, input: { MaxKeys: pageOf, ...args.input } }),
+      { step: 'initialize' },
+    );
+    paged.push(client);
+    return client;
+  };
+  return {
+    results: { ...s3ResultsBucket(s3, Bucket, until), ...s3LargeFiles(uploads, Bucket, until) },
+    put: (Key, content) => s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(content) })),
+    remove: (Key) => s3.send(new DeleteObjectCommand({ Bucket, Key })),
+    async fileOf(Key) {
+      const head = await s3.send(new HeadObjectCommand({ Bucket, Key }));
+      const { Metadata: metadata = {}, ContentEncoding: encoding } = head;
+      return { metadata, ...(encoding !== undefined && { encoding: encoding as 'gzip' }) };
+    },
+    lake(prefix, pageOf) {
+      const client = pageOf === undefined ? s3 : listing(pageOf);
+      const onUnlistable = (error: unknown) => {
+        throw error;
+      };
+      return s3Lake(client, { bucket: Bucket, prefix }, { until, cache: new Map(), onUnlistable });
+    },
+    async close() {
+      for (const client of [...clients, ...paged]) client.destroy();
+    },
+  };
+}
