@@ -16,12 +16,17 @@ export interface StageStacks {
   readonly operations: OperationsStack;
 }
 
-/** Adds a stage to the app: its stacks, in the order of their deployment. */
-export function addStage(app: App, stage: Stage, release: Release): StageStacks {
+/**
+ * Adds a stage to the app: its stacks, in the order of their deployment.
+ *
+ * @param isFirst whether the stage's first deployment has not succeeded yet: then nothing is protected from deletion
+ */
+export function addStage(app: App, stage: Stage, release: Release, isFirst = false): StageStacks {
   const names = resourceNames(stage.name);
   const common = {
     ...(stage.environment && { env: stage.environment }),
-    terminationProtection: stage.keepData,
+    // Said at each deployment: where a template says nothing, the CDK CLI takes the protection away.
+    terminationProtection: stage.keepData && !isFirst,
     names,
   };
   const id = (part: string) => `${names.service}-${part}`;

@@ -13,6 +13,10 @@ export interface ResourceNames {
   readonly functionName: (name: string) => string;
   readonly functionLog: (name: string) => string;
   readonly accessLog: string;
+  /** The rule that starts the publishing function. */
+  readonly publicationRule: string;
+  /** The queue of events that nothing took. */
+  readonly lostEvents: string;
   /** What one stack tells the others: CloudFormation refuses to change or remove it while another stack reads it. */
   readonly exported: (
     value: 'events-bucket' | 'results-bucket' | 'partners-bucket' | 'issuer' | 'token-url' | 'probe-client',
@@ -29,6 +33,8 @@ export function resourceNames(stageName: string): ResourceNames {
     functionName,
     functionLog: (name) => `/aws/lambda/${functionName(name)}`,
     accessLog: `/aws/apigateway/${service}`,
+    publicationRule: `${service}-publication-requested`,
+    lostEvents: `${service}-lost-events`,
     exported: (value) => `${service}-${value}`,
   };
 }

@@ -76,6 +76,8 @@ const byClaims = v.pipe(
   ),
 );
 
+const snsTopic = matching(/^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+$/, 'the ARN of a topic of SNS');
+
 const settings = v.strictObject({
   /** Where the stage may be deployed; without it, wherever the credentials point. */
   environment: v.exactOptional(
@@ -84,7 +86,10 @@ const settings = v.strictObject({
       region: matching(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region'),
     }),
   ),
-  /** Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. */
+  /**
+   * Protects the stacks from deletion, and keeps the buckets and the identities if they are deleted all the same. A first
+   * deployment protects nothing yet (docs/deploy.md, "First deployment").
+   */
   keepData: v.boolean(),
   /**
    * Tokens must be requested with `{apiScope}/.default` (docs/contract.md#the-scope). Cognito takes no space, `"` or
@@ -153,8 +158,12 @@ const settings = v.strictObject({
   maxRequestsPerAddress: whole(10, 2_000_000_000),
   logDays: v.enum(RetentionDays, ({ received }) => `CloudWatch keeps no logs for ${received} days`),
   alarms: v.strictObject({
-    /** Gets every alarm once its owner has confirmed the subscription. */
+    /** Gets every alarm once its owner has confirmed the subscription. Not together with `topicArn`. */
     email: v.exactOptional(v.pipe(v.string(), v.email())),
+    /** A topic of the operator's own, of the stage's region, which CloudWatch may publish to: gets every alarm. */
+    topicArn: v.exactOptional(snsTopic),
+    /** Such a topic for alarms that can wait for the morning: `topicArn` or `email` gets the others alone. */
+    ticketTopicArn: v.exactOptional(snsTopic),
     /** An hour with more is reported. */
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
@@ -196,16 +205,24 @@ const settings = v.strictObject({
 const isUrl = (value: string): boolean => v.is(v.pipe(v.string(), v.url()), value) && /^https?:/.test(value);
 
 /**
- * The settings, with the rules between them. A stage that keeps its data needs an address that is told of alarms, and the
- * runbook's http or https URL. A probe needs a secret with an existing issuer, and takes none with Cognito.
+ * The settings, with the rules between them. A stage that keeps its data needs somebody who is told of alarms, by e-mail or by
+ * a topic, and the runbook's http or https URL. A probe needs a secret with an existing issuer, and takes none with Cognito.
  */
 const stage = v.pipe(
   settings,
   v.forward(
     v.partialCheck(
       [['keepData'], ['alarms']],
-      ({ keepData, alarms }) => !keepData || alarms.email !== undefined,
-      'expected an address: without one, nobody is told of an alarm',
+      ({ keepData, alarms }) => !keepData || (alarms.email ?? alarms.topicArn) !== undefined,
+      'expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm',
+    ),
+    ['alarms', 'email'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['alarms']],
+      ({ alarms }) => alarms.email === undefined || alarms.topicArn === undefined,
+      'expected without alarms.topicArn: subscribe the address to that topic',
     ),
     ['alarms', 'email'],
   ),
@@ -230,6 +247,12 @@ const stage = v.pipe(
 
 const NAME = /^[a-z][a-z0-9-]{0,15}$/;
 
+/** The stage's name is part of the prefix of Cognito's domain, which may not hold these ("AWS::Cognito::UserPoolDomain"). */
+const NOT_IN_COGNITO = /aws|amazon|cognito/;
+
+const usesCognito = (input: unknown): boolean =>
+  v.is(v.object({ identity: v.object({ provider: v.literal('cognito') }) }), input);
+
 /** CloudFormation takes no fraction of a byte, and 8.2 GB would be one. */
 export const bytesOf = (gigabytes: number): number => Math.round(gigabytes * 1_000_000_000);
 
@@ -244,6 +267,9 @@ export function readStage(name: string, input: unknown): Stage {
   const result = v.safeParse(stage, input);
   const faults = [
     ...(NAME.test(name) ? [] : ['its name: expected at most 16 lower case letters, digits and hyphens']),
+    ...(NOT_IN_COGNITO.test(name) && usesCognito(input)
+      ? ['its name: expected without "aws", "amazon" and "cognito", which Cognito takes in no domain']
+      : []),
     ...(result.issues ?? []).map((issue) => `${v.getDotPath(issue)}: ${issue.message}`),
   ];
   if (!result.success || faults.length > 0)

@@ -6,8 +6,10 @@ export const METRIC_NAMESPACE = 'PerformanceReports';
 export const METRIC_DIMENSION = 'service';
 
 export const METRIC = {
-  /** Reports delivered; a count. */
+  /** Reports delivered: answers that led to the file; a count. */
   reports: 'Reports',
+  /** Reports that ended for a fault of ours, or were given up: answers 5xx; a count. A 4xx is the caller's. */
+  failedReports: 'FailedReports',
   /** Answers 503: the engine was saturated, or the report not ready in time; a count. */
   unavailable: 'Unavailable',
   /** Queries that the engine failed or cancelled; a count. */

@@ -11,6 +11,7 @@ import { Firewall } from './firewall.ts';
 import type { Release } from './function-code.ts';
 import { functionEnvironment } from './function-environment.ts';
 import { makeLambdaFunction } from './lambda-function.ts';
+import { makeLostEventsQueue } from './lost-events.ts';
 import { makeProbe, PROBE, type ProbeClient } from './probe.ts';
 import { publishOnRequest } from './publication-trigger.ts';
 import { ReportsApi } from './rest-api.ts';
@@ -72,11 +73,14 @@ export class ApiStack extends Stack {
       publish: functionOf(publish.name),
       abandon: functionOf(abandon.name),
       resultsBucket,
+      ruleName: names.publicationRule,
+      lostEvents: makeLostEventsQueue(this, names),
     });
 
     const reportsApi = new ReportsApi(this, 'ReportsApi', {
       names,
       stageName: stage.name,
+      hasDomain: stage.domain !== undefined,
       executions: stage.executions,
       logDays: stage.logDays,
       corsOrigins: stage.corsOrigins,

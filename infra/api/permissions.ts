@@ -150,6 +150,13 @@ export const failurePermission = ({ stack, names }: ServiceResources, toldTo: st
   ],
 });
 
+/** Lambda keeps an event that a function has failed at for good in the queue, with that function's rights. */
+export const lostEventPermission = ({ stack, names }: ServiceResources): Permission => ({
+  sid: 'KeepLostEvent',
+  actions: ['sqs:SendMessage'],
+  resources: [stack.formatArn({ service: 'sqs', resource: names.lostEvents })],
+});
+
 /** What every function does beside its work. */
 export const runtimePermissions = (logGroupArn: string): Permission[] => [
   { sid: 'WriteLog', actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] },

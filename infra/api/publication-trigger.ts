@@ -2,8 +2,9 @@ import { Duration } from 'aws-cdk-lib';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as DeployedFunction } from 'aws-cdk-lib/aws-lambda';
-import { LambdaDestination } from 'aws-cdk-lib/aws-lambda-destinations';
+import { LambdaDestination, SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 
@@ -15,22 +16,32 @@ export interface PublicationTriggerProps {
   /** Is told of a request for which all tries are used up. */
   readonly abandon: DeployedFunction;
   readonly resultsBucket: IBucket;
+  readonly ruleName: string;
+  /** Gets the events that EventBridge can't hand over, and those that `abandon` fails at too. */
+  readonly lostEvents: IQueue;
 }
 
 /**
  * Starts the publishing function for every request to publish that arrives in the results bucket. One that fails is
- * tried twice more by Lambda, after one minute and after two; then it is abandoned, and whoever waits is told.
+ * tried twice more by Lambda, after one minute and after two; then it is abandoned, and whoever waits is told. What nothing
+ * takes is kept in a queue.
  */
 export function publishOnRequest(
   scope: Construct,
-  { publish, abandon, resultsBucket }: PublicationTriggerProps,
+  { publish, abandon, resultsBucket, ruleName, lostEvents }: PublicationTriggerProps,
 ): void {
   publish.configureAsyncInvoke({
     retryAttempts: 2,
     maxEventAge: LONGEST_TRY,
     onFailure: new LambdaDestination(abandon),
   });
+  abandon.configureAsyncInvoke({
+    retryAttempts: 2,
+    maxEventAge: LONGEST_TRY,
+    onFailure: new SqsDestination(lostEvents),
+  });
   new Rule(scope, 'PublicationRequested', {
+    ruleName,
     description: 'Publishes a large result that a caller waits for',
     eventPattern: {
       source: ['aws.s3'],
@@ -41,6 +52,12 @@ export function publishOnRequest(
       },
     },
     // These tries only hand the event over to Lambda, which takes it within seconds unless it is throttled.
-    targets: [new LambdaFunction(publish, { retryAttempts: 20, maxEventAge: LONGEST_TRY })],
+    targets: [
+      new LambdaFunction(publish, {
+        retryAttempts: 20,
+        maxEventAge: LONGEST_TRY,
+        deadLetterQueue: lostEvents,
+      }),
+    ],
   });
 }

@@ -22,6 +22,8 @@ import { GATEWAY_TIMEOUT_SECONDS } from './timeouts.ts';
 export interface ReportsApiProps {
   readonly names: ResourceNames;
   readonly stageName: string;
+  /** Whether partners call a host name of the operator's: API Gateway's own address is closed then. */
+  readonly hasDomain: boolean;
   /** Of Lambda, that requests may hold at one time. */
   readonly executions: number;
   readonly logDays: RetentionDays;
@@ -51,14 +53,14 @@ const addMethod = (resource: IResource, method: string, integration: LambdaInteg
 
 /** The HTTP API: each route to its own function, which sees the request as it came. */
 export class ReportsApi extends Construct {
-  /** Without a slash at its end. */
+  /** API Gateway's own address, without a slash at its end. Nothing answers there where the stage has a domain. */
   readonly url: string;
   readonly api: RestApi;
 
   constructor(
     scope: Construct,
     id: string,
-    { names, stageName, executions, logDays, corsOrigins, routes, notFound }: ReportsApiProps,
+    { names, stageName, hasDomain, executions, logDays, corsOrigins, routes, notFound }: ReportsApiProps,
   ) {
     super(scope, id);
     const accessLog = new LogGroup(this, 'AccessLog', {
@@ -71,9 +73,12 @@ export class ReportsApi extends Construct {
       restApiName: names.service,
       description: 'Performance reports',
       endpointTypes: [EndpointType.REGIONAL],
+      // It would be a second door, which takes TLS 1.0 ("Disable the default endpoint for REST APIs").
+      disableExecuteApiEndpoint: hasDomain,
       minCompressionSize: Size.bytes(ZIPPED_FROM_BYTES),
       // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and
-      // stages, so that it stays when this stack goes.
+      // stages, so that it stays when this stack goes; also when its first deployment is rolled back, since the account
+      // names it from the moment that it is made.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {

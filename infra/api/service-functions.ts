@@ -4,6 +4,7 @@ import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
 import {
   failurePermission,
   listingPermissions,
+  lostEventPermission,
   type Permission,
   partnersPermissions,
   queryPermissions,
@@ -146,7 +147,10 @@ export const abandon: ServiceFunction = {
   description: 'Tells who waits that a large result will not be published',
   timeoutSeconds: ABANDON_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  permissions: (service) => resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
+  permissions: (service) => [
+    ...resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
+    lostEventPermission(service),
+  ],
 };
 
 export const publish: ServiceFunction = {
@@ -163,6 +167,9 @@ export const publish: ServiceFunction = {
     failurePermission(service, abandon.name),
   ],
 };
+
+/** The functions that answer a partner who requests a report. */
+export const deliveringFunctions: readonly ServiceFunction[] = [...reports.map(reportFunction), downloads];
 
 /** The functions that reports need. */
 export const reportingFunctions: readonly ServiceFunction[] = [

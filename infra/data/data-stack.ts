@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { EventsTables } from './events-tables.ts';
+import { PartnersBackup } from './partners-backup.ts';
 import { makePartnersBucket } from './partners-bucket.ts';
 import { makePrivateBucket } from './private-bucket.ts';
 import { makeResultsBucket } from './results-bucket.ts';
@@ -41,6 +42,7 @@ export class DataStack extends Stack {
         });
     const resultsBucket = makeResultsBucket(this, 'Results', keepData);
     const partnersBucket = makePartnersBucket(this, 'Partners', keepData);
+    if (keepData) new PartnersBackup(this, 'PartnersBackup', { service: names.service, partnersBucket });
     new EventsTables(this, 'Tables', {
       databaseName: names.database,
       bucket: eventsBucket,

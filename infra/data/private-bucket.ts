@@ -10,9 +10,10 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import { KEPT_ONCE_MADE } from '../kept-once-made.ts';
 
 export interface PrivateBucketProps {
-  /** Whether the bucket outlives its stack. One that doesn't must be emptied by hand before the stack can go. */
+  /** Whether the bucket, once made for good, outlives its stack. If not, it must be empty before the stack can go. */
   readonly keepData: boolean;
   readonly versioned?: boolean;
   /** Whether EventBridge hears of every new object. */
@@ -40,7 +41,7 @@ export function makePrivateBucket(
       { id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
     ],
     ...(cors.length > 0 && { cors: [...cors] }),
-    removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: keepData ? KEPT_ONCE_MADE : RemovalPolicy.DESTROY,
   });
   if (tellsEventBridge) {
     // CDK's own switch adds a function and a role only to set this property, which CloudFormation can set by itself.

@@ -1,13 +1,4 @@
-import {
-  Aws,
-  CfnOutput,
-  Duration,
-  Fn,
-  RemovalPolicy,
-  Stack,
-  type StackProps,
-  Validations,
-} from 'aws-cdk-lib';
+import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
 import {
   type CfnUserPoolClient,
   OAuthScope,
@@ -18,7 +9,9 @@ import {
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { ProbeClient } from '../api/probe.ts';
+import { KEPT_ONCE_MADE } from '../kept-once-made.ts';
 import type { ResourceNames } from '../resource-names.ts';
+import { uniquePart } from '../unique-part.ts';
 import type { TokenIssuer } from './token-issuer.ts';
 
 export interface IdentityStackProps extends StackProps {
@@ -56,8 +49,9 @@ export class IdentityStack extends Stack {
         requireDigits: true,
         requireSymbols: true,
       },
-      deletionProtection: keepData,
-      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      // As the stack: a pool that is protected can't be removed when a first deployment is rolled back.
+      deletionProtection: this.terminationProtection === true,
+      removalPolicy: keepData ? KEPT_ONCE_MADE : RemovalPolicy.DESTROY,
     });
     const noUsers = 'The pool has machine clients and no users: there is no sign-in to protect.';
     Validations.of(pool).acknowledge(
@@ -75,10 +69,9 @@ export class IdentityStack extends Stack {
       userPoolResourceServerName: names.service,
       scopes: [api],
     });
-    // A domain's prefix must be unique in its region, over all accounts. The stack's id makes it so.
-    const unique = Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Aws.STACK_ID))));
+    // A domain's prefix must be unique in its region, over all accounts.
     const domain = pool.addDomain('Domain', {
-      cognitoDomain: { domainPrefix: `${names.service}-${unique}` },
+      cognitoDomain: { domainPrefix: `${names.service}-${uniquePart()}` },
     });
     const addClient = (id: string, userPoolClientName: string) =>
       pool.addClient(id, {

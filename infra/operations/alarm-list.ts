@@ -3,9 +3,16 @@ import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { abandon, publish, reportingFunctions } from '../api/service-functions.ts';
 import { type StageMetrics, sumOf } from './metrics.ts';
 
+/**
+ * Whom an alarm is for. `page`: partners get no reports, or money runs away, and whoever is woken can end it. `ticket`: it
+ * can wait for the morning, or a page tells of it as well if it is bad enough.
+ */
+export type Severity = 'page' | 'ticket';
+
 /** One alarm. It rings where its metric is at the threshold or above, or below it, in so many of the last periods. */
 export interface AlarmDefinition {
   readonly name: string;
+  readonly severity: Severity;
   /** What it means for partners: the first sentence that whoever is woken by the alarm reads. */
   readonly impact: string;
   /** Of its entry in `docs/runbook.md`. */
@@ -26,13 +33,33 @@ const LEAST_REQUESTS = 20;
 /** A wait of 25 s ends most slow requests: at 20 s, one report in twenty is about to need the waiting room. */
 const SLOW_MS = 20_000;
 
+/**
+ * A burst may be throttled for a moment: Lambda itself tries events again, and partners do. This many in five minutes, twice
+ * in a quarter of an hour, is an account at its limit. Reports that fail by it page as `reports-fail`.
+ */
+const MANY_THROTTLES = 20;
+
 /** What the operator is told of. */
 export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmDefinition[] {
   // Not all functions: an alarm takes ten metrics at most, and an account at its limit throttles all functions alike.
   const throttles = reportingFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
+  // Lambda drops an event of `publish` when it hands it to `abandon`: the first counts where `abandon` does not run.
+  const givenUp = [
+    metrics.lambda(publish.name, 'AsyncEventsDropped', QUARTER),
+    metrics.lambda(abandon.name, 'Invocations', QUARTER),
+  ];
+  const lost = [
+    metrics.lostEvents(),
+    metrics.rule('FailedInvocations'),
+    metrics.rule('InvocationsFailedToBeSentToDlq'),
+    metrics.lambda(publish.name, 'DestinationDeliveryFailures'),
+    metrics.lambda(abandon.name, 'DestinationDeliveryFailures'),
+    metrics.lambda(abandon.name, 'AsyncEventsDropped'),
+  ];
   return [
     {
       name: 'reports-are-slow',
+      severity: 'ticket',
       impact: 'One request in twenty takes 20 seconds or more: partners wait, and their clients may give up.',
       anchor: 'reports-are-slow',
       metric: metrics.gateway('Latency', { statistic: 'p95' }),
@@ -42,6 +69,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'queries-fail',
+      severity: 'ticket',
       impact: 'Athena fails or cancels queries: each is a report that a partner does not get.',
       anchor: 'queries-fail',
       metric: metrics.own('failedQueries', QUARTER),
@@ -51,6 +79,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'engine-is-saturated',
+      severity: 'ticket',
       impact:
         'Partners are answered 503: AWS throttles the service, queries take too long, or a partner asks for more at a time than its share.',
       anchor: 'engine-is-saturated',
@@ -61,15 +90,18 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'functions-are-throttled',
-      impact: 'The account runs as many functions as it may: partners are answered 500 or 502 at once.',
+      severity: 'ticket',
+      impact:
+        'The account runs as many functions as it may, again and again: partners are answered 500 or 502 at once.',
       anchor: 'functions-are-throttled',
       metric: sumOf(throttles, 'throttled invocations'),
-      threshold: 1,
-      periods: 1,
-      periodsToAlarm: 1,
+      threshold: MANY_THROTTLES,
+      periods: 3,
+      periodsToAlarm: 2,
     },
     {
       name: 'requests-are-throttled',
+      severity: 'ticket',
       impact: 'Partners are answered 429: they ask for more than the stage allows them.',
       anchor: 'requests-are-throttled',
       metric: metrics.answers('throttled'),
@@ -79,6 +111,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'callers-are-refused',
+      severity: 'page',
       impact:
         'One request in four is answered 401 or 403: partners lose their access, or somebody tries to get in.',
       anchor: 'callers-are-refused',
@@ -89,16 +122,18 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     },
     {
       name: 'large-reports-fail',
+      severity: 'ticket',
       impact:
         'A report too large to publish at once was given up after three tries: its partner was told so.',
       anchor: 'large-reports-fail',
-      metric: metrics.lambda(abandon.name, 'Invocations', QUARTER),
+      metric: sumOf(givenUp, 'given up', QUARTER.period),
       threshold: 1,
       periods: 1,
       periodsToAlarm: 1,
     },
     {
       name: 'publishing-fails',
+      severity: 'ticket',
       impact: 'Publishing a large report failed three times in an hour: partners wait long for theirs.',
       anchor: 'large-reports-fail',
       metric: metrics.lambda(publish.name, 'Errors', { period: Duration.hours(1) }),
@@ -107,7 +142,19 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       periodsToAlarm: 1,
     },
     {
+      name: 'events-are-lost',
+      severity: 'page',
+      impact:
+        'Nothing took the request to publish a large report: its partner waits in vain, and is answered 503 in the end.',
+      anchor: 'events-are-lost',
+      metric: sumOf(lost, 'events that nothing took'),
+      threshold: 1,
+      periods: 1,
+      periodsToAlarm: 1,
+    },
+    {
       name: 'much-is-scanned',
+      severity: 'page',
       impact: 'Queries read more than is usual in an hour: partners notice nothing, but Athena costs more.',
       anchor: 'much-is-scanned',
       metric: metrics.scannedInAnHour(),

@@ -1,10 +1,27 @@
 import { ArnFormat, Aws, type Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Stage } from '../stage.ts';
+import type { Severity } from './alarm-list.ts';
 
-/** Makes the topic that alarms are told to, and on to the e-mail address if there is one. */
-export function makeAlarmTopic(stack: Stack, topicName: string, email: string | undefined): Topic {
+/** The topics that alarms are told to: those of the operator's that the stage names, else one that is made. */
+export function alarmTopics(
+  stack: Stack,
+  topicName: string,
+  { email, topicArn, ticketTopicArn }: Pick<Stage['alarms'], 'email' | 'topicArn' | 'ticketTopicArn'>,
+): Readonly<Record<Severity, ITopic>> {
+  const page =
+    topicArn === undefined
+      ? makeAlarmTopic(stack, topicName, email)
+      : Topic.fromTopicArn(stack, 'AlarmsOfOperator', topicArn);
+  const ticket =
+    ticketTopicArn === undefined ? page : Topic.fromTopicArn(stack, 'TicketsOfOperator', ticketTopicArn);
+  return { page, ticket };
+}
+
+/** Makes a topic that sends on to the e-mail address, if there is one. */
+function makeAlarmTopic(stack: Stack, topicName: string, email: string | undefined): Topic {
   const topic = new Topic(stack, 'Alarms', { topicName, displayName: topicName, enforceSSL: true });
   // This policy replaces the topic's default one, by which the whole account may publish.
   topic.addToResourcePolicy(

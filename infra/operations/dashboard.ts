@@ -51,7 +51,12 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           'Latency, ms',
           ['p50', 'p95', 'p99'].map((statistic) => gateway('Latency', { statistic, label: statistic })),
         ),
-        graph('Reports', [own('reports'), own('unavailable')]),
+        graph('Reports', [
+          own('reports', { label: 'delivered' }),
+          own('failedReports', { label: 'failed' }),
+          own('unavailable', { label: '503, on any route' }),
+        ]),
+        graph('Reports that fail, share of an hour', [metrics.failedShare(Duration.hours(1), 1)]),
       ],
       [
         graph(
@@ -65,6 +70,7 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
         graph('Functions, p95 ms', ofEach('Duration', 'p95')),
         graph('Functions: errors', ofEach('Errors', 'Sum')),
         graph('Functions: throttles', ofEach('Throttles', 'Sum')),
+        graph('Events that nothing took', [metrics.lostEvents(), metrics.rule('FailedInvocations')]),
         graph('Firewall', [
           firewall('AllowedRequests', stack.region),
           firewall('BlockedRequests', stack.region),

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { METRIC, METRIC_DIMENSION, METRIC_NAMESPACE } from '../../lib/metric-names.ts';
+import { deliveringFunctions } from '../api/service-functions.ts';
 import type { ResourceNames } from '../resource-names.ts';
 
 interface MetricOptions {
@@ -26,16 +27,26 @@ export interface StageMetrics {
   readonly gateway: (name: '5XXError' | '4XXError' | 'Count' | 'Latency', options?: MetricOptions) => Metric;
   readonly lambda: (
     functionName: string,
-    name: 'Duration' | 'Errors' | 'Throttles' | 'Invocations',
+    name:
+      | 'Duration'
+      | 'Errors'
+      | 'Throttles'
+      | 'Invocations'
+      | 'AsyncEventsDropped'
+      | 'DestinationDeliveryFailures',
     options?: MetricOptions,
   ) => Metric;
+  /** Of the rule that starts the publishing function. */
+  readonly rule: (name: 'FailedInvocations' | 'InvocationsFailedToBeSentToDlq') => Metric;
+  /** Events that nothing took, and that wait for the operator: the most at one time. */
+  readonly lostEvents: () => Metric;
   readonly firewall: (name: 'AllowedRequests' | 'BlockedRequests', region: string) => Metric;
   /** Bytes that the whole workgroup processed, by how its queries ended: Athena's own count. */
   readonly scannedByState: () => MathExpression;
   /** Bytes that the whole workgroup processed in an hour, however its queries ended: what Athena charges for. */
   readonly scannedInAnHour: () => MathExpression;
-  /** The share of requests that were answered 5xx; 0 where there were fewer than `leastRequests`. */
-  readonly faultShare: (period: Duration, leastRequests: number) => MathExpression;
+  /** The share of reports that failed, of all that ended by us; 0 where there were fewer than `leastReports`. */
+  readonly failedShare: (period: Duration, leastReports: number) => MathExpression;
   /** The share of requests that were answered 401 or 403; 0 where there were fewer than `leastRequests`. */
   readonly refusedShare: (period: Duration, leastRequests: number) => MathExpression;
   /** Answers of one kind, counted in the access log. */
@@ -53,6 +64,11 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
   const gateway = make('AWS/ApiGateway', { ApiName: names.service, Stage: stageName });
   const athena = (QueryState: string) =>
     make('AWS/Athena', { QueryState, QueryType: 'DML', WorkGroup: names.service });
+  const lambda: StageMetrics['lambda'] = (functionName, name, options) =>
+    make('AWS/Lambda', { FunctionName: names.functionName(functionName) })(name, {
+      label: functionName,
+      ...options,
+    });
   // A metric filter can't set a dimension to a constant value: the metric's name holds the stage instead.
   const answersName = (kind: AnswerKind) =>
     `${kind[0]?.toUpperCase()}${kind.slice(1)}Requests-${names.service}`;
@@ -68,10 +84,12 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
   return {
     own: (name, options) => own(METRIC[name], options),
     gateway,
-    lambda: (functionName, name, options) =>
-      make('AWS/Lambda', { FunctionName: names.functionName(functionName) })(name, {
-        label: functionName,
-        ...options,
+    lambda,
+    rule: (name) => make('AWS/Events', { RuleName: names.publicationRule })(name),
+    lostEvents: () =>
+      make('AWS/SQS', { QueueName: names.lostEvents })('ApproximateNumberOfMessagesVisible', {
+        statistic: 'Maximum',
+        label: 'waiting in the queue',
       }),
     firewall: (name, region) =>
       make('AWS/WAFV2', { WebACL: names.service, Region: region, Rule: 'ALL' })(name),
@@ -86,8 +104,27 @@ export function stageMetrics(names: ResourceNames, stageName: string): StageMetr
       const states = FINAL_STATES.map((state) => athena(state)('ProcessedBytes', { period }));
       return sumOf(states, 'bytes', period);
     },
-    faultShare: (period, leastRequests) =>
-      share(gateway('5XXError', { period }), 'share of 5xx', period, leastRequests),
+    failedShare: (period, leastReports) => {
+      // A crash, a time-out or a throttle leaves no handler that could count: Lambda counts them.
+      const failures = [
+        own(METRIC.failedReports, { period }),
+        ...deliveringFunctions.flatMap(({ name }) =>
+          (['Errors', 'Throttles'] as const).map((count) => lambda(name, count, { period })),
+        ),
+      ];
+      const failed = failures.map((_, index) => `f${index}`);
+      // SUM takes a metric without data for 0; + does not.
+      const ended = `SUM([delivered, ${failed.join(', ')}])`;
+      return new MathExpression({
+        expression: `IF(${ended} >= ${leastReports}, SUM([${failed.join(', ')}]) / ${ended}, 0)`,
+        usingMetrics: {
+          delivered: own(METRIC.reports, { period }),
+          ...Object.fromEntries(failures.map((metric, index) => [`f${index}`, metric])),
+        },
+        label: 'share of reports that fail',
+        period,
+      });
+    },
     refusedShare: (period, leastRequests) =>
       share(answers('refused', { period }), 'share of 401 and 403', period, leastRequests),
     answers,

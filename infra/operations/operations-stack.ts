@@ -14,8 +14,8 @@ import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
-import { type AlarmDefinition, alarmList } from './alarm-list.ts';
-import { makeAlarmTopic } from './alarm-topic.ts';
+import { type AlarmDefinition, alarmList, type Severity } from './alarm-list.ts';
+import { alarmTopics } from './alarm-topic.ts';
 import { type BurnRate, burnRates } from './burn-rate.ts';
 import { makeDashboard } from './dashboard.ts';
 import { ANSWER_KINDS, type AnswerKind, type StageMetrics, stageMetrics } from './metrics.ts';
@@ -31,7 +31,7 @@ export interface OperationsStackProps extends StackProps {
 export class OperationsStack extends Stack {
   constructor(scope: Construct, id: string, { stage, names, ...props }: OperationsStackProps) {
     super(scope, id, props);
-    const { email, gigabytesScannedPerHour } = stage.alarms;
+    const { gigabytesScannedPerHour } = stage.alarms;
     const metrics = stageMetrics(names, stage.name);
     const logGroup = LogGroup.fromLogGroupName(this, 'AccessLog', names.accessLog);
     for (const [kind, statuses] of Object.entries(ANSWER_KINDS))
@@ -44,24 +44,35 @@ export class OperationsStack extends Stack {
         metricName: metrics.answersName(kind as AnswerKind),
       });
 
-    const topic = makeAlarmTopic(this, `${names.service}-alarms`, email);
-    const tell = new SnsAction(topic);
-    const naming = ({ name, impact, anchor }: Pick<AlarmDefinition, 'name' | 'impact' | 'anchor'>) => ({
+    const topics = alarmTopics(this, `${names.service}-alarms`, stage.alarms);
+    const naming = ({
+      name,
+      severity,
+      impact,
+      anchor,
+    }: Pick<AlarmDefinition, 'name' | 'severity' | 'impact' | 'anchor'>) => ({
       alarmName: `${names.service}-${name}`,
-      alarmDescription: `${impact} What to do: ${stage.runbookUrl}#${anchor}`,
+      // The description is all that a message says in words of ours.
+      alarmDescription: `[${severity}] ${impact} What to do: ${stage.runbookUrl}#${anchor}`,
     });
     const entries = [
       ...alarmList(metrics, gigabytesScannedPerHour),
       ...(stage.probe ? probeAlarms(metrics, stage.probe.everyMinutes) : []),
     ];
-    const alarms: AlarmBase[] = [
-      ...burnRates.map((rate) => this.#burnAlarm(rate, metrics, naming({ ...rate, anchor: 'reports-fail' }))),
-      ...entries.map((entry) => new Alarm(this, entry.name, { ...naming(entry), ...conditionOf(entry) })),
-    ];
-    for (const alarm of alarms) {
+    const tellOf = (alarm: AlarmBase, severity: Severity) => {
+      const tell = new SnsAction(topics[severity]);
       alarm.addAlarmAction(tell);
       alarm.addOkAction(tell);
-    }
+      return alarm;
+    };
+    const alarms = [
+      ...burnRates.map((rate) =>
+        tellOf(this.#burnAlarm(rate, metrics, naming({ ...rate, anchor: 'reports-fail' })), rate.severity),
+      ),
+      ...entries.map((entry) =>
+        tellOf(new Alarm(this, entry.name, { ...naming(entry), ...conditionOf(entry) }), entry.severity),
+      ),
+    ];
     savePartnerQueries(this, names);
     makeDashboard(this, { names, metrics, alarms, runbookUrl: stage.runbookUrl });
   }
@@ -72,12 +83,12 @@ export class OperationsStack extends Stack {
     metrics: StageMetrics,
     naming: { alarmName: string; alarmDescription: string },
   ): CompositeAlarm {
-    const parts = windows.map(({ period, leastRequests }) => {
+    const parts = windows.map(({ period, leastReports }) => {
       const id = `${name}-in-${period.toMinutes()}-minutes`;
       return new Alarm(this, id, {
         alarmName: `${naming.alarmName}-in-${period.toMinutes()}-minutes`,
         alarmDescription: `One window of ${naming.alarmName}.`,
-        metric: metrics.faultShare(period, leastRequests),
+        metric: metrics.failedShare(period, leastReports),
         threshold: share,
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: 1,

@@ -8,6 +8,7 @@ export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmD
   return [
     {
       name: 'probe-gets-no-report',
+      severity: 'page',
       impact: 'A report, pulled as a partner pulls it, did not come three times in a row.',
       anchor: 'probe-gets-no-report',
       metric: metrics.own('probePulled', { period, statistic: 'Minimum' }),
@@ -18,6 +19,7 @@ export function probeAlarms(metrics: StageMetrics, everyMinutes: number): AlarmD
     },
     {
       name: 'no-data-came',
+      severity: 'page',
       impact: 'A report of yesterday has no rows: partners get empty reports.',
       anchor: 'no-data-came',
       metric: metrics.own('probeRows', { period: Duration.hours(1), statistic: 'Minimum' }),

@@ -21,7 +21,7 @@ import { problemChain } from './problem-chain.ts';
  */
 export function downloadsHandler(dependencies: FunctionDependencies) {
   const { config, backendsUntil } = dependencies;
-  return problemChain(dependencies).handler(
+  return problemChain(dependencies, { endsReport: true }).handler(
     async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
       const id = event.pathParameters?.['ticket'] ?? '';
       const hop = Number(/^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0] ?? Number.NaN);

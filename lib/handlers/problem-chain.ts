@@ -12,11 +12,14 @@ const VERSION_HEADER = 'Service-Version';
 
 /**
  * The middleware of every route: one line of log per request, a problem document for whatever is thrown, the headers that
- * every answer has, that of the commit that runs, those of a deprecated API version, and the CORS headers for pages of the stage's origins.
+ * every answer has, that of the commit that runs, those of a deprecated API version, and the CORS headers for pages of
+ * the stage's origins.
+ *
+ * @param route `endsReport`: whether an error of this route is the end of a report, as of a report's route and the waiting room
  */
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,
-  deprecatedVersions = DEPRECATED_VERSIONS,
+  { endsReport = false, deprecatedVersions = DEPRECATED_VERSIONS } = {},
 ) => {
   const addHeaders = ({
     event,
@@ -40,7 +43,7 @@ export const problemChain = (
     middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
       // First, so that it sees the answer last.
       .use(cors(config.corsOrigins))
-      .use(requestLog(log, metrics))
+      .use(requestLog(log, metrics, endsReport))
       .use({ after: addHeaders, onError: addHeaders })
       .onError((request) => {
         request.response = problemResponse(request.error, request.event.requestContext.requestId);

@@ -27,7 +27,7 @@ export function reportHandler(
   dependencies: FunctionDependencies & { readonly verifyToken: TokenVerifier },
 ) {
   const { config, backendsUntil } = dependencies;
-  return problemChain(dependencies).handler(
+  return problemChain(dependencies, { endsReport: true }).handler(
     async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
       facts.report = report.name;
       const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, 0);

@@ -19,10 +19,13 @@ export interface LineLog {
 /**
  * Writes one line per request, and counts it: who, what, outcome, durations. A 5xx is an error and carries its cause;
  * headers, tokens, filter values and download URLs are never written.
+ *
+ * @param endsReport whether an error of this route is the end of a report
  */
 export function requestLog(
   log: LineLog,
   metrics: MetricSink,
+  endsReport: boolean,
 ): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext> {
   return {
     before: (request) => {
@@ -31,13 +34,13 @@ export function requestLog(
     },
     after: ({ event, context, response }) => {
       log.info('request', line(event, context, response));
-      countAnswer(metrics, context.facts, { status: response?.statusCode });
+      countAnswer(metrics, context.facts, { status: response?.statusCode, endsReport });
     },
     onError: ({ event, context, response, error }) => {
       const facts = line(event, context, response);
       if (error instanceof Problem) log.info('request', { ...facts, ...problemFacts(error) });
       else log.error('request', { ...facts, error });
-      countAnswer(metrics, context.facts, { status: response?.statusCode });
+      countAnswer(metrics, context.facts, { status: response?.statusCode, endsReport });
     },
   };
 }

@@ -8,14 +8,18 @@ export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
 /**
  * Counts one answer for the alarms and the dashboard. A query counts once, by the request that recorded its end; what
  * it cost is Athena's own metric.
+ *
+ * @param answer `endsReport`: whether an error of this route is the end of a report that a partner requested
  */
 export function countAnswer(
   metrics: MetricSink,
   { isReady, finishedQueries = [] }: LoggedFacts,
-  { status }: { readonly status: number | undefined },
+  { status = 500, endsReport }: { readonly status: number | undefined; readonly endsReport: boolean },
 ): void {
   const counted: Parameters<MetricSink['addMetric']>[] = [];
-  if (isReady) counted.push([METRIC.reports, MetricUnit.Count, 1]);
+  // A report has one end. One that was ready, but whose link could not be signed, is not delivered.
+  if (endsReport && status >= 500) counted.push([METRIC.failedReports, MetricUnit.Count, 1]);
+  else if (isReady) counted.push([METRIC.reports, MetricUnit.Count, 1]);
   for (const { state, bytesScanned, queryMs } of finishedQueries) {
     counted.push([METRIC.bytesScanned, MetricUnit.Bytes, bytesScanned]);
     counted.push([METRIC.queryDuration, MetricUnit.Milliseconds, queryMs]);

@@ -69,6 +69,11 @@ def web_acl_associations_are_recorded():
     recorded_only("AWS::WAFv2::WebACLAssociation")
 
 
+@bend("The emulator has no AWS::Backup::BackupSelection. Nothing is backed up in the lane.")
+def backup_selections_are_recorded():
+    recorded_only("AWS::Backup::BackupSelection")
+
+
 @bend("The emulator has no AWS::Logs::QueryDefinition. Nobody asks the saved questions in the lane.")
 def saved_queries_are_recorded():
     recorded_only("AWS::Logs::QueryDefinition")

@@ -7,10 +7,10 @@ export interface Lane extends Account {
   readonly faultsFile: string;
   /** Where the identity provider of stage `claims` signs any token for the tests. */
   readonly signUrl: string;
-  /** The client of stage `cognito` whose partner record opens every row. */
+  /** The client of stage `pool` whose partner record opens every row. */
   readonly client?: { readonly clientId: string; readonly clientSecret: string };
   /** Which stage the suites run against. */
-  readonly stage: 'cognito' | 'claims';
+  readonly stage: 'pool' | 'claims';
 }
 
 const VARIABLE = 'DEPLOYED_LANE';

@@ -2,17 +2,13 @@
  * What an operator does with a deployment after its first day, in that order: each case starts from the state in which
  * the one before it left the deployment.
  */
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { knownEvents } from '../e2e/known-events.ts';
 import { type Service, startService } from '../e2e/service.ts';
+import { changedCopy } from './changed-copy.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
-import { runCommand } from './run-command.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const lane = currentLane() as Lane;
 const { stage } = lane;
 const { aws, cdk, outputs } = operator(lane);
@@ -21,37 +17,18 @@ const STACKS = ['data', 'identity', 'api', 'operations'].map(
 );
 
 let service: Service;
-let upgrade: string;
+let upgrade: Awaited<ReturnType<typeof upgradedCopy>>;
 beforeAll(async () => {
   service = await startService(knownEvents(9, 300));
   upgrade = await upgradedCopy();
 }, 120_000);
-afterAll(async () => {
-  await rm(upgrade, { recursive: true });
-});
+afterAll(() => upgrade[Symbol.asyncDispose]());
 
 /** A copy of the project whose publisher report has one field more, as a later version may. */
-async function upgradedCopy(): Promise<string> {
-  const copy = await mkdtemp(join(tmpdir(), 'performance-reports-upgrade-'));
-  const { output } = await runCommand('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-  });
-  for (const file of output.trim().split('\n')) {
-    await mkdir(dirname(join(copy, file)), { recursive: true });
-    // Git still lists a file that was deleted and not yet committed.
-    await cp(join(ROOT, file), join(copy, file)).catch(() => {});
-  }
-  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  const catalogue = join(copy, 'lib/report/catalogue.ts');
-  const source = await readFile(catalogue, 'utf8');
-  const changed = source.replace(
-    /( +)deviceOrProxy,/,
-    "$1text('AppName', 'app_name', 'name of the app'),\n$&",
+const upgradedCopy = () =>
+  changedCopy('lib/report/catalogue.ts', (source) =>
+    source.replace(/( +)deviceOrProxy,/, "$1text('AppName', 'app_name', 'name of the app'),\n$&"),
   );
-  expect(changed).not.toBe(source);
-  await writeFile(catalogue, changed);
-  return copy;
-}
 
 const report = (fields: string) =>
   service.pull('publisherperformance', {
@@ -74,7 +51,7 @@ describe('a deployment', () => {
 
   it('keeps its data in an upgrade that adds a field, and leaves the field empty for files without its column', async () => {
     const before = await report('Day,DeviceOrProxy,ServedAds,Revenue');
-    await operator(lane, upgrade).cdk('deploy', stage, '--all', '--require-approval', 'never');
+    await operator(lane, upgrade.directory).cdk('deploy', stage, '--all', '--require-approval', 'never');
     expect(await report('Day,DeviceOrProxy,ServedAds,Revenue')).toBe(before);
     const totals = (await report('ServedAds,Revenue')).split('\n')[1];
     expect(await report('AppName,ServedAds,Revenue')).toBe(`"AppName","ServedAds","Revenue"\n,${totals}\n`);

@@ -42,14 +42,19 @@ export function operator(
     if (code !== 0) throw new Error(`${command} ${parameters.join(' ')} ends with ${code}:\n${output}`);
     return output;
   };
-  const aws = (...parameters: string[]) => run(join(commands, 'aws'), parameters);
+  // Version 1 of the AWS CLI has addresses of its own for SQS, which only this option overrides.
+  const toEndpoint = ['--endpoint-url', endpoint];
+  const aws = (...parameters: string[]) => run(join(commands, 'aws'), [...toEndpoint, ...parameters]);
   // CDK lets only one command at a time use its output folder.
   const output = ['--output', join(directory, 'cdk.out')];
   return {
     aws,
     /** Runs a shell script with the commands that the documents use in its PATH: `aws`, `npm`. */
     shell: (script: string, variables: Readonly<Record<string, string>>) =>
-      run('bash', ['-euc', script], { ...variables, PATH: `${commands}:${process.env['PATH']}` }),
+      run('bash', ['-euc', `aws() { command aws ${toEndpoint.join(' ')} "$@"; }\n${script}`], {
+        ...variables,
+        PATH: `${commands}:${process.env['PATH']}`,
+      }),
     /** `npx cdk …`, as every CDK user types it, on a stage of the lane. */
     cdk: (command: string, stage: string, ...parameters: string[]) =>
       run('npx', [

@@ -12,27 +12,29 @@ import { startIssuer } from './start-issuer.ts';
 import { emptyTally, inWords } from './tally.ts';
 
 /**
- * Each list runs on an emulator of its own, beside the other: both wait most of the time. In stage `cognito` the caller's
+ * Each list runs on an emulator of its own, beside the other: both wait most of the time. In stage `pool` the caller's
  * record says whose rows it sees, in `claims` its token does.
  */
 const SUITES: readonly (readonly Suite[])[] = [
   [
     { stage: 'claims', files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'] },
-    { stage: 'cognito', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
-    { stage: 'cognito', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
+    { stage: 'pool', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
+    { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
+    // It deploys a stage of its own.
+    { stage: 'pool', files: ['test/deployed/first-deployment.test.ts'] },
   ],
   [
     {
-      stage: 'cognito',
+      stage: 'pool',
       files: [
         'test/deployed/joined.test.ts',
         'test/deployed/waiting.test.ts',
         'test/deployed/permissions.test.ts',
       ],
     },
-    { stage: 'cognito', files: ['test/deployed/runbook.test.ts'] },
+    { stage: 'pool', files: ['test/deployed/runbook.test.ts'] },
     // The last one: it destroys the stage.
-    { stage: 'cognito', files: ['test/deployed/life.test.ts'] },
+    { stage: 'pool', files: ['test/deployed/life.test.ts'] },
   ],
 ];
 

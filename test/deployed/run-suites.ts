@@ -9,9 +9,9 @@ import { startEmulator } from './start-emulator.ts';
 import type { startIssuer } from './start-issuer.ts';
 import { count, type Tally } from './tally.ts';
 
-/** Files of tests that run in this order against a stage: `cognito` or `claims` (`stages.ts`). */
+/** Files of tests that run in this order against a stage: `pool` or `claims` (`stages.ts`). */
 export interface Suite {
-  readonly stage: 'cognito' | 'claims';
+  readonly stage: 'pool' | 'claims';
   readonly files: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export async function runSuites(
     await operate.cdk('deploy', stage, '--all', '--require-approval', 'never');
     say(`Stage ${stage} is deployed to ${emulator.url}.`);
   }
-  const client = suites.some(({ stage }) => stage === 'cognito') ? await addHouse(operate) : undefined;
+  const client = suites.some(({ stage }) => stage === 'pool') ? await addHouse(operate) : undefined;
   for (const { stage, files } of suites) {
     stop.throwIfAborted();
     const report = join(directory, 'suite.json');
@@ -81,11 +81,11 @@ export async function runSuites(
 async function addHouse({ partner }: Operator): Promise<{ clientId: string; clientSecret: string }> {
   const rows = ['--publisher-companies', 'every-company', '--advertiser-companies', 'every-company'];
   const rest = [...rows, '--contact', 'house@partner.example'];
-  const output = await partner('add', 'cognito', 'house', ...rest);
+  const output = await partner('add', 'pool', 'house', ...rest);
   const [clientId = '', clientSecret = ''] = ['client id', 'client secret'].map(
     (name) => RegExp(`${name} +(\\S+)`).exec(output)?.[1],
   );
-  const id = /client (\S+), "probe" in Cognito/.exec(await partner('list', 'cognito'))?.[1] ?? '';
-  await partner('add', 'cognito', 'probe', '--client', id, ...rest);
+  const id = /client (\S+), "probe" in Cognito/.exec(await partner('list', 'pool'))?.[1] ?? '';
+  await partner('add', 'pool', 'probe', '--client', id, ...rest);
   return { clientId, clientSecret };
 }

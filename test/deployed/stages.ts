@@ -10,9 +10,12 @@ const common: StageInput = {
   queries: { ...dev.queries, underWayPerPartner: 1_000 },
 };
 
-/** The lane's stages: one with a Cognito of its own, one with an identity provider that existed before. */
+/**
+ * The lane's stages: one with a Cognito of its own, one with an identity provider that existed before, and one that keeps
+ * its data, which `first-deployment.test.ts` deploys.
+ */
 export const stages: Readonly<Record<string, StageInput>> = {
-  cognito: {
+  pool: {
     ...common,
     identity: { provider: 'cognito' },
     probe: { everyMinutes: 60 },
@@ -32,5 +35,13 @@ export const stages: Readonly<Record<string, StageInput>> = {
       advertiserCompanies: { claim: CLAIMS.advertiser },
       everyCompanyValue: CLAIMS.every,
     },
+  },
+  kept: {
+    ...common,
+    keepData: true,
+    identity: { provider: 'cognito' },
+    probe: { everyMinutes: 60 },
+    alarms: { ...common.alarms, email: 'operator@example.com' },
+    runbookUrl: 'https://git.example/reports/docs/runbook.md',
   },
 };

@@ -72,6 +72,11 @@ export const statements: readonly {
     functions: ['publish'],
     proof: { awsOnly: 'Lambda Developer Guide, "Capturing records of Lambda asynchronous invocations"' },
   },
+  {
+    sid: 'KeepLostEvent',
+    functions: ['abandon'],
+    proof: { awsOnly: 'Lambda Developer Guide, "Capturing records of Lambda asynchronous invocations"' },
+  },
   { sid: 'ReadProbeClient', functions: ['probe'], proof: 'here' },
   {
     sid: 'WriteLog',

@@ -15,6 +15,12 @@ const grown = resourcesOf(buildStacks(grownAccount).api);
 const environment = ({ Properties }: Resource) =>
   (resolved(Properties['Environment']) as { Variables: Record<string, string> }).Variables;
 
+/** How Lambda runs a function for an event. */
+const invokedLater = (name: string) =>
+  ofType(made, 'AWS::Lambda::EventInvokeConfig').find(({ Properties }) =>
+    String(resolved(Properties['FunctionName'])).startsWith(`<${name}`),
+  )?.Properties;
+
 /** The probe asks from outside: it has an environment of its own. */
 const serving = (functions: readonly Resource[]) =>
   functions.filter(({ Properties }) => !String(Properties['FunctionName']).endsWith('-probe'));
@@ -147,10 +153,47 @@ describe('the functions', () => {
         },
       ],
     });
-    expect(resolved(ofType(made, 'AWS::Lambda::EventInvokeConfig')[0]?.Properties)).toMatchObject({
+    expect(resolved(invokedLater('publish'))).toMatchObject({
       MaximumRetryAttempts: 2,
       MaximumEventAgeInSeconds: 3_600,
       DestinationConfig: { OnFailure: { Destination: expect.stringMatching(/^<abandon\w+\.Arn>$/) } },
+    });
+  });
+
+  it('keep the events that nothing takes: those that EventBridge can not hand over, and those that `abandon` fails at', () => {
+    const [[queueId, queue] = ['', undefined], ...more] = Object.entries(made).filter(
+      ([, { Type }]) => Type === 'AWS::SQS::Queue',
+    );
+    expect(more).toEqual([]);
+    expect(queue?.Properties).toMatchObject({
+      QueueName: 'performance-reports-test-lost-events',
+      MessageRetentionPeriod: 14 * 86_400,
+      SqsManagedSseEnabled: true,
+    });
+    const rule = ofType(made, 'AWS::Events::Rule').find(({ Properties }) => Properties['EventPattern']);
+    expect(resolved(rule?.Properties['Targets'])).toMatchObject([
+      { DeadLetterConfig: { Arn: `<${queueId}.Arn>` } },
+    ]);
+    expect(resolved(invokedLater('abandon'))).toMatchObject({
+      MaximumRetryAttempts: 2,
+      DestinationConfig: { OnFailure: { Destination: `<${queueId}.Arn>` } },
+    });
+  });
+
+  it('lets this rule alone put events into that queue, and nobody without TLS', () => {
+    const ruleId = Object.entries(made).find(([, { Properties }]) => Properties?.['EventPattern'])?.[0];
+    const [policy, ...more] = ofType(made, 'AWS::SQS::QueuePolicy');
+    expect(more).toEqual([]);
+    expect(resolved(policy?.Properties['PolicyDocument'])).toMatchObject({
+      Statement: [
+        { Effect: 'Deny', Principal: { AWS: '*' }, Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+        {
+          Effect: 'Allow',
+          Action: 'sqs:SendMessage',
+          Principal: { Service: 'events.amazonaws.com' },
+          Condition: { ArnEquals: { 'aws:SourceArn': `<${ruleId}.Arn>` } },
+        },
+      ],
     });
   });
 
@@ -291,6 +334,19 @@ describe('the API', () => {
     expect(held.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0.8 * executions);
   });
 
+  it('keeps the account’s log role, which other stages use, even where its first deployment is rolled back', () => {
+    expect(
+      ofType(made, 'AWS::IAM::Role').filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain'),
+    ).toMatchObject([
+      {
+        Properties: {
+          AssumeRolePolicyDocument: { Statement: [{ Principal: { Service: 'apigateway.amazonaws.com' } }] },
+        },
+      },
+    ]);
+    expect(ofType(made, 'AWS::ApiGateway::Account')).toMatchObject([{ DeletionPolicy: 'Retain' }]);
+  });
+
   it('logs no token, no query value and no ticket', () => {
     const [, stage] = named(made, 'ReportsApiDeploymentStage');
     const { Format } = stage.Properties['AccessLogSetting'] as { Format: string };
@@ -355,6 +411,21 @@ describe('the API', () => {
       Name: 'reports.example.com.',
       HostedZoneId: 'Z0123456789',
     });
+  });
+
+  it('answers nowhere else where the stage has a domain', () => {
+    const { domain, ...rest } = grownAccount;
+    const without = resourcesOf(buildStacks(rest).api);
+    const isClosed = (resources: typeof made) =>
+      ofType(resources, 'AWS::ApiGateway::RestApi').map(
+        ({ Properties }) => Properties['DisableExecuteApiEndpoint'],
+      );
+    expect(isClosed(grown)).toEqual([true]);
+    expect(isClosed(without)).toEqual([false]);
+    // API Gateway closes it with the next deployment, which is a resource of another name.
+    const deploymentOf = (resources: typeof made) =>
+      Object.entries(resources).find(([, { Type }]) => Type === 'AWS::ApiGateway::Deployment')?.[0];
+    expect(deploymentOf(grown)).not.toBe(deploymentOf(without));
   });
 });
 

@@ -105,6 +105,15 @@ describe('the buckets', () => {
     ]);
   });
 
+  it('tell EventBridge of each new object in the results, which starts the publishing function', () => {
+    const telling = buckets.filter(({ Properties }) => Properties['NotificationConfiguration']);
+    expect(telling).toEqual([named(made, 'Results2')[1], named(kept, 'Results2')[1]]);
+    for (const { Properties } of telling)
+      expect(Properties['NotificationConfiguration']).toEqual({
+        EventBridgeConfiguration: { EventBridgeEnabled: true },
+      });
+  });
+
   it('let a report’s file be written once, whoever writes it', () => {
     const [, policy] = named(made, 'ResultsPolicy');
     const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };
@@ -156,16 +165,47 @@ describe('the buckets', () => {
     expect(events.Properties['CorsConfiguration']).toBeUndefined();
   });
 
-  it('are deleted with their stack, unless the stage keeps its data', () => {
+  it('are deleted with their stack, unless the stage keeps its data: then only where making them is rolled back', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',
       'Delete',
       'Delete',
     ]);
-    expect(ofType(kept, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
-      'Retain',
-      'Retain',
+    expect(ofType(kept, 'AWS::S3::Bucket')).toMatchObject(
+      Array(2).fill({ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' }),
+    );
+  });
+});
+
+describe('the register of partners', () => {
+  it('is backed up every day for 35 days, where the stage keeps its data', () => {
+    const [bucket] = named(kept, 'PartnersD');
+    expect(resolved(ofType(kept, 'AWS::Backup::BackupPlan')[0]?.Properties)).toMatchObject({
+      BackupPlan: {
+        BackupPlanRule: [
+          {
+            ScheduleExpression: 'cron(0 3 * * ? *)',
+            Lifecycle: { DeleteAfterDays: 35 },
+            TargetBackupVault: expect.stringMatching(/^<PartnersBackupVault\w+\.BackupVaultName>$/),
+          },
+        ],
+      },
+    });
+    expect(resolved(ofType(kept, 'AWS::Backup::BackupSelection')[0]?.Properties)).toMatchObject({
+      BackupSelection: {
+        Resources: [`<${bucket}.Arn>`],
+        IamRoleArn: expect.stringMatching(/^<PartnersBackupRole\w+\.Arn>$/),
+      },
+    });
+    expect(ofType(made, 'AWS::Backup::BackupPlan')).toEqual([]);
+  });
+
+  it('is backed up to a vault that outlives its stack, and whose name a later stack does not need', () => {
+    expect(ofType(kept, 'AWS::Backup::BackupVault')).toMatchObject([
+      { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
     ]);
+    const [vault] = ofType(kept, 'AWS::Backup::BackupVault');
+    expect(JSON.stringify(vault?.Properties['BackupVaultName'])).toContain('AWS::StackId');
   });
 });
 

@@ -58,6 +58,33 @@ describe('without an issuer of its own, a stage', () => {
   });
 });
 
+describe('the user pool of a stage that keeps its data', () => {
+  const kept = {
+    ...newAccount,
+    keepData: true,
+    alarms: { ...newAccount.alarms, email: 'operator@example.com' },
+  };
+  const poolOf = (isFirst: boolean) => {
+    const { identity } = buildStacks(kept, { isFirst });
+    return ofType(identity ? resourcesOf(identity) : {}, 'AWS::Cognito::UserPool')[0];
+  };
+
+  it('is protected, and outlives its stack', () => {
+    expect(poolOf(false)).toMatchObject({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+      Properties: { DeletionProtection: 'ACTIVE' },
+    });
+  });
+
+  it('is not protected yet in the first deployment, whose rollback removes it', () => {
+    expect(poolOf(true)).toMatchObject({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      Properties: { DeletionProtection: 'INACTIVE' },
+    });
+  });
+});
+
 describe('clients that an older version made', () => {
   /** Names and logical ids in the template of the version that made clients from the stage file. */
   const deployed = {

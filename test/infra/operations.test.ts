@@ -19,6 +19,14 @@ const mathOf = (name: string) =>
   Object.fromEntries(
     ((named(name)?.['Metrics'] ?? []) as { Id: string }[]).map((metric) => [metric.Id, metric]),
   );
+/** The metrics that an alarm on a sum adds up. */
+const metricsOf = (name: string) =>
+  Object.values(mathOf(name)).flatMap((entry) => {
+    const { MetricStat } = entry as { MetricStat?: { Stat: string; Metric: Record<string, unknown> } };
+    if (!MetricStat) return [];
+    const { Namespace, MetricName, Dimensions } = MetricStat.Metric as Record<string, { Value: string }[]>;
+    return [`${Namespace} ${MetricName} ${Dimensions?.map(({ Value }) => Value)} ${MetricStat.Stat}`];
+  });
 const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
 const problems = readFileSync(new URL('../../docs/problems.md', import.meta.url), 'utf8');
 
@@ -36,11 +44,67 @@ describe('the alarms', () => {
         'callers-are-refused',
         'large-reports-fail',
         'publishing-fails',
+        'events-are-lost',
         'much-is-scanned',
         'probe-gets-no-report',
         'no-data-came',
       ],
     );
+  });
+
+  it('wake somebody where partners get nothing or money runs away, and otherwise wait for the morning', () => {
+    const paging = alarms.filter(({ AlarmDescription }) => String(AlarmDescription).startsWith('[page] '));
+    expect(paging.map(({ AlarmName }) => String(AlarmName).replace('performance-reports-test-', ''))).toEqual(
+      [
+        'reports-fail-fast',
+        'callers-are-refused',
+        'events-are-lost',
+        'much-is-scanned',
+        'probe-gets-no-report',
+        'no-data-came',
+      ],
+    );
+    expect(named('functions-are-throttled')).toMatchObject({
+      Threshold: 20,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 2,
+    });
+  });
+
+  it('go to the topics of the operator’s own where the stage names them', () => {
+    const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
+    const ticketTopicArn = 'arn:aws:sns:eu-west-1:123456789012:tickets';
+    const told = (more: object) => {
+      const made = resourcesOf(
+        buildStacks({ ...newAccount, alarms: { ...newAccount.alarms, ...more } }).operations,
+      );
+      const telling = Object.values(made).filter(({ Properties }) => Properties?.['AlarmActions']);
+      const ofSeverity = (severity: string) => [
+        ...new Set(
+          telling
+            .filter(({ Properties }) => String(Properties['AlarmDescription']).startsWith(`[${severity}]`))
+            .flatMap(({ Properties }) => [Properties['AlarmActions'], Properties['OKActions']])
+            .map((actions) => JSON.stringify(resolved(actions))),
+        ),
+      ];
+      return {
+        topics: ofType(made, 'AWS::SNS::Topic').length,
+        page: ofSeverity('page'),
+        ticket: ofSeverity('ticket'),
+      };
+    };
+    const only = (arn: string) => [JSON.stringify([arn])];
+    expect(told({ topicArn })).toEqual({ topics: 0, page: only(topicArn), ticket: only(topicArn) });
+    expect(told({ topicArn, ticketTopicArn })).toEqual({
+      topics: 0,
+      page: only(topicArn),
+      ticket: only(ticketTopicArn),
+    });
+    expect(told({ email: 'operator@example.com', ticketTopicArn })).toMatchObject({
+      topics: 1,
+      page: [expect.stringContaining('<Alarms')],
+      ticket: only(ticketTopicArn),
+    });
   });
 
   it('describe what partners notice, and link an entry of the runbook', () => {
@@ -52,13 +116,13 @@ describe('the alarms', () => {
     );
     for (const { AlarmDescription } of alarms) {
       const link =
-        /^.{40,} What to do: https:\/\/git\.example\/reports\/docs\/runbook\.md#(?<anchor>[a-z-]+)$/;
+        /^\[(?:page|ticket)\] .{40,} What to do: https:\/\/git\.example\/reports\/docs\/runbook\.md#(?<anchor>[a-z-]+)$/;
       expect(AlarmDescription).toMatch(link);
       expect(anchors).toContain(link.exec(String(AlarmDescription))?.groups?.['anchor']);
     }
   });
 
-  it('fire for 5xx answers that would use up a month’s error budget in days, and still go on', () => {
+  it('fire for reports that fail so often that a month’s error budget is used up in days, and still do', () => {
     expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
       ['fast', 'slowly'].map((speed) =>
         expect.stringMatching(
@@ -74,11 +138,29 @@ describe('the alarms', () => {
       '0.030',
     ]);
     for (const window of windows) expect(window['AlarmActions']).toBeUndefined();
-    expect(mathOf('reports-fail-fast-in-60-minutes')).toMatchObject({
-      expr_1: { Expression: 'IF(requests >= 20, FILL(part, 0) / requests, 0)' },
-      part: { MetricStat: { Metric: { MetricName: '5XXError' }, Period: 3_600, Stat: 'Sum' } },
-      requests: { MetricStat: { Metric: { MetricName: 'Count' }, Period: 3_600, Stat: 'SampleCount' } },
+    const failures = [
+      'PerformanceReports FailedReports performance-reports-test Sum',
+      ...[...reports.map(({ name }) => name), 'downloads'].flatMap((name) => [
+        `AWS/Lambda Errors performance-reports-test-${name} Sum`,
+        `AWS/Lambda Throttles performance-reports-test-${name} Sum`,
+      ]),
+    ];
+    expect(metricsOf('reports-fail-fast-in-60-minutes')).toEqual([
+      'PerformanceReports Reports performance-reports-test Sum',
+      ...failures,
+    ]);
+    const { expr_1, ...counts } = mathOf('reports-fail-fast-in-60-minutes');
+    expect(expr_1).toMatchObject({
+      Expression:
+        'IF(SUM([delivered, f0, f1, f2, f3, f4, f5, f6]) >= 20, SUM([f0, f1, f2, f3, f4, f5, f6]) / SUM([delivered, f0, f1, f2, f3, f4, f5, f6]), 0)',
     });
+    expect(Object.keys(counts)).toEqual(['delivered', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6']);
+    for (const count of Object.values(counts)) expect(count).toMatchObject({ MetricStat: { Period: 3_600 } });
+  });
+
+  it('read no more metrics than AWS lets an alarm read', () => {
+    for (const { AlarmName } of metricAlarms)
+      expect(metricsOf(String(AlarmName).replace('performance-reports-test-', '')).length).toBeLessThan(11);
   });
 
   it('fire for the bytes that the workgroup scans, however its queries ended', () => {
@@ -104,15 +186,9 @@ describe('the alarms', () => {
 
   it('fire for a large report that is given up, and for callers that are refused', () => {
     expect(named('large-reports-fail')).toMatchObject({ Threshold: 1 });
-    expect(Object.values(mathOf('large-reports-fail'))).toMatchObject([
-      {
-        MetricStat: {
-          Metric: {
-            MetricName: 'Invocations',
-            Dimensions: [{ Name: 'FunctionName', Value: 'performance-reports-test-abandon' }],
-          },
-        },
-      },
+    expect(metricsOf('large-reports-fail')).toEqual([
+      'AWS/Lambda AsyncEventsDropped performance-reports-test-publish Sum',
+      'AWS/Lambda Invocations performance-reports-test-abandon Sum',
     ]);
     expect(mathOf('callers-are-refused')).toMatchObject({
       part: { MetricStat: { Metric: { MetricName: 'RefusedRequests-performance-reports-test' } } },
@@ -121,6 +197,27 @@ describe('the alarms', () => {
       ({ Properties }) => Properties['FilterPattern'],
     );
     expect(filters).toEqual(['{ $.status = "429" }', '{ ($.status = "401") || ($.status = "403") }']);
+  });
+
+  it('fire for events that nothing took, and for the queue until it is empty again', () => {
+    expect(named('events-are-lost')).toMatchObject({ Threshold: 1 });
+    expect(metricsOf('events-are-lost')).toEqual([
+      'AWS/SQS ApproximateNumberOfMessagesVisible performance-reports-test-lost-events Maximum',
+      'AWS/Events FailedInvocations performance-reports-test-publication-requested Sum',
+      'AWS/Events InvocationsFailedToBeSentToDlq performance-reports-test-publication-requested Sum',
+      'AWS/Lambda DestinationDeliveryFailures performance-reports-test-publish Sum',
+      'AWS/Lambda DestinationDeliveryFailures performance-reports-test-abandon Sum',
+      'AWS/Lambda AsyncEventsDropped performance-reports-test-abandon Sum',
+    ]);
+    for (const [type, property] of [
+      ['AWS::SQS::Queue', 'QueueName'],
+      ['AWS::Events::Rule', 'Name'],
+    ] as const)
+      expect(ofType(resourcesOf(api), type).map(({ Properties }) => Properties[property])).toContain(
+        type === 'AWS::SQS::Queue'
+          ? 'performance-reports-test-lost-events'
+          : 'performance-reports-test-publication-requested',
+      );
   });
 
   it('stay quiet without requests, but fire where the probe is silent', () => {

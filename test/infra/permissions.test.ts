@@ -79,7 +79,7 @@ describe('public access', () => {
     const principals = allowing.flatMap(({ Principal }) => (Principal === undefined ? [] : [Principal]));
     expect(new Set(principals.map((principal) => JSON.stringify(principal)))).toEqual(
       new Set(
-        ['lambda', 'apigateway', 'cloudwatch'].map((service) =>
+        ['lambda', 'apigateway', 'events', 'cloudwatch', 'backup'].map((service) =>
           JSON.stringify({ Service: `${service}.amazonaws.com` }),
         ),
       ),
@@ -131,7 +131,7 @@ describe('grants', () => {
       ).toBe(true);
   });
 
-  it('come from inline policies alone, but for the log role of API Gateway', () => {
+  it('come from inline policies alone, but for the log role of API Gateway and the role of AWS Backup', () => {
     for (const resources of all)
       expect(
         ofType(resources, 'AWS::IAM::Policy').concat(ofType(resources, 'AWS::IAM::ManagedPolicy')),
@@ -141,6 +141,8 @@ describe('grants', () => {
       .flatMap(({ Properties }) => list(resolved(Properties['ManagedPolicyArns'])));
     expect(managed).toEqual([
       expect.stringMatching(/AmazonAPIGatewayPushToCloudWatchLogs$/),
+      expect.stringMatching(/:iam::aws:policy\/AWSBackupServiceRolePolicyForS3Backup$/),
+      expect.stringMatching(/:iam::aws:policy\/AWSBackupServiceRolePolicyForS3Restore$/),
       expect.stringMatching(/AmazonAPIGatewayPushToCloudWatchLogs$/),
     ]);
   });

@@ -13,7 +13,7 @@ describe("AWS's own advice", () => {
     ['a new account', newAccount],
     ['a grown account', grownAccount],
   ])('has CloudFormation take every template of %s', (_, account) => {
-    expect(() => buildStacks(account, true)).not.toThrow();
+    expect(() => buildStacks(account, { isChecked: true })).not.toThrow();
   });
 
   it.each([
@@ -52,6 +52,13 @@ describe('every stack', () => {
     );
     expect([grown.data, grown.api, grown.operations].map((stack) => stack.terminationProtection)).toEqual(
       Array(3).fill(true),
+    );
+  });
+
+  it('is not protected yet in the first deployment, which may have to be rolled back and repeated', () => {
+    const first = buildStacks(grownAccount, { isFirst: true });
+    expect([first.data, first.api, first.operations].map((stack) => stack.terminationProtection)).toEqual(
+      Array(3).fill(false),
     );
   });
 });

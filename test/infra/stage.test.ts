@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { chooseStage } from '../../infra/choose-stage.ts';
+import { isFirstDeployment } from '../../infra/is-first-deployment.ts';
 import { ownStages } from '../../infra/own-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
@@ -13,7 +14,7 @@ describe('the stages that come with the product', () => {
     expect(() => chooseStage(stages, 'prod')).toThrow(
       [
         'Stage "prod" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
-        'alarms.email: expected an address: without one, nobody is told of an alarm',
+        'alarms.email: expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm',
         'runbookUrl: expected the URL at which who is woken by an alarm can read docs/runbook.md',
       ].join('\n'),
     );
@@ -27,6 +28,16 @@ describe('the stages that come with the product', () => {
       runbookUrl: 'https://git.example/runbook.md',
     };
     expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ name: 'prod', keepData: true });
+  });
+
+  it('let a topic of the operator’s own take the place of the address', () => {
+    const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
+    const own = {
+      ...stages['prod'],
+      alarms: { ...stages['prod']?.alarms, topicArn },
+      runbookUrl: 'https://git.example/runbook.md',
+    };
+    expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ alarms: { topicArn } });
   });
 
   it('are named when another is asked for', () => {
@@ -44,7 +55,7 @@ describe('stages of the operator’s own', () => {
   });
 
   it('come from another file by `-c stages`', async () => {
-    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['cognito', 'claims']);
+    expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['pool', 'claims', 'kept']);
   });
 
   it.each([
@@ -52,6 +63,19 @@ describe('stages of the operator’s own', () => {
     ['infra/setup-fault.ts', /exports no stages\. It needs: export const stages/],
   ])('are missing with one clear message in %s', async (path, message) => {
     await expect(ownStages(path)).rejects.toThrow(message);
+  });
+});
+
+describe('isFirstDeployment', () => {
+  it('is what the operator says, and otherwise not', () => {
+    expect(isFirstDeployment('yes')).toBe(true);
+    expect(isFirstDeployment(undefined)).toBe(false);
+  });
+
+  it.each(['no', 'true', ''])('refuses "%s": it would not be clear what is protected', (flag) => {
+    expect(() => isFirstDeployment(flag)).toThrow(
+      `\`-c first=${flag}\` means nothing. Say \`-c first=yes\` until a stage's first deployment has succeeded`,
+    );
   });
 });
 
@@ -136,6 +160,22 @@ describe('readStage', () => {
       'probe.secretArn: expected with an existing issuer, and with no other',
     ],
     [
+      'an address beside a topic of the operator’s own',
+      {
+        alarms: {
+          gigabytesScannedPerHour: 20,
+          email: 'operator@example.com',
+          topicArn: 'arn:aws:sns:eu-west-1:123456789012:pages',
+        },
+      },
+      'alarms.email: expected without alarms.topicArn: subscribe the address to that topic',
+    ],
+    [
+      'a topic that is none',
+      { alarms: { gigabytesScannedPerHour: 20, topicArn: 'pages' } },
+      'alarms.topicArn: expected the ARN of a topic of SNS, received "pages"',
+    ],
+    [
       'an origin with a path',
       { corsOrigins: ['https://dash.partner.example/'] },
       'corsOrigins.0: expected an origin, https://host, received "https://dash.partner.example/"',
@@ -156,6 +196,16 @@ describe('readStage', () => {
       `Stage "test" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").\n${fault}`,
     );
   });
+
+  it.each(['aws-prod', 'laws', 'amazon', 'my-cognito'])(
+    'refuses the name "%s" with Cognito, which would refuse its domain in the middle of the deployment',
+    (name) => {
+      expect(() => readStage(name, newAccount)).toThrow(
+        'its name: expected without "aws", "amazon" and "cognito", which Cognito takes in no domain',
+      );
+      expect(readStage(name, grownAccount)).toMatchObject({ name });
+    },
+  );
 
   it('names every fault at once', () => {
     const { keepData: _, ...rest } = newAccount;

@@ -12,6 +12,7 @@ export interface Resource {
   readonly Type: string;
   readonly Properties: Readonly<Record<string, unknown>>;
   readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
 }
 
 const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));
@@ -21,7 +22,10 @@ afterAll(() => rmSync(assemblies, { recursive: true }));
  * Builds the stacks of a stage as `cdk synth` does, but without the functions' code, and without CDK's check of the
  * templates unless `isChecked` is set: the check takes a second.
  */
-export function buildStacks(input: StageInput, isChecked = false): StageStacks & { readonly app: App } {
+export function buildStacks(
+  input: StageInput,
+  { isChecked = false, isFirst = false } = {},
+): StageStacks & { readonly app: App } {
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
   const app = new App({
     outdir: mkdtempSync(join(assemblies, 'app-')),
@@ -31,10 +35,8 @@ export function buildStacks(input: StageInput, isChecked = false): StageStacks &
     treeMetadata: false,
     builtinCloudFormationValidation: isChecked,
   });
-  const stacks = addStage(app, readStage('test', input), {
-    code: () => Code.fromInline('// bundled'),
-    commit: '0123456789ab',
-  });
+  const release = { code: () => Code.fromInline('// bundled'), commit: '0123456789ab' };
+  const stacks = addStage(app, readStage('test', input), release, isFirst);
   // Rule packs are checked after synthesis, when CDK's tokens are resolved.
   app.synth();
   return { app, ...stacks };

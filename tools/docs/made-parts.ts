@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { decisionIndex, readDecisions } from './decision-index.ts';
+import { idleCostTable } from './idle-cost.ts';
 import { withMadePart } from './made-part.ts';
 import { problemTable } from './problem-table.ts';
 
@@ -17,5 +18,6 @@ export const madeParts = (root: string): readonly MadePage[] => [
     make: (text) =>
       withMadePart(text, 'The records', decisionIndex(readDecisions(join(root, 'docs/decisions')))),
   },
+  { page: 'docs/deploy.md', make: (text) => withMadePart(text, 'What a stage costs idle', idleCostTable()) },
   { page: 'docs/problems.md', make: (text) => withMadePart(text, 'The problems', problemTable()) },
 ];

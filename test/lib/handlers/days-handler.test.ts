@@ -203,5 +203,7 @@ describe('the days of a report', () => {
         facts: { error: { message: expect.stringMatching(/^The lake can not be listed: EVENTS_BUCKET/) } },
       },
     ]);
+    // No report has failed.
+    expect(made.metrics).toEqual({});
   });
 });

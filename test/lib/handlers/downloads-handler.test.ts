@@ -193,9 +193,11 @@ describe('the waiting room', () => {
   it('is 503 for the minute after its caller’s time is up, and then 404', async () => {
     const late = await waitingRoom({ waitedMs: TICKET_MS });
     expect((await late.get()).statusCode).toBe(503);
+    expect(late.metrics).toEqual({ Unavailable: 1, FailedReports: 1 });
     expect(late.queries.started).toEqual([]);
     const expired = await waitingRoom({ waitedMs: TICKET_MS + 1 });
     expect((await expired.get()).statusCode).toBe(404);
+    expect(expired.metrics).toEqual({});
   });
 });
 

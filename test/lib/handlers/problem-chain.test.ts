@@ -83,7 +83,9 @@ describe('what every route has around it', () => {
       ],
     ]);
     const { dependencies } = functionSetting();
-    const handler = problemChain(dependencies, going).handler(async () => act() as never);
+    const handler = problemChain(dependencies, { deprecatedVersions: going }).handler(
+      async () => act() as never,
+    );
     const path = '/reporting/publisherperformance';
     const headersFor = async (parameters: Record<string, string[]>) =>
       (await invoke(handler, requestEvent({ path, parameters }))).headers ?? {};

@@ -291,6 +291,27 @@ describe('a report route, by the register of partners', () => {
   });
 });
 
+describe('a report that fails', () => {
+  it.each([
+    ['AWS is at its limit', new Unavailable('Later.', 30), { Unavailable: 1, FailedReports: 1 }],
+    ['of an error of ours', new Error('boom'), { FailedReports: 1 }],
+    ['there is nothing to report on: the caller’s', new NoRecords('Any report'), {}],
+  ])('is counted by its end, where %s', async (_, fault, metrics) => {
+    const made = service();
+    made.lake.list = () => Promise.reject(fault);
+    await made.ask();
+    expect(made.metrics).toEqual(metrics);
+  });
+
+  it('is counted as failed alone where its link can not be signed', async () => {
+    const made = service();
+    made.results.presign = () => Promise.reject(new Error('no credentials'));
+    expect((await made.ask()).statusCode).toBe(500);
+    expect(made.metrics).toMatchObject({ FailedReports: 1 });
+    expect(made.metrics).not.toHaveProperty('Reports');
+  });
+});
+
 describe('a fault of the listing, for a client', () => {
   const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
   const claims = { client_id: 'client-1' };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { LoggedFacts } from '../../../lib/handlers/logged-facts.ts';
 import { countAnswer, type MetricSink } from '../../../lib/handlers/request-metrics.ts';
 
-const counted = (facts: LoggedFacts, status: number) => {
+const counted = (facts: LoggedFacts, status: number | undefined, endsReport = true) => {
   const metrics: Record<string, [string, ...number[]]> = {};
   let published = 0;
   const sink = {
@@ -16,7 +16,7 @@ const counted = (facts: LoggedFacts, status: number) => {
       published += 1;
     },
   };
-  countAnswer(sink as unknown as MetricSink, facts, { status });
+  countAnswer(sink as unknown as MetricSink, facts, { status, endsReport });
   expect(published).toBe(Object.keys(metrics).length > 0 ? 1 : 0);
   return metrics;
 };
@@ -53,6 +53,7 @@ describe('countAnswer', () => {
       BytesScanned: ['Bytes', 0],
       QueryDuration: ['Milliseconds', 0],
       FailedQueries: ['Count', 1],
+      FailedReports: ['Count', 1],
     });
   });
 
@@ -70,12 +71,26 @@ describe('countAnswer', () => {
   });
 
   it('counts every answer 503', () => {
-    expect(counted({}, 503)).toEqual({ Unavailable: ['Count', 1] });
+    expect(counted({}, 503, false)).toEqual({ Unavailable: ['Count', 1] });
+    expect(counted({}, 503)).toEqual({ Unavailable: ['Count', 1], FailedReports: ['Count', 1] });
   });
 
-  it('counts nothing for a redirect to wait, a 4xx or a 500', () => {
+  it.each([500, 502, undefined])('counts a report that ends with %s as failed', (status) => {
+    expect(counted({}, status)).toEqual({ FailedReports: ['Count', 1] });
+    expect(counted({ isReady: false }, status)).toEqual({ FailedReports: ['Count', 1] });
+  });
+
+  it('counts a report that was ready, and whose answer failed all the same, as failed and not as delivered', () => {
+    expect(counted({ isReady: true }, 500)).toEqual({ FailedReports: ['Count', 1] });
+  });
+
+  it('counts no failed report on a route that answers none', () => {
+    expect(counted({}, 500, false)).toEqual({});
+  });
+
+  it('counts nothing for a redirect to wait or a 4xx', () => {
     expect(counted({ ...figures, isReady: false, cacheStatus: 'miss' }, 303)).toEqual({});
     expect(counted({}, 400)).toEqual({});
-    expect(counted({}, 500)).toEqual({});
+    expect(counted({}, 404)).toEqual({});
   });
 });

@@ -1,0 +1,22 @@
+import { Duration, Validations } from 'aws-cdk-lib';
+import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { ResourceNames } from '../resource-names.ts';
+
+/** SQS's own limit: time enough to see why, mend it, and send them again. */
+const KEPT = Duration.days(14);
+
+/** Makes the queue of events that nothing took: an alarm tells of them, and the runbook sends them again. */
+export function makeLostEventsQueue(scope: Construct, names: ResourceNames): IQueue {
+  const queue = new Queue(scope, 'LostEvents', {
+    queueName: names.lostEvents,
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    retentionPeriod: KEPT,
+  });
+  Validations.of(queue).acknowledge({
+    id: 'AwsSolutions-SQS3',
+    reason: 'It is the dead-letter queue of a rule and of a function. Nothing but an operator reads it.',
+  });
+  return queue;
+}

@@ -1,0 +1,65 @@
+import { CfnOutput, Duration, Validations } from 'aws-cdk-lib';
+import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
+import { Schedule } from 'aws-cdk-lib/aws-events';
+import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { KEPT_ONCE_MADE } from '../kept-once-made.ts';
+import { uniquePart } from '../unique-part.ts';
+
+const KEPT = Duration.days(35);
+
+/** AWS's own, as "Managed policies for AWS Backup" names them for S3. */
+const POLICIES = ['AWSBackupServiceRolePolicyForS3Backup', 'AWSBackupServiceRolePolicyForS3Restore'];
+
+export interface PartnersBackupProps {
+  /** Of the stage's resources. */
+  readonly service: string;
+  readonly partnersBucket: IBucket;
+}
+
+/**
+ * Copies the register of partners every day to where nobody who empties the bucket, versions and all, reaches it: no
+ * register, no reports for anyone. The runbook has the way back.
+ */
+export class PartnersBackup extends Construct {
+  constructor(scope: Construct, id: string, { service, partnersBucket }: PartnersBackupProps) {
+    super(scope, id);
+    // The vault outlives its stack, so that a stack that is made again needs another name for its own.
+    const vault = new BackupVault(this, 'Vault', {
+      backupVaultName: `${service}-partners-${uniquePart()}`,
+      removalPolicy: KEPT_ONCE_MADE,
+    });
+    const role = new Role(this, 'Role', {
+      description: 'Backs the register of partners up, and restores it',
+      assumedBy: new ServicePrincipal('backup.amazonaws.com'),
+      managedPolicies: POLICIES.map((name) => ManagedPolicy.fromAwsManagedPolicyName(name)),
+    });
+    Validations.of(role).acknowledge(
+      ...POLICIES.map((name) => ({
+        id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${name}]`,
+        reason:
+          'AWS Backup says what it needs of S3 in these policies, and adds to them. Nobody else may take the role.',
+      })),
+    );
+    const plan = new BackupPlan(this, 'Plan', {
+      backupPlanName: `${service}-partners`,
+      backupVault: vault,
+      backupPlanRules: [
+        new BackupPlanRule({
+          ruleName: 'daily',
+          scheduleExpression: Schedule.cron({ hour: '3', minute: '0' }),
+          deleteAfter: KEPT,
+        }),
+      ],
+    });
+    plan.addSelection('Bucket', {
+      backupSelectionName: 'partners',
+      resources: [BackupResource.fromArn(partnersBucket.bucketArn)],
+      role,
+      disableDefaultBackupPolicy: true,
+    });
+    new CfnOutput(scope, 'PartnersVault', { value: vault.backupVaultName });
+    new CfnOutput(scope, 'PartnersBackupRole', { value: role.roleArn });
+  }
+}

@@ -1,0 +1,108 @@
+/** A first deployment that fails, repeated by the commands of docs/deploy.md. Each case starts where the last one ended. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { changedCopy } from './changed-copy.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator } from './operator.ts';
+
+const STAGE = 'kept';
+const SERVICE = `performance-reports-${STAGE}`;
+const STACKS = ['data', 'identity', 'api', 'operations'].map((part) => `${SERVICE}-${part}`);
+const FIRST = ['-c', 'first=yes'];
+
+const lane = currentLane() as Lane;
+const { aws, cdk, shell } = operator(lane);
+const deploy = ['--all', '--require-approval', 'never'];
+const guide = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+const [, withoutProtection = ''] = /```sh no-protection\.sh\n(.*?)```/s.exec(guide) ?? [];
+
+/** The project, but `-c broken=<data or identity>` gives that stack a last resource that AWS refuses. */
+const brokenCopy = () =>
+  changedCopy('infra/add-stage.ts', (source) =>
+    source.replace('import { type App,', 'import { type App, CfnResource,').replace(
+      '  return stacks;',
+      `  const broken = { data, identity }[app.node.tryGetContext('broken') as 'data' | 'identity'];
+  if (broken) {
+    const others = broken.node.findAll().filter((node) => CfnResource.isCfnResource(node));
+    const refused = new CfnResource(broken, 'Refused', {
+      type: 'AWS::Cognito::UserPoolResourceServer',
+      properties: { Identifier: 'refused', Name: 'refused', UserPoolId: 'us-east-1_Missing' },
+    });
+    for (const other of others) refused.addDependency(other);
+  }
+$&`,
+    ),
+  );
+
+let broken: Awaited<ReturnType<typeof brokenCopy>>;
+beforeAll(async () => {
+  broken = await brokenCopy();
+});
+afterAll(() => broken[Symbol.asyncDispose]());
+
+/** Deploys the stage as far as the refused resource of that stack. */
+const deployBroken = (part: 'data' | 'identity', ...flags: string[]) =>
+  operator(lane, broken.directory).cdk('deploy', STAGE, ...deploy, ...flags, '-c', `broken=${part}`);
+
+const json = async (...parameters: string[]) => JSON.parse(await aws(...parameters, '--output', 'json'));
+
+/** The buckets and user pools of the stage. */
+async function made(): Promise<{ buckets: string[]; pools: string[] }> {
+  const { Buckets } = await json('s3api', 'list-buckets');
+  const { UserPools } = await json('cognito-idp', 'list-user-pools', '--max-results', '60');
+  return {
+    buckets: Buckets.map(({ Name }: { Name: string }) => Name).filter((name: string) =>
+      name.startsWith(SERVICE),
+    ),
+    pools: UserPools.filter(({ Name }: { Name: string }) => Name === SERVICE).map(
+      ({ Id }: { Id: string }) => Id,
+    ),
+  };
+}
+
+async function protectedStacks(): Promise<string[]> {
+  const { Stacks } = await json('cloudformation', 'describe-stacks');
+  return Stacks.filter((stack: { EnableTerminationProtection: boolean }) => stack.EnableTerminationProtection)
+    .map(({ StackName }: { StackName: string }) => StackName)
+    .filter((name: string) => STACKS.includes(name));
+}
+
+describe('a first deployment of a stage that keeps its data', () => {
+  it('can not be repeated where the flag was forgotten, until its protection is taken away by hand', async () => {
+    await expect(deployBroken('data')).rejects.toThrow('us-east-1_Missing');
+    await expect(deployBroken('data', ...FIRST)).rejects.toThrow(/TerminationProtection|cannot be deleted/);
+    await shell(withoutProtection, { STAGE });
+    expect(await protectedStacks()).toEqual([]);
+  });
+
+  it('leaves nothing behind where it fails, neither buckets nor identities', async () => {
+    await expect(deployBroken('data', ...FIRST)).rejects.toThrow('us-east-1_Missing');
+    expect(await made()).toEqual({ buckets: [], pools: [] });
+    await expect(deployBroken('identity', ...FIRST)).rejects.toThrow('us-east-1_Missing');
+    expect(await made()).toEqual({ buckets: Array(3).fill(expect.stringMatching('kept')), pools: [] });
+  });
+
+  it('succeeds by the same command when its fault is gone', async () => {
+    const before = await made();
+    await cdk('deploy', STAGE, ...deploy, ...FIRST);
+    expect(await made()).toEqual({ buckets: before.buckets, pools: [expect.any(String)] });
+    expect(await protectedStacks()).toEqual([]);
+  });
+
+  it('protects what it made by the same command without the flag', async () => {
+    const before = await made();
+    await cdk('deploy', STAGE, ...deploy);
+    expect(await made()).toEqual(before);
+    expect((await protectedStacks()).sort()).toEqual(STACKS.toSorted());
+  });
+
+  it('is removed but for its buckets and its user pool, when the flag has taken the protection away', async () => {
+    const before = await made();
+    await expect(cdk('destroy', STAGE, '--all', '--force')).rejects.toThrow(
+      /TerminationProtection|cannot be deleted/,
+    );
+    await cdk('deploy', STAGE, ...deploy, ...FIRST);
+    await cdk('destroy', STAGE, '--all', '--force');
+    expect(await made()).toEqual(before);
+  });
+});

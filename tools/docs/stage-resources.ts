@@ -1,0 +1,33 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { addStage } from '../../infra/add-stage.ts';
+import { readStage, type StageInput } from '../../infra/stage.ts';
+
+/** A resource of a CloudFormation template, as far as its cost depends on it. */
+export interface TemplateResource {
+  readonly Type: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+}
+
+/** Every resource of a stage, as its stacks are synthesized; without the functions' code. */
+export function stageResources(name: string, input: StageInput): TemplateResource[] {
+  const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
+  const outdir = mkdtempSync(join(tmpdir(), 'templates-'));
+  try {
+    const app = new App({
+      outdir,
+      context,
+      analyticsReporting: false,
+      stackTraces: false,
+      treeMetadata: false,
+      builtinCloudFormationValidation: false,
+    });
+    addStage(app, readStage(name, input), { code: () => Code.fromInline('//'), commit: 'unknown' });
+    return app.synth().stacks.flatMap(({ template }) => Object.values<TemplateResource>(template.Resources));
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+}
