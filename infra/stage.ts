@@ -154,6 +154,16 @@ const settings = v.strictObject({
    * account must have as many: `npm run doctor` tells.
    */
   executions: whole(LEAST_EXECUTIONS, 100_000),
+  throttling: v.exactOptional(
+    v.pipe(
+      v.unknown(),
+      v.check(
+        () => false,
+        'throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, from ' +
+          'which the limits follow (docs/scale.md, "The limits of the stage")',
+      ),
+    ),
+  ),
   /** Of one address in any five minutes; beyond it, 429. AWS WAF takes no limit under 10. */
   maxRequestsPerAddress: whole(10, 2_000_000_000),
   logDays: v.enum(RetentionDays, ({ received }) => `CloudWatch keeps no logs for ${received} days`),

@@ -17,7 +17,16 @@ import { emptyTally, inWords } from './tally.ts';
  */
 const SUITES: readonly (readonly Suite[])[] = [
   [
-    { stage: 'claims', files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'] },
+    {
+      stage: 'claims',
+      files: [
+        'test/e2e/answers.test.ts',
+        'test/e2e/entitlements.test.ts',
+        'test/e2e/page.test.ts',
+        'test/e2e/openapi.test.ts',
+        'test/e2e/days.test.ts',
+      ],
+    },
     { stage: 'pool', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
     { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
     // It deploys a stage of its own.

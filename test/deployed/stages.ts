@@ -23,6 +23,7 @@ export const stages: Readonly<Record<string, StageInput>> = {
   },
   claims: {
     ...common,
+    corsOrigins: ['https://dash.partner.example'],
     identity: {
       provider: 'existing',
       issuer: process.env['LANE_ISSUER'] ?? 'http://127.0.0.1',
