@@ -62,13 +62,14 @@ const settings = {
     testTimeout: 4 * MINUTE,
     hookTimeout: 4 * MINUTE,
   },
-  // The unit tests of lib/, one file after another, and of S3's behaviour, which lib/aws relies on. They take milliseconds: only a mutant that never ends reaches the limit.
+  // The unit tests of lib/, one file after another, and of S3's behaviour, which lib/aws relies on. They take milliseconds:
+  // only a mutant that never ends reaches the limit.
   mutation: {
     include: ['test/lib/**/*.test.ts', 'test/s3/**/*.test.ts'],
     // It takes half a minute: the quick tests of lib/csv must see by themselves what changes.
     exclude: ['test/lib/csv/random-results.test.ts'],
     maxWorkers: 1,
-    testTimeout: 10 * SECOND,
+    testTimeout: MINUTE,
   },
 };
 
