@@ -12,7 +12,7 @@ interface VitestReport {
 export interface Tally {
   /** Cases that requested the deployed URL. */
   endToEnd: number;
-  /** Cases in which a function failed without a statement of its role. */
+  /** Cases in which a function failed without a statement of its role, or without a part of one. */
   statements: number;
   /** What the service relies on in S3, seen at the emulator's. */
   s3: number;
@@ -43,10 +43,12 @@ function kindOf(file: string, title: string, status: string): keyof Tally {
   if (status !== 'passed') return 'leftOut';
   if (title.includes(' does not work without ')) return 'statements';
   if (file.endsWith('/s3.test.ts')) return 's3';
-  return /(permissions|runbook|first-deployment|life)\.test\.ts$/.test(file) ? 'others' : 'endToEnd';
+  return /(permissions|permission-parts|runbook|first-deployment|life)\.test\.ts$/.test(file)
+    ? 'others'
+    : 'endToEnd';
 }
 
 export const inWords = ({ endToEnd, statements, s3, others, failed, leftOut }: Tally): string =>
-  `${endToEnd} end-to-end cases ran against the deployed URL, ${statements} statements of roles were seen to be ` +
+  `${endToEnd} end-to-end cases ran against the deployed URL, ${statements} statements and parts of roles were seen to be ` +
   `needed, ${s3} cases of S3's behaviour and ${others} further cases of roles, the runbook and a deployment's life ` +
   `passed; ${failed} failed, ${leftOut} were left out (test/deployed/local-only.ts, test/deployed/s3.test.ts).`;

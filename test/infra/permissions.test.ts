@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
+import { permissionParts } from '../../tools/docs/permission-parts.ts';
 import { statements } from '../deployed/statements.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
@@ -46,6 +47,13 @@ const rolesOf = (stage: keyof typeof stages) => {
   );
 };
 const roles = rolesOf('newAccount');
+
+/** Of objects' ARNs or prefixes, the folders: `jobs/`. */
+const foldersOf = (places: readonly string[]): string[] =>
+  places.flatMap((place) => /(?:^|\/)(\w+\/)\*$/.exec(place)?.[1] ?? []);
+
+const prefixesOf = (condition: Statement['Condition']): string[] =>
+  list(condition?.['StringLike']?.['s3:prefix'] as string | string[] | undefined);
 
 const tables = reports.map(({ table }) => table).sort();
 
@@ -246,6 +254,22 @@ describe('a function', () => {
       ),
     );
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
+  });
+
+  it('has every action and folder on the list of parts, where a statement that is proven has several', () => {
+    const several = statements.flatMap(({ sid, functions, proof }) =>
+      functions.flatMap((name) => {
+        const { Action, Resource, Condition } = roles[name]?.find(({ Sid }) => Sid === sid) ?? {};
+        const lists = [list(Action), foldersOf(list(Resource)), foldersOf(prefixesOf(Condition))];
+        const parts = lists.filter(({ length }) => length > 1).flat();
+        return proof === 'here' ? parts.map((part) => `${name} ${sid} ${part}`) : [];
+      }),
+    );
+    const listed = permissionParts.flatMap(({ functions, sid, part }) =>
+      functions.map((name) => `${name} ${sid} ${part}`),
+    );
+    expect(several.length).toBeGreaterThan(50);
+    expect(listed.sort()).toEqual(several.sort());
   });
 
   it('has each of its statements in docs/security.md, with its actions and its proof', () => {

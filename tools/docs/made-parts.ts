@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { decisionIndex, readDecisions } from './decision-index.ts';
 import { idleCostTable } from './idle-cost.ts';
 import { withMadePart } from './made-part.ts';
+import { permissionPartTable } from './permission-part-table.ts';
 import { problemTable } from './problem-table.ts';
 
 /** A page of which a part is made. */
@@ -19,5 +20,9 @@ export const madeParts = (root: string): readonly MadePage[] => [
       withMadePart(text, 'The records', decisionIndex(readDecisions(join(root, 'docs/decisions')))),
   },
   { page: 'docs/deploy.md', make: (text) => withMadePart(text, 'What a stage costs idle', idleCostTable()) },
+  {
+    page: 'docs/security.md',
+    make: (text) => withMadePart(text, 'The actions and folders', permissionPartTable()),
+  },
   { page: 'docs/problems.md', make: (text) => withMadePart(text, 'The problems', problemTable()) },
 ];

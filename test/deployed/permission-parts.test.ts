@@ -1,0 +1,299 @@
+/** Takes each action and each folder away from the deployed roles, and sees what then fails. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { slotsKey } from '../../lib/delivery/keys.ts';
+import { ENV } from '../../lib/names.ts';
+import { reports } from '../../lib/report/catalogue.ts';
+import { permissionParts, type Situation } from '../../tools/docs/permission-parts.ts';
+import type { Question } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { changeEnvironment } from './function-environment.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator } from './operator.ts';
+
+const lane = currentLane() as Lane;
+const { aws, outputs } = operator(lane);
+const functionName = (name: string) => `performance-reports-${lane.stage}-${name}`;
+const reportFunctions = reports.map(({ name }) => name);
+const waiting = [...reportFunctions, 'downloads'];
+
+let service: Service;
+let results: string;
+let directory: string;
+let asked = 0;
+const policies = new Map<string, Policy>();
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parts-'));
+  service = await startService(knownEvents(3, 200));
+  results = (await outputs(lane.stage, 'data'))['ResultsBucket'] ?? '';
+  for (const name of [...waiting, 'publish']) policies.set(name, await policyOf(name));
+});
+afterAll(async () => {
+  await service.close();
+  await rm(directory, { recursive: true });
+});
+
+type Statement = Readonly<Record<string, unknown>>;
+
+interface Policy {
+  readonly command: readonly string[];
+  readonly document: { readonly Version: string; readonly Statement: readonly Statement[] };
+}
+
+async function policyOf(name: string): Promise<Policy> {
+  const { Configuration } = JSON.parse(
+    await aws('lambda', 'get-function', '--function-name', functionName(name), '--output', 'json'),
+  );
+  const command = ['--role-name', Configuration.Role.split('/').at(-1), '--policy-name', 'permissions'];
+  const { PolicyDocument } = JSON.parse(await aws('iam', 'get-role-policy', ...command, '--output', 'json'));
+  return { command, document: PolicyDocument };
+}
+
+/** Gives a deployed role its policy, without this action or folder of a statement. */
+async function grant(name: string, missing?: { readonly sid: string; readonly part: string }): Promise<void> {
+  const { command, document } = policies.get(name) as Policy;
+  const isLeft = (value: unknown) =>
+    value !== missing?.part && !String(value).match(RegExp(`(^|[/:])${missing?.part}\\*$`));
+  // Lists stand in a statement's actions, in its resources and in the prefixes of its condition.
+  const less = (statement: Statement) =>
+    JSON.parse(JSON.stringify(statement), (_, value) =>
+      Array.isArray(value) ? value.filter(isLeft) : value,
+    );
+  const Statement = document.Statement.map((statement) =>
+    missing && statement['Sid'] === missing.sid ? less(statement) : statement,
+  );
+  if (missing) expect(Statement).not.toEqual(document.Statement);
+  const policy = JSON.stringify({ ...document, Statement });
+  await aws('iam', 'put-role-policy', ...command, '--policy-document', policy);
+}
+
+/** A question that was not asked before. */
+const freshQuestion = (): Question => ({
+  fields: ['Day', 'Clicks'],
+  start: '2026-01-01T00:00:00Z',
+  end: `2026-01-20T${new Date(++asked * 1_000).toISOString().slice(11, 19)}Z`,
+});
+
+const ask = (report: string, question: Question) =>
+  service.request(
+    report,
+    queryOf(question).replace('Clicks', report === 'publisherperformance' ? 'Clicks' : 'Spend'),
+  );
+/** The status at the end of all redirects. */
+async function followed(first: Response): Promise<number> {
+  let response = first;
+  for (let url = `${service.stack.apiUrl}/`; response.status === 303; ) {
+    url = new URL(response.headers.get('location') ?? '', url).href;
+    response = await fetch(url, { redirect: 'manual' });
+  }
+  return response.status;
+}
+const reportOf = (name: string) => (name === 'downloads' ? 'publisherperformance' : name);
+const pull = async (name: string) => followed(await ask(reportOf(name), freshQuestion()));
+/** The waiting room serves every report: what the first is answered that fails. */
+const pullAll = async (name: string) => {
+  const names = name === 'downloads' ? reportFunctions : [name];
+  const statuses = await Promise.all(names.map(pull));
+  return statuses.find((status) => status !== 200) ?? 200;
+};
+
+const large = new Map<string, { question: Question; next: string }>();
+const empty = (folder: string) => aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/${folder}`);
+
+/** A question whose large report is waited for, and where its caller waits. */
+async function askForLarge(report: string) {
+  const question = freshQuestion();
+  const isRequested = async () =>
+    (await aws('s3', 'ls', `s3://${results}/publications/`).catch(() => '')).length;
+  const before = await isRequested();
+  let next = `${service.stack.apiUrl}/`;
+  let response = await ask(report, question);
+  for (;;) {
+    const body = await response.text();
+    if (response.status !== 303) throw new Error(`The large report is answered ${response.status}: ${body}`);
+    next = new URL(response.headers.get('location') ?? '', next).href;
+    if ((await isRequested()) > before) return { question, next };
+    response = await fetch(next, { redirect: 'manual' });
+  }
+}
+
+/** A step of a caller whose large report is not published. */
+async function stepOfLarge(name: string): Promise<number> {
+  const known = large.get(name);
+  if (name !== 'downloads') return (await ask(name, known?.question as Question)).status;
+  const response = await fetch(known?.next ?? '', { redirect: 'manual' });
+  if (known && response.status === 303)
+    known.next = new URL(response.headers.get('location') ?? '', known.next).href;
+  return response.status;
+}
+
+type Settings = readonly (readonly [
+  functions: readonly string[],
+  variables: Readonly<Record<string, string>>,
+])[];
+
+/** The first request waits this long, so that the waiting room has something to do. */
+const SHORT_WAIT = { [ENV.queryWaitMs]: '2000' };
+
+async function slowQueries(): Promise<void> {
+  service.stack.faults.set([{ on: 'query', delayMs: 4_000 }]);
+}
+
+const publication = { executionId: '', cachedReport: '' };
+
+interface Trial {
+  readonly settings?: Settings;
+  readonly prepare?: () => Promise<void>;
+  /** Runs before each time. */
+  readonly reset?: () => Promise<unknown>;
+  /** What a caller of the function, or of the report that it serves, is answered. */
+  readonly act: (name: string) => Promise<number>;
+  readonly works: number;
+}
+
+const trials: Readonly<Record<Situation, Trial>> = {
+  report: {
+    prepare: async () => {
+      service.stack.faults.set([]);
+    },
+    act: pull,
+    works: 200,
+  },
+  'waiting room': {
+    settings: [[waiting, SHORT_WAIT]],
+    prepare: async () => {
+      service.stack.faults.set([{ on: 'query', delayMs: 800 }]);
+    },
+    act: pullAll,
+    works: 200,
+  },
+  share: {
+    settings: [[waiting, { ...SHORT_WAIT, [ENV.queriesPerPartner]: '1' }]],
+    prepare: async () => {
+      service.stack.faults.set([{ on: 'query', delayMs: 600 }]);
+    },
+    act: async (name) => {
+      const key = `s3://${results}/${slotsKey(service.stack.clientId)}`;
+      const taken = join(directory, 'slots.json');
+      const slot = { id: 'other', record: 'jobs/other/other.json', heldMs: 0 };
+      await writeFile(taken, JSON.stringify({ form: 2, slots: [slot] }));
+      await aws('s3', 'cp', '--quiet', taken, key);
+      const first = await ask(reportOf(name), freshQuestion());
+      await aws('s3', 'rm', '--quiet', key);
+      return first.headers.get('location')?.includes('/downloads/') ? followed(first) : -first.status;
+    },
+    works: 200,
+  },
+  'unknown ticket': {
+    act: async () => (await fetch(`${service.stack.apiUrl}/reporting/downloads/${'A'.repeat(43)}/1`)).status,
+    works: 404,
+  },
+  'stopped query': {
+    settings: [[reportFunctions, { [ENV.longestQueryMs]: '3000' }]],
+    prepare: slowQueries,
+    act: pull,
+    works: 503,
+  },
+  'query stopped in the waiting room': {
+    settings: [
+      [reportFunctions, { ...SHORT_WAIT, [ENV.longestQueryMs]: '3000' }],
+      [['downloads'], { [ENV.longestQueryMs]: '3000' }],
+    ],
+    prepare: slowQueries,
+    act: pull,
+    works: 503,
+  },
+  'publication under way': {
+    settings: [[waiting, SHORT_WAIT]],
+    prepare: async () => {
+      service.stack.faults.set([{ on: 'query', resultBytes: 20_000_000 }]);
+      // No publication comes to its end.
+      const stopped = ['--function-name', functionName('publish'), '--reserved-concurrent-executions', '0'];
+      await aws('lambda', 'put-function-concurrency', ...stopped);
+      for (const name of waiting) large.set(name, await askForLarge(reportOf(name)));
+    },
+    act: stepOfLarge,
+    works: 303,
+  },
+  'publication to ask for': {
+    settings: [[waiting, SHORT_WAIT]],
+    reset: () => empty('publications/'),
+    act: stepOfLarge,
+    works: 303,
+  },
+  publishing: {
+    prepare: async () => {
+      const listed = await aws('s3', 'ls', '--recursive', `s3://${results}/publications/`);
+      const key = listed.trim().split('\n').at(-1)?.split(' ').at(-1) ?? '';
+      const { executionId, cachedReport } = JSON.parse(await aws('s3', 'cp', `s3://${results}/${key}`, '-'));
+      await writeFile(
+        join(directory, 'cached.json'),
+        await aws('s3', 'cp', `s3://${results}/${cachedReport}`, '-'),
+      );
+      await writeFile(join(directory, 'event.json'), JSON.stringify({ detail: { object: { key } } }));
+      Object.assign(publication, { executionId, cachedReport });
+      await aws('lambda', 'delete-function-concurrency', '--function-name', functionName('publish'));
+    },
+    // As it was before the first publication: no file, and none noted.
+    reset: async () => {
+      const { cachedReport, executionId } = publication;
+      await aws('s3', 'cp', '--quiet', join(directory, 'cached.json'), `s3://${results}/${cachedReport}`);
+      await empty(`reports/${executionId}/`);
+    },
+    act: async () => {
+      const payload = `fileb://${join(directory, 'event.json')}`;
+      const target = ['--function-name', functionName('publish'), '--payload', payload];
+      const answer = await aws('lambda', 'invoke', ...target, join(directory, 'answer.json'));
+      return answer.includes('FunctionError') ? 500 : 200;
+    },
+    works: 200,
+  },
+};
+
+describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare, reset, act, works }) => {
+  const restores: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    for (const [names, variables] of settings)
+      restores.push(await changeEnvironment(operator(lane), lane.stage, names, variables));
+    await prepare?.();
+  });
+  afterAll(async () => {
+    for (const restore of restores.reverse()) await restore();
+  });
+  const parts = permissionParts.filter((part) => part.situation === situation);
+  const functions = [...new Set(parts.flatMap((part) => part.functions))];
+
+  // A machine that is busy answers 503; an action that IAM denies is a 500.
+  const answer = async (name: string, triesLeft = 5): Promise<number> => {
+    const status = await act(name);
+    return status === 503 && works !== 503 && triesLeft > 1 ? answer(name, triesLeft - 1) : status;
+  };
+  const answers = async (names: readonly string[]) => {
+    await reset?.();
+    return Promise.all(names.map((name) => answer(name)));
+  };
+
+  it('works with everything', async () => {
+    expect(await answers(functions)).toEqual(functions.map(() => works));
+  });
+
+  it.each(parts.map((part) => [part.functions.join(', '), part.sid, part.part, part] as const))(
+    '%s does not work without %s %s',
+    async (_, __, ___, part) => {
+      await Promise.all(part.functions.map((name) => grant(name, part)));
+      try {
+        expect(await answers(part.functions)).toEqual(part.functions.map(() => 500));
+      } finally {
+        await Promise.all(part.functions.map((name) => grant(name)));
+      }
+    },
+  );
+
+  it('works again', async () => {
+    expect(await answers(functions)).toEqual(functions.map(() => works));
+  });
+});

@@ -1,0 +1,14 @@
+import { permissionParts, SITUATIONS } from './permission-parts.ts';
+
+/** Every action and folder of the statements that have several, and where it is missed, as a Markdown table. */
+export function permissionPartTable(): string {
+  const together = Map.groupBy(permissionParts, ({ sid, functions, situation }) =>
+    [`\`${sid}\``, functions.join(', '), SITUATIONS[situation]].join(' | '),
+  );
+  const rows = [...together].map(
+    ([row, parts]) => `| ${row} | ${parts.map(({ part }) => `\`${part}\``).join(', ')} |`,
+  );
+  return ['| statement | who | what fails | without each of |', '| --- | --- | --- | --- |', ...rows].join(
+    '\n',
+  );
+}

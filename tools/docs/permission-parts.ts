@@ -1,0 +1,88 @@
+import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { reports } from '../../lib/report/catalogue.ts';
+
+/** What `permission-parts.test.ts` asks of a function whose role lacks a part of a statement. */
+export const SITUATIONS = {
+  report: 'a small report, given at once',
+  'waiting room': 'a report whose query takes longer than the first request waits',
+  share: 'a report that waited for its partner’s share, so that the waiting room starts its query',
+  'unknown ticket': 'a ticket that does not exist',
+  'stopped query': 'a query that takes too long, stopped by the first request',
+  'query stopped in the waiting room': 'a query that takes too long, stopped in the waiting room',
+  'publication under way': 'a large report whose publication is under way',
+  'publication to ask for': 'a large report that nobody has asked to be published',
+  publishing: 'the publication of a large report',
+} as const;
+
+export type Situation = keyof typeof SITUATIONS;
+
+/** One action or folder of a statement, in the roles of these functions. */
+export interface PermissionPart {
+  readonly functions: readonly string[];
+  readonly sid: string;
+  /** `athena:StopQueryExecution`, or a folder of the results bucket: `jobs/`. */
+  readonly part: string;
+  /** In which a function without it answers 500. */
+  readonly situation: Situation;
+}
+
+const reportFunctions = reports.map(({ name }) => name);
+
+type Folder = keyof typeof RESULTS_PREFIX;
+
+/** The parts of one statement, by what shows that they are needed. */
+function partsOf(
+  functions: readonly string[],
+  sid: string,
+  proofs: readonly (readonly [Situation, readonly (Folder | `athena:${string}`)[]])[],
+): PermissionPart[] {
+  return proofs.flatMap(([situation, parts]) =>
+    parts.map((part) => ({
+      functions,
+      sid,
+      part: part in RESULTS_PREFIX ? RESULTS_PREFIX[part as Folder] : part,
+      situation,
+    })),
+  );
+}
+
+/** Every action and folder of the statements that are proven and have several. */
+export const permissionParts: readonly PermissionPart[] = [
+  ...partsOf(reportFunctions, 'RunQueries', [
+    ['report', ['athena:StartQueryExecution', 'athena:GetQueryExecution']],
+    ['stopped query', ['athena:StopQueryExecution']],
+  ]),
+  ...partsOf(reportFunctions, 'ReadResults', [
+    ['report', ['athena', 'cached', 'jobs', 'slots', 'orders']],
+    ['publication under way', ['reports', 'publications', 'abandoned']],
+  ]),
+  ...partsOf(reportFunctions, 'WriteResults', [
+    ['report', ['reports', 'cached', 'jobs', 'slots']],
+    ['waiting room', ['waiting']],
+    ['publication to ask for', ['publications']],
+  ]),
+  ...partsOf(['downloads'], 'RunQueries', [
+    ['waiting room', ['athena:GetQueryExecution']],
+    ['share', ['athena:StartQueryExecution']],
+    ['query stopped in the waiting room', ['athena:StopQueryExecution']],
+  ]),
+  ...reports.map(({ table }) => ({
+    functions: ['downloads'],
+    sid: 'ListEvents',
+    part: `${table}/`,
+    situation: 'waiting room' as const,
+  })),
+  ...partsOf(['downloads'], 'ReadResults', [
+    ['waiting room', ['athena', 'jobs', 'waiting']],
+    ['share', ['cached', 'slots', 'orders']],
+    ['unknown ticket', ['tickets']],
+    ['publication under way', ['reports', 'publications', 'abandoned']],
+  ]),
+  ...partsOf(['downloads'], 'WriteResults', [
+    ['waiting room', ['reports', 'cached', 'jobs']],
+    ['share', ['waiting', 'slots']],
+    ['publication to ask for', ['publications']],
+  ]),
+  ...partsOf(['publish'], 'ReadResults', [['publishing', ['athena', 'reports', 'publications', 'cached']]]),
+  ...partsOf(['publish'], 'WriteResults', [['publishing', ['reports', 'cached']]]),
+];
