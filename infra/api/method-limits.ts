@@ -8,18 +8,27 @@ export interface MethodLimit {
 }
 
 /** Of a route's executions, what GET gets. HEAD makes a report as GET does, but hardly anybody asks so. */
-const PART_OF_GET = 0.95;
+const PART_OF_GET = 0.98;
 
 /** API Gateway takes a fraction of a request a second, and no fraction of a burst. */
 const LEAST = { requestsPerSecond: 0.01, burst: 1 } as const;
 
 /**
  * What waits for nothing holds an execution for some hundredths of a second: the descriptions and the page, whose files a
- * browser loads at once; preflights; and all other paths and methods, each of them.
+ * browser loads at once; preflights; and all other paths and methods, each of them. These are of a stage of 1,000
+ * executions; a larger one has more in proportion, a smaller one no less.
  */
 const AT_ONCE: MethodLimit = { requestsPerSecond: 20, burst: 20 };
 const PREFLIGHT: MethodLimit = { requestsPerSecond: 10, burst: 6 };
-export const OTHERS: MethodLimit = { requestsPerSecond: 5, burst: 2 };
+const OTHERS: MethodLimit = { requestsPerSecond: 5, burst: 2 };
+
+function scaled({ requestsPerSecond, burst }: MethodLimit, executions: number): MethodLimit {
+  const times = Math.max(1, executions / 1_000);
+  return { requestsPerSecond: requestsPerSecond * times, burst: Math.floor(burst * times) };
+}
+
+/** The limit of each method that `limitsOfRoutes` does not name. */
+export const limitOfOthers = (executions: number): MethodLimit => scaled(OTHERS, executions);
 
 /** Of a method's executions, what requests that come at once get; the rest is for those that come one after the other. */
 const PART_OF_BURST = 0.25;
@@ -44,9 +53,9 @@ export const limitsOfRoutes = (executions: number): ReadonlyMap<string, MethodLi
       const load = serviceFunctions.find(({ name }) => name === functionName)?.load;
       const held = (part: number) => load && limitOf(executions * load.part * part, load.waitsSeconds);
       return [
-        [`${path}/GET`, held(PART_OF_GET) ?? AT_ONCE] as const,
-        [`${path}/HEAD`, held(1 - PART_OF_GET) ?? OTHERS] as const,
-        [`${path}/${PREFLIGHT_METHOD}`, load ? PREFLIGHT : OTHERS] as const,
+        [`${path}/GET`, held(PART_OF_GET) ?? scaled(AT_ONCE, executions)] as const,
+        [`${path}/HEAD`, held(1 - PART_OF_GET) ?? limitOfOthers(executions)] as const,
+        [`${path}/${PREFLIGHT_METHOD}`, scaled(load ? PREFLIGHT : OTHERS, executions)] as const,
       ];
     }),
   );

@@ -16,7 +16,7 @@ import { PREFLIGHT_METHOD, ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/ro
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
-import { limitsOfRoutes, type MethodLimit, OTHERS } from './method-limits.ts';
+import { limitOfOthers, limitsOfRoutes, type MethodLimit } from './method-limits.ts';
 import { GATEWAY_TIMEOUT_SECONDS } from './timeouts.ts';
 
 export interface ReportsApiProps {
@@ -83,7 +83,7 @@ export class ReportsApi extends Construct {
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName,
-        ...throttling(OTHERS),
+        ...throttling(limitOfOthers(executions)),
         methodOptions: Object.fromEntries(
           [...limitsOfRoutes(executions)]
             .filter(([name]) => methods.some((method) => name.endsWith(`/${method}`)))

@@ -59,7 +59,7 @@ const reportFunction = (report: Report): ServiceFunction => ({
   description: report.title,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WORKING_MB,
-  load: { part: 0.45 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
+  load: { part: 0.47 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
   permissions: (service) => [
     ...partnersPermissions(service),
     ...queryPermissions(service, [report]),
@@ -75,7 +75,7 @@ const daysOfReport = (report: Report): ServiceFunction => ({
   description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
-  load: { part: 0.06 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
+  load: { part: 0.05 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
   permissions: (service) => [...partnersPermissions(service), ...listingPermissions(service, [report])],
 });
 
@@ -86,7 +86,7 @@ const downloads: ServiceFunction = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
   memoryMb: WAITING_MB,
   // The largest part: a request that is refused here wastes a query that is paid for.
-  load: { part: 0.3, waitsSeconds: QUERY_WAIT_MS / 1_000 },
+  load: { part: 0.29, waitsSeconds: QUERY_WAIT_MS / 1_000 },
   permissions: (service) => [
     ...partnersPermissions(service),
     ...queryPermissions(service, reports),

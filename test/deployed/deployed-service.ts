@@ -38,6 +38,12 @@ export interface DeployedStack {
   readonly gatewayUrl: string;
 }
 
+/** Where a deployed API lies: the name by which the emulator knows it, and the path before its own paths. */
+export function siteOf(apiUrl: string, endpoint: string) {
+  const { hostname, pathname } = new URL(apiUrl);
+  return { host: emulatorHost(hostname, endpoint), basePath: pathname };
+}
+
 /**
  * A deployed stage in the shape of the one-machine stack: with a test's events instead of those before, an empty
  * results bucket, and the functions' settings as the test wants them.
@@ -56,8 +62,8 @@ export async function startDeployed(
 
   const restore = await changeEnvironment(operate, stage, WAITING_FUNCTIONS, slower(functionEnv));
   started.defer(restore);
-  const { hostname: host, pathname: basePath } = new URL(api['ApiUrl'] ?? '');
-  const proxy = await startValidatingProxy(endpoint, { host: emulatorHost(host, endpoint), basePath });
+  const { host, basePath } = siteOf(api['ApiUrl'] ?? '', endpoint);
+  const proxy = await startValidatingProxy(endpoint, { host, basePath });
   started.defer(() => proxy.close());
   const faults = faultsIn(lane.faultsFile);
   faults.set([]);

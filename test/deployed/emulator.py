@@ -178,6 +178,22 @@ def the_challenge_is_renamed():
 RENAMED = {"www-authenticate": "x-amzn-Remapped-WWW-Authenticate"}
 
 
+@bend(
+    "The emulator leaves ~1 for a slash in the paths of a stage's method settings, and so finds no limit but the default one."
+)
+def methods_have_their_limits():
+    def make(original):
+        def settings(raw):
+            return {decoded(key): value for key, value in original(raw).items()}
+
+        return settings
+
+    def decoded(key):
+        return "/" + key.replace("~1", "/").lstrip("/") if "~1" in key else key
+
+    replace(provisioners, "_apigw_method_settings", make)
+
+
 # --- IAM ---
 
 

@@ -22,9 +22,7 @@ const SUITES: readonly (readonly Suite[])[] = [
       files: [
         'test/e2e/answers.test.ts',
         'test/e2e/entitlements.test.ts',
-        'test/e2e/page.test.ts',
-        'test/e2e/openapi.test.ts',
-        'test/e2e/days.test.ts',
+        'test/deployed/beside-reports.test.ts',
       ],
     },
     { stage: 'pool', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },

@@ -90,7 +90,7 @@ describe('diagnose', () => {
       { requests: quota(30) },
       {},
       /all of the account's APIs together 30/,
-      `${RAISE} --service-code apigateway --quota-code L-8A5B8E43 --desired-value 227`,
+      `${RAISE} --service-code apigateway --quota-code L-8A5B8E43 --desired-value 228`,
     ],
   ])('finds %s', (_, quotas, more, finding, remedy) => {
     const { findings } = diagnose({ ...grown, ...quotas }, { ...stage, ...more } as typeof stage, 8);
@@ -158,7 +158,7 @@ describe('npm run doctor', () => {
     expect(output.split('\n').slice(0, 3)).toEqual([
       'New reports a second that each place lets through, the narrowest first:',
       '     1.1  Lambda, concurrent executions           10',
-      '     2.2  this stage, executions                  100',
+      '     2.1  this stage, executions                  100',
     ]);
     expect(output).toContain(
       'aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000',

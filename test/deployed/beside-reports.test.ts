@@ -1,0 +1,117 @@
+/** What a deployed stage answers beside its reports: days, fields, the document, the page, and pages of other origins. */
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeFields } from '../../lib/openapi/describe-fields.ts';
+import { openApiDocument } from '../../lib/openapi/document.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { siteOf } from './deployed-service.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator } from './operator.ts';
+
+const lane = currentLane() as Lane;
+const PARTNER = 'https://dash.partner.example';
+const events = knownEvents(18, 200);
+const WINDOW = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+let service: Service;
+let api: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  service = await startService(events);
+  api = await operator(lane).outputs(lane.stage, 'api');
+});
+afterAll(() => service.close());
+
+/** Without the proxy of the suites, which knows the routes of the document alone. */
+async function ask(path: string, { method = 'GET', headers = {} } = {}) {
+  const { host, basePath } = siteOf(api['ApiUrl'] ?? '', lane.endpoint);
+  const outgoing = request(`${lane.endpoint}${basePath}${path}`, { method, headers: { ...headers, host } });
+  outgoing.end();
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+}
+
+it('tells the days that have events', async () => {
+  const query = new URLSearchParams({
+    startInclusive: WINDOW.start,
+    endExclusive: WINDOW.end,
+    'api-version': '1.0',
+  });
+  const response = await service.request('publisherperformance/days', String(query));
+  const { days } = (await response.json()) as { days: { day: string; version: string }[] };
+  const inWindow = events.publisher_events
+    .map((row) => String(row['event_time']))
+    .filter((time) => time >= WINDOW.start && time < WINDOW.end)
+    .map((time) => time.slice(0, 10));
+  expect(days.map(({ day }) => day)).toEqual([...new Set(inWindow)].sort());
+  for (const { version } of days) expect(version).toMatch(/^[0-9a-f]{32}$/);
+});
+
+it('describes its fields to anyone', async () => {
+  const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual(asJson(describeFields(undefined)));
+});
+
+it('describes itself to anyone', async () => {
+  const response = await fetch(`${service.stack.apiUrl}/openapi.json`);
+  expect(response.status).toBe(200);
+  const document = (await response.json()) as { paths: object; servers: { url: string }[] };
+  const known = openApiDocument({ url: 'https://any', scope: api['Scope'] ?? '', commit: 'any' });
+  expect(document.paths).toEqual(asJson(known['paths']));
+  expect(document.servers[0]?.url).toMatch(RegExp(`/${lane.stage}$`));
+});
+
+it('has a page whose files all load, and which may read the downloads of its bucket', async () => {
+  const page = await ask('/');
+  expect({ status: page.status, type: page.headers['content-type'] }).toEqual({
+    status: 200,
+    type: 'text/html; charset=utf-8',
+  });
+  const { ResultsBucket = '' } = await operator(lane).outputs(lane.stage, 'data');
+  expect(page.headers['content-security-policy']).toMatch(
+    RegExp(`connect-src 'self' https://(${ResultsBucket}\\.)?[^ ]+;`),
+  );
+  const loaded = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+  expect(loaded.length).toBeGreaterThanOrEqual(3);
+  for (const path of loaded) {
+    expect(path).toMatch(RegExp(`^/${lane.stage}/page/`));
+    const file = await ask(path.slice(`/${lane.stage}`.length));
+    expect({ path, status: file.status }).toEqual({ path, status: 200 });
+    expect(file.body.length).toBeGreaterThan(100);
+  }
+});
+
+describe('a page of an origin that the stage names', () => {
+  const path = `/reporting/publisherperformance?${queryOf({ fields: ['Day', 'Clicks'], ...WINDOW })}`;
+  const withToken = (Origin: string) => ({ Origin, Authorization: `Bearer ${service.token}` });
+
+  it('is let through the preflight, and can read the answer and its problems', async () => {
+    const preflight = await ask(path, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: PARTNER,
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'authorization',
+      },
+    });
+    const answers = [
+      preflight,
+      await ask(path, { headers: withToken(PARTNER) }),
+      await ask('/reporting/publisherperformance', { headers: withToken(PARTNER) }),
+      await ask('/nowhere', { headers: { Origin: PARTNER } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([204, 303, 400, 404]);
+    for (const { headers } of answers) expect(headers['access-control-allow-origin']).toBe(PARTNER);
+    expect(preflight.headers['access-control-allow-headers']).toMatch(/authorization/i);
+  });
+
+  it('of another origin can read nothing', async () => {
+    const { headers } = await ask(path, { headers: withToken('https://other.example') });
+    expect(headers).not.toHaveProperty('access-control-allow-origin');
+  });
+});
