@@ -434,7 +434,9 @@ def failure(how):
 
 def end_with_starter():
     """Ends this process when the pipe from its starter does, however that has ended."""
-    sys.stdin.buffer.read()
+    # Not by sys.stdin: its lock would be held when the interpreter ends.
+    while os.read(0, 1):
+        pass
     os._exit(1)
 
 
