@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { resourceNames } from '../../infra/resource-names.ts';
 import { slotsKey } from '../../lib/delivery/keys.ts';
 import { ENV } from '../../lib/names.ts';
 import { reports } from '../../lib/report/catalogue.ts';
@@ -17,6 +18,7 @@ import { operator } from './operator.ts';
 const lane = currentLane() as Lane;
 const { aws, outputs } = operator(lane);
 const functionName = (name: string) => `performance-reports-${lane.stage}-${name}`;
+const { publicationRule } = resourceNames(lane.stage);
 const reportFunctions = reports.map(({ name }) => name);
 const waiting = [...reportFunctions, 'downloads'];
 
@@ -211,9 +213,8 @@ const trials: Readonly<Record<Situation, Trial>> = {
     settings: [[waiting, SHORT_WAIT]],
     prepare: async () => {
       service.stack.faults.set([{ on: 'query', resultBytes: 20_000_000 }]);
-      // No publication comes to its end.
-      const stopped = ['--function-name', functionName('publish'), '--reserved-concurrent-executions', '0'];
-      await aws('lambda', 'put-function-concurrency', ...stopped);
+      // No publication begins.
+      await aws('events', 'disable-rule', '--name', publicationRule);
       for (const name of waiting) large.set(name, await askForLarge(reportOf(name)));
     },
     act: stepOfLarge,
@@ -236,7 +237,7 @@ const trials: Readonly<Record<Situation, Trial>> = {
       );
       await writeFile(join(directory, 'event.json'), JSON.stringify({ detail: { object: { key } } }));
       Object.assign(publication, { executionId, cachedReport });
-      await aws('lambda', 'delete-function-concurrency', '--function-name', functionName('publish'));
+      await aws('events', 'enable-rule', '--name', publicationRule);
     },
     // As it was before the first publication: no file, and none noted.
     reset: async () => {

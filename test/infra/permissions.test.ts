@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Stack } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { reports } from '../../lib/report/catalogue.ts';
-import { permissionParts } from '../../tools/docs/permission-parts.ts';
+import { awsOnlyParts, permissionParts } from '../../tools/docs/permission-parts.ts';
 import { statements } from '../deployed/statements.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
@@ -265,7 +265,9 @@ describe('a function', () => {
         return proof === 'here' ? parts.map((part) => `${name} ${sid} ${part}`) : [];
       }),
     );
-    const listed = permissionParts.flatMap(({ functions, sid, part }) =>
+    const { functions, sid, parts } = awsOnlyParts;
+    const onlyOnAws = parts.map((part) => ({ functions, sid, part }));
+    const listed = [...permissionParts, ...onlyOnAws].flatMap(({ functions, sid, part }) =>
       functions.map((name) => `${name} ${sid} ${part}`),
     );
     expect(several.length).toBeGreaterThan(50);
