@@ -280,9 +280,8 @@ describe('the API', () => {
   });
 
   it('limits each method of its routes, and all others by default', () => {
-    const { MethodSettings } = ofType(made, 'AWS::ApiGateway::Stage')[0]?.Properties as {
-      MethodSettings: Record<string, unknown>[];
-    };
+    const [stage] = ofType(made, 'AWS::ApiGateway::Stage') as [Resource];
+    const MethodSettings = stage.Properties['MethodSettings'] as Record<string, unknown>[];
     // CloudFormation names the root by a slash alone, and has a slash before every other path.
     const pathOf = (path: string) => (path === '/' ? path : path.slice(1).replaceAll('~1', '/'));
     expect(
@@ -308,14 +307,13 @@ describe('the API', () => {
     [3_000, []],
   ])('lets requests hold no more than %i executions of Lambda (pages of %j)', (executions, corsOrigins) => {
     const resources = resourcesOf(buildStacks({ ...newAccount, executions, corsOrigins }).api);
-    const { MethodSettings } = ofType(resources, 'AWS::ApiGateway::Stage')[0]?.Properties as {
-      MethodSettings: {
-        HttpMethod: string;
-        ResourcePath: string;
-        ThrottlingBurstLimit: number;
-        ThrottlingRateLimit: number;
-      }[];
-    };
+    const [stage] = ofType(resources, 'AWS::ApiGateway::Stage') as [Resource];
+    const MethodSettings = stage.Properties['MethodSettings'] as {
+      HttpMethod: string;
+      ResourcePath: string;
+      ThrottlingBurstLimit: number;
+      ThrottlingRateLimit: number;
+    }[];
     // The waiting room keeps a request for 25 s, reports and days for 8 s, all else for some hundredths of one.
     const secondsOf = (method: string, path: string) => {
       if (method === 'OPTIONS') return 0.05;
