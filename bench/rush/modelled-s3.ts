@@ -17,7 +17,7 @@ const LATENCY = { readMs: [12, 40], writeMs: [25, 80] } as const;
 /** How fast a large result is re-typed, gzipped and uploaded, in bytes a millisecond: measured for a gigabyte on one core. */
 const PUBLISHED_A_MS = 25_000;
 
-export interface S3Latency {
+interface S3Latency {
   readonly readMs: readonly [number, number];
   readonly writeMs: readonly [number, number];
 }

@@ -24,7 +24,7 @@ import {
  * How requests that wait load a stage: which part of its executions those of one route may hold, and for how long one
  * does. What is left is for answers at once, for publishing and for the probe.
  */
-export interface Load {
+interface Load {
   readonly part: number;
   readonly waitsSeconds: number;
 }
