@@ -29,7 +29,6 @@ const projects = {
   // The first run installs Python packages, which both suites use.
   clients: {
     include: ['test/clients/**/*.test.ts'],
-    ...oneByOne,
     testTimeout: MINUTE,
     hookTimeout: 5 * MINUTE,
   },

@@ -12,7 +12,7 @@ import { startIssuer } from './start-issuer.ts';
 import { emptyTally, inWords } from './tally.ts';
 
 /**
- * Each list runs on an emulator of its own, beside the other: both wait most of the time. In stage `pool` the caller's
+ * Each list runs on an emulator of its own, beside the others: they wait most of the time. In stage `pool` the caller's
  * record says whose rows it sees, in `claims` its token does.
  */
 const SUITES: readonly (readonly Suite[])[] = [
@@ -26,10 +26,12 @@ const SUITES: readonly (readonly Suite[])[] = [
       ],
     },
     { stage: 'pool', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
-    { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
-    { stage: 'pool', files: ['test/deployed/permission-parts.test.ts'] },
     // It deploys a stage of its own.
     { stage: 'pool', files: ['test/deployed/first-deployment.test.ts'] },
+  ],
+  [
+    { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
+    { stage: 'pool', files: ['test/deployed/permission-parts.test.ts'] },
   ],
   [
     {
