@@ -15,9 +15,9 @@ export const parentOf = (id: number): number =>
 
 /**
  * Whether a process has ended so that its parent can see it. The memory of a killed process, and so its environment, goes
- * a moment earlier: until then its parent still takes it for running.
+ * a moment earlier, and so does its first thread: until the others have ended too, its parent still takes it for running.
  */
 export function hasEnded(id: number): boolean {
   const status = readProc(id, 'status');
-  return status === '' || /^State:\s*[ZX]/m.test(status);
+  return status === '' || (/^State:\s*[ZX]/m.test(status) && !/^Threads:\s*([2-9]|\d\d)/m.test(status));
 }

@@ -91,6 +91,17 @@ describe('readStage', () => {
     ['nothing at all', {}, 'keepData: Invalid key: Expected "keepData" but received undefined'],
     ['an unknown setting', { logdays: 14 }, 'logdays: Invalid key: Expected never but received "logdays"'],
     [
+      'the setting that `executions` replaced',
+      { throttling: { requestsPerSecond: 40, burst: 80 } },
+      'throttling: throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, ' +
+        'from which the limits follow (docs/scale.md, "The limits of the stage")',
+    ],
+    [
+      'fewer executions than any account has',
+      { executions: 9 },
+      'executions: Invalid value: Expected >=10 but received 9',
+    ],
+    [
       'a period that CloudWatch does not know',
       { logDays: 15 },
       'logDays: CloudWatch keeps no logs for 15 days',

@@ -11,6 +11,7 @@ describe('parseDocument', () => {
     '{"a":{"a":{"a":"\\\\"}},"\\\\\\"":1,"":":"}',
     '{"__proto__":{"a":1},"constructor":2,"toJSON":3}',
     '{"b":1e999,"1":-0,"0":1.0}',
+    '{"a":"\\u003a"}',
   ])('gives the value of %s', (text) => {
     expect(parseDocument(text)).toEqual(JSON.parse(text));
   });
