@@ -153,6 +153,9 @@ describe('a file', () => {
   it('of a partner is deleted: an earlier link is a 404, and the next request makes the file again', async () => {
     const link = (await get('manual')).headers.get('location') ?? '';
     expect((await fetch(link)).status).toBe(200);
+    // The script finds the partner's reports by the log's lines, which take a moment.
+    const REQUEST = /\/reports\/([\w-]+)\//.exec(link)?.[1] ?? '';
+    await expect.poll(() => run('one-request.sh', { REQUEST }), MINUTE).toContain('"job":"');
     await run('delete-reports.sh', { PARTNER: NAME });
     expect((await fetch(link)).status).toBe(404);
     expect(await pulled()).toBe(report);
