@@ -13,6 +13,15 @@ const matching = (pattern: RegExp, expected: string) =>
     v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`),
   );
 
+/** A setting of older versions: whoever still has it is told what takes its place. */
+const noLongerTaken = (message: string) =>
+  v.exactOptional(
+    v.pipe(
+      v.unknown(),
+      v.check(() => false, message),
+    ),
+  );
+
 /** What a new account of AWS has been seen to have. */
 export const LEAST_EXECUTIONS = 10;
 
@@ -41,15 +50,9 @@ const cognito = v.strictObject({
     v.array(matching(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and hyphens')),
     [],
   ),
-  clients: v.exactOptional(
-    v.pipe(
-      v.unknown(),
-      v.check(
-        () => false,
-        'clients are no part of the stage file any more: `npm run partner` adds them. Rename it to formerClients to ' +
-          'keep those that are deployed (docs/partners.md, "Clients of an older version")',
-      ),
-    ),
+  clients: noLongerTaken(
+    'clients are no part of the stage file any more: `npm run partner` adds them. Rename it to formerClients to ' +
+      'keep those that are deployed (docs/partners.md, "Clients of an older version")',
   ),
 });
 
@@ -141,9 +144,9 @@ const settings = v.strictObject({
     downloadUrlSeconds: whole(1, 43_200),
   }),
   /**
-   * How many of the account's concurrent executions are reserved for these functions, which then never get more. Each
-   * request that waits holds one, so that many of them leave none for publishing and for the probe. AWS keeps 100 of an
-   * account unreserved: with fewer than 101, none can be reserved.
+   * How many of the account's concurrent executions only these functions may use; they never use more. Without it, requests
+   * that wait may hold all of them, and then nothing is published and the probe can't run. AWS keeps 100 of an account
+   * unreserved, so an account with fewer than 101 can reserve none.
    */
   reservedConcurrency: v.exactOptional(
     v.strictObject({ publish: whole(1, 1_000), probe: v.exactOptional(whole(1, 10)) }),
@@ -154,15 +157,9 @@ const settings = v.strictObject({
    * account must have as many: `npm run doctor` tells.
    */
   executions: whole(LEAST_EXECUTIONS, 100_000),
-  throttling: v.exactOptional(
-    v.pipe(
-      v.unknown(),
-      v.check(
-        () => false,
-        'throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, from ' +
-          'which the limits follow (docs/scale.md, "The limits of the stage")',
-      ),
-    ),
+  throttling: noLongerTaken(
+    'throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, from ' +
+      'which the limits follow (docs/scale.md, "The limits of the stage")',
   ),
   /** Of one address in any five minutes; beyond it, 429. AWS WAF takes no limit under 10. */
   maxRequestsPerAddress: whole(10, 2_000_000_000),

@@ -48,7 +48,7 @@ function read(kept: string): KeptPage | undefined {
   }
 }
 
-/** Renames a whole file into place: another process may read it at this moment. */
+/** Writes the file under another name and renames it, so that another process never reads half of it. */
 function keep(page: KeptPage, kept: string): void {
   const partial = `${kept}-${randomUUID()}`;
   try {

@@ -56,7 +56,7 @@ export function makePage(): { readonly files: PageFiles; readonly sources: reado
     jsx: 'automatic',
     jsxImportSource: 'preact',
   });
-  // Otherwise esbuild's process runs for as long as this one.
+  // esbuild works in a process of its own, which would otherwise live as long as this one.
   void stop();
   const copied = COPIED.map((name) => [name, readFileSync(join(source, name), 'utf8')] as const);
   const bundled = outputFiles.map(({ path, text }) => [basename(path), text] as const);

@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 const PAUSES_MS: readonly number[] = [5_000, 15_000];
 
 /**
- * Downloads something, and tries again after each pause. Rejects where the last try fails too: the message names what was
- * to be downloaded and the last line of the installer's output, the cause has all of its output.
+ * Downloads something; if that fails, tries again after each pause. Rejects if the last try fails too: the message names
+ * what was to be downloaded and has the last line of the installer's output, the cause has all of the output.
  */
 export async function fetchAgain<T>(
   what: string,

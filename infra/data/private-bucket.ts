@@ -13,7 +13,7 @@ import type { Construct } from 'constructs';
 import { KEPT_ONCE_MADE } from '../kept-once-made.ts';
 
 export interface PrivateBucketProps {
-  /** Whether the bucket, once made for good, outlives its stack. If not, it must be empty before the stack can go. */
+  /** Whether the bucket stays when its stack is deleted. If not, it must be empty before the stack can be deleted. */
   readonly keepData: boolean;
   readonly versioned?: boolean;
   /** Whether EventBridge hears of every new object. */

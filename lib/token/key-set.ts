@@ -52,7 +52,7 @@ export class KeySet extends SimpleJwksCache {
     return this.getCachedJwk(uri, token);
   }
 
-  /** A failure is remembered for a moment, so that a key server in trouble isn't asked by every request. */
+  /** After a failed reading, requests within `PAUSE_AFTER_FAILURE_MS` get its error: none of them asks the key server. */
   override async getJwks(uri: string): Promise<Jwks> {
     if (this.#failure && this.#now() - this.#failure.at < PAUSE_AFTER_FAILURE_MS) throw this.#failure.error;
     try {

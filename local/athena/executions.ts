@@ -45,7 +45,7 @@ export interface Queue {
   readonly queuedMs?: (request: StartRequest) => number;
 }
 
-/** How many ended executions are remembered. Athena remembers them for 45 days, however many. */
+/** How many ended executions are kept. Athena keeps each for 45 days. */
 const REMEMBERED = 1_000;
 
 /** Keeps executions from their start on, and runs the oldest that wait. */

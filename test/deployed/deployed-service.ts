@@ -41,7 +41,9 @@ export interface DeployedStack {
 /** Where a deployed API lies: the name by which the emulator knows it, and the path before its own paths. */
 export function siteOf(apiUrl: string, endpoint: string) {
   const { hostname, pathname } = new URL(apiUrl);
-  return { host: emulatorHost(hostname, endpoint), basePath: pathname };
+  // The emulator reads the API's id from the host name, which must be under `execute-api.localhost`.
+  const host = `${hostname.split('.')[0]}.execute-api.localhost:${new URL(endpoint).port}`;
+  return { host, basePath: pathname };
 }
 
 /**
@@ -89,10 +91,6 @@ export async function startDeployed(
     },
   };
 }
-
-/** The emulator reads the API's id from the host name, which must be under `execute-api.localhost`. */
-const emulatorHost = (host: string, endpoint: string) =>
-  `${host.split('.')[0]}.execute-api.localhost:${new URL(endpoint).port}`;
 
 async function upload(operate: Operator, events: KnownEvents, { EventsBucket }: { EventsBucket: string }) {
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-'));

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => broken[Symbol.asyncDispose]());
 
-/** Deploys the stage as far as the refused resource of that stack. */
+/** Deploys the stage until the emulator refuses a resource of that stack. */
 const deployBroken = (part: 'data' | 'identity', ...flags: string[]) =>
   operator(lane, broken.directory).cdk('deploy', STAGE, ...deploy, ...flags, '-c', `broken=${part}`);
 

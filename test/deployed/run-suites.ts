@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { laneEnvironment } from './lane.ts';
@@ -35,7 +35,6 @@ export async function runSuites(
   { commands, directory: parent, issuer, tally, stop, say }: Surroundings,
 ): Promise<void> {
   const directory = await mkdtemp(join(parent, 'lane-'));
-  await mkdir(join(directory, 'tmp'));
   await using emulator = await startEmulator(commands, directory);
   const trust = { ...emulator.trust, ...issuer.environment };
   const account = { endpoint: emulator.url, commands, directory };

@@ -25,7 +25,7 @@ async function textOf({ results }: S3Subject, key: string): Promise<string | und
 export function describeResults(states: States, subject: () => S3Subject): void {
   const locationOf = (key: string) => subject().results.locationOf(key);
 
-  states('reads a result of at most so many bytes, and tells only the size of a larger one', async () => {
+  states('reads a result up to a size, and tells only the size of a larger one', async () => {
     const key = freshResult();
     await subject().put(key, 'a,ü');
     expect(await subject().results.readResult(locationOf(key), 4)).toEqual({

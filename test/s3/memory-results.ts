@@ -21,7 +21,7 @@ export interface BucketCall {
   readonly method: Method;
   readonly operation: (typeof OPERATIONS)[Method];
   readonly key: string;
-  /** Of its tries, as `lib/aws/call.ts` takes them. */
+  /** How long one try may take, and how many there are at most (`lib/aws/call.ts`). */
   readonly limits: { readonly longestTryMs?: number; readonly tries?: number };
 }
 

@@ -10,9 +10,9 @@ export interface StoredObject {
   readonly bytes: number;
   /** What a report's file was stored with. */
   readonly file?: ReportFile;
-  /** The content as text; of a gzipped file, what it holds. */
+  /** The content as text, decoded if the file is gzipped. */
   readonly text: string;
-  /** The content as JSON; undefined where it is none. */
+  /** The content parsed as JSON; undefined if it is not JSON. */
   readonly document: unknown;
 }
 
@@ -88,7 +88,7 @@ export function memoryS3(
   };
 }
 
-/** The content as text; of a gzipped file, what it holds. */
+/** The content as text, decoded if the file is gzipped. */
 export const textOf = (content: Buffer, file: ReportFile | undefined): string =>
   (file?.encoding ? gunzipSync(content) : content).toString();
 

@@ -13,6 +13,6 @@ export interface S3Subject {
 
 /** One that is spoken to over HTTP. */
 export interface WireSubject extends S3Subject {
-  /** The lake under a prefix of the same bucket, listed in pages of so many objects. */
+  /** The lake under a prefix of the same bucket, listed in pages of this many objects. */
   lake(prefix: string, pageOf?: number): Lake;
 }

@@ -44,7 +44,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
       'content-encoding': 'gzip',
     });
     expect(await response.text()).toBe('a,b\n');
-    // Stored zipped: it is the client that unpacks it.
+    // Stored gzipped; the client decodes it.
     const stored = await results.readResult(results.locationOf(`${KEY}.gz`), 1_000);
     expect(gunzipSync(stored?.content ?? '').toString()).toBe('a,b\n');
   });

@@ -33,11 +33,12 @@ export async function configure(directory: string, url: string): Promise<void> {
 /** What `java` is started with. */
 export const parametersFor = (home: string, directory: string): string[] => [
   '-Xmx2G',
+  // The server lives for minutes: its second compiler would take more of the cores than its code saves.
+  '-XX:TieredStopAtLevel=1',
   // As the release's own jvm.config has them.
   '-XX:G1HeapRegionSize=32M',
   '-XX:+ExitOnOutOfMemoryError',
   '-XX:ReservedCodeCacheSize=256M',
-  '-XX:TieredStopAtLevel=1',
   '-Djdk.attach.allowAttachSelf=true',
   '-Duser.timezone=UTC',
   '-Dfile.encoding=UTF-8',

@@ -138,7 +138,7 @@ function when(draw: Dice): number {
 /** The longest leaves a file there while a query ends and nobody looks. */
 const STEPS_MS = [50, 50, 1_100, 1_100, 5_000, 5_000, 40_000];
 
-/** Between two steps of the writer that rewrites for minutes. */
+/** Milliseconds between two writes of the writer that writes a day again and again. */
 const REWRITE_MS = 800;
 
 const SKEW = 'clocks differ';

@@ -6,7 +6,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { addStage } from '../../infra/add-stage.ts';
 import { readStage, type StageInput } from '../../infra/stage.ts';
 
-/** A resource of a CloudFormation template, as far as its cost depends on it. */
+/** What the cost of a resource of a CloudFormation template depends on. */
 export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
