@@ -202,11 +202,18 @@ describe('the register', () => {
     };
     // Makes the copy that answers all the calls below.
     await get('publisherperformance', revenue, { client_id: client });
-    await forget();
-    const [cold, allWhenCold] = await calls();
-    const [warm, allWhenWarm] = await calls();
-    expect([cold, warm]).toEqual([1, 0]);
-    expect(allWhenCold - allWhenWarm).toBe(1);
+    // Functions may still be at work for the tests before. That adds calls and never takes any away: the least count is
+    // that of the request alone.
+    let [leastCold, leastWarm] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let round = 1; round <= 3; round++) {
+      await forget();
+      const [cold, allWhenCold] = await calls();
+      const [warm, allWhenWarm] = await calls();
+      expect([cold, warm]).toEqual([1, 0]);
+      leastCold = Math.min(leastCold, allWhenCold);
+      leastWarm = Math.min(leastWarm, allWhenWarm);
+    }
+    expect(leastCold - leastWarm).toBe(1);
   });
 
   it('makes a 503 while S3 throttles it, neither a 401 nor a report', async () => {
