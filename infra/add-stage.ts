@@ -2,6 +2,7 @@ import { type App, Tags } from 'aws-cdk-lib';
 import { ApiStack } from './api/api-stack.ts';
 import type { Release } from './api/function-code.ts';
 import { DataStack } from './data/data-stack.ts';
+import type { DeploymentFlags } from './deployment-flags.ts';
 import { IdentityStack } from './identity/identity-stack.ts';
 import { OperationsStack } from './operations/operations-stack.ts';
 import { resourceNames, SERVICE } from './resource-names.ts';
@@ -16,12 +17,13 @@ export interface StageStacks {
   readonly operations: OperationsStack;
 }
 
-/**
- * Adds a stage to the app: its stacks, in the order of their deployment.
- *
- * @param isFirst whether the stage's first deployment has not succeeded yet: then nothing is protected from deletion
- */
-export function addStage(app: App, stage: Stage, release: Release, isFirst = false): StageStacks {
+/** Adds a stage to the app: its stacks, in the order of their deployment. */
+export function addStage(
+  app: App,
+  stage: Stage,
+  release: Release,
+  { isFirst = false, isAtOnce = false }: Partial<DeploymentFlags> = {},
+): StageStacks {
   const names = resourceNames(stage.name);
   const common = {
     ...(stage.environment && { env: stage.environment }),
@@ -55,6 +57,7 @@ export function addStage(app: App, stage: Stage, release: Release, isFirst = fal
     tokenIssuer,
     ...(probeClient && { probeClient }),
     release,
+    isAtOnce,
   });
   api.addStackDependency(data);
   if (identity) api.addStackDependency(identity);

@@ -10,7 +10,7 @@ import { addStage } from './add-stage.ts';
 import { bundlesIn } from './api/function-code.ts';
 import { bundleFunctions } from './bundle-functions.ts';
 import { chooseStage } from './choose-stage.ts';
-import { isFirstDeployment } from './is-first-deployment.ts';
+import { readFlags } from './deployment-flags.ts';
 import { ownStages } from './own-stages.ts';
 import { readCommit } from './read-commit.ts';
 import { reportingFaults } from './setup-fault.ts';
@@ -20,11 +20,11 @@ await reportingFaults(async () => {
   const app = new App();
   const context = (key: string): string | undefined => app.node.tryGetContext(key);
   const stage = chooseStage({ ...stages, ...(await ownStages(context('stages'))) }, context('stage'));
-  const isFirst = isFirstDeployment(context('first'));
+  const flags = readFlags(context);
   const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
   try {
     bundleFunctions(folder);
-    addStage(app, stage, { code: bundlesIn(folder), commit: context('commit') ?? readCommit() }, isFirst);
+    addStage(app, stage, { code: bundlesIn(folder), commit: context('commit') ?? readCommit() }, flags);
     app.synth();
   } finally {
     rmSync(folder, { recursive: true });

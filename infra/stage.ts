@@ -187,6 +187,12 @@ const settings = v.strictObject({
       ),
     }),
   ),
+  /**
+   * For so many minutes a new release gets a tenth of the requests for reports and days, waiting ones included, and then all
+   * of them; crashes take it back. Before that it must deliver one report, to the client of the probe, which it therefore needs.
+   * Without it, a new release gets all requests at once.
+   */
+  shiftMinutes: v.exactOptional(v.picklist([10, 15, 30])),
   /** Origins whose web pages may call the API with a token of theirs. The service's own page needs none. */
   corsOrigins: v.exactOptional(
     v.array(
@@ -249,6 +255,14 @@ const stage = v.pipe(
       'expected with an existing issuer, and with no other',
     ),
     ['probe', 'secretArn'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['probe'], ['shiftMinutes']],
+      ({ probe, shiftMinutes }) => shiftMinutes === undefined || probe !== undefined,
+      'expected together with a probe: its client pulls a report from the new release first',
+    ),
+    ['shiftMinutes'],
   ),
 );
 

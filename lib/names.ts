@@ -95,6 +95,12 @@ export const PROBE_ENV = {
   clientSecretId: 'CLIENT_SECRET_ID',
 } as const;
 
+/** Environment variable of the check of a new release, beside those of the probe. */
+export const RELEASE_CHECK_ENV = {
+  /** JSON: ARNs of the versions to ask, by the function's name. */
+  versions: 'VERSIONS',
+} as const;
+
 /**
  * Some HTTP clients give up when no answer has come for 10 s. With the start of a function before it and the answer
  * after it, this wait stays below that; most reports are ready by then.

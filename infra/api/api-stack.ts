@@ -10,12 +10,20 @@ import { CustomDomain } from './custom-domain.ts';
 import { Firewall } from './firewall.ts';
 import type { Release } from './function-code.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { makeLambdaFunction } from './lambda-function.ts';
+import { makeLambdaFunction, makeLive } from './lambda-function.ts';
 import { makeLostEventsQueue } from './lost-events.ts';
-import { makeProbe, PROBE, type ProbeClient } from './probe.ts';
+import { makeProbe, type ProbeClient } from './probe.ts';
 import { publishOnRequest } from './publication-trigger.ts';
+import { shiftReleases } from './release-shift.ts';
 import { ReportsApi } from './rest-api.ts';
-import { abandon, notFound, publish, type ServiceFunction, serviceFunctions } from './service-functions.ts';
+import {
+  abandon,
+  answeringFunctions,
+  notFound,
+  publish,
+  type ServiceFunction,
+  serviceFunctions,
+} from './service-functions.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stage: Stage;
@@ -25,12 +33,14 @@ export interface ApiStackProps extends StackProps {
   /** Set where the stage has a probe. */
   readonly probeClient?: ProbeClient;
   readonly release: Release;
+  /** Whether the release gets all requests at once, whatever the stage says. */
+  readonly isAtOnce: boolean;
 }
 
 /** What answers requests. It holds no data: it can be deleted and deployed anew, but API Gateway's address changes. */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    const { stage, names, bucketNames, tokenIssuer, probeClient, release, ...stackProps } = props;
+    const { stage, names, bucketNames, tokenIssuer, probeClient, release, isAtOnce, ...stackProps } = props;
     super(scope, id, stackProps);
     const { prefix, kmsKeyArn } = stage.events;
     const eventsBucket = Bucket.fromBucketName(this, 'Events', bucketNames.events);
@@ -56,13 +66,16 @@ export class ApiStack extends Stack {
       commit: release.commit,
     });
     const make = (entry: ServiceFunction) =>
-      makeLambdaFunction(this, entry, {
-        code: release.code(entry.name),
-        environment,
-        service,
-        logDays: stage.logDays,
-        ...(entry === publish && { reservedConcurrency: stage.reservedConcurrency?.publish }),
-      });
+      makeLive(
+        makeLambdaFunction(this, entry, {
+          code: release.code(entry.name),
+          environment,
+          service,
+          logDays: stage.logDays,
+          ...(entry === publish && { reservedConcurrency: stage.reservedConcurrency?.publish }),
+        }),
+      );
+    /** Their aliases: nothing calls a function but by its alias. */
     const functions = new Map(serviceFunctions.map((entry) => [entry.name, make(entry)]));
     const functionOf = (name: string) => {
       const found = functions.get(name);
@@ -95,16 +108,17 @@ export class ApiStack extends Stack {
     if (stage.domain) new CustomDomain(this, 'Domain', { api: reportsApi.api, domain: stage.domain });
 
     const serviceUrl = stage.domain ? `https://${stage.domain.name}` : reportsApi.url;
-    if (stage.probe && probeClient)
-      makeProbe(this, {
-        code: release.code(PROBE),
-        service,
-        stage,
-        everyMinutes: stage.probe.everyMinutes,
-        client: probeClient,
-        serviceUrl,
-        reservedConcurrency: stage.reservedConcurrency?.probe,
-      });
+    if (stage.probe && probeClient) {
+      const puller = { release, service, stage, client: probeClient, serviceUrl };
+      makeProbe(this, stage.probe.everyMinutes, puller);
+      if (stage.shiftMinutes !== undefined)
+        shiftReleases(this, {
+          minutes: stage.shiftMinutes,
+          isAtOnce,
+          aliases: new Map(answeringFunctions.map(({ name }) => [name, functionOf(name)])),
+          puller,
+        });
+    }
     new CfnOutput(this, 'ApiUrl', { value: serviceUrl });
     new CfnOutput(this, 'Scope', { value: `${stage.apiScope}/.default` });
     if (stage.identity.provider === 'existing')

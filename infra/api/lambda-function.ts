@@ -1,8 +1,11 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import {
+  Alias,
   ApplicationLogLevel,
   Architecture,
   type Code,
+  type IFunction,
+  type IVersion,
   Function as LambdaFunction,
   LoggingFormat,
   Runtime,
@@ -10,6 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { LIVE_ALIAS } from '../resource-names.ts';
 import { makeFunctionRole } from './function-role.ts';
 import { runtimePermissions, type ServiceResources } from './permissions.ts';
 import type { ServiceFunction } from './service-functions.ts';
@@ -53,5 +57,18 @@ export function makeLambdaFunction(
     loggingFormat: LoggingFormat.JSON,
     applicationLogLevelV2: ApplicationLogLevel.INFO,
     systemLogLevelV2: SystemLogLevel.WARN,
+    // Earlier versions stay, so that a release can be taken back. That of a deployment which fails goes: Lambda would not
+    // publish the same code and settings again.
+    currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
   });
 }
+
+/** An alias, also to whoever takes any function: CDK's types of the two differ in what may be undefined. */
+export type LiveFunction = Alias & IFunction;
+
+/** Publishes a function, and makes the alias by which all call it: the next release moves the alias to its own version. */
+export const makeLive = (made: LambdaFunction): LiveFunction =>
+  new Alias(made, LIVE_ALIAS, {
+    aliasName: LIVE_ALIAS,
+    version: made.currentVersion as IVersion,
+  }) as LiveFunction;

@@ -2,7 +2,7 @@ import { ArnFormat, type Stack } from 'aws-cdk-lib';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { REGISTER_PREFIX, RESULTS_PREFIX } from '../../lib/names.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
-import type { ResourceNames } from '../resource-names.ts';
+import { LIVE_ALIAS, type ResourceNames } from '../resource-names.ts';
 
 /** One statement of a role. Every one is listed, with its reason, in `docs/security.md`. */
 export interface Permission {
@@ -144,7 +144,7 @@ export const failurePermission = ({ stack, names }: ServiceResources, toldTo: st
     stack.formatArn({
       service: 'lambda',
       resource: 'function',
-      resourceName: names.functionName(toldTo),
+      resourceName: `${names.functionName(toldTo)}:${LIVE_ALIAS}`,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     }),
   ],

@@ -1,13 +1,14 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import type { Code } from 'aws-cdk-lib/aws-lambda';
+import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import { ENV, PROBE_ENV } from '../../lib/names.ts';
 import type { Stage } from '../stage.ts';
-import { makeLambdaFunction } from './lambda-function.ts';
-import type { ServiceResources } from './permissions.ts';
+import type { Release } from './function-code.ts';
+import { makeLambdaFunction, makeLive } from './lambda-function.ts';
+import type { Permission, ServiceResources } from './permissions.ts';
 import { PROBE_TIMEOUT_SECONDS } from './timeouts.ts';
 
 /** Of its file in `functions/` and of its bundle's folder. */
@@ -20,24 +21,36 @@ export interface ProbeClient {
   readonly secretArn: string;
 }
 
-export interface ProbeProps {
-  readonly code: Code;
+/** What a function needs that pulls a report as the probe's client. */
+export interface PullerProps {
+  readonly release: Release;
   readonly service: ServiceResources;
-  readonly stage: Pick<Stage, 'apiScope' | 'logDays'>;
-  readonly everyMinutes: number;
+  readonly stage: Pick<Stage, 'apiScope' | 'logDays' | 'reservedConcurrency'>;
   readonly client: ProbeClient;
   readonly serviceUrl: string;
-  readonly reservedConcurrency: number | undefined;
 }
 
-/** Pulls a report on a schedule, from outside, as a partner does. */
-export function makeProbe(scope: Construct, props: ProbeProps): void {
-  const { code, service, stage, everyMinutes, client, serviceUrl, reservedConcurrency } = props;
-  const probe = makeLambdaFunction(
+export interface Puller {
+  /** Of its file in `functions/` and of its bundle's folder. */
+  readonly name: string;
+  readonly description: string;
+  readonly permissions?: readonly Permission[];
+  /** Of its environment, beside those of every puller. */
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly reservedConcurrency?: number | undefined;
+}
+
+/** Makes a function that pulls a report as the probe's client. */
+export const makePuller = (
+  scope: Construct,
+  { name, description, permissions = [], variables, reservedConcurrency }: Puller,
+  { release, service, stage, client, serviceUrl }: PullerProps,
+): LambdaFunction =>
+  makeLambdaFunction(
     scope,
     {
-      name: PROBE,
-      description: 'Pulls a report as a partner does, and tells whether it came',
+      name,
+      description,
       timeoutSeconds: PROBE_TIMEOUT_SECONDS,
       memoryMb: 256,
       permissions: () => [
@@ -46,28 +59,43 @@ export function makeProbe(scope: Construct, props: ProbeProps): void {
           actions: ['secretsmanager:GetSecretValue'],
           resources: [client.secretArn],
         },
+        ...permissions,
       ],
     },
     {
-      code,
+      code: release.code(name),
       service,
       reservedConcurrency,
       logDays: stage.logDays,
       environment: {
+        [ENV.commit]: release.commit,
         [ENV.apiScope]: stage.apiScope,
         [PROBE_ENV.serviceUrl]: serviceUrl,
         [PROBE_ENV.tokenUrl]: client.tokenUrl,
         [PROBE_ENV.clientSecretId]: client.secretArn,
+        ...variables,
         POWERTOOLS_SERVICE_NAME: service.names.service,
         POWERTOOLS_METRICS_NAMESPACE: METRIC_NAMESPACE,
         NODE_OPTIONS: '--enable-source-maps',
       },
     },
   );
+
+/** Pulls a report on a schedule, from outside, as a partner does. */
+export function makeProbe(scope: Construct, everyMinutes: number, props: PullerProps): void {
+  const probe = makePuller(
+    scope,
+    {
+      name: PROBE,
+      description: 'Pulls a report as a partner does, and tells whether it came',
+      reservedConcurrency: props.stage.reservedConcurrency?.probe,
+    },
+    props,
+  );
   new Rule(scope, 'ProbeSchedule', {
     description: 'Starts the probe',
     schedule: Schedule.rate(Duration.minutes(everyMinutes)),
     // No retries: the next run comes soon enough.
-    targets: [new LambdaFunction(probe, { retryAttempts: 0 })],
+    targets: [new FunctionTarget(makeLive(probe), { retryAttempts: 0 })],
   });
 }

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import type { Function as DeployedFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LambdaDestination, SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -12,9 +12,9 @@ import { RESULTS_PREFIX } from '../../lib/names.ts';
 const LONGEST_TRY = Duration.hours(1);
 
 export interface PublicationTriggerProps {
-  readonly publish: DeployedFunction;
+  readonly publish: IFunction;
   /** Is told of a request for which all tries are used up. */
-  readonly abandon: DeployedFunction;
+  readonly abandon: IFunction;
   readonly resultsBucket: IBucket;
   readonly ruleName: string;
   /** Gets the events that EventBridge can't hand over, and those that `abandon` fails at too. */

@@ -171,14 +171,15 @@ export const publish: ServiceFunction = {
 /** The functions that answer a partner who requests a report. */
 export const deliveringFunctions: readonly ServiceFunction[] = [...reports.map(reportFunction), downloads];
 
-/** The functions that reports need. */
-export const reportingFunctions: readonly ServiceFunction[] = [
+/** The functions that answer a partner's requests for reports and days. */
+export const answeringFunctions: readonly ServiceFunction[] = [
   ...reports.map(reportFunction),
   ...reports.map(daysOfReport),
   downloads,
-  publish,
-  abandon,
 ];
+
+/** The functions that reports need. */
+export const reportingFunctions: readonly ServiceFunction[] = [...answeringFunctions, publish, abandon];
 
 export const serviceFunctions: readonly ServiceFunction[] = [
   ...reportingFunctions,

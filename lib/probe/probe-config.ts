@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ENV, PROBE_ENV } from '../names.ts';
+import { ENV, PROBE_ENV, RELEASE_CHECK_ENV } from '../names.ts';
 
 const url = v.pipe(v.string(), v.url());
 const text = v.pipe(v.string(), v.nonEmpty());
@@ -26,3 +26,9 @@ export function readProbeConfig(env: Readonly<Record<string, string | undefined>
     clientSecretId: values[PROBE_ENV.clientSecretId],
   });
 }
+
+const versions = v.pipe(v.string(), v.parseJson(), v.record(v.string(), text));
+
+/** The versions that the check of a new release asks, by the function's name; throws a ValiError where they are missing. */
+export const readVersions = (env: Readonly<Record<string, string | undefined>>) =>
+  v.parse(versions, env[RELEASE_CHECK_ENV.versions]);

@@ -20,6 +20,7 @@ const everything = [
   'publish',
   'abandon',
   'probe',
+  'release-check',
 ];
 
 const ATHENA_S3 = 'Athena User Guide, "Control access to Amazon S3 from Athena"';
@@ -77,7 +78,13 @@ export const statements: readonly {
     functions: ['abandon'],
     proof: { awsOnly: 'Lambda Developer Guide, "Capturing records of Lambda asynchronous invocations"' },
   },
-  { sid: 'ReadProbeClient', functions: ['probe'], proof: 'here' },
+  { sid: 'ReadProbeClient', functions: ['probe', 'release-check'], proof: 'here' },
+  { sid: 'AskNewRelease', functions: ['release-check'], proof: 'here' },
+  {
+    sid: 'TellCodeDeploy',
+    functions: ['release-check'],
+    proof: { awsOnly: 'AWS CodeDeploy User Guide, "AppSpec \'hooks\' section for an AWS Lambda deployment"' },
+  },
   {
     sid: 'WriteLog',
     functions: everything,

@@ -4,7 +4,7 @@ import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
 import { serviceFunctions } from '../../infra/api/service-functions.ts';
 import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { readConfig } from '../../lib/config.ts';
-import { readProbeConfig } from '../../lib/probe/probe-config.ts';
+import { readProbeConfig, readVersions } from '../../lib/probe/probe-config.ts';
 import { ROUTE_METHODS, routes } from '../../lib/routes.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
@@ -15,15 +15,23 @@ const grown = resourcesOf(buildStacks(grownAccount).api);
 const environment = ({ Properties }: Resource) =>
   (resolved(Properties['Environment']) as { Variables: Record<string, string> }).Variables;
 
-/** How Lambda runs a function for an event. */
+/** What is called where the live alias of this function is. */
+const live = (name: string) => expect.stringMatching(RegExp(`^<${name}live\\w+>$`));
+
+/** How Lambda runs a function's alias for an event. */
 const invokedLater = (name: string) =>
   ofType(made, 'AWS::Lambda::EventInvokeConfig').find(({ Properties }) =>
-    String(resolved(Properties['FunctionName'])).startsWith(`<${name}`),
+    JSON.stringify(Properties['Qualifier']).includes(`"${name}live`),
   )?.Properties;
 
-/** The probe asks from outside: it has an environment of its own. */
+/** The probe and the check of a release ask from outside: they have environments of their own. */
 const serving = (functions: readonly Resource[]) =>
-  functions.filter(({ Properties }) => !String(Properties['FunctionName']).endsWith('-probe'));
+  functions.filter(({ Properties }) => !/-(probe|release-check)$/.test(String(Properties['FunctionName'])));
+
+const functionOf = (resources: typeof made, name: string) =>
+  ofType(resources, 'AWS::Lambda::Function').find(
+    ({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`,
+  ) as Resource;
 
 /** Every path and what stands above it. */
 const NODES = [
@@ -46,7 +54,8 @@ function pathOf(resources: typeof made, reference: string): string {
 const routed = (resources: typeof made) =>
   ofType(resources, 'AWS::ApiGateway::Method').map(({ Properties }) => {
     const { Uri, TimeoutInMillis } = Properties['Integration'] as { Uri: unknown; TimeoutInMillis: number };
-    const id = /<(\w+)\.Arn>/.exec(String(resolved(Uri)))?.[1] ?? '';
+    const alias = resources[/\/functions\/<(\w+)>\//.exec(String(resolved(Uri)))?.[1] ?? ''];
+    const id = String(resolved(alias?.Properties['FunctionName'])).slice(1, -1);
     return {
       method: Properties['HttpMethod'],
       path: pathOf(resources, resolved(Properties['ResourceId']) as string) || '/',
@@ -64,8 +73,9 @@ describe('the functions', () => {
         (name) => `performance-reports-test-${name}`,
       ),
     );
+    // `grown` shifts its releases.
     expect(readdirSync('functions').sort()).toEqual(
-      functions
+      ofType(grown, 'AWS::Lambda::Function')
         .map(
           ({ Properties }) =>
             `${String(Properties['FunctionName']).replace('performance-reports-test-', '')}.ts`,
@@ -148,7 +158,7 @@ describe('the functions', () => {
       },
       Targets: [
         {
-          Arn: expect.stringMatching(/^<publish\w+\.Arn>$/),
+          Arn: live('publish'),
           RetryPolicy: { MaximumRetryAttempts: 20, MaximumEventAgeInSeconds: 3_600 },
         },
       ],
@@ -156,7 +166,7 @@ describe('the functions', () => {
     expect(resolved(invokedLater('publish'))).toMatchObject({
       MaximumRetryAttempts: 2,
       MaximumEventAgeInSeconds: 3_600,
-      DestinationConfig: { OnFailure: { Destination: expect.stringMatching(/^<abandon\w+\.Arn>$/) } },
+      DestinationConfig: { OnFailure: { Destination: live('abandon') } },
     });
   });
 
@@ -218,8 +228,8 @@ describe('the functions', () => {
 
 describe('the probe', () => {
   it('requests the address that partners use, as often as the stage says', () => {
-    const probe = ofType(grown, 'AWS::Lambda::Function').at(-1);
-    expect(readProbeConfig(environment(probe as Resource))).toEqual({
+    const probe = functionOf(grown, 'probe');
+    expect(readProbeConfig(environment(probe))).toEqual({
       scope: 'api://performance-reports/.default',
       serviceUrl: 'https://reports.example.com',
       tokenUrl: 'https://login.example/tenant/token',
@@ -229,6 +239,103 @@ describe('the probe', () => {
       ({ Properties }) => Properties['ScheduleExpression'],
     );
     expect(schedules).toContain('rate(5 minutes)');
+  });
+});
+
+describe('a release', () => {
+  const aliases = (resources: typeof made) => ofType(resources, 'AWS::Lambda::Alias');
+  const atOnce = resourcesOf(buildStacks(grownAccount, { isAtOnce: true }).api);
+  const shifted = [
+    'advertiserperformance',
+    'advertiserperformance-days',
+    'downloads',
+    'publisherperformance',
+    'publisherperformance-days',
+  ].map((name) => `performance-reports-test-${name}`);
+
+  it('is a version of each function, which its live alias names; all that calls a function calls the alias', () => {
+    const names = aliases(made).map(({ Properties }) => Properties['Name']);
+    expect(names).toEqual(ofType(made, 'AWS::Lambda::Function').map(() => 'live'));
+    for (const { Properties } of [
+      ...ofType(made, 'AWS::Lambda::Permission'),
+      ...ofType(made, 'AWS::ApiGateway::Method').map(({ Properties: { Integration } }) => ({
+        Properties: { FunctionName: (Integration as { Uri: unknown }).Uri },
+      })),
+    ])
+      expect(String(resolved(Properties['FunctionName']))).toMatch(/<\w+live\w+>/);
+  });
+
+  it('leaves the versions before it, but not one whose deployment failed', () => {
+    for (const { DeletionPolicy, UpdateReplacePolicy } of ofType(made, 'AWS::Lambda::Version'))
+      expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
+        DeletionPolicy: 'RetainExceptOnCreate',
+        UpdateReplacePolicy: 'Retain',
+      });
+  });
+
+  it('gets all requests at once where the stage does not shift, and where the operator says so', () => {
+    for (const resources of [made, atOnce])
+      for (const alias of aliases(resources)) expect(alias).not.toHaveProperty('UpdatePolicy');
+    expect(ofType(made, 'AWS::CodeDeploy::Application')).toEqual([]);
+    expect(ofType(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toHaveLength(shifted.length);
+  });
+
+  it('is shifted to by CodeDeploy at reports, days and waiting reports where the stage says so, after its check', () => {
+    const groups = ofType(grown, 'AWS::CodeDeploy::DeploymentGroup').map(({ Properties }) => Properties);
+    expect(groups.map((group) => group['DeploymentGroupName']).sort()).toEqual(shifted);
+    const [alarmId] = named(grown, 'ReleaseCrashes');
+    for (const group of groups)
+      expect(resolved(group)).toMatchObject({
+        DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent15Minutes',
+        AlarmConfiguration: { Enabled: true, Alarms: [{ Name: `<${alarmId}>` }] },
+        AutoRollbackConfiguration: {
+          Enabled: true,
+          Events: expect.arrayContaining([
+            'DEPLOYMENT_FAILURE',
+            'DEPLOYMENT_STOP_ON_REQUEST',
+            'DEPLOYMENT_STOP_ON_ALARM',
+          ]),
+        },
+      });
+    const policies = aliases(grown).flatMap(({ UpdatePolicy }) => UpdatePolicy ?? []);
+    expect(policies).toHaveLength(shifted.length);
+    for (const policy of policies)
+      expect(resolved(policy)).toMatchObject({
+        CodeDeployLambdaAliasUpdate: { BeforeAllowTrafficHook: expect.stringMatching(/^<releasecheck\w+>$/) },
+      });
+  });
+
+  it('is taken back by one crash of the new versions, looked at by themselves', () => {
+    const [, { Properties }] = named(grown, 'ReleaseCrashes');
+    expect(resolved(Properties)).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
+    const metrics = (Properties['Metrics'] as { MetricStat?: { Metric: object; Period: number } }[]).flatMap(
+      ({ MetricStat }) => MetricStat ?? [],
+    );
+    const dimensions = metrics.map(({ Metric }) =>
+      Object.fromEntries(
+        (resolved(Metric) as { Dimensions: { Name: string; Value: string }[] }).Dimensions.map(
+          ({ Name, Value }) => [Name, Value],
+        ),
+      ),
+    );
+    expect(dimensions.map(({ FunctionName }) => FunctionName).sort()).toEqual(shifted);
+    for (const { FunctionName, Resource, ExecutedVersion } of dimensions) {
+      expect(Resource).toBe(`${FunctionName}:live`);
+      expect(ExecutedVersion).toMatch(/^<\w+CurrentVersion\w+\.Version>$/);
+    }
+    for (const { Period } of metrics) expect(Period).toBe(60);
+  });
+
+  it('is checked with its own versions and the probe’s client', () => {
+    const check = functionOf(grown, 'release-check');
+    const versions = readVersions(environment(check));
+    expect(
+      Object.keys(versions)
+        .map((name) => `performance-reports-test-${name}`)
+        .sort(),
+    ).toEqual(shifted);
+    for (const arn of Object.values(versions)) expect(arn).toMatch(/^<\w+CurrentVersion\w+>$/);
+    expect(readProbeConfig(environment(check)).serviceUrl).toBe('https://reports.example.com');
   });
 });
 

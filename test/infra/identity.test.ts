@@ -4,10 +4,10 @@ import { readStage } from '../../infra/stage.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, ofType, resolved, resourcesOf } from './synthesize.ts';
 
-/** The probe is a client of the API: it checks no tokens. */
+/** The probe and the check of a release are clients of the API: they check no tokens. */
 const serviceFunctionsOf = (api: Stack) =>
   ofType(resourcesOf(api), 'AWS::Lambda::Function').filter(
-    ({ Properties }) => !String(Properties['FunctionName']).endsWith('-probe'),
+    ({ Properties }) => !/-(probe|release-check)$/.test(String(Properties['FunctionName'])),
   );
 
 describe('without an issuer of its own, a stage', () => {

@@ -64,6 +64,8 @@ const ALLOWED_WILDCARDS = [
   /^arn:(aws|<AWS::Partition>):s3:::made-results\/(athena|reports|cached|jobs|waiting|publications|abandoned|slots|orders|tickets)\/\*$/,
   // Objects are named by the digest of the client id, which comes with the token.
   /^arn:(aws|<AWS::Partition>):s3:::made-partners\/partners\/\*$/,
+  // The number of a version is known when it is published.
+  /^arn:[^ ]+:function:performance-reports-test-[a-z-]+:\*$/,
   RegExp(`^arn:(aws|<AWS::Partition>):s3:::example-events/warehouse/(${tables.join('|')})/\\*$`),
 ];
 
@@ -87,7 +89,7 @@ describe('public access', () => {
     const principals = allowing.flatMap(({ Principal }) => (Principal === undefined ? [] : [Principal]));
     expect(new Set(principals.map((principal) => JSON.stringify(principal)))).toEqual(
       new Set(
-        ['lambda', 'apigateway', 'events', 'cloudwatch', 'backup'].map((service) =>
+        ['lambda', 'apigateway', 'events', 'cloudwatch', 'backup', 'codedeploy'].map((service) =>
           JSON.stringify({ Service: `${service}.amazonaws.com` }),
         ),
       ),
@@ -139,7 +141,7 @@ describe('grants', () => {
       ).toBe(true);
   });
 
-  it('come from inline policies alone, but for the log role of API Gateway and the role of AWS Backup', () => {
+  it('come from inline policies alone, but for the log role of API Gateway and the roles of AWS Backup and CodeDeploy', () => {
     for (const resources of all)
       expect(
         ofType(resources, 'AWS::IAM::Policy').concat(ofType(resources, 'AWS::IAM::ManagedPolicy')),
@@ -152,6 +154,7 @@ describe('grants', () => {
       expect.stringMatching(/:iam::aws:policy\/AWSBackupServiceRolePolicyForS3Backup$/),
       expect.stringMatching(/:iam::aws:policy\/AWSBackupServiceRolePolicyForS3Restore$/),
       expect.stringMatching(/AmazonAPIGatewayPushToCloudWatchLogs$/),
+      expect.stringMatching(/AWSCodeDeployRoleForLambdaLimited$/),
     ]);
   });
 });
@@ -207,6 +210,7 @@ describe('a function', () => {
     ['page', [], []],
     ['notfound', [], []],
     ['probe', [], []],
+    ['release-check', [], []],
   ])('%s reads %j of the results and writes %j', (name, reads, writes) => {
     const results = (action: string) =>
       resources(name, action).filter((resource) => resource.startsWith('made-results/'));

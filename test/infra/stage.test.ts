@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { chooseStage } from '../../infra/choose-stage.ts';
-import { isFirstDeployment } from '../../infra/is-first-deployment.ts';
+import { readFlags } from '../../infra/deployment-flags.ts';
 import { ownStages } from '../../infra/own-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
@@ -66,16 +66,22 @@ describe('stages of the operator’s own', () => {
   });
 });
 
-describe('isFirstDeployment', () => {
-  it('is what the operator says, and otherwise not', () => {
-    expect(isFirstDeployment('yes')).toBe(true);
-    expect(isFirstDeployment(undefined)).toBe(false);
+describe('readFlags', () => {
+  const flags = (given: Readonly<Record<string, string>>) => readFlags((key) => given[key]);
+
+  it('takes what the operator says, and otherwise nothing', () => {
+    expect(flags({})).toEqual({ isFirst: false, isAtOnce: false });
+    expect(flags({ first: 'yes' })).toEqual({ isFirst: true, isAtOnce: false });
+    expect(flags({ shift: 'no' })).toEqual({ isFirst: false, isAtOnce: true });
   });
 
-  it.each(['no', 'true', ''])('refuses "%s": it would not be clear what is protected', (flag) => {
-    expect(() => isFirstDeployment(flag)).toThrow(
-      `\`-c first=${flag}\` means nothing. Say \`-c first=yes\` until a stage's first deployment has succeeded`,
-    );
+  it.each([
+    ['first', 'no', "first=yes` until a stage's first deployment has succeeded"],
+    ['first', 'true', 'first=yes` until'],
+    ['first', '', 'first=yes` until'],
+    ['shift', 'yes', 'shift=no` for a deployment that takes all requests at once'],
+  ])('refuses "-c %s=%s": it would not be clear what is meant', (key, value, cure) => {
+    expect(() => flags({ [key]: value })).toThrow(`\`-c ${key}=${value}\` means nothing. Say \`-c ${cure}`);
   });
 });
 

@@ -6,6 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { afterAll } from 'vitest';
 import { addStage, type StageStacks } from '../../infra/add-stage.ts';
+import type { DeploymentFlags } from '../../infra/deployment-flags.ts';
 import { readStage, type StageInput } from '../../infra/stage.ts';
 
 export interface Resource {
@@ -13,6 +14,7 @@ export interface Resource {
   readonly Properties: Readonly<Record<string, unknown>>;
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
+  readonly UpdatePolicy?: unknown;
 }
 
 const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));
@@ -24,7 +26,7 @@ afterAll(() => rmSync(assemblies, { recursive: true }));
  */
 export function buildStacks(
   input: StageInput,
-  { isChecked = false, isFirst = false } = {},
+  { isChecked = false, ...flags }: { readonly isChecked?: boolean } & Partial<DeploymentFlags> = {},
 ): StageStacks & { readonly app: App } {
   const { context } = JSON.parse(readFileSync(new URL('../../cdk.json', import.meta.url), 'utf8'));
   const app = new App({
@@ -36,7 +38,7 @@ export function buildStacks(
     builtinCloudFormationValidation: isChecked,
   });
   const release = { code: () => Code.fromInline('// bundled'), commit: '0123456789ab' };
-  const stacks = addStage(app, readStage('test', input), release, isFirst);
+  const stacks = addStage(app, readStage('test', input), release, flags);
   // Rule packs are checked after synthesis, when CDK's tokens are resolved.
   app.synth();
   return { app, ...stacks };

@@ -1,0 +1,172 @@
+import { ArnFormat, Duration, Validations } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  type ILambdaDeploymentConfig,
+  LambdaApplication,
+  LambdaDeploymentConfig,
+  LambdaDeploymentGroup,
+} from 'aws-cdk-lib/aws-codedeploy';
+import {
+  type IRole,
+  ManagedPolicy,
+  PolicyDocument,
+  PolicyStatement,
+  Role,
+  ServicePrincipal,
+} from 'aws-cdk-lib/aws-iam';
+import type { Alias, CfnAlias, IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { RELEASE_CHECK_ENV } from '../../lib/names.ts';
+import { LIVE_ALIAS, type ResourceNames } from '../resource-names.ts';
+import type { Stage } from '../stage.ts';
+import { makePuller, type PullerProps } from './probe.ts';
+
+/** Of its file in `functions/` and of its bundle's folder. */
+export const RELEASE_CHECK = 'release-check';
+
+/** AWS's own, of those for Lambda the one with fewer rights. */
+const MANAGED_POLICY = 'AWSCodeDeployRoleForLambdaLimited';
+
+const CONFIGS: Readonly<Record<NonNullable<Stage['shiftMinutes']>, ILambdaDeploymentConfig>> = {
+  10: LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES,
+  15: LambdaDeploymentConfig.CANARY_10PERCENT_15MINUTES,
+  30: LambdaDeploymentConfig.CANARY_10PERCENT_30MINUTES,
+};
+
+export interface ReleaseShiftProps {
+  readonly minutes: NonNullable<Stage['shiftMinutes']>;
+  /** No shift this time; the next deployment finds all that it needs for one. */
+  readonly isAtOnce: boolean;
+  /** By the function's name. */
+  readonly aliases: ReadonlyMap<string, Alias>;
+  readonly puller: PullerProps;
+}
+
+/**
+ * Has CodeDeploy move these aliases to a new release: after one report from the new versions themselves, a tenth of the
+ * requests for some minutes, then all. A crash of a new version takes all of them back.
+ */
+export function shiftReleases(
+  scope: Construct,
+  { minutes, isAtOnce, aliases, puller }: ReleaseShiftProps,
+): void {
+  const { names } = puller.service;
+  const application = new LambdaApplication(scope, 'Releases', { applicationName: names.service });
+  const alarm = makeAlarm(scope, names, aliases);
+  const check = makeReleaseCheck(scope, aliases, puller);
+  const role = makeRole(scope, check);
+  for (const [name, alias] of aliases) {
+    new LambdaDeploymentGroup(scope, `${name}-shift`, {
+      application,
+      deploymentGroupName: names.functionName(name),
+      alias,
+      deploymentConfig: CONFIGS[minutes],
+      role,
+      alarms: [alarm],
+      preHook: check,
+      autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
+    });
+    // CodeDeploy moves an alias where the template has an update policy.
+    if (isAtOnce) delete (alias.node.defaultChild as CfnAlias).cfnOptions.updatePolicy;
+  }
+}
+
+/**
+ * Lambda tells of an error within a minute or two, and the alarm looks each minute: the shortest shift is longer. It
+ * looks at the new versions alone. What a function answers with 500 is no error of Lambda's.
+ */
+function makeAlarm(scope: Construct, names: ResourceNames, aliases: ReadonlyMap<string, Alias>): Alarm {
+  const errors = [...aliases].map(([name, { version }], index) => [
+    `errors${index}`,
+    new Metric({
+      namespace: 'AWS/Lambda',
+      metricName: 'Errors',
+      dimensionsMap: {
+        FunctionName: names.functionName(name),
+        Resource: `${names.functionName(name)}:${LIVE_ALIAS}`,
+        ExecutedVersion: version.version,
+      },
+      statistic: 'Sum',
+      period: Duration.minutes(1),
+    }),
+  ]);
+  return new Alarm(scope, 'ReleaseCrashes', {
+    alarmName: `${names.service}-release-crashes`,
+    alarmDescription:
+      'Functions of the newest release crash or run out of time. While CodeDeploy shifts to it, this takes it back.',
+    metric: new MathExpression({
+      expression: 'SUM(METRICS())',
+      usingMetrics: Object.fromEntries(errors),
+      period: Duration.minutes(1),
+      label: 'crashes of the newest release',
+    }),
+    threshold: 1,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    evaluationPeriods: 1,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  });
+}
+
+/** What CodeDeploy may do: move aliases, look at alarms, and run the check. */
+function makeRole(scope: Construct, check: IFunction): IRole {
+  const role = new Role(scope, 'ReleasesRole', {
+    assumedBy: new ServicePrincipal('codedeploy.amazonaws.com'),
+    managedPolicies: [ManagedPolicy.fromAwsManagedPolicyName(`service-role/${MANAGED_POLICY}`)],
+    inlinePolicies: {
+      check: new PolicyDocument({
+        statements: [
+          new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [check.functionArn] }),
+        ],
+      }),
+    },
+  });
+  Validations.of(role).acknowledge({
+    id: `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${MANAGED_POLICY}]`,
+    reason: 'It is what CodeDeploy asks for to move aliases. It can start no function but hooks.',
+  });
+  return role.withoutPolicyUpdates();
+}
+
+/** Pulls a report from the new versions, before they get requests. */
+function makeReleaseCheck(
+  scope: Construct,
+  aliases: ReadonlyMap<string, Alias>,
+  puller: PullerProps,
+): IFunction {
+  const { stack, names } = puller.service;
+  const arn = (service: string, resource: string, resourceName: string) =>
+    stack.formatArn({ service, resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME });
+  const versions = [...aliases].map(([name, { version }]) => [name, version.functionArn]);
+  return makePuller(
+    scope,
+    {
+      name: RELEASE_CHECK,
+      description: 'Pulls a report from a new release before it gets requests',
+      variables: { [RELEASE_CHECK_ENV.versions]: stack.toJsonString(Object.fromEntries(versions)) },
+      permissions: [
+        {
+          sid: 'AskNewRelease',
+          actions: ['lambda:InvokeFunction'],
+          resources: [...aliases.keys()].map((name) =>
+            arn('lambda', 'function', `${names.functionName(name)}:*`),
+          ),
+          wildcard: 'The number of a version is known when it is published.',
+        },
+        {
+          sid: 'TellCodeDeploy',
+          actions: ['codedeploy:PutLifecycleEventHookExecutionStatus'],
+          resources: [...aliases.keys()].map((name) =>
+            arn('codedeploy', 'deploymentgroup', `${names.service}/${names.functionName(name)}`),
+          ),
+        },
+      ],
+    },
+    puller,
+  );
+}

@@ -1,0 +1,13 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import type { InvokeVersion } from '../probe/fetch-from-versions.ts';
+
+/** Invokes versions of functions as API Gateway does. Throws the SDK's errors, and an Error where the function fails. */
+export function versionInvoker(client = new LambdaClient()): InvokeVersion {
+  return async (arn, event) => {
+    const { Payload, FunctionError } = await client.send(
+      new InvokeCommand({ FunctionName: arn, Payload: JSON.stringify(event) }),
+    );
+    if (FunctionError || !Payload) throw new Error(`${arn} fails: ${FunctionError}`);
+    return JSON.parse(Buffer.from(Payload).toString());
+  };
+}

@@ -1,0 +1,72 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { routes } from '../routes.ts';
+
+/** Invokes a version of a function, by its ARN. Throws an Error where the function does. */
+export type InvokeVersion = (arn: string, event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
+
+export interface VersionedService {
+  /** Without a slash at its end. */
+  readonly serviceUrl: string;
+  /** ARNs of the versions to ask, by the function's name. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly invoke: InvokeVersion;
+  /** For all that is not the service: the identity provider, the report's file. */
+  readonly fetch: typeof globalThis.fetch;
+}
+
+/**
+ * A `fetch` that asks versions of the service's functions themselves, whoever gets its requests, and follows where they lead.
+ * Throws where a request is for a function without a version.
+ */
+export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: VersionedService) =>
+  (async (target, init) => {
+    let url = new URL(String(target));
+    if (!isBelow(serviceUrl, url)) return fetch(url, init);
+    const headers = new Headers(init?.headers);
+    // The token is for the service alone.
+    while (isBelow(serviceUrl, url)) {
+      init?.signal?.throwIfAborted();
+      const { functionName, pathParameters } = routeOf(
+        url.pathname.slice(new URL(serviceUrl).pathname.length),
+      );
+      const version = versions[functionName];
+      if (version === undefined) throw new Error(`There is no version of ${functionName} to ask`);
+      const answer = await invoke(version, eventOf(url, headers, pathParameters));
+      const location = answer.headers?.['Location'];
+      if (answer.statusCode !== 303 || location === undefined)
+        return new Response(answer.body, { status: answer.statusCode });
+      url = new URL(String(location), url);
+    }
+    return fetch(url, { signal: init?.signal ?? null });
+  }) satisfies typeof globalThis.fetch;
+
+const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(`${serviceUrl}/`);
+
+/** The function that a path below the service's URL leads to. Throws where none does. */
+function routeOf(path: string) {
+  for (const { path: pattern, functionName } of routes) {
+    const found = RegExp(`^${pattern.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`).exec(path);
+    if (found) return { functionName, pathParameters: { ...found.groups } };
+  }
+  throw new Error(`No route leads to ${path}`);
+}
+
+/** What API Gateway hands a function, as far as the functions read it. */
+function eventOf(url: URL, headers: Headers, pathParameters: Record<string, string>): APIGatewayProxyEvent {
+  const names = [...new Set(url.searchParams.keys())];
+  return {
+    httpMethod: 'GET',
+    path: url.pathname,
+    multiValueHeaders: Object.fromEntries([...headers].map(([name, value]) => [name, [value]])),
+    multiValueQueryStringParameters: Object.fromEntries(
+      names.map((name) => [name, url.searchParams.getAll(name)]),
+    ),
+    pathParameters,
+    requestContext: {
+      path: url.pathname,
+      domainName: url.hostname,
+      requestId: crypto.randomUUID(),
+      requestTimeEpoch: Date.now(),
+    },
+  } as unknown as APIGatewayProxyEvent;
+}
