@@ -62,7 +62,7 @@ export async function startDeployed(
   await upload(operate, events, data as { EventsBucket: string });
   await operate.aws('s3', 'rm', '--recursive', '--quiet', `s3://${data['ResultsBucket']}/`);
 
-  const restore = await changeEnvironment(operate, stage, WAITING_FUNCTIONS, slower(functionEnv));
+  const restore = await changeEnvironment(lane, WAITING_FUNCTIONS, slower(functionEnv));
   started.defer(restore);
   const { host, basePath } = siteOf(api['ApiUrl'] ?? '', endpoint);
   const proxy = await startValidatingProxy(endpoint, { host, basePath });

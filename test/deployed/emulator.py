@@ -84,6 +84,12 @@ def composite_alarms_are_recorded():
     recorded_only("AWS::CloudWatch::CompositeAlarm")
 
 
+@bend("The emulator refuses CodeDeploy's types, and ignores UpdatePolicy: aliases go to a new version at once in the lane.")
+def deployments_by_code_deploy_are_recorded():
+    recorded_only("AWS::CodeDeploy::Application")
+    recorded_only("AWS::CodeDeploy::DeploymentGroup")
+
+
 @bend("The emulator refuses alarms on metric math. They are stored as alarms on a metric of no data.")
 def metric_math_alarms_are_stored():
     def make(original):
@@ -144,16 +150,19 @@ def the_issuer_is_the_emulator():
 
 @bend(
     "The emulator's EventBridge runs a function once. Lambda runs an asynchronous invocation that fails twice more, and "
-    "then tells the function's destination."
+    "then tells the destination, by the configuration of the version or alias that was invoked."
 )
 def events_are_run_again():
     def make(original):
         def dispatch(arn, payload):
-            func, config, _ = lambda_svc._get_func_record_for_ref(arn)
+            func, config, name = lambda_svc._get_func_record_for_ref(arn)
             if not func or not config:
                 return original(arn, payload)
             record = lambda_svc._execution_record_for_config(func, config)
-            lambda_svc.invoke_async_with_retry({**func, **record}, json.loads(payload))
+            _, qualifier = lambda_svc._resolve_name_and_qualifier(arn)
+            configured = lambda_svc._event_invoke_config(lambda_svc._functions[name], qualifier)
+            event_invoke = {"event_invoke_config": configured, "event_invoke_configs": {}}
+            lambda_svc.invoke_async_with_retry({**func, **record, **event_invoke}, json.loads(payload))
 
         return dispatch
 

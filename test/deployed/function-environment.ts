@@ -1,33 +1,52 @@
-import type { Operator } from './operator.ts';
+import {
+  GetFunctionConfigurationCommand,
+  LambdaClient,
+  ListAliasesCommand,
+  UpdateAliasCommand,
+  UpdateFunctionConfigurationCommand,
+} from '@aws-sdk/client-lambda';
+import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
+import type { Lane } from './lane.ts';
+import { REGION, ROOT_CREDENTIALS } from './operator.ts';
+
+/** The code as it is, which can be changed; a version can't. */
+const UNPUBLISHED = '$LATEST';
 
 /**
- * Changes environment variables of deployed functions, as the Lambda console would: no stage setting has them.
- * Resolves to a function that puts the old values back.
+ * Changes environment variables of deployed functions, which no stage setting has: their aliases lead to unpublished functions
+ * with the changes. Resolves to a function that puts back what was there.
  */
 export async function changeEnvironment(
-  { aws }: Operator,
-  stage: string,
+  { endpoint, stage }: Pick<Lane, 'endpoint' | 'stage'>,
   functionNames: readonly string[],
   changes: Readonly<Record<string, string>>,
 ): Promise<() => Promise<void>> {
   if (Object.keys(changes).length === 0) return async () => {};
-  const nameOf = (name: string) => ['--function-name', `performance-reports-${stage}-${name}`];
-  const set = (name: string, Variables: object) =>
-    aws(
-      'lambda',
-      'update-function-configuration',
-      ...nameOf(name),
-      '--environment',
-      JSON.stringify({ Variables }),
-    );
-  const before = await Promise.all(
+  const lambda = new LambdaClient({ endpoint, region: REGION, credentials: ROOT_CREDENTIALS });
+  const restores = await Promise.all(
     functionNames.map(async (name) => {
-      const answer = await aws('lambda', 'get-function-configuration', ...nameOf(name), '--output', 'json');
-      return [name, JSON.parse(answer).Environment.Variables as Record<string, string>] as const;
+      const FunctionName = resourceNames(stage).functionName(name);
+      const setVariables = (Variables: Record<string, string>) =>
+        lambda.send(new UpdateFunctionConfigurationCommand({ FunctionName, Environment: { Variables } }));
+      const [{ Environment }, { Aliases }] = await Promise.all([
+        lambda.send(new GetFunctionConfigurationCommand({ FunctionName })),
+        lambda.send(new ListAliasesCommand({ FunctionName })),
+      ]);
+      const live = Aliases?.find(({ Name }) => Name === LIVE_ALIAS);
+      const pointTo = async (FunctionVersion: string | undefined) => {
+        if (live)
+          await lambda.send(new UpdateAliasCommand({ FunctionName, Name: LIVE_ALIAS, FunctionVersion }));
+      };
+      const before = Environment?.Variables ?? {};
+      await setVariables({ ...before, ...changes });
+      await pointTo(UNPUBLISHED);
+      return async () => {
+        await pointTo(live?.FunctionVersion);
+        await setVariables(before);
+      };
     }),
   );
-  await Promise.all(before.map(([name, variables]) => set(name, { ...variables, ...changes })));
   return async () => {
-    await Promise.all(before.map(([name, variables]) => set(name, variables)));
+    await Promise.all(restores.map((restore) => restore()));
   };
 }

@@ -258,8 +258,7 @@ const trials: Readonly<Record<Situation, Trial>> = {
 describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare, reset, act, works }) => {
   const restores: (() => Promise<void>)[] = [];
   beforeAll(async () => {
-    for (const [names, variables] of settings)
-      restores.push(await changeEnvironment(operator(lane), lane.stage, names, variables));
+    for (const [names, variables] of settings) restores.push(await changeEnvironment(lane, names, variables));
     await prepare?.();
   });
   afterAll(async () => {

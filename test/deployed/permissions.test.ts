@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -85,6 +85,13 @@ async function invoke(name: string, event: object): Promise<boolean> {
   return !(await aws('lambda', 'invoke', ...target)).includes('FunctionError');
 }
 
+/** Whether a report came from the published versions of the functions, not from what the alias leads to. */
+async function checksRelease(): Promise<boolean> {
+  expect(await invoke('release-check', {})).toBe(true);
+  const { status } = JSON.parse(await readFile(join(directory, 'answer.json'), 'utf8'));
+  return status === 'Succeeded';
+}
+
 /** The event of a publication that the results bucket holds, of a report too large for its request to publish. */
 async function publishable(): Promise<object> {
   service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
@@ -129,6 +136,7 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
     return invoke('abandon', { requestContext, requestPayload: publication });
   },
   probe,
+  'release-check': checksRelease,
 };
 
 let publication: object = {};
@@ -172,10 +180,9 @@ describe('with all of its statements', () => {
   beforeAll(async () => {
     publication = await publishable();
     const { gatewayUrl: SERVICE_URL } = service;
-    await changeEnvironment(operator(lane), lane.stage, ['probe'], {
-      SERVICE_URL,
-      TOKEN_URL: service.stack.tokenUrl,
-    });
+    const TOKEN_URL = service.stack.tokenUrl;
+    await changeEnvironment(lane, ['probe'], { SERVICE_URL, TOKEN_URL });
+    await changeEnvironment(lane, ['release-check'], { TOKEN_URL });
   });
 
   it.each(Object.keys(works))('%s works', async (name) => {

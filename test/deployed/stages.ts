@@ -19,6 +19,7 @@ export const stages: Readonly<Record<string, StageInput>> = {
     ...common,
     identity: { provider: 'cognito' },
     probe: { everyMinutes: 60 },
+    shiftMinutes: 10,
     reservedConcurrency: { publish: 50 },
   },
   claims: {

@@ -1,0 +1,148 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { versionInvoker } from '../../../lib/aws/invoke-version.ts';
+import { deploymentTeller } from '../../../lib/aws/tell-deployment.ts';
+import { releaseCheckHandler } from '../../../lib/handlers/release-check-handler.ts';
+import { fetchFromVersions } from '../../../lib/probe/fetch-from-versions.ts';
+import { reportPuller } from '../../../lib/probe/pull-report.ts';
+import { type AnsweringServer, startAnsweringServer } from '../aws/answering-server.ts';
+
+const HOOK = { DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' };
+const FILE = 'https://results.s3.example/reports/1/report.csv?X-Amz-Signature=1';
+const seeOther = (Location: string): APIGatewayProxyResult => ({
+  statusCode: 303,
+  headers: { Location },
+  body: '',
+});
+
+/** By version: what it answers. */
+type Answers = Readonly<Record<string, (event: APIGatewayProxyEvent) => APIGatewayProxyResult>>;
+
+const delivering: Answers = {
+  'arn:publisher:8': () => seeOther('/prod/reporting/downloads/t/1'),
+  'arn:downloads:5': () => seeOther(FILE),
+};
+
+/** Checks a release whose versions answer so; resolves to all that was asked and told. */
+async function check(answers: Answers, hook: object = HOOK) {
+  const asked: { version: string; event: APIGatewayProxyEvent }[] = [];
+  const fetched: { url: string; headers: RequestInit['headers'] }[] = [];
+  const told: unknown[] = [];
+  const lines: unknown[] = [];
+  const serviceUrl = 'https://reports.example/prod';
+  const fetch: typeof globalThis.fetch = async (target, init) => {
+    fetched.push({ url: String(target), headers: init?.headers });
+    return String(target) === FILE
+      ? new Response('"Day","ServedAds"\n"2026-02-28T00:00:00Z",7\n')
+      : Response.json({ access_token: 'secret-token' });
+  };
+  const handle = releaseCheckHandler({
+    pull: reportPuller({
+      config: {
+        scope: 's/.default',
+        serviceUrl,
+        tokenUrl: 'https://login.example/token',
+        clientSecretId: 'x',
+      },
+      fetch: fetchFromVersions({
+        serviceUrl,
+        versions: { publisherperformance: 'arn:publisher:8', downloads: 'arn:downloads:5' },
+        invoke: async (version, event) => {
+          asked.push({ version, event });
+          const answer = answers[version];
+          if (!answer) throw new Error(`${version} fails`);
+          return answer(event);
+        },
+        fetch,
+      }),
+      readSecret: async () => '{"clientId":"probe","clientSecret":"s3cret"}',
+      now: () => Date.parse('2026-03-01T12:00:00Z'),
+    }),
+    tell: async (...facts) => void told.push(facts),
+    log: { info: (_, facts) => lines.push(facts), error: (_, facts) => lines.push(facts) },
+  });
+  return { outcome: await handle(hook), asked, fetched, told, lines };
+}
+
+describe('the check of a release', () => {
+  it('pulls yesterday’s report from the new versions, waiting room and file included, and tells CodeDeploy', async () => {
+    const { outcome, asked, fetched, told, lines } = await check(delivering);
+    expect(outcome).toEqual({ status: 'Succeeded' });
+    expect(told).toEqual([[HOOK, 'Succeeded']]);
+    expect(lines).toEqual([{ isPulled: true, rows: 1, durationMs: expect.any(Number) }]);
+    expect(asked.map(({ version }) => version)).toEqual(['arn:publisher:8', 'arn:downloads:5']);
+    expect(asked[0]?.event).toMatchObject({
+      path: '/prod/reporting/publisherperformance',
+      multiValueHeaders: { authorization: ['Bearer secret-token'], accept: ['text/csv'] },
+      multiValueQueryStringParameters: {
+        requestedFields: ['Day,ServedAds'],
+        startInclusive: ['2026-02-28T00:00:00Z'],
+        endExclusive: ['2026-03-01T00:00:00Z'],
+        'api-version': ['1.0'],
+      },
+      requestContext: { path: '/prod/reporting/publisherperformance', domainName: 'reports.example' },
+    });
+    expect(asked[1]?.event.pathParameters).toEqual({ ticket: 't', hop: '1' });
+    // The token goes to the service alone.
+    expect(fetched.at(-1)).toEqual({ url: FILE, headers: undefined });
+  });
+
+  it.each<[string, Answers]>([
+    ['answers 500', { 'arn:publisher:8': () => ({ statusCode: 500, body: '{}' }) }],
+    ['crashes', {}],
+    [
+      'leads to a waiting room that crashes',
+      { 'arn:publisher:8': () => seeOther('/prod/reporting/downloads/t/1') },
+    ],
+    [
+      'leads to a function that is none of the shifted',
+      { 'arn:publisher:8': () => seeOther('/prod/reporting/fields') },
+    ],
+    ['leads to what is no report', { 'arn:publisher:8': () => seeOther('https://login.example/token') }],
+  ])('refuses a release that %s', async (_, answers) => {
+    const { outcome, told } = await check(answers);
+    expect(outcome).toEqual({ status: 'Failed' });
+    expect(told).toEqual([[HOOK, 'Failed']]);
+  });
+
+  it('tells only the operator where the operator runs it', async () => {
+    const { outcome, told } = await check(delivering, {});
+    expect(outcome).toEqual({ status: 'Succeeded' });
+    expect(told).toEqual([]);
+  });
+});
+
+describe('over HTTP', () => {
+  let server: AnsweringServer;
+  afterEach(async () => {
+    await server.close();
+    vi.unstubAllEnvs();
+  });
+  const event = { path: '/reporting/publisherperformance' } as APIGatewayProxyEvent;
+
+  it('a version gets the event and its answer comes back; one that fails is an error', async () => {
+    server = await startAnsweringServer();
+    let failure: Record<string, string> = {};
+    server.answer = (_, response) =>
+      void response.writeHead(200, failure).end(JSON.stringify(seeOther(FILE)));
+    const invoke = versionInvoker();
+    const arn = 'arn:aws:lambda:eu-west-1:123456789012:function:reports:8';
+    expect(await invoke(arn, event)).toEqual(seeOther(FILE));
+    expect(decodeURIComponent(server.requests[0] ?? '')).toBe(
+      `POST /2015-03-31/functions/${arn}/invocations`,
+    );
+    failure = { 'X-Amz-Function-Error': 'Unhandled' };
+    await expect(invoke(arn, event)).rejects.toThrow(`${arn} fails: Unhandled`);
+  });
+
+  it('CodeDeploy is told of its hook', async () => {
+    server = await startAnsweringServer();
+    let target: unknown;
+    server.answer = ({ headers }, response) => {
+      target = headers['x-amz-target'];
+      response.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.1' }).end('{}');
+    };
+    await deploymentTeller()(HOOK, 'Failed');
+    expect(target).toBe('CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus');
+  });
+});
