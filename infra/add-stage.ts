@@ -45,6 +45,8 @@ export function addStage(
           isProbed: stage.probe !== undefined,
         })
       : undefined;
+  // It reads nothing of the data stack: one stack after the other, so that a deployment that fails leaves the later ones out.
+  identity?.addStackDependency(data);
   const tokenIssuer = provider.provider === 'existing' ? provider : (identity as IdentityStack).tokenIssuer;
   const probeClient =
     provider.provider === 'existing' && stage.probe?.secretArn !== undefined

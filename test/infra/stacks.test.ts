@@ -63,6 +63,12 @@ describe('every stack', () => {
   });
 });
 
+it('stacks are deployed one after the other, so that a deployment that fails leaves the later ones as they were', () => {
+  const namesOf = (stacks: readonly (Stack | undefined)[]) => stacks.map((stack) => stack?.stackName);
+  expect(namesOf(identity?.dependencies ?? [])).toEqual(namesOf([data]));
+  expect(namesOf(api.dependencies)).toEqual(namesOf([data, identity]));
+});
+
 describe('what stacks take from each other', () => {
   const exportsOf = (stack: Stack | undefined) =>
     Object.values(stack ? (Template.fromStack(stack).toJSON()['Outputs'] ?? {}) : {})
