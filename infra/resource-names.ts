@@ -1,6 +1,9 @@
 /** The service's name: in resource names, metrics and cost tags. */
 export const SERVICE = 'performance-reports';
 
+/** The alias of every function that is called: a release is the version that it names. */
+export const LIVE_ALIAS = 'live';
+
 /**
  * Names that operators type, and that several stacks must agree on. All hold the stage, so that stages can share an
  * account.
