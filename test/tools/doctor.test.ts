@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readStage } from '../../infra/stage.ts';
 import { prod } from '../../infra/stages.ts';
 import { diagnose } from '../../tools/doctor/diagnose.ts';
-import { findMovedAliases } from '../../tools/doctor/moved-aliases.ts';
 import type { AccountQuotas } from '../../tools/doctor/quotas.ts';
 import { spawnNode } from '../spawn-node.ts';
 
@@ -103,40 +102,6 @@ describe('diagnose', () => {
     const { limits } = diagnose({ ...grown, starts: undefined }, existing, 8);
     expect(limits.map(({ name }) => name)).not.toContain('Athena, StartQueryExecution a second');
     expect(limits.map(({ name }) => name)).not.toContain('Cognito, ClientAuthentication a second');
-  });
-});
-
-describe('findMovedAliases', () => {
-  const versions = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'].map((commit, index) => ({
-    number: index + 1,
-    commit,
-    publishedMs: index,
-  }));
-  const functionAt = (...live: number[]) => [{ name: 'page', versions, live }];
-  const stack = { versions: new Map([['performance-reports-prod-page', 2]]), shiftGroups: [] };
-
-  it.each([
-    ['1 (aaaaaaaaaaaa)', functionAt(1)],
-    ['1 (aaaaaaaaaaaa) and 2 (bbbbbbbbbbbb)', functionAt(1, 2)],
-    ['2 (bbbbbbbbbbbb) and 1 (aaaaaaaaaaaa)', functionAt(2, 1)],
-  ])('finds an alias at %s where the stack has 2', (where, functions) => {
-    expect(findMovedAliases('prod', functions, stack)).toEqual([
-      {
-        finding:
-          'These aliases lead elsewhere than CloudFormation knows: a release was taken back, or a deployment is under way.\n' +
-          `  page: ${where}, deployed: 2 (bbbbbbbbbbbb)`,
-        remedy: expect.stringMatching(/^Nothing to do/),
-      },
-    ]);
-  });
-
-  it('names the flag of the next deployment where CodeDeploy shifts', () => {
-    const [found] = findMovedAliases('prod', functionAt(1), { ...stack, shiftGroups: ['page'] });
-    expect(found?.remedy).toContain('npx cdk deploy --all -c stage=prod -c shift=no');
-  });
-
-  it('finds nothing where each alias leads to the version of the stack', () => {
-    expect(findMovedAliases('prod', functionAt(2), stack)).toEqual([]);
   });
 });
 

@@ -111,12 +111,14 @@ interface Answer {
 
 function answer(standIn: ReleaseStandIn, { method, url, target, text }: Call): Answer {
   if (target) return codeDeploy(standIn, target, JSON.parse(text));
-  const [, name, what] = /^\/2015-03-31\/functions\/([^/]+)\/(versions|aliases)/.exec(url.pathname) ?? [];
+  const [, name, what] =
+    /^\/2015-03-31\/functions\/([^/]+)\/(versions|aliases|configuration)/.exec(url.pathname) ?? [];
   if (name !== undefined) {
-    const short = name.slice(SERVICE.length + 1);
+    const short = name.startsWith(SERVICE) ? name.slice(SERVICE.length + 1) : '';
     const found = standIn.functions.get(short);
     if (!found) return refusal({ status: 404, type: 'ResourceNotFoundException' });
     if (what === 'versions') return versions(found, Number(url.searchParams.get('Marker') ?? 0));
+    if (what === 'configuration') return configuration(found, url.searchParams.get('Qualifier'));
     return method === 'PUT' ? updateAlias(standIn, short, found, JSON.parse(text)) : aliasOf(found);
   }
   return method === 'POST'
@@ -152,6 +154,13 @@ function versions({ commits }: Released, from: number): Answer {
     body: { Versions: all.slice(from, next), ...(next < all.length && { NextMarker: String(next) }) },
   };
 }
+
+/** Of the alias's version, or of what was deployed last. */
+const configuration = ({ commits, version }: Released, qualifier: string | null): Answer => ({
+  body: {
+    Environment: { Variables: { COMMIT: qualifier === 'live' ? commits[Number(version) - 1] : '$LATEST' } },
+  },
+});
 
 /** As Lambda writes it; the commit `aaa…` is of the first of January, `bbb…` of the second. */
 const lastModified = (commit: string): string =>
