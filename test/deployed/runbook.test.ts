@@ -209,7 +209,7 @@ describe('the service', () => {
     const release = async () => (await get('manual')).headers.get('service-version');
     const deployed = await release();
     await run('start-functions-anew.sh');
-    expect(await release()).toMatch(/^[0-9a-f]{12}-anew$/);
+    expect(await release()).toMatch(/^[0-9a-f]{12}-anew-\d{8}T\d{4}Z$/);
     expect(await pulled()).toBe(report);
     await run('roll-back.sh', { API_URL: await apiAddress(lane.stage) });
     expect(await release()).toBe(deployed);
