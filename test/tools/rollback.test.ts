@@ -3,13 +3,13 @@ import { faultLine } from '../../tools/operator-fault.ts';
 import { rollbackCommand } from '../../tools/rollback/rollback-command.ts';
 import { type ReleaseStandIn, STAGE, startReleaseStandIn } from './release-stand-in.ts';
 
-const [A, B] = ['a', 'b'].map((letter) => letter.repeat(12)) as [string, string];
+const [Z, A, B] = ['a', 'b', 'c'].map((letter) => letter.repeat(12)) as [string, string, string];
 const FUNCTIONS = ['publisherperformance', 'downloads', 'publish', 'page', 'notfound'];
 const WAITS = { pause: 1, stack: 60_000, answers: 60_000 };
 
 let aws: ReleaseStandIn;
 beforeEach(async () => {
-  aws = await startReleaseStandIn(Object.fromEntries(FUNCTIONS.map((name) => [name, [A, A, B]])));
+  aws = await startReleaseStandIn(Object.fromEntries(FUNCTIONS.map((name) => [name, [Z, A, A, B]])));
   for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
 });
 afterEach(() => aws.close());
@@ -45,11 +45,11 @@ const withSeconds = expect.stringMatching(/after \d+ s[:.]/);
 describe('npm run rollback', () => {
   it('points every function at the last version of the release before, and tells what it did', async () => {
     const { code, lines } = await rollback();
-    expect(aliases()).toEqual(allAt('2'));
+    expect(aliases()).toEqual(allAt('3'));
     expect({ code, lines }).toEqual({
       code: 0,
       lines: [
-        `Stage prod goes from ${B} (published 2026-01-02T00:00:00Z) to ${A} (published 2026-01-01T00:00:00Z).`,
+        `Stage prod goes from ${B} (published 2026-01-03T00:00:00Z) to ${A} (published 2026-01-02T00:00:00Z).`,
         `Moved: ${FUNCTIONS.join(', ')}.`,
         withSeconds,
         expect.stringMatching(/^Not gone back: tables, roles, routes, alarms/),
@@ -61,8 +61,8 @@ describe('npm run rollback', () => {
 
   it('goes forward again to a commit that is named by its beginning', async () => {
     await rollback();
-    expect((await rollback(['bbbbbbb'])).code).toBe(0);
-    expect(aliases()).toEqual(allAt('3'));
+    expect((await rollback(['ccccccc'])).code).toBe(0);
+    expect(aliases()).toEqual(allAt('4'));
   });
 
   it('moves nothing where all is there already', async () => {
@@ -71,21 +71,21 @@ describe('npm run rollback', () => {
     const { code, lines } = await rollback([A]);
     expect({ code, first: lines[0] }).toEqual({
       code: 0,
-      first: `Stage prod is at ${A} (published 2026-01-01T00:00:00Z) already.`,
+      first: `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
     });
     expect(moves()).toEqual([]);
   });
 
   it('takes the part of the requests away that goes elsewhere', async () => {
-    Object.assign(functionOf('downloads'), { version: '2', weights: { 3: 0.1 } });
+    Object.assign(functionOf('downloads'), { version: '3', weights: { 4: 0.1 } });
     expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('2'));
+    expect(aliases()).toEqual(allAt('3'));
   });
 
   it('finishes what a command that was killed has begun', async () => {
-    functionOf('downloads').version = '2';
+    functionOf('downloads').version = '3';
     expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('2'));
+    expect(aliases()).toEqual(allAt('3'));
     expect(moves()).toHaveLength(FUNCTIONS.length - 1);
   });
 
@@ -95,14 +95,14 @@ describe('npm run rollback', () => {
       return call.startsWith('UpdateAlias') ? { status: 429, type: 'TooManyRequestsException' } : undefined;
     };
     expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('2'));
+    expect(aliases()).toEqual(allAt('3'));
   });
 
   it('moves the others where one can not be moved, tells which, and ends with 1', async () => {
     aws.refuse = (call) =>
-      call === 'UpdateAlias page 2' ? { status: 403, type: 'AccessDeniedException' } : undefined;
+      call === 'UpdateAlias page 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
     const { code, lines } = await rollback();
-    expect(aliases()).toEqual({ ...allAt('2'), page: '3' });
+    expect(aliases()).toEqual({ ...allAt('3'), page: '4' });
     expect(code).toBe(1);
     expect(lines).toContain('NOT moved: page: AccessDeniedException: made to refuse');
     expect(lines.at(-1)).toBe(`Not at ${A}: page. Repeat this command: it finishes what is half done.`);
@@ -131,8 +131,8 @@ describe('npm run rollback', () => {
     ['has just ended', { status: 400, type: 'DeploymentAlreadyCompletedException' }],
   ])('stops a deployment that %s, and leaves alone what CloudFormation has put back', async (_, refusal) => {
     aws.refuse = () => refusal;
-    for (const name of FUNCTIONS) functionOf(name).version = '2';
-    functionOf('downloads').weights = { 3: 0.1 };
+    for (const name of FUNCTIONS) functionOf(name).version = '3';
+    functionOf('downloads').weights = { 4: 0.1 };
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     aws.deployments.set('performance-reports-prod-downloads', 'd-1');
     aws.onPutBack = () => {
@@ -142,21 +142,26 @@ describe('npm run rollback', () => {
     expect(code).toBe(0);
     expect(aws.calls).toEqual(['StopDeployment d-1 true', 'CancelUpdateStack']);
     expect(lines).toEqual([
-      expect.stringMatching(/^A deployment was under way and is stopped/),
+      'A deployment was under way, and is stopped.',
+      'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
       'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
-      `Stage prod is at ${A} (published 2026-01-01T00:00:00Z) already.`,
+      `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
+      'CloudFormation has taken the last deployment back by itself. Name the commit to go further back.',
       withSeconds,
       expect.stringMatching(/^Not gone back/),
       'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod -c shift=no',
     ]);
+    // As a command does that is repeated because it was killed while it waited.
+    expect((await rollback()).code).toBe(0);
+    expect(aliases()).toEqual(allAt('3'));
   });
 
   it('stops no deployment for a commit that there is not', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
-    const { code, lines } = await rollback(['ccccccc']);
+    const { code, lines } = await rollback(['fffffff']);
     expect({ code, first: lines[0] }).toEqual({
       code: 1,
-      first: 'No function has a version of ccccccc. There are:',
+      first: 'No function has a version of fffffff. There are:',
     });
     expect(aws.calls).toEqual([]);
   });

@@ -43,7 +43,7 @@ export function commitNamed(functions: readonly LiveFunction[], given: string): 
 /**
  * The commit before the latest one that is live, in the order in which they were published.
  *
- * @param isTakenBack whether CloudFormation has just put back what was there before the latest deployment
+ * @param isTakenBack whether CloudFormation has put back what was there before the last deployment
  */
 export function commitBefore(functions: readonly LiveFunction[], isTakenBack = false): string {
   const [latest, ...others] = commitsOf(functions.flatMap(liveVersions));

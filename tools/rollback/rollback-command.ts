@@ -55,8 +55,11 @@ export async function rollbackCommand(
   const to = named ?? commitBefore(functions, isTakenBack);
   const { from, moves, left } = planRollback(functions, to);
   const target = withDate(functions, to);
-  if (moves.length === 0) say(`Stage ${stage} is at ${target} already.`);
-  else {
+  if (moves.length === 0) {
+    say(`Stage ${stage} is at ${target} already.`);
+    if (isTakenBack && named === undefined)
+      say('CloudFormation has taken the last deployment back by itself. Name the commit to go further back.');
+  } else {
     const origin = from.map((commit) => withDate(functions, commit)).join(' and ') || 'another version of it';
     say(`Stage ${stage} goes from ${origin} to ${target}.`);
   }

@@ -25,7 +25,7 @@ export interface StopParts {
 /**
  * Stops the deployment that is under way, if any, and waits until CloudFormation moves no alias any more.
  *
- * @returns whether CloudFormation has put back what was there before that deployment
+ * @returns whether CloudFormation has put back what was there before the last deployment, in this run or before it
  */
 export async function stopDeployment({
   stage,
@@ -37,20 +37,20 @@ export async function stopDeployment({
 }: StopParts): Promise<boolean> {
   const stack = apiStackName(stage);
   let status = await stackStatus(client, stage);
-  if (!MOVING.test(status)) return false;
   if (status === 'UPDATE_IN_PROGRESS') {
     await stopShifts(resourceNames(stage).service, shiftGroups);
     await cancelUpdate(client, stage);
-    say(
-      `A deployment was under way and is stopped. CloudFormation puts the stack ${stack} back; this waits for it.`,
-    );
-  } else say(`CloudFormation is putting the stack ${stack} back already; this waits for it.`);
-  do {
-    await pause();
-    status = await stackStatus(client, stage);
-  } while (MOVING.test(status) && mayWait());
-  say(`The stack stands in ${status}.`);
-  if (MOVING.test(status)) say('It may still move aliases: repeat this command when it has ended.');
+    say('A deployment was under way, and is stopped.');
+  }
+  if (MOVING.test(status)) {
+    say(`Waits until CloudFormation has put the stack ${stack} back.`);
+    do {
+      await pause();
+      status = await stackStatus(client, stage);
+    } while (MOVING.test(status) && mayWait());
+    say(`The stack stands in ${status}.`);
+    if (MOVING.test(status)) say('It may still move aliases: repeat this command when it has ended.');
+  }
   return status.startsWith('UPDATE_ROLLBACK_COMPLETE');
 }
 
