@@ -1,4 +1,4 @@
-/** `npm run doctor -- <stage>`: which quota limits a stage first, and how to raise it. It changes nothing. */
+/** `npm run doctor -- <stage>`: which quota limits a stage first, and what else to mend. It changes nothing. */
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { reportingFaults } from './operator-fault.ts';
 

@@ -47,11 +47,30 @@ export function operator(
   const aws = (...parameters: string[]) => run(join(commands, 'aws'), [...toEndpoint, ...parameters]);
   // CDK lets only one command at a time use its output folder.
   const output = ['--output', join(directory, 'cdk.out')];
+  const commandsOfLane = [
+    `aws() { command aws ${toEndpoint.join(' ')} "$@"; }`,
+    `npx() { command npx "$@" -c stages=${STAGES} ${output.join(' ')}; }`,
+    // The emulator serves no API at the address that `rollback` finds: a script that takes a release back gets API_URL.
+    `npm() { command npm "$@" \${API_URL:+--url "$API_URL"}; }`,
+  ].join('\n');
+  const outputs = async (stage: string, part: string): Promise<Readonly<Record<string, string>>> => {
+    const stack = ['--stack-name', `performance-reports-${stage}-${part}`];
+    const answer = await aws('cloudformation', 'describe-stacks', ...stack, '--output', 'json');
+    const [{ Outputs }] = JSON.parse(answer).Stacks;
+    return Object.fromEntries(
+      Outputs.map(({ OutputKey, OutputValue }: Record<string, string>) => [OutputKey, OutputValue]),
+    );
+  };
+  /** The address at which the emulator serves a stage's API without a host name of its own. */
+  const apiAddress = async (stage: string): Promise<string> => {
+    const { hostname, pathname } = new URL((await outputs(stage, 'api'))['ApiUrl'] ?? '');
+    return `${endpoint}/_aws/execute-api/${hostname.split('.')[0]}${pathname.replace(/\/$/, '')}`;
+  };
   return {
     aws,
-    /** Runs a shell script with the commands that the documents use in its PATH: `aws`, `npm`. */
+    /** Runs a shell script with the commands that the documents use: `aws`, `npm`, `npx cdk deploy`. */
     shell: (script: string, variables: Readonly<Record<string, string>>) =>
-      run('bash', ['-euc', `aws() { command aws ${toEndpoint.join(' ')} "$@"; }\n${script}`], {
+      run('bash', ['-euc', `${commandsOfLane}\n${script}`], {
         ...variables,
         PATH: `${commands}:${process.env['PATH']}`,
       }),
@@ -71,22 +90,12 @@ export function operator(
     partner: (...parameters: string[]) => run('node', ['tools/partner.ts', ...parameters]),
     bootstrap: () =>
       run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '', ...output]),
+    /** `npm run rollback -- …`, of a stage of the lane. */
+    rollback: async (stage: string, ...parameters: string[]) =>
+      run('node', ['tools/rollback.ts', stage, ...parameters, '--url', await apiAddress(stage)]),
+    apiAddress,
     /** The outputs of a stack, by name. */
-    async outputs(stage: string, part: string): Promise<Readonly<Record<string, string>>> {
-      const stack = `performance-reports-${stage}-${part}`;
-      const answer = await aws(
-        'cloudformation',
-        'describe-stacks',
-        '--stack-name',
-        stack,
-        '--output',
-        'json',
-      );
-      const [{ Outputs }] = JSON.parse(answer).Stacks;
-      return Object.fromEntries(
-        Outputs.map(({ OutputKey, OutputValue }: Record<string, string>) => [OutputKey, OutputValue]),
-      );
-    },
+    outputs,
   };
 }
 

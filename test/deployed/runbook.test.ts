@@ -13,7 +13,7 @@ import { operator } from './operator.ts';
 import { stages } from './stages.ts';
 
 const lane = currentLane() as Lane;
-const { aws, outputs, partner, shell } = operator(lane);
+const { apiAddress, aws, cdk, outputs, partner, shell } = operator(lane);
 const blocks = runbookBlocks();
 
 /** Not run here: the emulator has only one secret for each client, and its AWS Backup copies nothing. */
@@ -205,8 +205,16 @@ describe('the service', () => {
     expect(answer).toContain('10000000000');
   });
 
-  it('starts its functions anew', async () => {
+  it('starts its functions anew, is taken back to the release before, and is deployed as ever after that', async () => {
+    const release = async () => (await get('manual')).headers.get('service-version');
+    const deployed = await release();
     await run('start-functions-anew.sh');
+    expect(await release()).toMatch(/^[0-9a-f]{12}-anew-\d{8}T\d{4}Z$/);
+    expect(await pulled()).toBe(report);
+    await run('roll-back.sh', { API_URL: await apiAddress(lane.stage) });
+    expect(await release()).toBe(deployed);
+    await cdk('deploy', lane.stage, '--all', '--require-approval', 'never', '-c', 'shift=no');
+    expect(await release()).toBe(deployed);
     expect(await pulled()).toBe(report);
   });
 

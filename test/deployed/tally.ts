@@ -43,7 +43,7 @@ function kindOf(file: string, title: string, status: string): keyof Tally {
   if (status !== 'passed') return 'leftOut';
   if (title.includes(' does not work without ')) return 'statements';
   if (file.endsWith('/s3.test.ts')) return 's3';
-  return /(permissions|permission-parts|runbook|first-deployment|life)\.test\.ts$/.test(file)
+  return /(permissions|permission-parts|runbook|rollback|first-deployment|life)\.test\.ts$/.test(file)
     ? 'others'
     : 'endToEnd';
 }

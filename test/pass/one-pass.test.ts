@@ -6,6 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
+import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
+import { untilAnswered } from '../../tools/rollback/ask-service.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
@@ -199,4 +201,11 @@ it('answers 502 where the function dies during the request', async () => {
   } finally {
     await dying.close();
   }
+});
+
+it('names its commit at every path, without a token: by that, a rollback knows that it is done', async () => {
+  const functions = [...routes.map(({ functionName }) => functionName), NOT_FOUND_FUNCTION];
+  const commit = service.stack.environment[ENV.commit] ?? 'unknown';
+  const atOnce = { pause: async () => {}, mayWait: () => false };
+  await untilAnswered(service.gatewayUrl, commit, functions, atOnce);
 });

@@ -117,7 +117,10 @@ describe('npm run doctor', () => {
       values[QuotaCode] ??
       (operation === 'GetAWSDefaultServiceQuota' && QuotaCode === 'L-4FF11DD3' ? 20 : undefined);
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    if (!operation)
+    if (request.url?.includes('/functions/')) {
+      response.setHeader('x-amzn-errortype', 'ResourceNotFoundException');
+      response.writeHead(404).end('{}');
+    } else if (!operation)
       response.end(
         JSON.stringify({
           AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 },

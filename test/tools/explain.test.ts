@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TokenRules } from '../../lib/token/verify-token.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
 import { writeStackFile } from '../../local/stack-file.ts';
 import { checkToken } from '../../tools/explain/explain-token.ts';
+import { stageEnvironment } from '../../tools/explain/service-environment.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { stackFacts } from '../local/stack-facts.ts';
+import { startReleaseStandIn } from './release-stand-in.ts';
 
 const API = 'api://performance-reports';
 const SCOPE = `${API}/.default`;
@@ -68,6 +70,20 @@ describe('what is wrong with a token', () => {
     } finally {
       await other.close();
     }
+  });
+});
+
+describe('the environment of a stage', () => {
+  it('is that of the release that is live, and a fault where there is none', async () => {
+    const aws = await startReleaseStandIn({ publisherperformance: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'] });
+    onTestFinished(() => aws.close());
+    for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    Object.assign(aws.functions.get('publisherperformance') ?? {}, { version: '1' });
+    expect(await stageEnvironment('prod', 'publisherperformance')).toEqual({ COMMIT: 'aaaaaaaaaaaa' });
+    await expect(stageEnvironment('elsewhere', 'publisherperformance')).rejects.toThrow(
+      'There is no function performance-reports-elsewhere-publisherperformance with the alias live',
+    );
   });
 });
 

@@ -27,7 +27,7 @@ interface Limit {
 }
 
 /** Something that will go wrong, and what to do. */
-interface Finding {
+export interface Finding {
   readonly finding: string;
   readonly remedy: string;
 }

@@ -6,6 +6,7 @@ import type { Stage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
 import { OperatorFault } from '../operator-fault.ts';
 import { describeDiagnosis, diagnose } from './diagnose.ts';
+import { readMovedAliases } from './moved-aliases.ts';
 import { QUOTAS } from './quotas.ts';
 import { readQuotas } from './read-quotas.ts';
 
@@ -14,7 +15,7 @@ const USAGE = 'npm run doctor -- <stage> [--query-seconds <seconds>] [--stages <
 /** The mean duration of a query in the simulated rush. */
 const QUERY_SECONDS = '8';
 
-/** Says which quota limits a stage first. The stage need not be deployed. */
+/** Says which quota limits a stage first, and which aliases were moved by hand. The stage need not be deployed. */
 export async function doctorCommand(
   args: readonly string[],
   say: (...lines: string[]) => void,
@@ -29,7 +30,8 @@ export async function doctorCommand(
   if (name === undefined || more.length > 0 || !(querySeconds > 0)) throw new OperatorFault(USAGE);
   const stage = await stageOf(name, values.stages);
   const quotas = await readQuotas();
-  say(...describeDiagnosis(diagnose(quotas, stage, querySeconds)));
+  const { limits, findings } = diagnose(quotas, stage, querySeconds);
+  say(...describeDiagnosis({ limits, findings: [...findings, ...(await readMovedAliases(name))] }));
   for (const [key, { name }] of Object.entries(QUOTAS))
     if (!quotas[key as keyof typeof QUOTAS]) say(`AWS does not tell "${name}" of this account.`);
 }

@@ -3,7 +3,7 @@ import {
   LambdaClient,
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
-import { resourceNames } from '../../infra/resource-names.ts';
+import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
 import { LOCAL_DIR, runningStack } from '../../local/stack-file.ts';
 import { OperatorFault } from '../operator-fault.ts';
 
@@ -20,16 +20,17 @@ export async function localEnvironment(): Promise<ServiceEnvironment> {
   return environment;
 }
 
-/** The environment of a deployed stage. */
+/** The environment of a deployed stage, in the release that is live. */
 export async function stageEnvironment(stage: string, functionName: string): Promise<ServiceEnvironment> {
   const name = resourceNames(stage).functionName(functionName);
   try {
-    const command = new GetFunctionConfigurationCommand({ FunctionName: name });
+    const command = new GetFunctionConfigurationCommand({ FunctionName: name, Qualifier: LIVE_ALIAS });
     return (await new LambdaClient({}).send(command)).Environment?.Variables ?? {};
   } catch (error) {
     if (error instanceof ResourceNotFoundException)
       throw new OperatorFault(
-        `There is no function ${name} in this account and region. Check the stage, AWS_REGION and AWS_PROFILE.`,
+        `There is no function ${name} with the alias ${LIVE_ALIAS} in this account and region. Check the stage, AWS_REGION ` +
+          'and AWS_PROFILE.',
       );
     throw error;
   }

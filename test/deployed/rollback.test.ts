@@ -1,0 +1,154 @@
+/** A release that fails is taken back by one command, and the next one is deployed. Each case starts where the last ended. */
+import { InvokeCommand, LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
+import { routes } from '../../lib/routes.ts';
+import { readLiveFunctions } from '../../tools/live-functions.ts';
+import { planRollback } from '../../tools/rollback/plan-rollback.ts';
+import { expectedReport, type Question } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { queryOf, type Service, startService } from '../e2e/service.ts';
+import { changedCopy } from './changed-copy.ts';
+import { SLOWNESS } from './emulator-faults.ts';
+import { changeEnvironment } from './function-environment.ts';
+import { currentLane, type Lane } from './lane.ts';
+import { operator, REGION, ROOT_CREDENTIALS } from './operator.ts';
+
+const [GOOD, FAULTY, MENDED] = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'] as const;
+/** Longer than a report's first request waits for its query. */
+const SLOW_MS = 15_000;
+
+const lane = currentLane() as Lane;
+const { stage } = lane;
+const operate = operator(lane);
+const lambda = new LambdaClient({ endpoint: lane.endpoint, region: REGION, credentials: ROOT_CREDENTIALS });
+const events = knownEvents(27, 200);
+
+const deploy = (commit: string, flags: readonly string[] = [], directory?: string) =>
+  operator(lane, directory).cdk(
+    ...([
+      'deploy',
+      stage,
+      '--all',
+      '--require-approval',
+      'never',
+      '-c',
+      `commit=${commit}`,
+      ...flags,
+    ] as const),
+  );
+
+/** A question that no other case asks, by its number. */
+const question = (number: number): Question => ({
+  fields: ['Day', 'Clicks'],
+  start: '2026-01-01T00:00:00Z',
+  end: `2026-02-01T00:${String(number).padStart(2, '0')}:00Z`,
+});
+const expected = (number: number) =>
+  expectedReport('publisherperformance', events.publisher_events, question(number));
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService(events);
+});
+afterAll(() => service.close());
+
+const pull = (number: number) => service.pull('publisherperformance', question(number));
+
+/** The commits that all routes, and a path that none has, answer with. */
+async function answered(): Promise<ReadonlySet<string | null>> {
+  const address = await operate.apiAddress(stage);
+  const paths = ['/nothing', ...routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'))];
+  const answers = await Promise.all(paths.map((path) => fetch(address + path, { redirect: 'manual' })));
+  return new Set(answers.map(({ headers }) => headers.get('service-version')));
+}
+
+/** The commits that the aliases lead to, of functions without a route too. */
+const live = async () =>
+  new Set(
+    (await readLiveFunctions(lambda, stage)).map(
+      (each) => each.versions.find(({ number }) => number === each.live[0])?.commit,
+    ),
+  );
+
+/** What the check of the release that was deployed last says of it. */
+async function checked(): Promise<string> {
+  const restore = await changeEnvironment(lane, ['release-check'], { TOKEN_URL: service.stack.tokenUrl });
+  const FunctionName = resourceNames(stage).functionName('release-check');
+  const { Payload } = await lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' }));
+  await restore();
+  return JSON.parse(Buffer.from(Payload ?? []).toString()).status;
+}
+
+/** Has all functions at a release, and nothing else: as the command does, in less time. */
+async function moveTo(commit: string): Promise<void> {
+  const { moves } = planRollback(await readLiveFunctions(lambda, stage), commit);
+  await Promise.all(
+    moves.map(({ name, version }) =>
+      lambda.send(
+        new UpdateAliasCommand({
+          FunctionName: resourceNames(stage).functionName(name),
+          Name: LIVE_ALIAS,
+          FunctionVersion: String(version),
+        }),
+      ),
+    ),
+  );
+}
+
+describe('a release with a fault', () => {
+  it('fails the report, and its check before', async () => {
+    await deploy(GOOD);
+    expect(await checked()).toBe('Succeeded');
+    expect(await pull(0)).toBe(expected(0));
+    await using faulty = await changedCopy('lib/handlers/report-handler.ts', (source) =>
+      source.replace(
+        'facts.report = report.name;',
+        "$&\n      throw new Error('the fault of this release');",
+      ),
+    );
+    await deploy(FAULTY, [], faulty.directory);
+    expect(await answered()).toEqual(new Set([FAULTY]));
+    expect(await checked()).toBe('Failed');
+    await expect(pull(0)).rejects.toThrow(/^500/);
+  });
+
+  it('is taken back by one command, in every function', async () => {
+    const began = Date.now();
+    const output = await operate.rollback(stage);
+    process.stdout.write(`${output}npm run rollback took ${Math.round((Date.now() - began) / 1_000)} s.\n`);
+    expect(output).toMatch(`goes from ${FAULTY} `);
+    expect(await live()).toEqual(new Set([GOOD]));
+    expect(await answered()).toEqual(new Set([GOOD]));
+    expect(await pull(0)).toBe(expected(0));
+    expect(await pull(1)).toBe(expected(1));
+    expect(await operate.rollback(stage, GOOD)).toContain('already');
+  });
+
+  it('is mended by the next release, which is deployed by the command that the rollback has named', async () => {
+    const output = await operate.rollback(stage, GOOD);
+    const [, flags = ''] = RegExp(`npx cdk deploy --all -c stage=${stage}(.*)`).exec(output) ?? [];
+    await deploy(MENDED, flags.split(' ').filter(Boolean));
+    expect(await live()).toEqual(new Set([MENDED]));
+    expect(await answered()).toEqual(new Set([MENDED]));
+    expect(await pull(0)).toBe(expected(0));
+  });
+});
+
+describe('callers who wait', () => {
+  it('get their files while ten times one release takes the other’s place', async () => {
+    service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: SLOW_MS / SLOWNESS }]);
+    const files: Promise<string>[] = [];
+    for (let round = 0; round < 10; round++) {
+      const release = round % 2 === 0 ? GOOD : MENDED;
+      await moveTo(release);
+      const first = await service.request('publisherperformance', queryOf(question(10 + round)));
+      const ticket = new URL(first.headers.get('location') ?? '', `${service.stack.apiUrl}/`);
+      // By this release; the next rounds lead its caller to the other one.
+      expect([first.status, first.headers.get('service-version')]).toEqual([303, release]);
+      expect(ticket.pathname).toContain('/reporting/downloads/');
+      files.push(fetch(ticket).then((answer) => answer.text()));
+    }
+    expect(await Promise.all(files)).toEqual(files.map((_, round) => expected(10 + round)));
+  });
+});

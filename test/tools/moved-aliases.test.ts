@@ -1,0 +1,57 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { findMovedAliases, readMovedAliases } from '../../tools/doctor/moved-aliases.ts';
+import { startReleaseStandIn } from './release-stand-in.ts';
+
+describe('findMovedAliases', () => {
+  const versions = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'].map((commit, index) => ({
+    number: index + 1,
+    commit,
+    publishedMs: index,
+  }));
+  const functionAt = (...live: number[]) => [{ name: 'page', versions, live }];
+  const stack = { versions: new Map([['performance-reports-prod-page', 2]]), shiftGroups: [] };
+
+  it.each([
+    ['1 (aaaaaaaaaaaa)', functionAt(1)],
+    ['1 (aaaaaaaaaaaa) and 2 (bbbbbbbbbbbb)', functionAt(1, 2)],
+    ['2 (bbbbbbbbbbbb) and 1 (aaaaaaaaaaaa)', functionAt(2, 1)],
+  ])('finds an alias at %s where the stack has 2', (where, functions) => {
+    expect(findMovedAliases('prod', functions, stack)).toEqual([
+      {
+        finding:
+          'These aliases lead elsewhere than CloudFormation knows: a release was taken back, or a deployment is under way.\n' +
+          `  page: ${where}, deployed: 2 (bbbbbbbbbbbb)`,
+        remedy: expect.stringMatching(/^Nothing to do/),
+      },
+    ]);
+  });
+
+  it('names the flag of the next deployment where CodeDeploy shifts', () => {
+    const [found] = findMovedAliases('prod', functionAt(1), { ...stack, shiftGroups: ['page'] });
+    expect(found?.remedy).toContain('npx cdk deploy --all -c stage=prod -c shift=no');
+  });
+
+  it('finds nothing where each alias leads to the version of the stack', () => {
+    expect(findMovedAliases('prod', functionAt(2), stack)).toEqual([]);
+  });
+});
+
+describe('readMovedAliases', () => {
+  it('reads where each alias leads, and the version that the stack has now', async () => {
+    const aws = await startReleaseStandIn({
+      page: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'],
+      fields: ['bbbbbbbbbbbb'],
+    });
+    onTestFinished(() => aws.close());
+    for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+    expect(await readMovedAliases('prod')).toEqual([]);
+    Object.assign(aws.functions.get('page') ?? {}, { version: '1' });
+    expect(await readMovedAliases('prod')).toEqual([
+      {
+        finding: expect.stringMatching(/\n {2}page: 1 \(aaaaaaaaaaaa\), deployed: 2 \(bbbbbbbbbbbb\)$/),
+        remedy: expect.any(String),
+      },
+    ]);
+    expect(await readMovedAliases('elsewhere')).toEqual([]);
+  });
+});

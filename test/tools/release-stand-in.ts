@@ -1,0 +1,256 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
+
+export const STAGE = 'prod';
+const SERVICE = `performance-reports-${STAGE}`;
+
+/** A function, with an alias as Lambda stores it. */
+interface Released {
+  /** Of its versions 1, 2 and so on. */
+  readonly commits: readonly string[];
+  /** The version of the alias. */
+  version: string;
+  weights: Readonly<Record<string, number>>;
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly type: string;
+}
+
+/** Lambda, CodeDeploy and CloudFormation at one address, and the service itself, which answers as its aliases say. */
+export interface ReleaseStandIn {
+  readonly env: Readonly<Record<string, string>>;
+  readonly url: string;
+  /** By its name in `functions/`. */
+  readonly functions: Map<string, Released>;
+  /** Of the stack of the functions. */
+  stackStatus: string;
+  /** The version of each function that the stack holds. */
+  stackVersions: Readonly<Record<string, number>>;
+  /** CodeDeploy's deployments under way, by the name of their group. */
+  readonly deployments: Map<string, string>;
+  /** What was called: `UpdateAlias page 1`, `StopDeployment d-1 true`. */
+  readonly calls: string[];
+  /** The refusal of a call, by its name and subject; undefined lets it through. */
+  refuse: (call: string) => Refusal | undefined;
+  /** Called when CloudFormation has put back what an update had begun, one look after that was cancelled. */
+  onPutBack: () => void;
+  /** Paths whose answers name no commit. */
+  readonly silent: Set<string>;
+  close(): Promise<void>;
+}
+
+/** Starts it with these functions, each with its versions' commits, the last one live. */
+export async function startReleaseStandIn(
+  releases: Readonly<Record<string, readonly string[]>>,
+): Promise<ReleaseStandIn> {
+  const server = createServer(async (request, response) => {
+    const {
+      status = 200,
+      headers = {},
+      body,
+    } = answer(standIn, {
+      method: request.method ?? '',
+      url: new URL(request.url ?? '', 'http://aws'),
+      target: String(request.headers['x-amz-target'] ?? '').split('.')[1],
+      text: await text(request),
+    });
+    response.writeHead(status, headers).end(typeof body === 'object' ? JSON.stringify(body) : body);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const standIn: ReleaseStandIn = {
+    env: {
+      AWS_ENDPOINT_URL: url,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'x',
+      AWS_SECRET_ACCESS_KEY: 'x',
+    },
+    url,
+    functions: new Map(
+      Object.entries(releases).map(([name, commits]) => [
+        name,
+        { commits, version: String(commits.length), weights: {} },
+      ]),
+    ),
+    stackStatus: 'UPDATE_COMPLETE',
+    stackVersions: Object.fromEntries(
+      Object.entries(releases).map(([name, commits]) => [name, commits.length]),
+    ),
+    deployments: new Map(),
+    calls: [],
+    refuse: () => undefined,
+    onPutBack: () => {},
+    silent: new Set(),
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return standIn;
+}
+
+interface Call {
+  readonly method: string;
+  readonly url: URL;
+  /** The operation, where a header names it. */
+  readonly target: string | undefined;
+  readonly text: string;
+}
+
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON, or a text. */
+  readonly body?: object | string;
+}
+
+function answer(standIn: ReleaseStandIn, { method, url, target, text }: Call): Answer {
+  if (target) return codeDeploy(standIn, target, JSON.parse(text));
+  const [, name, what] =
+    /^\/2015-03-31\/functions\/([^/]+)\/(versions|aliases|configuration)/.exec(url.pathname) ?? [];
+  if (name !== undefined) {
+    const short = name.startsWith(SERVICE) ? name.slice(SERVICE.length + 1) : '';
+    const found = standIn.functions.get(short);
+    if (!found) return refusal({ status: 404, type: 'ResourceNotFoundException' });
+    if (what === 'versions') return versions(found, Number(url.searchParams.get('Marker') ?? 0));
+    if (what === 'configuration') return configuration(found, url.searchParams.get('Qualifier'));
+    return method === 'PUT' ? updateAlias(standIn, short, found, JSON.parse(text)) : aliasOf(found);
+  }
+  return method === 'POST'
+    ? cloudFormation(standIn, new URLSearchParams(text))
+    : route(standIn, url.pathname.slice(STAGE.length + 1));
+}
+
+const refusal = ({ status, type }: Refusal): Answer => ({
+  status,
+  headers: { 'x-amzn-errortype': type },
+  body: { __type: type, message: 'made to refuse' },
+});
+
+/** Notes a call; the refusal, where it is refused. */
+function refused({ calls, refuse }: ReleaseStandIn, call: string): Answer | undefined {
+  calls.push(call);
+  const found = refuse(call);
+  return found && refusal(found);
+}
+
+/** The real pages have fifty. */
+const PAGE = 2;
+
+function versions({ commits }: Released, from: number): Answer {
+  const published = commits.map((commit, index) => ({
+    Version: String(index + 1),
+    LastModified: lastModified(commit),
+    Environment: { Variables: { COMMIT: commit } },
+  }));
+  const all = [{ Version: '$LATEST', LastModified: '2026-02-01T00:00:00.000+0000' }, ...published];
+  const next = from + PAGE;
+  return {
+    body: { Versions: all.slice(from, next), ...(next < all.length && { NextMarker: String(next) }) },
+  };
+}
+
+/** Of the alias's version, or of what was deployed last. */
+const configuration = ({ commits, version }: Released, qualifier: string | null): Answer => ({
+  body: {
+    Environment: { Variables: { COMMIT: qualifier === 'live' ? commits[Number(version) - 1] : '$LATEST' } },
+  },
+});
+
+/** As Lambda writes it; the commit `aaa…` is of the first of January, `bbb…` of the second. */
+const lastModified = (commit: string): string =>
+  `2026-01-${String((commit.codePointAt(0) ?? 0) - 96).padStart(2, '0')}T00:00:00.000+0000`;
+
+const aliasOf = ({ version, weights }: Released): Answer => ({
+  body: { FunctionVersion: version, RoutingConfig: { AdditionalVersionWeights: weights } },
+});
+
+interface AliasUpdate {
+  readonly FunctionVersion: string;
+  readonly RoutingConfig: { readonly AdditionalVersionWeights: Readonly<Record<string, number>> };
+}
+
+function updateAlias(
+  standIn: ReleaseStandIn,
+  name: string,
+  found: Released,
+  { FunctionVersion, RoutingConfig }: AliasUpdate,
+): Answer {
+  const refusal = refused(standIn, `UpdateAlias ${name} ${FunctionVersion}`);
+  if (refusal) return refusal;
+  found.version = FunctionVersion;
+  found.weights = RoutingConfig.AdditionalVersionWeights;
+  return aliasOf(found);
+}
+
+function codeDeploy(
+  standIn: ReleaseStandIn,
+  operation: string,
+  { deploymentGroupName, deploymentId, autoRollbackEnabled }: Readonly<Record<string, unknown>>,
+): Answer {
+  if (operation === 'ListDeployments') {
+    const id = standIn.deployments.get(String(deploymentGroupName));
+    return { body: { deployments: id ? [id] : [] } };
+  }
+  return refused(standIn, `${operation} ${deploymentId} ${autoRollbackEnabled}`) ?? { body: {} };
+}
+
+function cloudFormation(standIn: ReleaseStandIn, form: URLSearchParams): Answer {
+  const action = form.get('Action') ?? '';
+  const result = (content: string): Answer => ({
+    headers: { 'content-type': 'text/xml' },
+    body: `<${action}Response xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><${action}Result>${content}</${action}Result></${action}Response>`,
+  });
+  if (action === 'CancelUpdateStack') {
+    standIn.calls.push(action);
+    standIn.stackStatus = 'UPDATE_ROLLBACK_IN_PROGRESS';
+    return result('');
+  }
+  if (action === 'ListStackResources') return result(stackResources(standIn));
+  const status = standIn.stackStatus;
+  if (status === 'UPDATE_ROLLBACK_IN_PROGRESS') {
+    standIn.onPutBack();
+    standIn.stackStatus = 'UPDATE_ROLLBACK_COMPLETE';
+  }
+  const output = (key: string, value: string) =>
+    `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`;
+  return result(
+    `<Stacks><member><StackStatus>${status}</StackStatus><Outputs>${output('PartnersBucket', 'partners')}${output(
+      'ApiUrl',
+      `${standIn.url}/${STAGE}/`,
+    )}</Outputs></member></Stacks>`,
+  );
+}
+
+function stackResources({ stackVersions, deployments }: ReleaseStandIn): string {
+  const resource = (type: string, id: string, status = 'UPDATE_COMPLETE') =>
+    `<member><ResourceType>${type}</ResourceType><PhysicalResourceId>${id}</PhysicalResourceId><ResourceStatus>${status}</ResourceStatus></member>`;
+  const version = (of: string, number: number, status?: string) =>
+    resource(
+      'AWS::Lambda::Version',
+      `arn:aws:lambda:us-east-1:0:function:${SERVICE}-${of}:${number}`,
+      status,
+    );
+  const members = [
+    ...Object.entries(stackVersions).flatMap(([of, number]) => [
+      version(of, number),
+      version(of, number - 1, 'DELETE_SKIPPED'),
+    ]),
+    ...[...deployments.keys()].map((group) => resource('AWS::CodeDeploy::DeploymentGroup', group)),
+  ];
+  return `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>`;
+}
+
+/** The answer of the version that the alias leads to: where it leads to two, of the one with a part of the requests. */
+function route({ functions, silent }: ReleaseStandIn, path: string): Answer {
+  const found = routes.find((each) => RegExp(`^${each.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path));
+  const released = functions.get(found?.functionName ?? NOT_FOUND_FUNCTION);
+  const [version] = [...Object.keys(released?.weights ?? {}), released?.version];
+  const commit = released?.commits[Number(version) - 1] ?? '';
+  return { status: found ? 401 : 404, headers: silent.has(path) ? {} : { 'Service-Version': commit } };
+}

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { faultLine } from '../../tools/operator-fault.ts';
+import { rollbackCommand } from '../../tools/rollback/rollback-command.ts';
+import { type ReleaseStandIn, STAGE, startReleaseStandIn } from './release-stand-in.ts';
+
+const [Z, A, B] = ['a', 'b', 'c'].map((letter) => letter.repeat(12)) as [string, string, string];
+const FUNCTIONS = ['publisherperformance', 'downloads', 'publish', 'page', 'notfound'];
+const WAITS = { pause: 1, stack: 60_000, answers: 60_000 };
+
+let aws: ReleaseStandIn;
+beforeEach(async () => {
+  aws = await startReleaseStandIn(Object.fromEntries(FUNCTIONS.map((name) => [name, [Z, A, A, B]])));
+  for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
+});
+afterEach(() => aws.close());
+
+const rollback = async (args: readonly string[] = [], waits = WAITS) => {
+  const lines: string[] = [];
+  try {
+    await rollbackCommand([STAGE, ...args], (...more) => lines.push(...more), waits);
+    return { code: 0, lines };
+  } catch (error) {
+    return { code: 1, lines: [...lines, ...(faultLine(error) ?? `no fault: ${error}`).split('\n')] };
+  }
+};
+
+const functionOf = (name: string) => {
+  const found = aws.functions.get(name);
+  if (!found) throw new TypeError(name);
+  return found;
+};
+/** Where the aliases lead: `2` for the second version, with what gets a part of the requests behind it. */
+const aliases = () =>
+  Object.fromEntries(
+    [...aws.functions].map(([name, { version, weights }]) => [
+      name,
+      [version, ...Object.keys(weights)].join('+'),
+    ]),
+  );
+const allAt = (version: string) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
+const moves = () => aws.calls.filter((call) => call.startsWith('UpdateAlias'));
+
+const withSeconds = expect.stringMatching(/after \d+ s[:.]/);
+
+describe('npm run rollback', () => {
+  it('points every function at the last version of the release before, and tells what it did', async () => {
+    const { code, lines } = await rollback();
+    expect(aliases()).toEqual(allAt('3'));
+    expect({ code, lines }).toEqual({
+      code: 0,
+      lines: [
+        `Stage prod goes from ${B} (published 2026-01-03T00:00:00Z) to ${A} (published 2026-01-02T00:00:00Z).`,
+        `Moved: ${FUNCTIONS.join(', ')}.`,
+        withSeconds,
+        expect.stringMatching(/^Not gone back: tables, roles, routes, alarms/),
+        'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
+        `To undo this: npm run rollback -- prod ${B}`,
+      ],
+    });
+  });
+
+  it('goes forward again to a commit that is named by its beginning', async () => {
+    await rollback();
+    expect((await rollback(['ccccccc'])).code).toBe(0);
+    expect(aliases()).toEqual(allAt('4'));
+  });
+
+  it('moves nothing where all is there already', async () => {
+    await rollback();
+    aws.calls.splice(0);
+    const { code, lines } = await rollback([A]);
+    expect({ code, first: lines[0] }).toEqual({
+      code: 0,
+      first: `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
+    });
+    expect(moves()).toEqual([]);
+  });
+
+  it('takes the part of the requests away that goes elsewhere', async () => {
+    Object.assign(functionOf('downloads'), { version: '3', weights: { 4: 0.1 } });
+    expect((await rollback()).code).toBe(0);
+    expect(aliases()).toEqual(allAt('3'));
+  });
+
+  it('finishes what a command that was killed has begun', async () => {
+    functionOf('downloads').version = '3';
+    expect((await rollback()).code).toBe(0);
+    expect(aliases()).toEqual(allAt('3'));
+    expect(moves()).toHaveLength(FUNCTIONS.length - 1);
+  });
+
+  it('tries again where Lambda throttles', async () => {
+    aws.refuse = (call) => {
+      aws.refuse = () => undefined;
+      return call.startsWith('UpdateAlias') ? { status: 429, type: 'TooManyRequestsException' } : undefined;
+    };
+    expect((await rollback()).code).toBe(0);
+    expect(aliases()).toEqual(allAt('3'));
+  });
+
+  it('moves the others where one can not be moved, tells which, and ends with 1', async () => {
+    aws.refuse = (call) =>
+      call === 'UpdateAlias page 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
+    const { code, lines } = await rollback();
+    expect(aliases()).toEqual({ ...allAt('3'), page: '4' });
+    expect(code).toBe(1);
+    expect(lines).toContain('NOT moved: page: AccessDeniedException: made to refuse');
+    expect(lines.at(-1)).toBe(`Not at ${A}: page. Repeat this command: it finishes what is half done.`);
+  });
+
+  it('leaves a function that is new with the release, and does not wait for its routes', async () => {
+    aws.functions.set('fields', { commits: [B], version: '1', weights: {} });
+    const { code, lines } = await rollback();
+    expect(code).toBe(0);
+    expect(lines).toContain(`fields has no version of ${A}: it stays as it is.`);
+  });
+
+  it('fails where routes do not answer with the commit in time, and names them', async () => {
+    aws.silent.add('/').add('/reporting/downloads/rollback/rollback');
+    const { code, lines } = await rollback([], { ...WAITS, answers: 0 });
+    expect(code).toBe(1);
+    expect(lines.slice(-3)).toEqual([
+      `The aliases are moved, but these do not answer with ${A}:`,
+      '  /reporting/downloads/rollback/rollback: 401 without Service-Version',
+      '  /: 401 without Service-Version',
+    ]);
+  });
+
+  it.each([
+    ['still shifts', undefined],
+    ['has just ended', { status: 400, type: 'DeploymentAlreadyCompletedException' }],
+  ])('stops a deployment that %s, and leaves alone what CloudFormation has put back', async (_, refusal) => {
+    aws.refuse = () => refusal;
+    for (const name of FUNCTIONS) functionOf(name).version = '3';
+    functionOf('downloads').weights = { 4: 0.1 };
+    aws.stackStatus = 'UPDATE_IN_PROGRESS';
+    aws.deployments.set('performance-reports-prod-downloads', 'd-1');
+    aws.onPutBack = () => {
+      functionOf('downloads').weights = {};
+    };
+    const { code, lines } = await rollback();
+    expect(code).toBe(0);
+    expect(aws.calls).toEqual(['StopDeployment d-1 true', 'CancelUpdateStack']);
+    expect(lines).toEqual([
+      'A deployment was under way, and is stopped.',
+      'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
+      'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
+      `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
+      'CloudFormation has taken the last deployment back by itself. Name the commit to go further back.',
+      withSeconds,
+      expect.stringMatching(/^Not gone back/),
+      'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod -c shift=no',
+    ]);
+    // As a command does that is repeated because it was killed while it waited.
+    expect((await rollback()).code).toBe(0);
+    expect(aliases()).toEqual(allAt('3'));
+  });
+
+  it('stops no deployment for a commit that there is not', async () => {
+    aws.stackStatus = 'UPDATE_IN_PROGRESS';
+    const { code, lines } = await rollback(['fffffff']);
+    expect({ code, first: lines[0] }).toEqual({
+      code: 1,
+      first: 'No function has a version of fffffff. There are:',
+    });
+    expect(aws.calls).toEqual([]);
+  });
+});

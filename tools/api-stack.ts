@@ -1,0 +1,43 @@
+import {
+  type CloudFormationClient,
+  DescribeStacksCommand,
+  paginateListStackResources,
+} from '@aws-sdk/client-cloudformation';
+import { resourceNames } from '../infra/resource-names.ts';
+
+export const apiStackName = (stage: string): string => `${resourceNames(stage).service}-api`;
+
+/** What the stack of a stage's functions holds of a release, as it was deployed last. */
+export interface StackRelease {
+  /** The version of each function, by the function's whole name. */
+  readonly versions: ReadonlyMap<string, number>;
+  /** CodeDeploy's deployment groups, one for each function whose alias it shifts. */
+  readonly shiftGroups: readonly string[];
+}
+
+/** Reads the deployed stack, which must be there. */
+export async function readStackRelease(client: CloudFormationClient, stage: string): Promise<StackRelease> {
+  const versions = new Map<string, number>();
+  const shiftGroups: string[] = [];
+  for await (const { StackResourceSummaries = [] } of paginateListStackResources(
+    { client },
+    { StackName: apiStackName(stage) },
+  ))
+    for (const { ResourceType, ResourceStatus, PhysicalResourceId = '' } of StackResourceSummaries) {
+      // An earlier version is kept in Lambda when it leaves the stack.
+      if (ResourceStatus?.startsWith('DELETE_')) continue;
+      if (ResourceType === 'AWS::CodeDeploy::DeploymentGroup') shiftGroups.push(PhysicalResourceId);
+      if (ResourceType === 'AWS::Lambda::Version') {
+        // arn:aws:lambda:<region>:<account>:function:<name>:<version>
+        const [version, name = ''] = PhysicalResourceId.split(':').reverse();
+        versions.set(name, Number(version));
+      }
+    }
+  return { versions, shiftGroups };
+}
+
+/** `UPDATE_IN_PROGRESS` and its like, of the deployed stack. */
+export async function stackStatus(client: CloudFormationClient, stage: string): Promise<string> {
+  const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: apiStackName(stage) }));
+  return Stacks?.[0]?.StackStatus ?? '';
+}

@@ -1,0 +1,41 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { resourceNames } from '../../infra/resource-names.ts';
+import { readStackRelease, type StackRelease } from '../api-stack.ts';
+import { type LiveFunction, patientLambda, readLiveFunctions } from '../live-functions.ts';
+import type { Finding } from './diagnose.ts';
+
+/** Compares the aliases of a stage with the stack; finds nothing where the stage is not deployed. */
+export async function readMovedAliases(stage: string): Promise<Finding[]> {
+  const functions = await readLiveFunctions(patientLambda(), stage);
+  if (functions.length === 0) return [];
+  return findMovedAliases(stage, functions, await readStackRelease(new CloudFormationClient({}), stage));
+}
+
+/** The aliases that lead elsewhere than the deployed template says: CloudFormation does not see that they were moved. */
+export function findMovedAliases(
+  stage: string,
+  functions: readonly LiveFunction[],
+  { versions, shiftGroups }: StackRelease,
+): Finding[] {
+  const moved = functions.flatMap(({ name, versions: published, live }) => {
+    const deployed = versions.get(resourceNames(stage).functionName(name));
+    if (deployed === undefined || (live.length === 1 && live[0] === deployed)) return [];
+    const commitOf = (number: number) =>
+      published.find((version) => version.number === number)?.commit ?? '?';
+    const told = (number: number) => `${number} (${commitOf(number)})`;
+    return `  ${name}: ${live.map(told).join(' and ')}, deployed: ${told(deployed)}`;
+  });
+  if (moved.length === 0) return [];
+  return [
+    {
+      finding: [
+        'These aliases lead elsewhere than CloudFormation knows: a release was taken back, or a deployment is under way.',
+        ...moved,
+      ].join('\n'),
+      remedy:
+        shiftGroups.length > 0
+          ? `CodeDeploy refuses to move them. Deploy the next release with: npx cdk deploy --all -c stage=${stage} -c shift=no`
+          : 'Nothing to do: the next release moves them. To deploy the same release again changes nothing.',
+    },
+  ];
+}

@@ -1,0 +1,52 @@
+import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
+import { OperatorFault } from '../operator-fault.ts';
+
+/** Right after an alias is moved, Lambda may still run the other version. */
+const ANSWERS_IN_A_ROW = 3;
+const ANSWER_MS = 10_000;
+
+/** Every path once, and one that no route has, with the function that answers it. None needs a token to name its commit. */
+const PATHS = [...routes, { path: '/rollback', functionName: NOT_FOUND_FUNCTION }].map(
+  ({ path, functionName }) => ({ path: path.replaceAll(/\{\w+\}/g, 'rollback'), functionName }),
+);
+
+/**
+ * Waits until the routes of these functions answer with a commit, several times in a row. Throws an OperatorFault that
+ * names those that still answer otherwise when there is no more time.
+ */
+export async function untilAnswered(
+  apiUrl: string,
+  commit: string,
+  functionNames: readonly string[],
+  { pause, mayWait }: { readonly pause: () => Promise<unknown>; readonly mayWait: () => boolean },
+): Promise<void> {
+  const others = await Promise.all(
+    PATHS.filter(({ functionName }) => functionNames.includes(functionName)).map(async ({ path }) => {
+      for (let inARow = 0; inARow < ANSWERS_IN_A_ROW; ) {
+        const answered = await versionOf(apiUrl.replace(/\/$/, '') + path);
+        if (answered === commit) inARow += 1;
+        else if (mayWait()) {
+          inARow = 0;
+          await pause();
+        } else return [`  ${path}: ${answered}`];
+      }
+      return [];
+    }),
+  );
+  const lines = others.flat();
+  if (lines.length > 0)
+    throw new OperatorFault(
+      [`The aliases are moved, but these do not answer with ${commit}:`, ...lines].join('\n'),
+    );
+}
+
+/** The commit that an answer names, or what came instead. */
+async function versionOf(url: string): Promise<string> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const { status, headers } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal });
+    return headers.get('Service-Version') ?? `${status} without Service-Version`;
+  } catch (error) {
+    return `no answer: ${error instanceof Error ? String(error.cause ?? error.message) : error}`;
+  }
+}

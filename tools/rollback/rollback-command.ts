@@ -1,0 +1,113 @@
+import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { type LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
+import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
+import { readStackRelease } from '../api-stack.ts';
+import { type LiveFunction, patientLambda, readLiveFunctions } from '../live-functions.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import { readStageOutputs } from '../stage-outputs.ts';
+import { untilAnswered } from './ask-service.ts';
+import { commitBefore, commitNamed, type Move, planRollback, withDate } from './plan-rollback.ts';
+import { stopDeployment } from './stop-deployment.ts';
+
+const USAGE = 'npm run rollback -- <stage> [<commit>] [--url <address of the API>]';
+
+/** How long the command waits, in milliseconds. */
+const WAITS = {
+  pause: 2_000,
+  /** For CloudFormation to put back what it had begun. */
+  stack: 600_000,
+  /** For every route to answer with the commit. */
+  answers: 120_000,
+};
+
+/** Points every function of a stage at the release before, or at the one that is named, and waits until it answers. */
+export async function rollbackCommand(
+  args: readonly string[],
+  say: (...lines: readonly string[]) => void,
+  waits: typeof WAITS = WAITS,
+): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { url: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const [stage, given, ...more] = positionals;
+  if (stage === undefined || more.length > 0) throw new OperatorFault(USAGE);
+  const began = Date.now();
+  const seconds = () => `${Math.round((Date.now() - began) / 1_000)} s`;
+  const within = (ms: number) => {
+    const until = Date.now() + ms;
+    return { pause: () => setTimeout(waits.pause), mayWait: () => Date.now() < until };
+  };
+
+  const { apiUrl } = await readStageOutputs(stage);
+  const client = new CloudFormationClient({});
+  const lambda = patientLambda();
+  const look = () => readLiveFunctions(lambda, stage);
+  // A commit that there is not stops no deployment.
+  const named = given === undefined ? undefined : commitNamed(await look(), given);
+  const { shiftGroups } = await readStackRelease(client, stage);
+  const isTakenBack = await stopDeployment({ stage, client, shiftGroups, say, ...within(waits.stack) });
+
+  const functions = await look();
+  const to = named ?? commitBefore(functions, isTakenBack);
+  const { from, moves, left } = planRollback(functions, to);
+  const target = withDate(functions, to);
+  if (moves.length === 0) {
+    say(`Stage ${stage} is at ${target} already.`);
+    if (isTakenBack && named === undefined)
+      say('CloudFormation has taken the last deployment back by itself. Name the commit to go further back.');
+  } else {
+    const origin = from.map((commit) => withDate(functions, commit)).join(' and ') || 'another version of it';
+    say(`Stage ${stage} goes from ${origin} to ${target}.`);
+  }
+  for (const name of left) say(`${name} has no version of ${to}: it stays as it is.`);
+  const failed = await moveAll(lambda, stage, moves);
+  const moved = moves.filter(({ name }) => !failed.has(name)).map(({ name }) => name);
+  if (moved.length > 0) say(`Moved: ${moved.join(', ')}.`);
+  for (const [name, reason] of failed) say(`NOT moved: ${name}: ${reason}`);
+
+  const there = functions.map(({ name }) => name).filter((name) => !left.includes(name) && !failed.has(name));
+  await untilAnswered(values.url ?? apiUrl, to, there, within(waits.answers));
+  const again = planRollback(await look(), to).moves.map(({ name }) => name);
+  if (again.length > 0)
+    throw new OperatorFault(
+      `Not at ${to}: ${again.join(', ')}. Repeat this command: it finishes what is half done.`,
+    );
+  say(
+    `Every function is at ${to}, and every route answers with it, after ${seconds()}.`,
+    ...goOn(stage, from, shiftGroups.length > 0),
+  );
+}
+
+/** Moves the aliases, all at the same time. Resolves to the reasons of those that could not be moved. */
+async function moveAll(
+  lambda: LambdaClient,
+  stage: string,
+  moves: readonly Move[],
+): Promise<ReadonlyMap<LiveFunction['name'], string>> {
+  const failed = new Map<string, string>();
+  await Promise.all(
+    moves.map(({ name, version }) =>
+      lambda
+        .send(
+          new UpdateAliasCommand({
+            FunctionName: resourceNames(stage).functionName(name),
+            Name: LIVE_ALIAS,
+            FunctionVersion: String(version),
+            RoutingConfig: { AdditionalVersionWeights: {} },
+          }),
+        )
+        .catch((error: Error) => void failed.set(name, `${error.name}: ${error.message}`)),
+    ),
+  );
+  return failed;
+}
+
+const goOn = (stage: string, [latest]: readonly string[], isShifting: boolean): string[] => [
+  'Not gone back: tables, roles, routes, alarms and settings of the stacks. Environment variables are: each version has its own.',
+  `To go on, mend the fault and deploy: npx cdk deploy --all -c stage=${stage}${isShifting ? ' -c shift=no' : ''}`,
+  ...(latest === undefined ? [] : [`To undo this: npm run rollback -- ${stage} ${latest}`]),
+];

@@ -1,0 +1,89 @@
+import { CancelUpdateStackCommand, type CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import {
+  CodeDeployClient,
+  DeploymentAlreadyCompletedException,
+  paginateListDeployments,
+  StopDeploymentCommand,
+} from '@aws-sdk/client-codedeploy';
+import { resourceNames } from '../../infra/resource-names.ts';
+import { apiStackName, stackStatus } from '../api-stack.ts';
+
+/** Of CloudFormation, while aliases may still move. What it cleans up afterwards moves none. */
+const MOVING = /^UPDATE(_ROLLBACK)?_IN_PROGRESS$/;
+
+export interface StopParts {
+  readonly stage: string;
+  readonly client: CloudFormationClient;
+  /** Of CodeDeploy. */
+  readonly shiftGroups: readonly string[];
+  readonly say: (...lines: readonly string[]) => void;
+  readonly pause: () => Promise<unknown>;
+  /** Whether there is still time to wait for CloudFormation. */
+  readonly mayWait: () => boolean;
+}
+
+/**
+ * Stops the deployment that is under way, if any, and waits until CloudFormation moves no alias any more.
+ *
+ * @returns whether CloudFormation has put back what was there before the last deployment, in this run or before it
+ */
+export async function stopDeployment({
+  stage,
+  client,
+  shiftGroups,
+  say,
+  pause,
+  mayWait,
+}: StopParts): Promise<boolean> {
+  const stack = apiStackName(stage);
+  let status = await stackStatus(client, stage);
+  if (status === 'UPDATE_IN_PROGRESS') {
+    await stopShifts(resourceNames(stage).service, shiftGroups);
+    await cancelUpdate(client, stage);
+    say('A deployment was under way, and is stopped.');
+  }
+  if (MOVING.test(status)) {
+    say(`Waits until CloudFormation has put the stack ${stack} back.`);
+    do {
+      await pause();
+      status = await stackStatus(client, stage);
+    } while (MOVING.test(status) && mayWait());
+    say(`The stack stands in ${status}.`);
+    if (MOVING.test(status)) say('It may still move aliases: repeat this command when it has ended.');
+  }
+  return status.startsWith('UPDATE_ROLLBACK_COMPLETE');
+}
+
+/** Stops what CodeDeploy has under way, and has it put the aliases back. */
+async function stopShifts(applicationName: string, groups: readonly string[]): Promise<void> {
+  const client = new CodeDeployClient({});
+  await Promise.all(
+    groups.map(async (deploymentGroupName) => {
+      for await (const { deployments = [] } of paginateListDeployments(
+        { client },
+        {
+          applicationName,
+          deploymentGroupName,
+          includeOnlyStatuses: ['Created', 'Queued', 'InProgress', 'Ready'],
+        },
+      ))
+        for (const deploymentId of deployments)
+          await client
+            .send(new StopDeploymentCommand({ deploymentId, autoRollbackEnabled: true }))
+            .catch(unlessCompleted);
+    }),
+  );
+}
+
+function unlessCompleted(error: unknown): void {
+  if (!(error instanceof DeploymentAlreadyCompletedException)) throw error;
+}
+
+async function cancelUpdate(client: CloudFormationClient, stage: string): Promise<void> {
+  try {
+    await client.send(new CancelUpdateStackCommand({ StackName: apiStackName(stage) }));
+  } catch (error) {
+    // It ended meanwhile, or a shift that was stopped has made it fail.
+    if ((await stackStatus(client, stage)) === 'UPDATE_IN_PROGRESS') throw error;
+  }
+}
