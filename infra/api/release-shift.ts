@@ -28,7 +28,7 @@ import type { Stage } from '../stage.ts';
 import { makePuller, type PullerProps } from './probe.ts';
 
 /** Of its file in `functions/` and of its bundle's folder. */
-export const RELEASE_CHECK = 'release-check';
+const RELEASE_CHECK = 'release-check';
 
 /** AWS's own, of those for Lambda the one with fewer rights. */
 const MANAGED_POLICY = 'AWSCodeDeployRoleForLambdaLimited';

@@ -1,12 +1,5 @@
+import type { DeploymentHook, TellDeployment } from '../probe/deployment-hook.ts';
 import type { LineLog } from './request-log.ts';
-
-/** CodeDeploy's event for a hook. */
-export interface DeploymentHook {
-  readonly DeploymentId: string;
-  readonly LifecycleEventHookExecutionId: string;
-}
-
-export type TellDeployment = (hook: DeploymentHook, status: 'Succeeded' | 'Failed') => Promise<void>;
 
 /**
  * Pulls a report from a new release before any request reaches it, and tells CodeDeploy whether it came: otherwise
