@@ -136,18 +136,31 @@ describe('a release with a fault', () => {
 });
 
 describe('callers who wait', () => {
-  it('get their files while ten times one release takes the other’s place', async () => {
+  /** The ticket of a question, issued by a release. */
+  async function ticketOf(number: number, release: string): Promise<URL> {
+    const answer = await service.request('publisherperformance', queryOf(question(number)));
+    expect([answer.status, answer.headers.get('service-version')]).toEqual([303, release]);
+    const ticket = new URL(answer.headers.get('location') ?? '', `${service.stack.apiUrl}/`);
+    expect(ticket.pathname).toContain('/reporting/downloads/');
+    return ticket;
+  }
+
+  /** The file that a ticket leads to, first by a release. */
+  async function follow(ticket: URL, release: string): Promise<string> {
+    const answer = await fetch(ticket, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('service-version')]).toEqual([303, release]);
+    return (await fetch(new URL(answer.headers.get('location') ?? '', ticket))).text();
+  }
+
+  it('get their files while ten times one release takes the other’s place, each its ticket to the other one', async () => {
     service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: SLOW_MS / SLOWNESS }]);
     const files: Promise<string>[] = [];
-    for (let round = 0; round < 10; round++) {
+    let ticket: URL | undefined;
+    for (let round = 0; round <= 10; round++) {
       const release = round % 2 === 0 ? GOOD : MENDED;
       await moveTo(release);
-      const first = await service.request('publisherperformance', queryOf(question(10 + round)));
-      const ticket = new URL(first.headers.get('location') ?? '', `${service.stack.apiUrl}/`);
-      // By this release; the next rounds lead its caller to the other one.
-      expect([first.status, first.headers.get('service-version')]).toEqual([303, release]);
-      expect(ticket.pathname).toContain('/reporting/downloads/');
-      files.push(fetch(ticket).then((answer) => answer.text()));
+      if (ticket) files.push(follow(ticket, release));
+      if (round < 10) ticket = await ticketOf(10 + round, release);
     }
     expect(await Promise.all(files)).toEqual(files.map((_, round) => expected(10 + round)));
   });
