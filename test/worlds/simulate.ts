@@ -17,8 +17,7 @@ import { modelledLambda } from './modelled-lambda.ts';
 import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
-import { type CallerPlan, type FormerKind, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
-import { formerTicket, plantFormer } from './plant-former.ts';
+import { type CallerPlan, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
 import type { ServiceCode } from './service-code.ts';
@@ -40,9 +39,6 @@ const QUIET_AFTER_MS = 60_000;
 
 /** Answers after a Retry-After, leases of functions that died, a restart: what a patient client may lose beside. */
 const PATIENCE_MS = 150_000;
-
-/** Somebody waits with a ticket of the release before. */
-const HAS_TICKET: readonly FormerKind[] = ['under-way', 'waits-for-share', 'publication'];
 
 /** A publishing function that hangs is ended after 15 minutes, and run again. */
 const LONGEST_PUBLICATION_MS = 1_200_000;
@@ -110,23 +106,10 @@ export async function simulate(
   for (const [partner, companies] of Object.entries(plan.partners))
     register.set(partner, { isActive: true, companies });
 
-  for (const left of plan.former) plantFormer(world, parts, left);
-  const waitingSince: CallerPlan[] = plan.former
-    .filter(({ kind }) => HAS_TICKET.includes(kind))
-    .map(({ id, partner, days }) => ({
-      id: `of ${id}`.replace(' ', '-'),
-      partner,
-      days,
-      atMs: 50,
-      admitsGzip: false,
-      downloadsAfterMs: 50,
-      ticket: formerTicket(id),
-    }));
-
   const calls = (caller: CallerPlan, untilMs?: number): Promise<Ending> =>
     pull(world, { gateway: gate, s3 }, caller, callerListeners, untilMs);
   const all = Promise.all([
-    ...[...plan.callers, ...waitingSince].map(async (caller) => count(`caller ${await calls(caller)}`)),
+    ...plan.callers.map(async (caller) => count(`caller ${await calls(caller)}`)),
     ...plan.writers.map((writer) => write(world, lake, writer)),
     ...plan.operator.map((step) => operate(world, register, step)),
     !without.has(LAST_CALLERS) &&
