@@ -45,7 +45,7 @@ const MOST_REQUESTS = 60;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-const reportUrl = (days: readonly string[]): string => {
+export const reportUrl = (days: readonly string[]): string => {
   const end = new Date(Date.parse(days.at(-1) as string) + 86_400_000).toISOString().slice(0, 10);
   return (
     `/reporting/publisherperformance?requestedFields=Day,Clicks&startInclusive=${days[0]}T00:00:00Z` +

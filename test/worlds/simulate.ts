@@ -20,7 +20,7 @@ import { operate } from './operator.ts';
 import { type CallerPlan, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
-import type { ServiceCode } from './service-code.ts';
+import type { Releases } from './service-code.ts';
 import { troubles } from './troubles.ts';
 import { takeOverTime } from './virtual-time.ts';
 import { BEGINNING, type Violation, type World } from './world.ts';
@@ -47,7 +47,7 @@ const LAST_CALLERS = 'patient callers at the end';
 
 /** Runs one world to its end. The same seed gives the same world. */
 export async function simulate(
-  code: ServiceCode,
+  releases: Releases,
   seed: number,
   { without = new Set<string>(), isTold = false }: { without?: ReadonlySet<string>; isTold?: boolean } = {},
 ): Promise<Simulated> {
@@ -76,7 +76,7 @@ export async function simulate(
   const lake = modelledLake(world);
   const s3 = modelledS3(world);
   const athena = modelledAthena(world, lake, s3);
-  const register = modelledRegister(world, code);
+  const register = modelledRegister(world, releases.current);
   const lambda = modelledLambda(world);
   const parts: Parts = { world, lake, s3, athena, register };
   const counting = countingRule(parts);
@@ -91,7 +91,7 @@ export async function simulate(
       if (message === 'request') by.line = facts;
     },
   };
-  const service = modelledService(world, code, parts, listeners);
+  const service = modelledService(world, releases, parts, listeners);
   eventBridge(world, s3, lambda, service, (id, error) => checkPublication(parts, id, error));
   const gate = gateway(world, lambda, service);
   const callerListeners: CallerListeners = {

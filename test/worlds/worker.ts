@@ -1,7 +1,7 @@
 /** Runs worlds in a thread of its own: virtual time takes a thread's clock over for good. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { seedCryptoAndGzip } from './seeded-crypto.ts';
-import { loadService } from './service-code.ts';
+import { loadReleases, type Roots } from './service-code.ts';
 import { takeOverTime } from './virtual-time.ts';
 
 /** What a worker is asked: some worlds, or to make one failing world smaller. */
@@ -23,7 +23,7 @@ seedCryptoAndGzip();
 takeOverTime(0, 0);
 const { simulate } = await import('./simulate.ts');
 const { folded, shrink } = await import('./shrink.ts');
-const code = await loadService(workerData as string);
+const releases = await loadReleases(workerData as Roots);
 
 async function runBatch({
   from,
@@ -36,7 +36,7 @@ async function runBatch({
   const failures: { seed: number; kinds: string[] }[] = [];
   for (let seed = from; seed < from + worlds; seed++) {
     try {
-      const outcome = await simulate(code, seed);
+      const outcome = await simulate(releases, seed);
       for (const [what, times] of outcome.counts) counts.set(what, (counts.get(what) ?? 0) + times);
       const kinds = [...new Set(outcome.violations.map(({ kind }) => kind))];
       if (kinds.length > 0) failures.push({ seed, kinds });
@@ -49,9 +49,9 @@ async function runBatch({
 
 parentPort?.on('message', async (task: Task) => {
   if ('worlds' in task) parentPort?.postMessage(await runBatch(task));
-  else if ('kind' in task) parentPort?.postMessage(await shrink(code, task.seed, task.kind));
+  else if ('kind' in task) parentPort?.postMessage(await shrink(releases, task.seed, task.kind));
   else {
-    const { history, ...rest } = await simulate(code, task.seed, {
+    const { history, ...rest } = await simulate(releases, task.seed, {
       without: new Set(task.without),
       isTold: true,
     });
