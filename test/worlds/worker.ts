@@ -1,14 +1,17 @@
 /** Runs worlds in a thread of its own: virtual time takes a thread's clock over for good. */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Sample, SceneName } from '../releases/scenes.ts';
 import { seedCryptoAndGzip } from './seeded-crypto.ts';
 import { loadReleases, type Roots } from './service-code.ts';
 import { takeOverTime } from './virtual-time.ts';
 
-/** What a worker is asked: some worlds, or to make one failing world smaller. */
+/** What a worker is asked: some worlds, to make one failing world smaller, or to play or go on with a scene of a release. */
 export type Task =
   | { readonly from: number; readonly worlds: number }
   | { readonly seed: number; readonly kind: string }
-  | { readonly seed: number; readonly without: readonly string[] };
+  | { readonly seed: number; readonly without: readonly string[] }
+  | { readonly plays: keyof Roots; readonly scene: SceneName }
+  | { readonly goesOn: keyof Roots; readonly scene: SceneName; readonly sample: Sample };
 
 /** Of some worlds. */
 export interface Batch {
@@ -23,7 +26,15 @@ seedCryptoAndGzip();
 takeOverTime(0, 0);
 const { simulate } = await import('./simulate.ts');
 const { folded, shrink } = await import('./shrink.ts');
-const releases = await loadReleases(workerData as Roots);
+const { goOn, play } = await import('../releases/scenes.ts');
+const roots = workerData as Roots;
+const releases = await loadReleases(roots);
+
+/** A release that the worker was given. */
+const known = <T>(release: T | undefined): T => {
+  if (release === undefined) throw new Error('there is no code of the release before');
+  return release;
+};
 
 async function runBatch({
   from,
@@ -49,6 +60,10 @@ async function runBatch({
 
 parentPort?.on('message', async (task: Task) => {
   if ('worlds' in task) parentPort?.postMessage(await runBatch(task));
+  else if ('plays' in task)
+    parentPort?.postMessage(await play(known(releases[task.plays]), known(roots[task.plays]), task.scene));
+  else if ('goesOn' in task)
+    parentPort?.postMessage(await goOn(known(releases[task.goesOn]), task.scene, task.sample));
   else if ('kind' in task) parentPort?.postMessage(await shrink(releases, task.seed, task.kind));
   else {
     const { history, ...rest } = await simulate(releases, task.seed, {

@@ -100,7 +100,7 @@ describe('the mutants', () => {
   it('each change one place of the code as it is', () => {
     const path = join(import.meta.dirname, 'mutants/mutants.json');
     const mutants: { file: string; find: string }[] = JSON.parse(readFileSync(path, 'utf8'));
-    expect(mutants).toHaveLength(40);
+    expect(mutants).toHaveLength(38);
     const places = ({ file, find }: { file: string; find: string }) =>
       readFileSync(join(import.meta.dirname, '../..', file), 'utf8').split(find).length - 1;
     expect(mutants.filter((mutant) => places(mutant) !== 1)).toEqual([]);
