@@ -41,12 +41,30 @@ const expected: Readonly<Record<SceneName, Outcome>> = {
   'register record': { ...itsReport, cacheStatus: 'fwd=miss', started: ['a new token'] },
 };
 
+const storedSample = (scene: SceneName): Sample =>
+  JSON.parse(readFileSync(sampleFile(lastRelease, scene), 'utf8'));
+
+/** `jobs/ leaseMs`: the members of what a sample holds, at any depth. */
+const membersOf = ({ objects }: Sample): Set<string> =>
+  new Set(objects.flatMap(({ key, document }) => pathsIn(document, key.replace(/\/.*/, '/ '))));
+const pathsIn = (value: unknown, path: string): string[] =>
+  typeof value !== 'object' || value === null
+    ? [path]
+    : Object.entries(value).flatMap(([name, member]) =>
+        pathsIn(member, Array.isArray(value) ? path : `${path}.${name}`),
+      );
+
 const names = Object.keys(scenes) as SceneName[];
 
 describe('a stored thing', () => {
   it.each(names)(`of release ${lastRelease.version} is read by this one: %s`, async (scene) => {
-    const sample: Sample = JSON.parse(readFileSync(sampleFile(lastRelease, scene), 'utf8'));
+    const sample = storedSample(scene);
     expect(await workers.run<Outcome>({ goesOn: 'current', scene, sample })).toEqual(expected[scene]);
+  });
+
+  it.each(names)(`has every member that release ${lastRelease.version} stores: %s`, async (scene) => {
+    const [was, now] = [storedSample(scene), await workers.run<Sample>({ plays: 'current', scene })];
+    expect([...membersOf(was)].filter((member) => !membersOf(now).has(member))).toEqual([]);
   });
 
   it.runIf(before).each(names)(`of this release is read by ${lastRelease.version}: %s`, async (scene) => {
