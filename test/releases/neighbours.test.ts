@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../worlds/workers.ts';
+import type { Outcome } from './go-on.ts';
+import type { Sample } from './play-scene.ts';
 import { codeOfReleaseBefore, lastRelease } from './release-before.ts';
 import { sampleFile } from './samples.ts';
-import { type Outcome, type Sample, type SceneName, scenes } from './scenes.ts';
+import { type SceneName, scenes } from './scenes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const before = codeOfReleaseBefore('what the release before makes of what this one stores');

@@ -7,9 +7,10 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startWorkers } from '../worlds/workers.ts';
+import type { Sample } from './play-scene.ts';
 import { codeOf, git, LAST_RELEASE_FILE, lastRelease, type Release } from './release-before.ts';
 import { sampleFile } from './samples.ts';
-import { type Sample, type SceneName, scenes } from './scenes.ts';
+import { type SceneName, scenes } from './scenes.ts';
 
 const [version, commit = 'HEAD'] = process.argv.slice(2);
 const release: Release = version
@@ -25,7 +26,7 @@ for (const scene of Object.keys(scenes) as SceneName[]) {
   writeFileSync(sampleFile(release, scene), `${JSON.stringify(sample, null, 2)}\n`);
 }
 await workers.end();
-writeFileSync(LAST_RELEASE_FILE, `${JSON.stringify(release)}\n`);
+writeFileSync(LAST_RELEASE_FILE, `${JSON.stringify(release, null, 2)}\n`);
 process.stdout.write(
   `${Object.keys(scenes).length} samples of release ${release.version}, ${release.commit}\n`,
 );

@@ -1,6 +1,7 @@
 /** Runs worlds in a thread of its own: virtual time takes a thread's clock over for good. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Sample, SceneName } from '../releases/scenes.ts';
+import type { Sample } from '../releases/play-scene.ts';
+import type { SceneName } from '../releases/scenes.ts';
 import { seedCryptoAndGzip } from './seeded-crypto.ts';
 import { loadReleases, type Roots } from './service-code.ts';
 import { takeOverTime } from './virtual-time.ts';
@@ -26,7 +27,8 @@ seedCryptoAndGzip();
 takeOverTime(0, 0);
 const { simulate } = await import('./simulate.ts');
 const { folded, shrink } = await import('./shrink.ts');
-const { goOn, play } = await import('../releases/scenes.ts');
+const { goOn } = await import('../releases/go-on.ts');
+const { play } = await import('../releases/play-scene.ts');
 const roots = workerData as Roots;
 const releases = await loadReleases(roots);
 
