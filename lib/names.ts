@@ -72,11 +72,9 @@ export const RESULTS_PREFIX = {
   abandoned: 'abandoned/',
   /** The queries that each client has under way. */
   slots: 'slots/',
-  /** What the release before kept where `cached/` and `jobs/` are now: read, never written. */
+  /** From before 1.0.0. Nothing is written here; 1.0.0 still looks into the first two. What is left expires. */
   orders: 'orders/',
-  /** What the release before kept where `waiting/` is now: read, never written. */
   tickets: 'tickets/',
-  /** What the release before kept where `slots/` is now: it only expires. */
   shares: 'shares/',
 } as const;
 

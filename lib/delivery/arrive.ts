@@ -1,13 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClaimedAttempt, claimAttempt, following, takeOver } from './attempt.ts';
+import { type ClaimedAttempt, claimAttempt, following } from './attempt.ts';
 import { begun } from './begun.ts';
 import { deliverFile } from './deliver-file.ts';
 import { noSlotInTime, tookTooLong } from './delivery.ts';
 import { refusalOf } from './end-attempt.ts';
-import { readFormerRecord } from './former-forms.ts';
-import { readRecord } from './job-record.ts';
-import { type JudgedRecord, judgeRecord, requestFacts } from './judge-record.ts';
-import { cachedReportKey, formerKeys, jobRecordKey, slotsKey } from './keys.ts';
+import { judgeRecord, requestFacts } from './judge-record.ts';
+import { cachedReportKey, jobRecordKey, slotsKey } from './keys.ts';
 import { nextSlotLookMs } from './pace.ts';
 import { type Arrived, type Run, type Step, type Target, waiting } from './phase.ts';
 import type { StoredDocument } from './results.ts';
@@ -20,8 +18,8 @@ import { takeSlot } from './take-slot.ts';
 export async function arrive(run: Run, { target, waited }: Arrived): Promise<Step> {
   const { job, data } = target;
   const { results } = run.backends;
-  const cachedRead = begun(readEither(run, cachedReportKey(job), formerKeys.cachedReport(job)));
-  const latestRead = begun(readEither(run, jobRecordKey(job, data), formerKeys.jobRecord(job, data)));
+  const cachedRead = begun(results.read(cachedReportKey(job)));
+  const latestRead = begun(results.read(jobRecordKey(job, data)));
   const slotsRead =
     run.terms.queriesPerPartner === undefined ? undefined : begun(results.read(slotsKey(run.wanted.client)));
 
@@ -32,14 +30,12 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
     if (step) return step;
   }
   const latest = await latestRead;
-  const start = () => startAttempt(run, target, { latest: latest.stored, slotsRead });
+  const start = () => startAttempt(run, target, { latest, slotsRead });
   const verdict = judgeRecord(latest, requestFacts(run.terms));
   switch (verdict.next) {
     case 'watch':
     case 'take-over':
-      return latest.stored
-        ? following(target, latest.stored, waited?.cacheStatus)
-        : takeOver(run, target, undefined, verdict.record, waited?.cacheStatus ?? 'collapsed');
+      return following(target, latest, waited?.cacheStatus);
     case 'deliver': {
       const isGone = cached.next === 'deliver' && cached.record.executionId === verdict.record.executionId;
       return (
@@ -52,19 +48,6 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
     case 'look-again':
       return start();
   }
-}
-
-/** Reads a record, and what the release before has stored in its place. */
-async function readEither(
-  { backends: { results } }: Run,
-  key: string,
-  former: string,
-): Promise<JudgedRecord> {
-  const formerRead = begun(results.read(former));
-  const stored = await results.read(key);
-  if (stored) return { stored, record: readRecord(stored), ageMs: stored.ageMs };
-  const old = await formerRead;
-  return { stored, record: readFormerRecord(old), ageMs: old?.ageMs ?? 0 };
 }
 
 /** Claims a job's next attempt, as soon as its client has a slot for it. */

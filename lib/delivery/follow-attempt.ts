@@ -4,7 +4,7 @@ import { takeOver } from './attempt.ts';
 import { deliverFile } from './deliver-file.ts';
 import { dataKeepChanging, lookAtLake, tookTooLong } from './delivery.ts';
 import { refusalOf } from './end-attempt.ts';
-import { type OpenRecord, readRecord } from './job-record.ts';
+import type { OpenRecord } from './job-record.ts';
 import { judgeRecord, leaseLeftMs, requestFacts } from './judge-record.ts';
 import { jobRecordKey } from './keys.ts';
 import { nextRecordLookMs } from './pace.ts';
@@ -22,9 +22,9 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
   const { backends, terms, wanted, note } = run;
   const { target } = phase;
   const stored = phase.seen ?? (await backends.results.read(jobRecordKey(target.job, target.data)));
-  const record = readRecord(stored);
-  if (record?.state === 'under-way') note({ queryExecutionId: record.executionId });
-  const verdict = judgeRecord({ record, ageMs: stored?.ageMs ?? 0 }, requestFacts(terms, phase));
+  const verdict = judgeRecord(stored, requestFacts(terms, phase));
+  if ('record' in verdict && verdict.record.state === 'under-way')
+    note({ queryExecutionId: verdict.record.executionId });
   switch (verdict.next) {
     case 'start':
       return { at: 'arrived', target, waitsForSlot: false, waited: phase };

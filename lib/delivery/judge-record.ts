@@ -3,9 +3,9 @@ import type { DeliveryTerms } from './delivery.ts';
 import {
   type EndedRecord,
   isOpen,
-  type JobRecord,
   type OpenRecord,
   type RefusedRecord,
+  readRecord,
   type SucceededRecord,
 } from './job-record.ts';
 import { isWorthAnother } from './judge-execution.ts';
@@ -24,16 +24,6 @@ export type RecordVerdict =
   | { readonly next: 'look-again' }
   | { readonly next: 'deliver'; readonly record: SucceededRecord }
   | { readonly next: 'refuse'; readonly record: RefusedRecord };
-
-/** What is stored of a job, as it was read. */
-export interface JudgedRecord {
-  /** Absent where the record is one of the release before. */
-  readonly stored?: StoredDocument | undefined;
-  /** Undefined where nothing is stored that can be read. */
-  readonly record: JobRecord | undefined;
-  /** How long ago it was written. */
-  readonly ageMs: number;
-}
 
 export interface RequestFacts {
   /** Absent where this request's caller has just come; else what it waits for, and for how long, in milliseconds. */
@@ -67,8 +57,10 @@ const AGE_ERROR_MS = 1_000;
 const LONGEST_STARTING_MS = 3_600_000;
 
 /** Judges what is stored of a job for a request that saw the lake with the same listing fingerprint. */
-export function judgeRecord({ record, ageMs }: JudgedRecord, facts: RequestFacts): RecordVerdict {
-  if (!record) return { next: 'start' };
+export function judgeRecord(stored: StoredDocument | undefined, facts: RequestFacts): RecordVerdict {
+  const record = readRecord(stored);
+  if (!stored || !record) return { next: 'start' };
+  const { ageMs } = stored;
   if (!isOpen(record)) return judgeEnded(record, ageMs, facts);
   if (leaseLeftMs(record, ageMs) > 0) return { next: 'watch', record };
   if (record.state === 'starting' && ageMs >= LONGEST_STARTING_MS) return { next: 'start' };

@@ -44,11 +44,3 @@ export const publishedExecution = (publication: string): string =>
 
 /** Notes that a publication has been given up. */
 export const abandonedKey = (executionId: string): string => `${RESULTS_PREFIX.abandoned}${executionId}.json`;
-
-/** Where the release before keeps what it knows of a job, and its tickets: read, never written. */
-export const formerKeys = {
-  cachedReport: ({ id }: Named): string => `${RESULTS_PREFIX.orders}${id}.json`,
-  jobRecord: ({ id }: Named, { fingerprint }: Pick<DataState, 'fingerprint'>): string =>
-    `${RESULTS_PREFIX.orders}${id}/${fingerprint}.json`,
-  ticket: (ticket: string): string => `${RESULTS_PREFIX.tickets}${ticket}.json`,
-} as const;

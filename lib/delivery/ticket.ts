@@ -6,8 +6,7 @@ import { reportOf } from '../report/catalogue.ts';
 import { type Entitlement, entitlementTo, storedEntitlement } from '../report/entitlement.ts';
 import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
 import type { Progress, Wanted } from './delivery.ts';
-import { formerProgress } from './former-forms.ts';
-import { formerKeys, ticketKey } from './keys.ts';
+import { ticketKey } from './keys.ts';
 import type { ResultsBucket, StoredDocument } from './results.ts';
 
 const data = v.object({
@@ -26,31 +25,24 @@ const progress = v.variant('waitsFor', [
   }),
 ]);
 
-const every = {
+/**
+ * A report under way that somebody waits for: the request as it was sent and whose rows it may see, so that it can be
+ * compiled again when the data change. Whoever holds its id may have the report, as with a presigned URL.
+ */
+const ticketDocument = v.object({
+  /** Version of the ticket's format. A ticket of another version counts as absent. */
+  form: v.literal(2),
   report: v.string(),
   parameters: v.record(v.string(), v.array(v.string())),
   /** The companies' ids in decimal digits: JSON has no integers of 64 bits. */
   companies: v.union([v.literal('every-company'), v.array(v.string())]),
   client: v.string(),
-};
-
-/**
- * A report under way that somebody waits for: the request as it was sent and whose rows it may see, so that it can be
- * compiled again when the data change. Whoever holds its id may have the report, as with a presigned URL.
- */
-const ticket = v.object({
-  /** Version of the ticket's format. A ticket of another version counts as absent. */
-  form: v.literal(2),
-  ...every,
   progress,
   /** How long its caller had waited when it was written, in milliseconds. */
   waitedMs: v.number(),
 });
 
-/** As the release before has written it. */
-const formerTicket = v.object({ form: v.literal(1), ...every, progress: formerProgress });
-
-type Ticket = v.InferOutput<typeof ticket>;
+type Ticket = v.InferOutput<typeof ticketDocument>;
 
 /** A report that somebody waits for, as a request again. */
 export interface WaitingRequest {
@@ -61,8 +53,8 @@ export interface WaitingRequest {
   readonly progress: Progress;
   /** How long its caller has waited, in milliseconds. */
   readonly waitedMs: number;
-  /** What is stored, for `updateTicket`; absent where the release before has written it. */
-  readonly stored: StoredDocument | undefined;
+  /** What is stored, for `updateTicket`. */
+  readonly stored: StoredDocument;
   readonly ticket: Ticket;
 }
 
@@ -96,12 +88,14 @@ export async function issueTicket(
 
 /** Makes the request of a ticket again. Throws NoSuchDownload where there is no such ticket. */
 export async function openTicket(results: ResultsBucket, id: string): Promise<WaitingRequest> {
-  const read = ID.test(id) ? await readTicket(results, id) : undefined;
-  const report = read && reportOf(read.ticket.report);
-  const { companies, parameters } = read?.ticket ?? {};
-  const entitlement = Array.isArray(companies) ? entitlementTo(companies.map(BigInt)) : companies;
-  if (!read || !report || !entitlement || !parameters) throw new NoSuchDownload();
-  const { ticket } = read;
+  const stored = ID.test(id) ? await results.read(ticketKey(id)) : undefined;
+  const parsed = v.safeParse(ticketDocument, stored?.document);
+  if (!stored || !parsed.success) throw new NoSuchDownload();
+  const ticket = parsed.output;
+  const { companies, parameters } = ticket;
+  const report = reportOf(ticket.report);
+  const entitlement = companies === 'every-company' ? companies : entitlementTo(companies.map(BigInt));
+  if (!report || !entitlement) throw new NoSuchDownload();
   return {
     id,
     // The Accept header was checked by the request that got the ticket.
@@ -109,42 +103,10 @@ export async function openTicket(results: ResultsBucket, id: string): Promise<Wa
     entitlement,
     client: ticket.client,
     progress: ticket.progress,
-    waitedMs: ticket.waitedMs + read.ageMs,
-    stored: read.stored,
+    waitedMs: ticket.waitedMs + stored.ageMs,
+    stored,
     ticket,
   };
-}
-
-async function readTicket(
-  results: ResultsBucket,
-  id: string,
-): Promise<
-  { readonly ticket: Ticket; readonly ageMs: number; readonly stored: StoredDocument | undefined } | undefined
-> {
-  const stored = await results.read(ticketKey(id));
-  const parsed = v.safeParse(ticket, stored?.document);
-  if (stored && parsed.success) return { ticket: parsed.output, ageMs: stored.ageMs, stored };
-  const old = await results.read(formerKeys.ticket(id));
-  const former = v.safeParse(formerTicket, old?.document);
-  return old && former.success
-    ? { ticket: ofFormer(former.output), ageMs: old.ageMs, stored: undefined }
-    : undefined;
-}
-
-/** A ticket of the release before. Its caller follows the attempt of then. */
-function ofFormer({ progress: was, ...others }: v.InferOutput<typeof formerTicket>): Ticket {
-  const { moves: dataChanges, token, data: seen, cacheStatus } = was;
-  const { trace: fingerprint, ...state } = seen;
-  const waits: Progress =
-    token === undefined
-      ? { waitsFor: 'slot', dataChanges }
-      : {
-          waitsFor: 'attempt',
-          dataChanges,
-          data: { ...state, fingerprint },
-          cacheStatus: cacheStatus === 'miss' ? 'miss' : 'collapsed',
-        };
-  return { ...others, form: 2, progress: waits, waitedMs: 0 };
 }
 
 /**
@@ -160,5 +122,5 @@ export async function updateTicket(
   const companies = storedEntitlement(entitlement);
   if (isDeepStrictEqual([progress, companies], [was.progress, was.companies])) return;
   const now: Ticket = { ...was, progress, companies, waitedMs };
-  await (stored ? results.replace(stored, ticketKey(id), now) : results.create(ticketKey(id), now));
+  await results.replace(stored, ticketKey(id), now);
 }

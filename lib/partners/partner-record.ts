@@ -31,6 +31,11 @@ export const partnerRecord = v.strictObject({
   since: v.pipe(v.string(), v.isoTimestamp()),
   /** False takes every right away. */
   active: v.boolean(),
+  /**
+   * What a later release may note here: texts that decide nothing. Any other member may be a restriction, and one that is
+   * unknown opens nothing. Nobody writes it yet, so that the release before the first that does can read it.
+   */
+  annotations: v.exactOptional(v.record(v.string(), v.string())),
 });
 
 /** Every company, or a list of ids. */

@@ -190,10 +190,6 @@ const trials: Readonly<Record<Situation, Trial>> = {
     },
     works: 200,
   },
-  'unknown ticket': {
-    act: async () => (await fetch(`${service.stack.apiUrl}/reporting/downloads/${'A'.repeat(43)}/1`)).status,
-    works: 404,
-  },
   'stopped query': {
     settings: [[reportFunctions, { [ENV.longestQueryMs]: '3000' }]],
     prepare: slowQueries,

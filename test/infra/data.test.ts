@@ -98,7 +98,7 @@ describe('the buckets', () => {
       ['publications/', 2],
       ['abandoned/', 2],
       ['slots/', 2],
-      // Of the release before.
+      // From before 1.0.0.
       ['orders/', 7],
       ['tickets/', 2],
       ['shares/', 2],

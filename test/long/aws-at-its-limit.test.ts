@@ -16,8 +16,6 @@ const CALLS: readonly Pick<FaultInput, 'on' | 'match'>[] = [
   { on: 's3', match: 'LIST performance-reports-events' },
   { on: 's3', match: 'GET cached/' },
   { on: 's3', match: 'GET jobs/' },
-  // What the release before has stored.
-  { on: 's3', match: 'GET orders/' },
   { on: 's3', match: 'PUT jobs/' },
   { on: 's3', match: 'PUT cached/' },
   { on: 's3', match: 'HEAD athena/' },

@@ -33,7 +33,7 @@ export interface AwsStandIn {
   close(): Promise<void>;
 }
 
-const BUCKET = 'partners';
+export const PARTNERS_BUCKET = 'partners';
 const SCOPE = 'api://performance-reports/.default';
 
 /**
@@ -45,7 +45,7 @@ export async function startAwsStandIn(
   stages: Readonly<Record<string, 'cognito' | 'existing'>>,
 ): Promise<AwsStandIn> {
   const directory = await mkdtemp(join(tmpdir(), 'aws-stand-in-'));
-  const s3 = await startObjectStore({ directory, buckets: [BUCKET] });
+  const s3 = await startObjectStore({ directory, buckets: [PARTNERS_BUCKET] });
   const clients = new Map<string, PoolClient>();
   const calls: string[] = [];
 
@@ -60,7 +60,7 @@ export async function startAwsStandIn(
         ? `CloudFormation ${action}`
         : `S3 ${request.method} ${decodeURIComponent(request.url ?? '')
             .split('?')[0]
-            ?.slice(BUCKET.length + 2)}`;
+            ?.slice(PARTNERS_BUCKET.length + 2)}`;
     calls.push(call);
     try {
       await standIn.onCall(call, 'before');
@@ -187,7 +187,7 @@ function describeStack(stages: Readonly<Record<string, 'cognito' | 'existing'>>,
   const kind = stages[stage];
   const token = 'https://login.example/token';
   const outputs: Readonly<Record<string, Record<string, string>>> = {
-    data: { PartnersBucket: BUCKET },
+    data: { PartnersBucket: PARTNERS_BUCKET },
     ...(kind === 'cognito' && { identity: { UserPoolId: 'us-east-1_pool', TokenUrl: token } }),
     api: {
       ApiUrl: 'https://api.example/dev',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type AwsStandIn, startAwsStandIn } from './aws-stand-in.ts';
+import { registerBucket } from '../../tools/partner/register-bucket.ts';
+import { type AwsStandIn, PARTNERS_BUCKET, startAwsStandIn } from './aws-stand-in.ts';
 import { clientIn, type Ended, partnerHere, runPartner, secretIn } from './run-partner.ts';
 
 let aws: AwsStandIn;
@@ -67,6 +68,27 @@ describe('npm run partner, with Cognito', () => {
     expect(output).toMatch(
       /publisher companies +none\n +advertiser companies +2\n[\s\S]* +contact +reports@partner.example/,
     );
+  });
+
+  it('keeps annotations that are there, when it changes a partner and when an add is repeated', async () => {
+    const line = `add dev annotated --publisher-companies 1 ${CONTACT}`;
+    const client = clientIn(await partner(line)) ?? '';
+    const register = registerBucket(PARTNERS_BUCKET);
+    const annotations = { note: 'of a later release' };
+    const was = await register.readPartner(client);
+    if (was?.value) await register.writePartner(was, { ...was.value, annotations });
+    await partner('set dev annotated --publisher-companies 2');
+    const name = await register.readName('annotated');
+    if (name) await register.writeName(name, { ...name.value, state: 'adding' });
+    expect((await register.readPartner(client))?.value).toMatchObject({
+      publisherCompanies: ['2'],
+      annotations,
+    });
+    await partner(line);
+    expect((await register.readPartner(client))?.value).toMatchObject({
+      publisherCompanies: ['1'],
+      annotations,
+    });
   });
 
   it('rotates a secret: both are good until --finish, and --again makes another new one', async () => {

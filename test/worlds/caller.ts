@@ -42,9 +42,6 @@ export type Ending = 'has its report' | 'was refused' | 'went away' | 'gave up';
 /** A caller that meets as many answers as this without its report is caught in a circle. */
 const MOST_REQUESTS = 60;
 
-/** How long before the world began somebody was given a ticket by the release before. */
-export const FORMER_WAIT_MS = 2_400;
-
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -55,8 +52,6 @@ export const reportUrl = (days: readonly string[]): string => {
     `&endExclusive=${end}T00:00:00Z&api-version=1.0`
   );
 };
-
-const downloadUrl = (ticket: string): string => `/reporting/downloads/${ticket}/1`;
 
 /** Pulls a report as `curl -L --retry` does: follows redirects, and begins again when a 5xx says when. */
 export async function pull(
@@ -73,10 +68,9 @@ export async function pull(
   const leavesAt = began + (plan.leavesAfterMs ?? Number.POSITIVE_INFINITY);
   const first = reportUrl(plan.days);
   let pauseMs = FIRST_PAUSE_MS / 2;
-  let url = plan.ticket === undefined ? first : downloadUrl(plan.ticket);
-  let hop = plan.ticket === undefined ? 0 : 1;
-  // Whoever comes with a ticket has waited for a while.
-  let current: Pull = { caller: plan, startedAt: began - (plan.ticket === undefined ? 0 : FORMER_WAIT_MS) };
+  let url = first;
+  let hop = 0;
+  let current: Pull = { caller: plan, startedAt: began };
   // A caller with a time limit goes on until then.
   const most = Number.isFinite(untilMs) ? Number.POSITIVE_INFINITY : MOST_REQUESTS;
   for (let count = 0; count < most; count++) {

@@ -7,6 +7,8 @@ import type { Runners } from './virtual-time.ts';
 export interface Machine {
   readonly name: string;
   readonly skewMs: number;
+  /** Whether its function has not been shifted yet: it runs the code of the release before, where that is there. */
+  readonly isOfReleaseBefore: boolean;
 }
 
 /** A fault that hit a call of an invocation. */

@@ -69,16 +69,6 @@ export interface ModelledAthena {
   start(query: CompiledQuery, token: string, by: Invocation): string;
   get(id: string): unknown;
   stop(id: string, by: Invocation): void;
-  /** A query from before the world began. */
-  plant(
-    query: CompiledQuery,
-    token: string,
-    by: Invocation,
-    how: {
-      readonly agoMs: number;
-      readonly ends: 'SUCCEEDED' | 'FAILED' | 'scan limit' | 'large' | undefined;
-    },
-  ): EngineQuery;
   readonly active: () => readonly EngineQuery[];
   readonly onStart: ((query: EngineQuery) => void)[];
   /** Called when a query that has not ended is stopped. */
@@ -222,12 +212,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     ended(query, 'SUCCEEDED');
   }
 
-  function submit(
-    compiled: CompiledQuery,
-    token: string,
-    startedBy: Invocation,
-    submittedAt = time.now(),
-  ): EngineQuery {
+  function submit(compiled: CompiledQuery, token: string, startedBy: Invocation): EngineQuery {
     const asked = readQuery(compiled);
     const number = queries.size + 1;
     const query: EngineQuery = {
@@ -237,7 +222,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       asked,
       companies: asked.companies ? maskOf(asked.companies) : EVERY_COMPANY_MASK,
       startedBy,
-      submittedAt,
+      submittedAt: time.now(),
       bytesScanned: number * 1_000_003,
       state: 'QUEUED',
       read: [],
@@ -315,25 +300,6 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         reason: `${query.state}: ${query.reason}`,
         isRetryable: query.isRetryable ?? false,
       };
-    },
-    plant(compiled, token, by, { agoMs, ends }) {
-      const query = submit(compiled, token, by, time.now() - agoMs);
-      if (!ends) return query;
-      Object.assign(query, {
-        state: ends === 'SUCCEEDED' || ends === 'large' ? 'SUCCEEDED' : 'FAILED',
-        endedAt: time.now() - agoMs / 2,
-        shownAt: time.now() - agoMs / 2,
-      });
-      if (ends === 'FAILED') Object.assign(query, { cause: 'engine', reason: 'GENERIC_INTERNAL_ERROR' });
-      if (ends === 'scan limit')
-        Object.assign(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded' });
-      if (query.state !== 'SUCCEEDED') return query;
-      query.read.push(...query.asked.days.flatMap((day) => recordsOf(lake.now(), day)));
-      query.clicks = sumByDay(query.read, query.companies);
-      query.isLarge = ends === 'large';
-      query.location = `s3://results/athena/${query.id}.csv`;
-      s3.put(`athena/${query.id}.csv`, engineCsv(query.clicks), query.isLarge ? { bytes: LARGE_BYTES } : {});
-      return query;
     },
     stop(id, by) {
       const query = queries.get(id);

@@ -46,7 +46,8 @@ export function modelledLambda(world: World): ModelledLambda {
     const draw = namedDice(seed, `machine ${name}`);
     const own = (draw() - 0.5) * 2 * plan.clocks.skewMs;
     const skewMs = plan.clocks.wrong?.machine === name ? plan.clocks.wrong.skewMs : own;
-    return { machine: { name, skewMs: Math.round(skewMs) }, isCold: true };
+    const isOfReleaseBefore = draw() < 0.5;
+    return { machine: { name, skewMs: Math.round(skewMs), isOfReleaseBefore }, isCold: true };
   };
 
   return {

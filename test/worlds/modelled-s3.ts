@@ -15,7 +15,7 @@ const LONG_DAYS = 7;
 const WAITING_DAYS = 2;
 
 /** What is kept only while somebody may wait: `infra/data/results-bucket.ts`. All else is kept for a week. */
-const WAITING = /^(tickets|waiting|publications|abandoned|shares|slots)\//;
+const WAITING = /^(waiting|publications|abandoned|slots)\//;
 
 const keptMs = (key: string): number => (WAITING.test(key) ? WAITING_DAYS : LONG_DAYS) * DAY_MS;
 

@@ -3,10 +3,10 @@
  *
  *     npm run worlds:mutants -- --within 10000 --only 'lib/delivery/slots.ts'
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type CodeFolder, codeFolder } from '../code-folder.ts';
 import type { Batch } from './worker.ts';
 import { startWorkers, type Workers } from './workers.ts';
 
@@ -34,17 +34,15 @@ const root = join(import.meta.dirname, '../..');
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 /** A copy of the code with the fault in it. */
-function broken({ file, find, replace }: Mutant): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mutant-'));
-  cpSync(join(root, 'lib'), join(folder, 'lib'), { recursive: true });
-  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const path = join(folder, file);
-  const parts = readFileSync(path, 'utf8').split(find);
-  if (parts.length !== 2) throw new Error(`${file} holds ${parts.length - 1} times: ${find}`);
-  writeFileSync(path, parts.join(replace));
-  return folder;
-}
+const broken = ({ file, find, replace }: Mutant): CodeFolder =>
+  codeFolder((folder) => {
+    cpSync(join(root, 'lib'), join(folder, 'lib'), { recursive: true });
+    cpSync(join(root, 'package.json'), join(folder, 'package.json'));
+    const path = join(folder, file);
+    const parts = readFileSync(path, 'utf8').split(find);
+    if (parts.length !== 2) throw new Error(`${file} holds ${parts.length - 1} times: ${find}`);
+    writeFileSync(path, parts.join(replace));
+  });
 
 /** The first world that fails with the fault, and doesn't fail so without it. */
 async function firstFailing(mutant: Workers, original: Workers, within: number) {
@@ -67,14 +65,14 @@ const all: readonly Mutant[] = JSON.parse(
   readFileSync(join(import.meta.dirname, 'mutants/mutants.json'), 'utf8'),
 );
 const chosen = all.filter(({ file, why }) => `${file} ${why}`.includes(values.only));
-const original = await startWorkers(1, root);
+// All machines run the one code: the release before would hide what is broken.
+const original = await startWorkers(1, { current: root });
 let survivors = 0;
 for (const mutant of chosen) {
-  const folder = broken(mutant);
-  const workers = await startWorkers(Number(values.workers), folder);
+  using copy = broken(mutant);
+  const workers = await startWorkers(Number(values.workers), { current: copy.folder });
   const found = await firstFailing(workers, original, Number(values.within));
   await workers.end();
-  rmSync(folder, { recursive: true });
   if (!found) survivors += 1;
   const verdict = found ? `seed ${found.seed}: ${found.kind}` : `SURVIVES ${values.within} worlds`;
   print(`${verdict}  —  ${mutant.file}: ${mutant.why}`);

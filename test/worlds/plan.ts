@@ -12,8 +12,6 @@ export interface CallerPlan {
   readonly admitsGzip: boolean;
   /** When it no longer follows; undefined: it stays until it has its report. */
   readonly leavesAfterMs?: number;
-  /** Where it begins: with a ticket of the release before. */
-  readonly ticket?: string;
   /** How long it keeps a link before it downloads. */
   readonly downloadsAfterMs: number;
 }
@@ -38,25 +36,6 @@ export interface WriterPlan {
   readonly atMs: number;
   /** Between its steps. */
   readonly stepMs: number;
-}
-
-/** What the release before may have left: `former-forms/<kind>.json`. */
-export const FORMER_KINDS = [
-  'answered',
-  'under-way',
-  'starting',
-  'waits-for-share',
-  'cut-off',
-  'failed',
-  'publication',
-] as const;
-export type FormerKind = (typeof FORMER_KINDS)[number];
-
-export interface FormerPlan {
-  readonly id: string;
-  readonly kind: FormerKind;
-  readonly partner: string;
-  readonly days: readonly string[];
 }
 
 export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'adds again'] as const;
@@ -115,7 +94,6 @@ export interface Plan {
   };
   readonly days: readonly string[];
   readonly filesADay: number;
-  readonly former: readonly FormerPlan[];
   readonly callers: readonly CallerPlan[];
   readonly writers: readonly WriterPlan[];
   readonly operator: readonly OperatorPlan[];
@@ -235,17 +213,6 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
     Array.from({ length: count }, (_, index) => `${kind}${index}`)
       .filter((id) => !without.has(`actor ${id}`))
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
-  const former = actors<FormerPlan>('f', settings.isListed && chance(draw, 0.15) ? 1 : 0, (draw, id) => {
-    const days = window(draw);
-    const isTooLarge = days.length >= settings.tooManyDays;
-    const isLarge = days.length >= settings.largeFromDays;
-    const usual = FORMER_KINDS.filter((kind) => kind !== 'cut-off' && kind !== 'publication');
-    const kind = pick<FormerKind>(
-      draw,
-      isTooLarge ? ['cut-off'] : isLarge ? ['publication', 'starting'] : usual,
-    );
-    return { id, kind, partner: 'p1', days };
-  });
   const arrives = (draw: Dice, isFirst: boolean): number => {
     if (isRestless && isFirst) return 0;
     if (!isLeft) return when(draw);
@@ -261,7 +228,6 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   };
   return {
     partners,
-    former,
     settings,
     engine,
     faults,
@@ -303,8 +269,8 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
 }
 
 /** What can be left out of a plan. */
-export const partsOf = ({ callers, writers, operator, former, outages, clocks }: Plan): string[] => [
-  ...[...callers, ...writers, ...operator, ...former, ...outages].map(({ id }) => `actor ${id}`),
+export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): string[] => [
+  ...[...callers, ...writers, ...operator, ...outages].map(({ id }) => `actor ${id}`),
   ...(clocks.skewMs > 0 ? [SKEW] : []),
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
 ];

@@ -5,6 +5,7 @@
  *     node test/worlds/run.ts --seed 17 --without 'actor c1;throttled c0.0/3 S3 GetObject'
  */
 import { parseArgs } from 'node:util';
+import { codeOfReleaseBefore } from '../releases/release-before.ts';
 import type { Shrunk } from './shrink.ts';
 import { EXPECTED, WORLDS_THAT_SHOW_ALL } from './tally.ts';
 import type { Batch } from './worker.ts';
@@ -21,6 +22,8 @@ const { values } = parseArgs({
     without: { type: 'string', default: '' },
     /** The folder in which the service's `lib/` lies. */
     root: { type: 'string', default: process.cwd() },
+    /** All machines run that code, none that of the release before. */
+    alone: { type: 'boolean', default: false },
     /** How many kinds of failures to make smaller and to tell. */
     shrink: { type: 'string', default: '3' },
     /** And how many of each kind; of more than one, only what they need is told. */
@@ -29,6 +32,8 @@ const { values } = parseArgs({
 });
 
 const BATCH = 100;
+using before = values.alone ? undefined : codeOfReleaseBefore('worlds with machines of the release before');
+const roots = { current: values.root, before: before?.folder };
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 const whole = (text: string, name: string): number => {
   if (!/^\d+$/.test(text)) throw new Error(`--${name} is no whole number: ${text}`);
@@ -36,7 +41,7 @@ const whole = (text: string, name: string): number => {
 };
 
 async function tellOne(seed: number): Promise<void> {
-  const workers = await startWorkers(1, values.root);
+  const workers = await startWorkers(1, roots);
   const without = values.without === '' ? [] : values.without.split(';');
   const told = await workers.run<{ history: string[]; violations: Violation[] }>({ seed, without });
   for (const line of told.history) print(line);
@@ -48,7 +53,7 @@ async function tellOne(seed: number): Promise<void> {
 async function runMany(): Promise<void> {
   const from = whole(values.from, 'from');
   const worlds = whole(values.worlds, 'worlds');
-  const workers = await startWorkers(whole(values.workers, 'workers'), values.root);
+  const workers = await startWorkers(whole(values.workers, 'workers'), roots);
   const began = process.hrtime.bigint();
   const starts = Array.from({ length: Math.ceil(worlds / BATCH) }, (_, index) => index * BATCH);
   const batches = await Promise.all(
@@ -72,7 +77,8 @@ async function runMany(): Promise<void> {
   for (const [kind, failed] of seeds)
     print(`FAILS  ${kind}: ${failed.length} worlds, the first with seeds ${failed.slice(0, 5).join(', ')}`);
 
-  const missing = worlds >= WORLDS_THAT_SHOW_ALL ? EXPECTED.filter((what) => !counts.has(what)) : [];
+  const expected = before ? [...EXPECTED, 'machine of the release before'] : EXPECTED;
+  const missing = worlds >= WORLDS_THAT_SHOW_ALL ? expected.filter((what) => !counts.has(what)) : [];
   for (const what of missing) print(`NEVER  ${what}`);
 
   const told = [...seeds]

@@ -12,15 +12,31 @@ export interface ServiceCode {
   readonly partnerKey: typeof import('../../lib/partners/register.ts').partnerKey;
   readonly readConfig: typeof import('../../lib/config.ts').readConfig;
   readonly publisherReport: typeof import('../../lib/report/catalogue.ts').publisherReport;
-  readonly Overloaded: typeof import('../../lib/answers/problem.ts').Overloaded;
 }
+
+/** The folders in which `lib/` lies: this release's and, unless all machines run this one, that of the release before. */
+export interface Roots {
+  readonly current: string;
+  readonly before?: string | undefined;
+}
+
+/** The code that the machines of a world run. */
+export interface Releases {
+  readonly current: ServiceCode;
+  readonly before: ServiceCode | undefined;
+}
+
+export const loadReleases = async ({ current, before }: Roots): Promise<Releases> => ({
+  current: await loadService(current),
+  before: before === undefined ? undefined : await loadService(before),
+});
 
 /**
  * Loads the service's code. Virtual time, seeded ids and gzip must be in place before.
  *
  * @param root the folder in which `lib/` lies
  */
-export async function loadService(root: string): Promise<ServiceCode> {
+async function loadService(root: string): Promise<ServiceCode> {
   const load = (file: string) => import(pathToFileURL(join(root, 'lib', file)).href);
   const files = [
     'handlers/report-handler.ts',
@@ -32,7 +48,6 @@ export async function loadService(root: string): Promise<ServiceCode> {
     'partners/register.ts',
     'config.ts',
     'report/catalogue.ts',
-    'answers/problem.ts',
   ];
   return Object.assign({}, ...(await Promise.all(files.map(load)))) as ServiceCode;
 }

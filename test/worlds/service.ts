@@ -12,7 +12,7 @@ import type { ModelledS3 } from './modelled-s3.ts';
 import { type KeptListings, lakePort, queriesPort, registerClient } from './other-ports.ts';
 import type { Plan } from './plan.ts';
 import { type FileWrite, resultsPort } from './results-port.ts';
-import type { ServiceCode } from './service-code.ts';
+import type { Releases, ServiceCode } from './service-code.ts';
 import type { World } from './world.ts';
 
 /** What the service's functions stand on. */
@@ -41,15 +41,14 @@ export interface ModelledService {
   readonly abandon: Handle<FailedInvocation, void>;
 }
 
-const configs = new Map<string, ReturnType<ServiceCode['readConfig']>>();
+const configs = new WeakMap<ServiceCode, Map<string, ReturnType<ServiceCode['readConfig']>>>();
 
 export function modelledService(
   world: World,
-  code: ServiceCode,
+  { current, before }: Releases,
   { lake, s3, athena, register }: Backends,
   { onFile, onUnderWay, onMetric, onLine }: Listeners,
 ): ModelledService {
-  const config = configOf(code, world.plan);
   const alive = (act: (by: Invocation) => void) => {
     const by = running.getStore();
     if (by && !by.isDead) act(by);
@@ -64,11 +63,11 @@ export function modelledService(
   } as unknown as FunctionDependencies['metrics'];
   const partners = registerClient(world, register);
 
-  const dependenciesOf = (): FunctionDependencies => {
+  const dependenciesOf = (code: ServiceCode): FunctionDependencies => {
     const kept: KeptListings = new Map();
     const records: Parameters<ServiceCode['s3Register']>[2]['cache'] = new Map();
     return {
-      config,
+      config: configOf(code, world.plan),
       log,
       metrics,
       backendsUntil: (until) => ({
@@ -81,25 +80,32 @@ export function modelledService(
   };
   const verifyToken = async (header: string | undefined) => ({ client_id: header?.slice('Bearer '.length) });
 
-  const perMachine = <T>(make: (dependencies: FunctionDependencies) => T) => {
+  const perMachine = <T>(make: (code: ServiceCode, dependencies: FunctionDependencies) => T) => {
     const made = new Map<Machine, T>();
     return (machine: Machine): T => {
-      const handler = made.get(machine) ?? make(dependenciesOf());
+      const known = made.get(machine);
+      if (known) return known;
+      const code = (machine.isOfReleaseBefore && before) || current;
+      if (code === before) {
+        world.count('machine of the release before');
+        world.tell?.(machine.name, 'runs the release before');
+      }
+      const handler = make(code, dependenciesOf(code));
       made.set(machine, handler);
       return handler;
     };
   };
-  const reports = perMachine((dependencies) =>
+  const reports = perMachine((code, dependencies) =>
     code.reportHandler(code.publisherReport, { ...dependencies, verifyToken }),
   );
-  const downloads = perMachine(code.downloadsHandler);
-  const publishes = perMachine((dependencies) =>
+  const downloads = perMachine((code, dependencies) => code.downloadsHandler(dependencies));
+  const publishes = perMachine((code, dependencies) =>
     code.publicationHandler({
       ...dependencies,
       largeFilesUntil: (until) => resultsPort(world, s3, code, until, onFile),
     }),
   );
-  const abandons = perMachine(code.abandonmentHandler);
+  const abandons = perMachine((code, dependencies) => code.abandonmentHandler(dependencies));
   const contextOf = (context: InvocationContext) => ({ ...context }) as unknown as Context;
   return {
     report: (event, machine, context) =>
@@ -111,12 +117,14 @@ export function modelledService(
   };
 }
 
-function configOf({ readConfig }: ServiceCode, { settings }: Plan): ReturnType<ServiceCode['readConfig']> {
+function configOf(code: ServiceCode, { settings }: Plan): ReturnType<ServiceCode['readConfig']> {
   const { queriesPerPartner, longestQueryMs, listingSeconds } = settings;
   const name = [queriesPerPartner, longestQueryMs, listingSeconds].join();
-  const known = configs.get(name);
+  const ofCode = configs.get(code) ?? new Map<string, ReturnType<ServiceCode['readConfig']>>();
+  configs.set(code, ofCode);
+  const known = ofCode.get(name);
   if (known) return known;
-  const made = readConfig({
+  const made = code.readConfig({
     [ENV.tokenIssuer]: 'https://issuer.example',
     [ENV.tokenJwksUri]: 'https://issuer.example/keys',
     [ENV.apiScope]: 'api://reports',
@@ -131,6 +139,6 @@ function configOf({ readConfig }: ServiceCode, { settings }: Plan): ReturnType<S
     [ENV.listingSeconds]: String(listingSeconds),
     [ENV.maxBytesScanned]: '1000000000',
   });
-  configs.set(name, made);
+  ofCode.set(name, made);
   return made;
 }

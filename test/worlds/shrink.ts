@@ -1,4 +1,4 @@
-import type { ServiceCode } from './service-code.ts';
+import type { Releases } from './service-code.ts';
 import { simulate } from './simulate.ts';
 
 /** A failing world with all taken out that it doesn't need to fail. */
@@ -19,12 +19,12 @@ const MOST_TRIES = 600;
  * Takes actors and troubles out of a failing world, many at a time and then one after the other, while it still breaks
  * the same rule.
  */
-export async function shrink(code: ServiceCode, seed: number, kind: string): Promise<Shrunk> {
+export async function shrink(releases: Releases, seed: number, kind: string): Promise<Shrunk> {
   let tries = 0;
   let without = new Set<string>();
   const run = async (left: ReadonlySet<string>): Promise<readonly string[] | undefined> => {
     tries += 1;
-    const { violations, happened } = await simulate(code, seed, { without: left }).catch(() => ({
+    const { violations, happened } = await simulate(releases, seed, { without: left }).catch(() => ({
       violations: [],
       happened: [],
     }));
@@ -47,7 +47,7 @@ export async function shrink(code: ServiceCode, seed: number, kind: string): Pro
     if (size > 1) size = Math.floor(size / 2);
     else if (!isSmaller || tries >= MOST_TRIES) break;
   }
-  const { history } = await simulate(code, seed, { without, isTold: true });
+  const { history } = await simulate(releases, seed, { without, isTold: true });
   const broken = history.findIndex((line) => line.includes(`VIOLATION: ${kind}`));
   return { seed, kind, without: [...without], needs, history: folded(history.slice(0, broken + 1)) };
 }

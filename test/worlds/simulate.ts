@@ -17,11 +17,10 @@ import { modelledLambda } from './modelled-lambda.ts';
 import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
-import { type CallerPlan, type FormerKind, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
-import { formerTicket, plantFormer } from './plant-former.ts';
+import { type CallerPlan, lastPlannedMs, type Plan, partsOf, planOf } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
-import type { ServiceCode } from './service-code.ts';
+import type { Releases } from './service-code.ts';
 import { troubles } from './troubles.ts';
 import { takeOverTime } from './virtual-time.ts';
 import { BEGINNING, type Violation, type World } from './world.ts';
@@ -41,9 +40,6 @@ const QUIET_AFTER_MS = 60_000;
 /** Answers after a Retry-After, leases of functions that died, a restart: what a patient client may lose beside. */
 const PATIENCE_MS = 150_000;
 
-/** Somebody waits with a ticket of the release before. */
-const HAS_TICKET: readonly FormerKind[] = ['under-way', 'waits-for-share', 'publication'];
-
 /** A publishing function that hangs is ended after 15 minutes, and run again. */
 const LONGEST_PUBLICATION_MS = 1_200_000;
 
@@ -51,7 +47,7 @@ const LAST_CALLERS = 'patient callers at the end';
 
 /** Runs one world to its end. The same seed gives the same world. */
 export async function simulate(
-  code: ServiceCode,
+  releases: Releases,
   seed: number,
   { without = new Set<string>(), isTold = false }: { without?: ReadonlySet<string>; isTold?: boolean } = {},
 ): Promise<Simulated> {
@@ -80,7 +76,7 @@ export async function simulate(
   const lake = modelledLake(world);
   const s3 = modelledS3(world);
   const athena = modelledAthena(world, lake, s3);
-  const register = modelledRegister(world, code);
+  const register = modelledRegister(world, releases.current);
   const lambda = modelledLambda(world);
   const parts: Parts = { world, lake, s3, athena, register };
   const counting = countingRule(parts);
@@ -95,7 +91,7 @@ export async function simulate(
       if (message === 'request') by.line = facts;
     },
   };
-  const service = modelledService(world, code, parts, listeners);
+  const service = modelledService(world, releases, parts, listeners);
   eventBridge(world, s3, lambda, service, (id, error) => checkPublication(parts, id, error));
   const gate = gateway(world, lambda, service);
   const callerListeners: CallerListeners = {
@@ -110,23 +106,10 @@ export async function simulate(
   for (const [partner, companies] of Object.entries(plan.partners))
     register.set(partner, { isActive: true, companies });
 
-  for (const left of plan.former) plantFormer(world, parts, left);
-  const waitingSince: CallerPlan[] = plan.former
-    .filter(({ kind }) => HAS_TICKET.includes(kind))
-    .map(({ id, partner, days }) => ({
-      id: `of ${id}`.replace(' ', '-'),
-      partner,
-      days,
-      atMs: 50,
-      admitsGzip: false,
-      downloadsAfterMs: 50,
-      ticket: formerTicket(id),
-    }));
-
   const calls = (caller: CallerPlan, untilMs?: number): Promise<Ending> =>
     pull(world, { gateway: gate, s3 }, caller, callerListeners, untilMs);
   const all = Promise.all([
-    ...[...plan.callers, ...waitingSince].map(async (caller) => count(`caller ${await calls(caller)}`)),
+    ...plan.callers.map(async (caller) => count(`caller ${await calls(caller)}`)),
     ...plan.writers.map((writer) => write(world, lake, writer)),
     ...plan.operator.map((step) => operate(world, register, step)),
     !without.has(LAST_CALLERS) &&

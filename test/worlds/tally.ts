@@ -1,5 +1,5 @@
 import { FAULT_KINDS } from './fault-kinds.ts';
-import { FORMER_KINDS, OPERATOR_KINDS, WRITER_KINDS } from './plan.ts';
+import { OPERATOR_KINDS, WRITER_KINDS } from './plan.ts';
 
 /** From this many worlds on, each of these must have happened. */
 export const WORLDS_THAT_SHOW_ALL = 10_000;
@@ -9,8 +9,6 @@ export const EXPECTED: readonly string[] = [
   ...FAULT_KINDS,
   ...WRITER_KINDS.map((kind) => `writer ${kind}`),
   ...OPERATOR_KINDS.map((kind) => `operator ${kind}`),
-  ...FORMER_KINDS.map((kind) => `former form: ${kind}`),
-  'former form: its report is given',
   'function dies before a call',
   'function dies after a call',
   'refused in an outage',

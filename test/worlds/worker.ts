@@ -1,14 +1,18 @@
 /** Runs worlds in a thread of its own: virtual time takes a thread's clock over for good. */
 import { parentPort, workerData } from 'node:worker_threads';
+import type { Sample } from '../releases/play-scene.ts';
+import type { SceneName } from '../releases/scenes.ts';
 import { seedCryptoAndGzip } from './seeded-crypto.ts';
-import { loadService } from './service-code.ts';
+import { loadReleases, type Roots } from './service-code.ts';
 import { takeOverTime } from './virtual-time.ts';
 
-/** What a worker is asked: some worlds, or to make one failing world smaller. */
+/** What a worker is asked: some worlds, to make one failing world smaller, or to play or go on with a scene of a release. */
 export type Task =
   | { readonly from: number; readonly worlds: number }
   | { readonly seed: number; readonly kind: string }
-  | { readonly seed: number; readonly without: readonly string[] };
+  | { readonly seed: number; readonly without: readonly string[] }
+  | { readonly plays: keyof Roots; readonly scene: SceneName }
+  | { readonly goesOn: keyof Roots; readonly scene: SceneName; readonly sample: Sample };
 
 /** Of some worlds. */
 export interface Batch {
@@ -23,7 +27,16 @@ seedCryptoAndGzip();
 takeOverTime(0, 0);
 const { simulate } = await import('./simulate.ts');
 const { folded, shrink } = await import('./shrink.ts');
-const code = await loadService(workerData as string);
+const { goOn } = await import('../releases/go-on.ts');
+const { play } = await import('../releases/play-scene.ts');
+const roots = workerData as Roots;
+const releases = await loadReleases(roots);
+
+/** A release that the worker was given. */
+const known = <T>(release: T | undefined): T => {
+  if (release === undefined) throw new Error('there is no code of the release before');
+  return release;
+};
 
 async function runBatch({
   from,
@@ -36,7 +49,7 @@ async function runBatch({
   const failures: { seed: number; kinds: string[] }[] = [];
   for (let seed = from; seed < from + worlds; seed++) {
     try {
-      const outcome = await simulate(code, seed);
+      const outcome = await simulate(releases, seed);
       for (const [what, times] of outcome.counts) counts.set(what, (counts.get(what) ?? 0) + times);
       const kinds = [...new Set(outcome.violations.map(({ kind }) => kind))];
       if (kinds.length > 0) failures.push({ seed, kinds });
@@ -49,9 +62,13 @@ async function runBatch({
 
 parentPort?.on('message', async (task: Task) => {
   if ('worlds' in task) parentPort?.postMessage(await runBatch(task));
-  else if ('kind' in task) parentPort?.postMessage(await shrink(code, task.seed, task.kind));
+  else if ('plays' in task)
+    parentPort?.postMessage(await play(known(releases[task.plays]), known(roots[task.plays]), task.scene));
+  else if ('goesOn' in task)
+    parentPort?.postMessage(await goOn(known(releases[task.goesOn]), task.scene, task.sample));
+  else if ('kind' in task) parentPort?.postMessage(await shrink(releases, task.seed, task.kind));
   else {
-    const { history, ...rest } = await simulate(code, task.seed, {
+    const { history, ...rest } = await simulate(releases, task.seed, {
       without: new Set(task.without),
       isTold: true,
     });

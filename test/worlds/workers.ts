@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { Roots } from './service-code.ts';
 import type { Task } from './worker.ts';
 
 /** Threads that run worlds: each takes the next task when it is done with one. */
@@ -8,8 +9,7 @@ export interface Workers {
   end(): Promise<void>;
 }
 
-/** @param root the folder in which the service's `lib/` lies */
-export async function startWorkers(count: number, root: string): Promise<Workers> {
+export async function startWorkers(count: number, roots: Roots): Promise<Workers> {
   const idle: Worker[] = [];
   const waiting: ((worker: Worker) => void)[] = [];
   const free = (worker: Worker) => {
@@ -20,7 +20,7 @@ export async function startWorkers(count: number, root: string): Promise<Workers
   const all = await Promise.all(
     Array.from({ length: count }, async () => {
       const worker = new Worker(join(import.meta.dirname, 'worker.ts'), {
-        workerData: root,
+        workerData: roots,
         resourceLimits: { maxYoungGenerationSizeMb: 64 },
       });
       await answerOf(worker);

@@ -1,4 +1,4 @@
-import { awsOnlyParts, permissionParts, SITUATIONS } from './permission-parts.ts';
+import { permissionParts, SITUATIONS, unprovenParts } from './permission-parts.ts';
 
 /** Every action and folder of the statements that have several, and where it is missed, as a Markdown table. */
 export function permissionPartTable(): string {
@@ -8,10 +8,10 @@ export function permissionPartTable(): string {
   const rows = [...together].map(
     ([row, parts]) => `| ${row} | ${parts.map(({ part }) => `\`${part}\``).join(', ')} |`,
   );
-  const { sid, functions, reason, parts } = awsOnlyParts;
-  rows.push(
-    `| \`${sid}\` | ${functions.join(', ')} | ${reason} | ${parts.map((part) => `\`${part}\``).join(', ')} |`,
-  );
+  for (const { sid, functions, reason, parts } of unprovenParts)
+    rows.push(
+      `| \`${sid}\` | ${functions.join(', ')} | ${reason} | ${parts.map((part) => `\`${part}\``).join(', ')} |`,
+    );
   return ['| statement | who | what fails | without each of |', '| --- | --- | --- | --- |', ...rows].join(
     '\n',
   );

@@ -6,7 +6,6 @@ export const SITUATIONS = {
   report: 'a small report, given at once',
   'waiting room': 'a report whose query takes longer than the first request waits',
   share: 'a report that waited for its partner’s share, so that the waiting room starts its query',
-  'unknown ticket': 'a ticket that does not exist',
   'stopped query': 'a query that takes too long, stopped by the first request',
   'query stopped in the waiting room': 'a query that takes too long, stopped in the waiting room',
   'publication under way': 'a large report whose publication is under way',
@@ -47,12 +46,26 @@ function partsOf(
 }
 
 /** Parts that the lane of deployed tests can't show, and why. */
-export const awsOnlyParts = {
-  functions: ['downloads'],
-  sid: 'ListEvents',
-  parts: reports.map(({ table }) => `${table}/`),
-  reason: 'AWS only: the emulator does not look at single prefixes of a condition',
-} as const;
+export const unprovenParts = [
+  {
+    functions: ['downloads'],
+    sid: 'ListEvents',
+    parts: reports.map(({ table }) => `${table}/`),
+    reason: 'AWS only: the emulator does not look at single prefixes of a condition',
+  },
+  {
+    functions: reportFunctions,
+    sid: 'ReadResults',
+    parts: [RESULTS_PREFIX.orders],
+    reason: 'the release before fails at every report',
+  },
+  {
+    functions: ['downloads'],
+    sid: 'ReadResults',
+    parts: [RESULTS_PREFIX.orders, RESULTS_PREFIX.tickets],
+    reason: 'the release before fails at a report that waited for its slot, and at an unknown ticket',
+  },
+] as const;
 
 /** Every other action and folder of the statements that are proven and have several. */
 export const permissionParts: readonly PermissionPart[] = [
@@ -61,7 +74,7 @@ export const permissionParts: readonly PermissionPart[] = [
     ['stopped query', ['athena:StopQueryExecution']],
   ]),
   ...partsOf(reportFunctions, 'ReadResults', [
-    ['report', ['athena', 'cached', 'jobs', 'slots', 'orders']],
+    ['report', ['athena', 'cached', 'jobs', 'slots']],
     ['publication under way', ['reports', 'publications', 'abandoned']],
   ]),
   ...partsOf(reportFunctions, 'WriteResults', [
@@ -76,8 +89,7 @@ export const permissionParts: readonly PermissionPart[] = [
   ]),
   ...partsOf(['downloads'], 'ReadResults', [
     ['waiting room', ['athena', 'jobs', 'waiting']],
-    ['share', ['cached', 'slots', 'orders']],
-    ['unknown ticket', ['tickets']],
+    ['share', ['cached', 'slots']],
     ['publication under way', ['reports', 'publications', 'abandoned']],
   ]),
   ...partsOf(['downloads'], 'WriteResults', [

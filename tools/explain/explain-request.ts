@@ -2,7 +2,6 @@ import { InvalidRequest } from '../../lib/answers/problem.ts';
 import type { Config } from '../../lib/config.ts';
 import { type DeliveryBackends, lookAtLake } from '../../lib/delivery/delivery.ts';
 import { makeJob } from '../../lib/delivery/job.ts';
-import { readRecord } from '../../lib/delivery/job-record.ts';
 import { judgeRecord } from '../../lib/delivery/judge-record.ts';
 import { cachedReportKey, jobRecordKey, reportKey } from '../../lib/delivery/keys.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
@@ -49,10 +48,7 @@ export async function explainRequest(
   const data = await lookAtLake(backends.lake, request, 0);
   const job = makeJob(request, entitlement, data);
   const facts = { waits: undefined, scanLimit: config.scanLimit, isWorthAnother: true };
-  const judged = async (key: string) => {
-    const stored = await backends.results.read(key);
-    return judgeRecord({ record: readRecord(stored), ageMs: stored?.ageMs ?? 0 }, facts);
-  };
+  const judged = async (key: string) => judgeRecord(await backends.results.read(key), facts);
   // The cached report of this version of the data, or else what is under way for it.
   const cached = await judged(cachedReportKey(job));
   const verdict = cached.next === 'start' ? await judged(jobRecordKey(job, data)) : cached;

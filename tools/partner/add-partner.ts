@@ -30,14 +30,16 @@ export async function addPartner(parts: CommandParts, wanted: NewPartner): Promi
 
   const was = await register.readPartner(client);
   refuseOther(was?.value, wanted.name);
+  const before = was?.value?.active ? was.value : undefined;
   await register.writePartner(was, {
     form: 1,
     client,
     name: wanted.name,
     ...byOwner((owner) => wanted[owner]),
     contact: wanted.contact,
-    since: was?.value?.active ? was.value.since : new Date().toISOString(),
+    since: before?.since ?? new Date().toISOString(),
     active: true,
+    ...(before?.annotations && { annotations: before.annotations }),
   });
   await sweep(parts, named.value);
 

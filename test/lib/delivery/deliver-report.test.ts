@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Overloaded, ReportTooLarge, Unavailable } from '../../../lib/answers/problem.ts';
+import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { type DeliveryFacts, PublicationFailed, QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { publishLarge, readPublication } from '../../../lib/delivery/publication.ts';
 import {
@@ -83,10 +83,7 @@ describe('a report that nobody has asked for', () => {
     const second = await ask(of);
     expect(second.delivery).toEqual({ ...first.delivery, cacheStatus: 'hit' });
     // What is read beside the cached report is not waited for.
-    const [cached, record] = [cachedKeyOf(of), recordKeyOf(of)];
-    const formerOf = (key: string) => key.replace(/^(cached|jobs)/, 'orders');
-    const read = [cached, formerOf(cached), record, formerOf(record)].map((key) => `read ${key}`);
-    expect(of.results.calls.toSorted()).toEqual(read.toSorted());
+    expect(of.results.calls).toEqual([`read ${cachedKeyOf(of)}`, `read ${recordKeyOf(of)}`]);
     expect(of.lake.looks).toEqual([0]);
     expect(of.queries.asked).toEqual(asked);
   });
@@ -473,78 +470,5 @@ describe('what is stored of a job', () => {
       expect.stringContaining('reports/other/'),
     ]);
     expect(of.queries.started).toEqual([]);
-  });
-});
-
-describe('what the release before has stored', () => {
-  const every = { form: 1, token: 't'.repeat(64), trace: 'f1' };
-  const ended = {
-    executionId: 'q1',
-    submittedAt: START - 100,
-    completedAt: START,
-    bytesScanned: 5,
-    engineMs: 7,
-  };
-  const location = 's3://results/athena/q1.csv';
-  const report = {
-    ...every,
-    ...ended,
-    state: 'succeeded',
-    location,
-    resultBytes: 42,
-    isCopy: true,
-    goodUntil: 0,
-  };
-  const open = { ...every, askedUntil: START + 25_000, claim: 'c', isRetry: false };
-  const keysOf = async (of: Setting) => {
-    const { job, data } = await of.target();
-    return { cached: `orders/${job.id}.json`, record: `orders/${job.id}/${data.fingerprint}.json` };
-  };
-  const result = '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n';
-
-  it.each(['cached', 'record'] as const)('gives its report again, by its %s', async (where) => {
-    const of = setting();
-    of.results.put((await keysOf(of))[where], report);
-    of.results.putResult(location, result);
-    const answer = await ask(of);
-    expect([statusOf(answer), textOf(of, answer)]).toEqual(['hit', CSV]);
-    expect(versionOf(answer)).toMatch(/^[0-9a-f]{32}$/);
-    expect(of.results.keys(/^(cached|jobs)/)).toEqual([]);
-  });
-
-  it('is joined where its query is under way, and recorded in the form of now', async () => {
-    const of = setting({ afterMs: 5_000 });
-    const { job } = await of.target();
-    const executionId = await of.queries.start(job.query, every.token);
-    of.results.put((await keysOf(of)).record, { ...open, state: 'under-way', executionId, startedAt: START });
-    const answers = await settled(Promise.all([request(of), request(of)]));
-    expect(answers.map((answer) => [textOf(of, answer), statusOf(answer)])).toEqual(
-      Array(2).fill([CSV, 'collapsed']),
-    );
-    expect([of.queries.started.length, of.finished]).toEqual([1, ['succeeded']]);
-    expect(recordOf(of)).toMatchObject({ form: 2, attempt: every.token, executionId: 'q1' });
-  });
-
-  it('is started with its token where it was only claimed', async () => {
-    const of = setting({ afterMs: 100 });
-    of.results.put((await keysOf(of)).record, { ...open, state: 'starting' });
-    expect(textOf(of, await ask(of))).toBe(CSV);
-    expect(of.queries.started).toMatchObject([{ token: every.token }]);
-  });
-
-  it('is refused where it exceeded the scan limit of now, without a query', async () => {
-    const of = setting({});
-    const key = (await keysOf(of)).cached;
-    of.results.put(key, { ...every, ...ended, state: 'cut-off', limit: 10 });
-    expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
-    expect(of.queries.started).toEqual([]);
-    expect(textOf(of, await ask(of, { scanLimit: 20 }))).toBe(CSV);
-  });
-
-  it('yields to what this release has stored', async () => {
-    const of = setting({});
-    const first = await ask(of);
-    of.results.put((await keysOf(of)).cached, { ...report, executionId: 'old' });
-    expect(keyOf(await ask(of))).toBe(keyOf(first));
   });
 });

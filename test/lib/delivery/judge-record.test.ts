@@ -12,7 +12,7 @@ import { START, startingRecord, succeededRecord, termsNow, underWayRecord } from
 const facts: RequestFacts = { waits: undefined, scanLimit: 10, isWorthAnother: true };
 const waiting: RequestFacts = { ...facts, waits: { isOwn: true, forMs: 5_000 } };
 const judge = (record: JobRecord | undefined, ageMs: number, given: RequestFacts) =>
-  judgeRecord({ record, ageMs }, given);
+  judgeRecord(record && { document: record, etag: '"1"', ageMs }, given);
 
 const starting = startingRecord();
 const underWay = underWayRecord();

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   abandonedKey,
   cachedReportKey,
-  formerKeys,
   gzippedKey,
   jobRecordKey,
   publicationKey,
@@ -26,9 +25,6 @@ describe('the keys of what is stored', () => {
     ["the report's gzipped file", gzippedKey('reports/q1/a.csv'), 'reports/q1/a.csv.gz'],
     ['the request to publish', publicationKey('q1'), 'publications/q1.json'],
     ['the note that a publication was given up', abandonedKey('q1'), 'abandoned/q1.json'],
-    ["the release before's cached report", formerKeys.cachedReport(job), 'orders/job-1.json'],
-    ["the release before's record", formerKeys.jobRecord(job, data), 'orders/job-1/fingerprint-1.json'],
-    ["the release before's ticket", formerKeys.ticket('ticket-1'), 'tickets/ticket-1.json'],
   ])('%s', (_, key, expected) => {
     expect(key).toBe(expected);
   });

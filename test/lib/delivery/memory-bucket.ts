@@ -26,9 +26,6 @@ export interface MemoryBucket extends ResultsBucket, LargeFiles {
 /** Every object's key must begin with one of the bucket's prefixes. */
 const KEY = /^(athena|reports|cached|jobs|waiting|publications|abandoned|slots)\/./;
 
-/** What the release before has stored is read, never written. */
-const FORMER_KEY = /^(orders|tickets)\/./;
-
 /** More calls than any test needs: a guard against endless loops. */
 const MAX_CALLS = 10_000;
 
@@ -38,8 +35,7 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
   const hooks: { call: string; act: () => void }[] = [];
 
   const called = (method: string, key: string) => {
-    if (!KEY.test(key) && !(method === 'read' && FORMER_KEY.test(key)))
-      throw new Error(`unplanned: ${method} ${key}`);
+    if (!KEY.test(key)) throw new Error(`unplanned: ${method} ${key}`);
     const call = `${method} ${key}`;
     calls.push(call);
     if (calls.length > MAX_CALLS) throw new Error('unplanned: calls without end');

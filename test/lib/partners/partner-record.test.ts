@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { companiesOf, type PartnerRecord, readPartner } from '../../../lib/partners/partner-record.ts';
+import { verdictOnPartner } from '../../../lib/partners/whose-rows.ts';
 import { advertiserReport, byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
 
 const record: PartnerRecord = {
@@ -33,6 +34,7 @@ describe('readPartner', () => {
     ['no contact', { contact: '' }],
     ['a fraction of a second in its date', { since: '2026-01-01T00:00:00.123Z' }],
     ['its right taken away', { active: false }],
+    ['no annotation', { annotations: {} }],
   ])('reads a record with %s', (_, change) => {
     expect(read({ ...record, ...change })).toEqual({ ...record, ...change });
   });
@@ -61,6 +63,9 @@ describe('readPartner', () => {
     ['null', null],
     ['a list', [record]],
     ['a member that is unknown here, which may be a restriction', { ...record, until: '2026-02-01' }],
+    ['an unknown member beside annotations', { ...record, annotations: {}, until: '2026-02-01' }],
+    ['an annotation that is no text', { ...record, annotations: { until: null } }],
+    ['annotations that are no object', { ...record, annotations: 'until 2026-02-01' }],
     ['another form', { ...record, form: 2 }],
     ['the form as a text', { ...record, form: '1' }],
     ['another client', { ...record, client: 'client-2' }],
@@ -87,6 +92,21 @@ describe('readPartner', () => {
 
   it.each(['', 'c'.repeat(257)])('takes no record of a client of that length (%#)', (client) => {
     expect(readPartner({ ...record, client }, client)).toBeUndefined();
+  });
+});
+
+describe('annotations', () => {
+  it('decide nothing, even if they are called as what decides', () => {
+    const annotations = {
+      active: 'false',
+      publisherCompanies: 'every-company',
+      form: '2',
+      until: '2026-02-01',
+    };
+    const annotated = read({ ...record, annotations });
+    expect(annotated).toEqual({ ...record, annotations });
+    for (const report of [publisherReport, advertiserReport])
+      expect(verdictOnPartner(annotated, report)).toEqual(verdictOnPartner(record, report));
   });
 });
 

@@ -3,7 +3,6 @@ import type { Download } from '../caller.ts';
 import { type EngineQuery, reportCsv } from '../modelled-athena.ts';
 import { clicksIn, maskOf, statesDuring, versionOf } from '../modelled-lake.ts';
 import { openedBy } from '../modelled-register.ts';
-import { FORMER } from '../plant-former.ts';
 import { executionOf } from './files.ts';
 import type { Parts } from './parts.ts';
 import { REGISTER_MS } from './refusals.ts';
@@ -22,7 +21,6 @@ export function checkDownload(parts: Parts, download: Download): void {
   for (const fault of faults)
     if (fault !== undefined)
       world.violate(fault, `${request.id} got ${key}, made for company mask ${query?.companies}`);
-  if (query?.startedBy.id === FORMER) world.count('former form: its report is given');
 }
 
 function faultsOf(

@@ -12,17 +12,11 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
         (earlier === query || isPredecessor(earlier, query)) &&
         (earlier.stopAskedAt !== undefined || world.time.now() - earlier.submittedAt >= longestQueryMs * 0.9),
     );
-  const isOfFormer = (query: EngineQuery): boolean =>
-    [query, ...athena.queries.values()].some(
-      (earlier) => FORMER_TOKEN.test(earlier.token) && (earlier === query || isPredecessor(earlier, query)),
-    );
   return (started) => {
     if (most === 0) return;
     const client = clientOf(started);
     const counted = athena.active().filter((query) => {
       if (clientOf(query) !== client) return false;
-      // An attempt of the release before is taken over without a slot, and so is what follows it.
-      if (isOfFormer(query)) return false;
       if (hasOutlivedItsSlot(query)) return false;
       // The answer to its start came too late for its request: its slot counts for a minute.
       if (!query.isHeardOf && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
@@ -38,8 +32,6 @@ export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => v
 }
 
 const UNHEARD_MS = 55_000;
-
-const FORMER_TOKEN = /^[0-9a-f]{64}$/;
 
 /** The partner for whom a query was started. */
 const clientOf = ({ startedBy }: EngineQuery): string | undefined => startedBy.partner;

@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ReportFile } from '../../lib/delivery/results.ts';
+import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { byOwner } from '../../lib/report/catalogue.ts';
+import { reportUrl } from '../worlds/caller.ts';
+import { clientOf } from '../worlds/modelled-register.ts';
+import { sqlOf } from '../worlds/read-query.ts';
+import type { ServiceCode } from '../worlds/service-code.ts';
+import { BEGINNING } from '../worlds/world.ts';
+import { DAY, type Scene, type SceneName, scenes } from './scenes.ts';
+import { COMPANIES, PARTNER, stage } from './stage.ts';
+
+/** What a release's code had stored at the moment of a scene, and the queries that it had started. */
+export interface Sample {
+  /** All times are milliseconds after the beginning. */
+  readonly atMs: number;
+  readonly objects: readonly {
+    readonly key: string;
+    readonly atMs: number;
+    readonly document?: unknown;
+    /** A report's file. */
+    readonly text?: string;
+    readonly file?: ReportFile;
+  }[];
+  readonly queries: readonly { readonly atMs: number; readonly token: string; readonly sql: string }[];
+}
+
+/** Has a release's own code play a scene up to its moment. */
+export async function play(code: ServiceCode, root: string, name: SceneName): Promise<Sample> {
+  const scene: Scene = scenes[name];
+  const { world, s3, athena, follow } = stage(code, scene);
+  const since = (at: number) => at - BEGINNING;
+  let sample: Sample | undefined;
+  const taken = (): Sample => ({
+    atMs: since(world.time.now()),
+    objects: [...s3.objects]
+      .filter(([key]) => scene.keeps.some((prefix) => key.startsWith(prefix)) && !key.endsWith('.gz'))
+      .map(([key, { lastModified, document, text, file }]) => ({
+        key,
+        atMs: since(lastModified),
+        ...(file ? { text, file } : { document }),
+      })),
+    queries: [...athena.queries.values()].map(({ submittedAt, token, asked }) => ({
+      atMs: since(submittedAt),
+      token,
+      sql: sqlOf(asked),
+    })),
+  });
+  s3.onCreated.push((key, { document }) => {
+    if (sample || typeof document !== 'object' || document === null) return;
+    if (scene.at(key, document as Record<string, unknown>)) sample = taken();
+  });
+  const { asked = [DAY] } = scene;
+  for (const [index, day] of asked.entries())
+    void world.time.delay(1_000 * (index + 1)).then(() => follow(reportUrl([day])));
+  if (asked.length === 0)
+    s3.put(code.partnerKey(clientOf(PARTNER)), JSON.stringify(await addedPartner(root)));
+  await world.time.run(() => sample !== undefined);
+  if (!sample) throw new Error(`${name}: its moment never came`);
+  return sample;
+}
+
+/** What `npm run partner -- add` writes into the register. */
+async function addedPartner(root: string): Promise<PartnerRecord> {
+  const file = pathToFileURL(join(root, 'tools/partner/add-partner.ts')).href;
+  const { addPartner }: typeof import('../../tools/partner/add-partner.ts') = await import(file);
+  let written: PartnerRecord | undefined;
+  const register: Parameters<typeof addPartner>[0]['register'] = {
+    readName: async () => undefined,
+    writeName: async (_, value) => ({ value, etag: '' }),
+    listNames: async () => [],
+    readPartner: async () => undefined,
+    writePartner: async (_, record) => {
+      // The one member that is of the real clock.
+      written = { ...record, since: new Date(BEGINNING).toISOString() };
+    },
+  };
+  const outputs = {} as Parameters<typeof addPartner>[0]['outputs'];
+  await addPartner(
+    { stage: 'dev', outputs, register, cognito: undefined, say: () => {} },
+    {
+      ...byOwner(() => []),
+      name: PARTNER,
+      client: clientOf(PARTNER),
+      publisherCompanies: COMPANIES.map(String),
+      contact: 'reports@partner.example',
+    },
+  );
+  if (!written) throw new Error('the command wrote no record');
+  return written;
+}

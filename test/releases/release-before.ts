@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CodeFolder, codeFolder } from '../code-folder.ts';
+
+/** A release by its version and its whole commit: a clone may lack the tag. */
+export interface Release {
+  readonly version: string;
+  readonly commit: string;
+}
+
+export const LAST_RELEASE_FILE = join(import.meta.dirname, 'last-release.json');
+
+/** The release before this tree. */
+export const lastRelease: Release = JSON.parse(readFileSync(LAST_RELEASE_FILE, 'utf8'));
+
+export const git = (...parameters: readonly string[]): Buffer =>
+  execFileSync('git', parameters, {
+    cwd: join(import.meta.dirname, '../..'),
+    maxBuffer: 2 ** 28,
+    stdio: 'pipe',
+  });
+
+/** The code of a commit, taken out of the history. */
+export const codeOf = (commit: string): CodeFolder =>
+  codeFolder((folder) => {
+    const archive = git('archive', commit, 'lib', 'tools', 'package.json');
+    execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  });
+
+/**
+ * The code of the release before. Undefined where the history does not hold it: then a line is printed.
+ *
+ * @param leftOut what can't be done without it
+ */
+export function codeOfReleaseBefore(leftOut: string): CodeFolder | undefined {
+  const { version, commit } = lastRelease;
+  try {
+    git('cat-file', '-e', `${commit}^{commit}`);
+  } catch {
+    process.stderr.write(
+      `NOT RUN: ${leftOut}. Release ${version} is not in the history here. In a shallow clone: git fetch --unshallow; ` +
+        `in an unpacked archive: clone the repository, and check that ${commit} is in it.\n`,
+    );
+    return undefined;
+  }
+  return codeOf(commit);
+}

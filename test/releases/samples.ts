@@ -1,0 +1,7 @@
+import { join } from 'node:path';
+import type { Release } from './release-before.ts';
+import type { SceneName } from './scenes.ts';
+
+/** `1.0.0/job-record-under-way.json` */
+export const sampleFile = ({ version }: Release, scene: SceneName): string =>
+  join(import.meta.dirname, version, `${scene.replaceAll(/:? /g, '-')}.json`);

@@ -1,0 +1,67 @@
+import type { Plan } from '../worlds/plan.ts';
+
+export const DAY = '2026-01-31';
+export const OTHER_DAY = '2026-01-30';
+
+/** Whether an object is the one at which a sample is taken. */
+type Moment = (key: string, document: Readonly<Record<string, unknown>>) => boolean;
+
+/** A moment at which a release has just stored a thing. */
+export interface Scene {
+  readonly at: Moment;
+  /** The prefixes of what is looked at. With a ticket, its holder goes on; else the partner asks for its report. */
+  readonly keeps: readonly string[];
+  /** What is different from a world in which all goes well. */
+  readonly settings?: Partial<Plan['settings']>;
+  readonly engine?: Partial<Plan['engine']>;
+  /** The days whose reports are asked for before that moment, one after the other. */
+  readonly asked?: readonly string[];
+}
+
+const inState =
+  (prefix: string, state: string): Moment =>
+  (key, document) =>
+    key.startsWith(prefix) && document['state'] === state;
+const waitsFor =
+  (what: string): Moment =>
+  (key, document) =>
+    key.startsWith('waiting/') && (document['progress'] as Record<string, unknown>)['waitsFor'] === what;
+
+/** The six stored things; those with several states have a scene for each. */
+export const scenes = {
+  'job record: starting': { at: inState('jobs/', 'starting'), keeps: ['jobs/'] },
+  'job record: under way': { at: inState('jobs/', 'under-way'), keeps: ['jobs/'] },
+  'job record: succeeded': { at: inState('jobs/', 'succeeded'), keeps: ['jobs/', 'reports/'] },
+  'job record: scan limit exceeded': {
+    at: inState('jobs/', 'scan-limit-exceeded'),
+    keeps: ['jobs/'],
+    settings: { tooManyDays: 1 },
+  },
+  'job record: failed': {
+    at: inState('jobs/', 'failed'),
+    keeps: ['jobs/', 'waiting/'],
+    engine: { fails: 1 },
+  },
+  'cached report': { at: inState('cached/', 'succeeded'), keeps: ['cached/', 'reports/'] },
+  'ticket: waits for a query': { at: waitsFor('attempt'), keeps: ['waiting/', 'jobs/'] },
+  'ticket: waits for a slot': {
+    at: waitsFor('slot'),
+    keeps: ['waiting/', 'jobs/', 'slots/'],
+    settings: { queriesPerPartner: 1 },
+    asked: [OTHER_DAY, DAY],
+  },
+  publication: {
+    at: (key) => key.startsWith('publications/'),
+    keeps: ['publications/', 'jobs/', 'cached/'],
+    settings: { largeFromDays: 1 },
+  },
+  slots: {
+    at: inState('jobs/', 'under-way'),
+    keeps: ['slots/', 'jobs/'],
+    settings: { queriesPerPartner: 1 },
+    asked: [OTHER_DAY],
+  },
+  'register record': { at: (key) => key.startsWith('partners/'), keeps: ['partners/'], asked: [] },
+} as const satisfies Readonly<Record<string, Scene>>;
+
+export type SceneName = keyof typeof scenes;
