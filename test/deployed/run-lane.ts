@@ -26,14 +26,14 @@ const SUITES: readonly (readonly Suite[])[] = [
       ],
     },
     { stage: 'pool', files: ['test/e2e/reports.test.ts', 'test/e2e/delivery.test.ts'] },
-    // It deploys releases of its own.
-    { stage: 'pool', files: ['test/deployed/rollback.test.ts'] },
     // It deploys a stage of its own.
     { stage: 'pool', files: ['test/deployed/first-deployment.test.ts'] },
   ],
   [
     { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
     { stage: 'pool', files: ['test/deployed/permission-parts.test.ts'] },
+    // It deploys releases of its own.
+    { stage: 'pool', files: ['test/deployed/rollback.test.ts'] },
   ],
   [
     {
