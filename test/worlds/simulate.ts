@@ -2,6 +2,7 @@ import { type CallerListeners, type Ending, pull } from './caller.ts';
 import { eventBridge } from './event-bridge.ts';
 import { gateway } from './gateway.ts';
 import { checkAnswer } from './invariants/answers.ts';
+import { attemptsRule } from './invariants/attempts.ts';
 import { countingRule } from './invariants/counted.ts';
 import { checkDownload } from './invariants/downloads.ts';
 import { checkFile } from './invariants/files.ts';
@@ -82,6 +83,7 @@ export async function simulate(
   const counting = countingRule(parts);
   athena.onStart.push(slotsRule(parts), queriedOnceRule(parts));
   athena.onStop.push(stoppedRule(parts));
+  attemptsRule(parts);
   s3.onCreated.push((key, stored) => void running.getStore()?.written.set(key, stored));
   const listeners: Listeners = {
     onFile: (file) => checkFile(parts, file),
