@@ -3,6 +3,8 @@ import { expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { SLOWNESS } from './emulator-faults.ts';
+import { changeEnvironment } from './function-environment.ts';
+import { currentLane, type Lane } from './lane.ts';
 
 /** API Gateway's limit for one request. */
 const GATEWAY_MS = 29_000;
@@ -41,5 +43,19 @@ describe('a query that takes longer than API Gateway lets a request take', () =>
     expect(rooms.length).toBeGreaterThan(0);
     expect(new Set(urls).size).toBe(urls.length);
     for (const duration of durations) expect(duration).toBeLessThan(GATEWAY_MS);
+  });
+});
+
+describe('a large report whose publication fails each time', () => {
+  it('is answered 500: Lambda tells the function that is to be told, by their aliases', async () => {
+    const restore = await changeEnvironment(currentLane() as Lane, ['publish'], { RESULTS_BUCKET: 'gone' });
+    try {
+      service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
+      const asked = queryOf({ ...question, fields: ['Day', 'Clicks'] });
+      const response = await service.request('publisherperformance', asked, { redirect: 'follow' });
+      expect(response.status).toBe(500);
+    } finally {
+      await restore();
+    }
   });
 });
