@@ -3,24 +3,24 @@ import { versionInvoker } from '../lib/aws/invoke-version.ts';
 import { secretReader } from '../lib/aws/read-secret.ts';
 import { deploymentTeller } from '../lib/aws/tell-deployment.ts';
 import { releaseCheckHandler } from '../lib/handlers/release-check-handler.ts';
-import { fetchFromVersions } from '../lib/probe/fetch-from-versions.ts';
-import { readProbeConfig, readVersions } from '../lib/probe/probe-config.ts';
+import { askEach, fetchFromVersions } from '../lib/probe/fetch-from-versions.ts';
+import { readProbeConfig, readReleaseConfig } from '../lib/probe/probe-config.ts';
 import { reportPuller } from '../lib/probe/pull-report.ts';
 
 const config = readProbeConfig(process.env);
+const { commit, versions, secondsLate } = readReleaseConfig(process.env);
+const service = { serviceUrl: config.serviceUrl, versions, invoke: versionInvoker() };
+
+const pull = reportPuller({
+  config,
+  fetch: fetchFromVersions({ ...service, fetch }),
+  readSecret: secretReader(),
+  now: Date.now,
+  secondsLate,
+});
 
 export const handler = releaseCheckHandler({
-  pull: reportPuller({
-    config,
-    fetch: fetchFromVersions({
-      serviceUrl: config.serviceUrl,
-      versions: readVersions(process.env),
-      invoke: versionInvoker(),
-      fetch,
-    }),
-    readSecret: secretReader(),
-    now: Date.now,
-  }),
+  pull: () => askEach(service, commit).then(pull),
   tell: deploymentTeller(),
   log: new Logger(),
 });

@@ -116,6 +116,9 @@ export class ApiStack extends Stack {
           minutes: stage.shiftMinutes,
           isAtOnce,
           aliases: new Map(answeringFunctions.map(({ name }) => [name, functionOf(name)])),
+          others: serviceFunctions
+            .filter((entry) => !answeringFunctions.includes(entry))
+            .map(({ name }) => functionOf(name)),
           puller,
         });
     }

@@ -23,7 +23,7 @@ import {
 import type { Alias, CfnAlias, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { RELEASE_CHECK_ENV } from '../../lib/names.ts';
-import { LIVE_ALIAS, type ResourceNames } from '../resource-names.ts';
+import { LIVE_ALIAS } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { makePuller, type PullerProps } from './probe.ts';
 
@@ -43,26 +43,28 @@ export interface ReleaseShiftProps {
   readonly minutes: NonNullable<Stage['shiftMinutes']>;
   /** No shift this time; the next deployment finds all that it needs for one. */
   readonly isAtOnce: boolean;
-  /** By the function's name. */
+  /** Those to shift, by the function's name. */
   readonly aliases: ReadonlyMap<string, Alias>;
+  /** Those that go to the new release at once, when it is proven. */
+  readonly others: readonly Alias[];
   readonly puller: PullerProps;
 }
 
 /**
  * Has CodeDeploy move these aliases to a new release: after one report from the new versions themselves, a tenth of the
- * requests for some minutes, then all. A crash of a new version takes all of them back.
+ * requests for some minutes, then all. A crash of a new version takes all of them back. The other aliases follow.
  */
 export function shiftReleases(
   scope: Construct,
-  { minutes, isAtOnce, aliases, puller }: ReleaseShiftProps,
+  { minutes, isAtOnce, aliases, others, puller }: ReleaseShiftProps,
 ): void {
   const { names } = puller.service;
   const application = new LambdaApplication(scope, 'Releases', { applicationName: names.service });
-  const alarm = makeAlarm(scope, names, aliases);
+  const alarm = makeAlarm(scope, puller, aliases);
   const check = makeReleaseCheck(scope, aliases, puller);
   const role = makeRole(scope, check);
   for (const [name, alias] of aliases) {
-    new LambdaDeploymentGroup(scope, `${name}-shift`, {
+    const group = new LambdaDeploymentGroup(scope, `${name}-shift`, {
       application,
       deploymentGroupName: names.functionName(name),
       alias,
@@ -72,16 +74,23 @@ export function shiftReleases(
       preHook: check,
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
+    alias.node.addDependency(group, check);
     // CodeDeploy moves an alias where the template has an update policy.
     if (isAtOnce) delete (alias.node.defaultChild as CfnAlias).cfnOptions.updatePolicy;
   }
+  for (const other of others) other.node.addDependency(...aliases.values());
 }
 
 /**
  * Lambda tells of an error within a minute or two, and the alarm looks each minute: the shortest shift is longer. It
- * looks at the new versions alone. What a function answers with 500 is no error of Lambda's.
+ * looks at the new versions alone. What a function answers with 500 is no error of Lambda's. Each release has an alarm of its
+ * own: that of the one before may still be in alarm, which would refuse the release that mends it.
  */
-function makeAlarm(scope: Construct, names: ResourceNames, aliases: ReadonlyMap<string, Alias>): Alarm {
+function makeAlarm(
+  scope: Construct,
+  { release, service: { names } }: PullerProps,
+  aliases: ReadonlyMap<string, Alias>,
+): Alarm {
   const errors = [...aliases].map(([name, { version }], index) => [
     `errors${index}`,
     new Metric({
@@ -97,7 +106,7 @@ function makeAlarm(scope: Construct, names: ResourceNames, aliases: ReadonlyMap<
     }),
   ]);
   return new Alarm(scope, 'ReleaseCrashes', {
-    alarmName: `${names.service}-release-crashes`,
+    alarmName: `${names.service}-release-crashes-${release.commit}`,
     alarmDescription:
       'Functions of the newest release crash or run out of time. While CodeDeploy shifts to it, this takes it back.',
     metric: new MathExpression({

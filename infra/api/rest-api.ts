@@ -3,13 +3,12 @@ import {
   EndpointType,
   type IResource,
   LambdaIntegration,
-  type LambdaIntegrationOptions,
   LogGroupLogDestination,
   MethodLoggingLevel,
   Resource,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { CfnPermission, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { PREFLIGHT_METHOD, ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
@@ -42,8 +41,12 @@ const throttling = ({ requestsPerSecond, burst }: MethodLimit) => ({
   throttlingBurstLimit: burst,
 });
 
-const integrationWith = (handler: IFunction, options: LambdaIntegrationOptions) =>
-  new LambdaIntegration(handler, { timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS), ...options });
+/** With one permission for all methods: one for each would be made after the stage that calls the function already. */
+const integrationWith = (handler: IFunction) =>
+  new LambdaIntegration(handler, {
+    timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
+    scopePermissionToMethod: false,
+  });
 
 const addMethod = (resource: IResource, method: string, integration: LambdaIntegration) =>
   Validations.of(resource.addMethod(method, integration)).acknowledge(
@@ -99,10 +102,11 @@ export class ReportsApi extends Construct {
     this.api.node.tryRemoveChild('Endpoint');
     for (const { path, handler } of routes) {
       const resource = this.api.root.resourceForPath(path);
-      for (const method of methods)
-        addMethod(resource, method, integrationWith(handler, { allowTestInvoke: false }));
+      for (const method of methods) addMethod(resource, method, integrationWith(handler));
     }
     this.#catchAll(notFound);
+    for (const permission of this.api.node.findAll().filter((node) => node instanceof CfnPermission))
+      this.api.latestDeployment?.node.addDependency(permission);
     addGatewayAnswers(this.api, corsOrigins.length > 0);
     this.url = `https://${this.api.restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${stageName}`;
     this.#acknowledge();
@@ -113,8 +117,7 @@ export class ReportsApi extends Construct {
    * signature. `{proxy+}` takes neither the root nor a path that is there with other methods: those get `ANY`.
    */
   #catchAll(handler: IFunction): void {
-    // One permission for all of its methods: a function's policy may have no more than 20 kB.
-    const integration = integrationWith(handler, { scopePermissionToMethod: false });
+    const integration = integrationWith(handler);
     const { root } = this.api;
     const others = root.node.findAll().filter((node): node is Resource => node instanceof Resource);
     for (const resource of [root, ...others, root.addResource('{proxy+}')])

@@ -7,3 +7,6 @@ export const COMMON_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Strict-Transport-Security': 'max-age=31536000',
 } as const;
+
+/** Which commit has answered: the first thing to know about a wrong answer. */
+export const VERSION_HEADER = 'Service-Version';

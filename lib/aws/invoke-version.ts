@@ -3,11 +3,13 @@ import type { InvokeVersion } from '../probe/fetch-from-versions.ts';
 
 /** Invokes versions of functions as API Gateway does. Throws the SDK's errors, and an Error where the function fails. */
 export function versionInvoker(client = new LambdaClient()): InvokeVersion {
-  return async (arn, event) => {
-    const { Payload, FunctionError } = await client.send(
+  return async (arn, event, signal) => {
+    const { Payload = [], FunctionError } = await client.send(
       new InvokeCommand({ FunctionName: arn, Payload: JSON.stringify(event) }),
+      signal ? { abortSignal: signal } : {},
     );
-    if (FunctionError || !Payload) throw new Error(`${arn} fails: ${FunctionError}`);
-    return JSON.parse(Buffer.from(Payload).toString());
+    const answer = Buffer.from(Payload).toString();
+    if (FunctionError) throw new Error(`${arn} fails: ${answer}`);
+    return JSON.parse(answer);
   };
 }

@@ -1,6 +1,6 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { COMMON_HEADERS } from '../answers/common-headers.ts';
+import { COMMON_HEADERS, VERSION_HEADER } from '../answers/common-headers.ts';
 import { DATA_VERSION_HEADER } from '../answers/redirect.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
 import { requestHeader } from './request-header.ts';
@@ -15,7 +15,7 @@ const PREFLIGHT_HEADERS = {
 };
 
 /** The headers that a page may read beside those that CORS always lets it read. */
-const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-After, Service-Version, Sunset, x-amzn-RequestId`;
+const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-After, ${VERSION_HEADER}, Sunset, x-amzn-RequestId`;
 
 /**
  * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins

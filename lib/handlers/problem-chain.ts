@@ -1,14 +1,11 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { COMMON_HEADERS } from '../answers/common-headers.ts';
+import { COMMON_HEADERS, VERSION_HEADER } from '../answers/common-headers.ts';
 import { DEPRECATED_VERSIONS, deprecationHeaders } from '../answers/deprecated-versions.ts';
 import { problemResponse } from '../answers/problem-response.ts';
 import { cors } from './cors.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
-
-/** Which commit has answered: the first thing to know about a wrong answer. */
-const VERSION_HEADER = 'Service-Version';
 
 /**
  * The middleware of every route: one line of log per request, a problem document for whatever is thrown, the headers that

@@ -10,7 +10,7 @@ export function releaseCheckHandler({
   tell,
   log,
 }: {
-  /** Resolves to the number of rows. */
+  /** Resolves to the number of rows; rejects where a function of the release does not answer, or the report does not come. */
   readonly pull: () => Promise<number>;
   readonly tell: TellDeployment;
   readonly log: LineLog;

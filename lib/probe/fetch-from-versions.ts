@@ -1,8 +1,13 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { routes } from '../routes.ts';
+import { VERSION_HEADER } from '../answers/common-headers.ts';
+import { pathOf, routes } from '../routes.ts';
 
 /** Invokes a version of a function, by its ARN. Throws an Error where the function does. */
-export type InvokeVersion = (arn: string, event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
+export type InvokeVersion = (
+  arn: string,
+  event: APIGatewayProxyEvent,
+  signal?: AbortSignal | null,
+) => Promise<APIGatewayProxyResult>;
 
 export interface VersionedService {
   /** Without a slash at its end. */
@@ -31,7 +36,7 @@ export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: Versi
       );
       const version = versions[functionName];
       if (version === undefined) throw new Error(`There is no version of ${functionName} to ask`);
-      const answer = await invoke(version, eventOf(url, headers, pathParameters));
+      const answer = await invoke(version, eventOf(url, headers, pathParameters), init?.signal);
       const location = answer.headers?.['Location'];
       if (answer.statusCode !== 303 || location === undefined)
         return new Response(answer.body, { status: answer.statusCode });
@@ -41,6 +46,29 @@ export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: Versi
   }) satisfies typeof globalThis.fetch;
 
 const isBelow = (serviceUrl: string, { href }: URL): boolean => href.startsWith(`${serviceUrl}/`);
+
+/**
+ * Asks each version once, without a token. Throws an Error that names those that do not answer with this commit: they can't
+ * start, or are of another release.
+ */
+export async function askEach(
+  { serviceUrl, versions, invoke }: Omit<VersionedService, 'fetch'>,
+  commit: string,
+): Promise<void> {
+  const faults = await Promise.all(
+    Object.entries(versions).map(async ([name, arn]) => {
+      try {
+        const url = new URL(serviceUrl + pathOf(name));
+        const { headers } = await invoke(arn, eventOf(url, new Headers(), {}));
+        const answered = headers?.[VERSION_HEADER];
+        return answered === commit ? [] : [`${name} answers with ${answered ?? 'no commit'}`];
+      } catch (error) {
+        return [error instanceof Error ? error.message : String(error)];
+      }
+    }),
+  );
+  if (faults.flat().length > 0) throw new Error(faults.flat().join('; '));
+}
 
 /** The function that a path below the service's URL leads to. Throws where none does. */
 function routeOf(path: string) {

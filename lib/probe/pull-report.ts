@@ -14,6 +14,8 @@ export interface ProbeParts {
   readonly readSecret: (id: string) => Promise<string>;
   /** In milliseconds since 1970. */
   readonly now: () => number;
+  /** By how many seconds after midnight the report begins: with another number than before, it is a new report. */
+  readonly secondsLate?: number;
 }
 
 /** Each step may take so long: a report that takes longer comes through the waiting room, in steps of 25 s. */
@@ -29,7 +31,13 @@ const DAY_MS = 86_400_000;
  * It resolves to the number of rows of the day before, and throws an Error that says which step failed. Tokens cost
  * money with Cognito: one is kept until shortly before it expires.
  */
-export function reportPuller({ config, fetch, readSecret, now }: ProbeParts): () => Promise<number> {
+export function reportPuller({
+  config,
+  fetch,
+  readSecret,
+  now,
+  secondsLate = 0,
+}: ProbeParts): () => Promise<number> {
   const { scope, serviceUrl, tokenUrl, clientSecretId } = config;
   let kept: { readonly token: string; readonly until: number } | undefined;
 
@@ -52,7 +60,7 @@ export function reportPuller({ config, fetch, readSecret, now }: ProbeParts): ()
     const today = Math.floor(now() / DAY_MS) * DAY_MS;
     const query = new URLSearchParams({
       requestedFields: 'Day,ServedAds',
-      startInclusive: utc(today - DAY_MS),
+      startInclusive: utc(today - DAY_MS + secondsLate * 1_000),
       endExclusive: utc(today),
       'api-version': API_VERSIONS.at(-1) as string,
     });

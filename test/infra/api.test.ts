@@ -4,7 +4,7 @@ import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
 import { serviceFunctions } from '../../infra/api/service-functions.ts';
 import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { readConfig } from '../../lib/config.ts';
-import { readProbeConfig, readVersions } from '../../lib/probe/probe-config.ts';
+import { readProbeConfig, readReleaseConfig } from '../../lib/probe/probe-config.ts';
 import { ROUTE_METHODS, routes } from '../../lib/routes.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
@@ -265,6 +265,20 @@ describe('a release', () => {
       expect(String(resolved(Properties['FunctionName']))).toMatch(/<\w+live\w+>/);
   });
 
+  it('is called when API Gateway has the right to: each alias has one permission for it, made before', () => {
+    const permissions = Object.entries(made).filter(
+      ([, { Type, Properties }]) =>
+        Type === 'AWS::Lambda::Permission' && Properties['Principal'] === 'apigateway.amazonaws.com',
+    );
+    const routedFunctions = new Set(routed(made).map(({ handler }) => handler));
+    expect(permissions).toHaveLength(routedFunctions.size);
+    // One that refers to the stage could only be made after it.
+    for (const [, { Properties }] of permissions)
+      expect(JSON.stringify(Properties['SourceArn'])).not.toContain('DeploymentStage');
+    const [deployment] = ofType(made, 'AWS::ApiGateway::Deployment');
+    expect(deployment?.DependsOn).toEqual(expect.arrayContaining(permissions.map(([id]) => id)));
+  });
+
   it('leaves the versions before it, but not one whose deployment failed', () => {
     for (const { DeletionPolicy, UpdateReplacePolicy } of ofType(made, 'AWS::Lambda::Version'))
       expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
@@ -305,8 +319,21 @@ describe('a release', () => {
       });
   });
 
-  it('is taken back by one crash of the new versions, looked at by themselves', () => {
+  it('comes to the other functions when the shifted ones have it, and to those when group and check are renewed', () => {
+    const named = (pattern: RegExp) => expect.arrayContaining([expect.stringMatching(pattern)]);
+    for (const { Properties, DependsOn, UpdatePolicy } of aliases(grown).filter(
+      ({ Properties }) => !String(resolved(Properties['FunctionName'])).startsWith('<probe'),
+    ))
+      expect(DependsOn, String(resolved(Properties['FunctionName']))).toEqual(
+        UpdatePolicy ? named(/^releasecheck/) : named(/^downloadslive/),
+      );
+    for (const { DependsOn } of aliases(grown).filter(({ UpdatePolicy }) => UpdatePolicy))
+      expect(DependsOn).toEqual(named(/shift/));
+  });
+
+  it('is taken back by one crash of the new versions, looked at by themselves, in an alarm of its own', () => {
     const [, { Properties }] = named(grown, 'ReleaseCrashes');
+    expect(Properties['AlarmName']).toBe('performance-reports-test-release-crashes-0123456789ab');
     expect(resolved(Properties)).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
     const metrics = (Properties['Metrics'] as { MetricStat?: { Metric: object; Period: number } }[]).flatMap(
       ({ MetricStat }) => MetricStat ?? [],
@@ -328,7 +355,8 @@ describe('a release', () => {
 
   it('is checked with its own versions and the probe’s client', () => {
     const check = functionOf(grown, 'release-check');
-    const versions = readVersions(environment(check));
+    const { versions, commit } = readReleaseConfig(environment(check));
+    expect(commit).toBe('0123456789ab');
     expect(
       Object.keys(versions)
         .map((name) => `performance-reports-test-${name}`)

@@ -15,6 +15,7 @@ export interface Resource {
   readonly DeletionPolicy?: string;
   readonly UpdateReplacePolicy?: string;
   readonly UpdatePolicy?: unknown;
+  readonly DependsOn?: readonly string[];
 }
 
 const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));

@@ -3,10 +3,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { versionInvoker } from '../../../lib/aws/invoke-version.ts';
 import { deploymentTeller } from '../../../lib/aws/tell-deployment.ts';
 import { releaseCheckHandler } from '../../../lib/handlers/release-check-handler.ts';
-import { fetchFromVersions } from '../../../lib/probe/fetch-from-versions.ts';
+import { askEach, fetchFromVersions } from '../../../lib/probe/fetch-from-versions.ts';
 import { reportPuller } from '../../../lib/probe/pull-report.ts';
 import { type AnsweringServer, startAnsweringServer } from '../aws/answering-server.ts';
 
+const COMMIT = '0123456789ab';
 const HOOK = { DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' };
 const FILE = 'https://results.s3.example/reports/1/report.csv?X-Amz-Signature=1';
 const seeOther = (Location: string): APIGatewayProxyResult => ({
@@ -24,7 +25,7 @@ const delivering: Answers = {
 };
 
 /** Checks a release whose versions answer so; resolves to all that was asked and told. */
-async function check(answers: Answers, hook: object = HOOK) {
+async function check(answers: Answers, hook: object = HOOK, commit = COMMIT) {
   const asked: { version: string; event: APIGatewayProxyEvent }[] = [];
   const fetched: { url: string; headers: RequestInit['headers'] }[] = [];
   const told: unknown[] = [];
@@ -36,28 +37,28 @@ async function check(answers: Answers, hook: object = HOOK) {
       ? new Response('"Day","ServedAds"\n"2026-02-28T00:00:00Z",7\n')
       : Response.json({ access_token: 'secret-token' });
   };
+  const service = {
+    serviceUrl,
+    versions: { publisherperformance: 'arn:publisher:8', downloads: 'arn:downloads:5' },
+    invoke: async (version: string, event: APIGatewayProxyEvent) => {
+      const answer = answers[version];
+      if (!answer) throw new Error(`${version} fails`);
+      if (!event.multiValueHeaders['authorization'] && version.startsWith('arn:publisher'))
+        return { statusCode: 401, headers: { 'Service-Version': commit }, body: '' };
+      asked.push({ version, event });
+      const { headers, ...rest } = answer(event);
+      return { ...rest, headers: { ...headers, 'Service-Version': commit } };
+    },
+  };
+  const pull = reportPuller({
+    config: { scope: 's/.default', serviceUrl, tokenUrl: 'https://login.example/token', clientSecretId: 'x' },
+    fetch: fetchFromVersions({ ...service, fetch }),
+    readSecret: async () => '{"clientId":"probe","clientSecret":"s3cret"}',
+    now: () => Date.parse('2026-03-01T12:00:00Z'),
+    secondsLate: 61,
+  });
   const handle = releaseCheckHandler({
-    pull: reportPuller({
-      config: {
-        scope: 's/.default',
-        serviceUrl,
-        tokenUrl: 'https://login.example/token',
-        clientSecretId: 'x',
-      },
-      fetch: fetchFromVersions({
-        serviceUrl,
-        versions: { publisherperformance: 'arn:publisher:8', downloads: 'arn:downloads:5' },
-        invoke: async (version, event) => {
-          asked.push({ version, event });
-          const answer = answers[version];
-          if (!answer) throw new Error(`${version} fails`);
-          return answer(event);
-        },
-        fetch,
-      }),
-      readSecret: async () => '{"clientId":"probe","clientSecret":"s3cret"}',
-      now: () => Date.parse('2026-03-01T12:00:00Z'),
-    }),
+    pull: () => askEach(service, COMMIT).then(pull),
     tell: async (...facts) => void told.push(facts),
     log: { info: (_, facts) => lines.push(facts), error: (_, facts) => lines.push(facts) },
   });
@@ -70,19 +71,25 @@ describe('the check of a release', () => {
     expect(outcome).toEqual({ status: 'Succeeded' });
     expect(told).toEqual([[HOOK, 'Succeeded']]);
     expect(lines).toEqual([{ isPulled: true, rows: 1, durationMs: expect.any(Number) }]);
-    expect(asked.map(({ version }) => version)).toEqual(['arn:publisher:8', 'arn:downloads:5']);
-    expect(asked[0]?.event).toMatchObject({
+    // Each function by itself first: the report's has answered 401.
+    const [, report, waitingRoom] = asked;
+    expect(asked.map(({ version }) => version)).toEqual([
+      'arn:downloads:5',
+      'arn:publisher:8',
+      'arn:downloads:5',
+    ]);
+    expect(report?.event).toMatchObject({
       path: '/prod/reporting/publisherperformance',
       multiValueHeaders: { authorization: ['Bearer secret-token'], accept: ['text/csv'] },
       multiValueQueryStringParameters: {
         requestedFields: ['Day,ServedAds'],
-        startInclusive: ['2026-02-28T00:00:00Z'],
+        startInclusive: ['2026-02-28T00:01:01Z'],
         endExclusive: ['2026-03-01T00:00:00Z'],
         'api-version': ['1.0'],
       },
       requestContext: { path: '/prod/reporting/publisherperformance', domainName: 'reports.example' },
     });
-    expect(asked[1]?.event.pathParameters).toEqual({ ticket: 't', hop: '1' });
+    expect(waitingRoom?.event.pathParameters).toEqual({ ticket: 't', hop: '1' });
     // The token goes to the service alone.
     expect(fetched.at(-1)).toEqual({ url: FILE, headers: undefined });
   });
@@ -103,6 +110,20 @@ describe('the check of a release', () => {
     const { outcome, told } = await check(answers);
     expect(outcome).toEqual({ status: 'Failed' });
     expect(told).toEqual([[HOOK, 'Failed']]);
+  });
+
+  it('refuses versions of another release, whatever they answer', async () => {
+    const { outcome, lines } = await check(delivering, HOOK, 'ba9876543210');
+    expect(outcome).toEqual({ status: 'Failed' });
+    expect(lines).toEqual([
+      {
+        isPulled: false,
+        durationMs: expect.any(Number),
+        error: new Error(
+          'publisherperformance answers with ba9876543210; downloads answers with ba9876543210',
+        ),
+      },
+    ]);
   });
 
   it('tells only the operator where the operator runs it', async () => {
@@ -132,7 +153,7 @@ describe('over HTTP', () => {
       `POST /2015-03-31/functions/${arn}/invocations`,
     );
     failure = { 'X-Amz-Function-Error': 'Unhandled' };
-    await expect(invoke(arn, event)).rejects.toThrow(`${arn} fails: Unhandled`);
+    await expect(invoke(arn, event)).rejects.toThrow(`${arn} fails: {"statusCode":303`);
   });
 
   it('CodeDeploy is told of its hook', async () => {
