@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveFunction } from '../../tools/live-functions.ts';
-import { commitBefore, commitNamed, planRollback } from '../../tools/rollback/plan-rollback.ts';
+import {
+  commitNamed,
+  commitToGoTo,
+  type DeploymentEnd,
+  planRollback,
+} from '../../tools/rollback/plan-rollback.ts';
 
 const commit = (letter: string) => letter.repeat(12);
 
@@ -21,31 +26,48 @@ function made(name: string, releases: string, live: string): LiveFunction {
 const functionsOf = (entries: Readonly<Record<string, string>>) =>
   Object.entries(entries).map(([name, entry]) => made(name, ...(entry.split(' ') as [string, string])));
 
-describe('commitBefore', () => {
-  it.each<[string, Record<string, string>, string, boolean?]>([
-    ['of a release that all functions have', { report: 'ab b', page: 'ab b' }, 'a'],
-    ['of a release that is shifting', { report: 'ab ab', page: 'ab b' }, 'a'],
-    ['where a command was killed midway', { report: 'zab a', page: 'zab b' }, 'a'],
-    ['of a release that was published twice', { report: 'abb b' }, 'a'],
-    ['of a release that was published, taken back and published again', { report: 'bab b' }, 'a'],
-    ['of a release with a new function', { report: 'ab b', added: '_b b' }, 'a'],
-    ['where only a new function is still at the release', { report: 'zab a', added: '__b b' }, 'a'],
-    ['of a release that was itself gone back to', { report: 'zab a', page: 'zab a' }, 'z'],
-    ['of what a deployment under way was to replace', { report: 'zab b', page: 'zab b' }, 'b', true],
-    ['where CloudFormation has put back a part', { report: 'zab a', page: 'zab b' }, 'a', true],
-  ])('is the one %s', (_, functions, before, isTakenBack) => {
-    expect(commitBefore(functionsOf(functions), isTakenBack)).toBe(commit(before));
+describe('commitToGoTo', () => {
+  /** The stack holds each function's last version of a commit. */
+  const goTo = (entries: Record<string, string>, deployed: string, end: DeploymentEnd = 'done') => {
+    const functions = functionsOf(entries);
+    const versionOf = (name: string) =>
+      functions
+        .find((each) => each.name === name)
+        ?.versions.findLast((version) => version.commit === commit(deployed))?.number;
+    return commitToGoTo(functions, versionOf, end);
+  };
+
+  it.each<[string, Record<string, string>, string, string, DeploymentEnd?]>([
+    ['before a release that all functions have', { report: 'ab b', page: 'ab b' }, 'b', 'a'],
+    ['before a release that gets a part of the requests', { report: 'ab ab', page: 'ab b' }, 'b', 'a'],
+    ['the same where a command was killed midway', { report: 'zab a', page: 'zab b' }, 'b', 'a'],
+    ['the same where it was killed when all were moved', { report: 'zab a', page: 'zab a' }, 'b', 'a'],
+    ['before a release that was published twice', { report: 'abb b' }, 'b', 'a'],
+    ['before one that was published, taken back and published again', { report: 'bab b' }, 'b', 'a'],
+    ['before a release with a new function', { report: 'ab b', added: '_b b' }, 'b', 'a'],
+    ['the same where only a new function is still at it', { report: 'zab a', added: '__b b' }, 'b', 'a'],
+    ['what a deployment that was stopped was to replace', { report: 'zab b' }, 'b', 'b', 'stopped'],
+    ['where CloudFormation has put back a part', { report: 'zab a', page: 'zab b' }, 'a', 'a', 'stopped'],
+    ['where a release was taken back before a deployment failed', { report: 'abc a' }, 'b', 'a', 'put-back'],
+  ])('is %s', (_, functions, deployed, to, end) => {
+    expect(goTo(functions, deployed, end)).toBe(commit(to));
   });
 
-  it.each<[string, Record<string, string>, RegExp]>([
+  it.each<[string, Record<string, string>, RegExp, DeploymentEnd?]>([
     ['no function has an alias', {}, /^Nothing to go back to: no function has the alias.*docs\/deploy\.md/],
     [
       'there is one release',
       { report: 'a a', page: 'aa a' },
       /^Nothing to go back to: a{12} \(published 2026-01-02T00:00:00Z\) is the first release/,
     ],
-  ])('is none where %s, and the fault says what to do', (_, functions, message) => {
-    expect(() => commitBefore(functionsOf(functions))).toThrow(message);
+    [
+      'the last deployment was put back some time ago',
+      { report: 'za a' },
+      /^CloudFormation has put the last deployment back: .* at a{12}\. Name the commit to go to:\n {2}a{12} .*\n {2}z{12} /,
+      'put-back',
+    ],
+  ])('is a fault where %s, which says what to do', (_, functions, message, end) => {
+    expect(() => goTo(functions, 'a', end)).toThrow(message);
   });
 });
 

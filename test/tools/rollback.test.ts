@@ -38,6 +38,7 @@ const aliases = () =>
     ]),
   );
 const allAt = (version: string) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
+const allAtNumber = (version: number) => Object.fromEntries(FUNCTIONS.map((name) => [name, version]));
 const moves = () => aws.calls.filter((call) => call.startsWith('UpdateAlias'));
 
 const withSeconds = expect.stringMatching(/after \d+ s[:.]/);
@@ -54,6 +55,9 @@ describe('npm run rollback', () => {
         withSeconds,
         expect.stringMatching(/^Not gone back: tables, roles, routes, alarms/),
         'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod',
+        expect.stringContaining(
+          `puts back what it knows, not this. Then again: npm run rollback -- prod ${A}`,
+        ),
         `To undo this: npm run rollback -- prod ${B}`,
       ],
     });
@@ -124,36 +128,80 @@ describe('npm run rollback', () => {
       '  /reporting/downloads/rollback/rollback: 401 without Service-Version',
       '  /: 401 without Service-Version',
     ]);
+    // Repeated, it goes no further.
+    aws.silent.clear();
+    const again = await rollback();
+    expect({ code: again.code, lines: again.lines.slice(0, 2) }).toEqual({
+      code: 0,
+      lines: [
+        `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
+        'Name a commit to go elsewhere.',
+      ],
+    });
+    expect(aliases()).toEqual(allAt('3'));
   });
 
   it.each([
-    ['still shifts', undefined],
-    ['has just ended', { status: 400, type: 'DeploymentAlreadyCompletedException' }],
-  ])('stops a deployment that %s, and leaves alone what CloudFormation has put back', async (_, refusal) => {
-    aws.refuse = () => refusal;
-    for (const name of FUNCTIONS) functionOf(name).version = '3';
-    functionOf('downloads').weights = { 4: 0.1 };
+    ['still shifts', undefined, []],
+    ['has just ended', { status: 400, type: 'DeploymentAlreadyCompletedException' }, []],
+    [
+      'it has no right to stop at CodeDeploy',
+      { status: 403, type: 'AccessDeniedException' },
+      ['CodeDeploy does not stop its shift: AccessDeniedException: made to refuse'],
+    ],
+  ])(
+    'stops a deployment that %s, and leaves alone what CloudFormation has put back',
+    async (_, refusal, told) => {
+      aws.refuse = () => refusal;
+      aws.stackVersions = allAtNumber(3);
+      for (const name of FUNCTIONS) functionOf(name).version = '3';
+      functionOf('downloads').weights = { 4: 0.1 };
+      aws.stackStatus = 'UPDATE_IN_PROGRESS';
+      aws.deployments.set('performance-reports-prod-downloads', 'd-1');
+      aws.onPutBack = () => {
+        functionOf('downloads').weights = {};
+      };
+      const { code, lines } = await rollback();
+      expect(code).toBe(0);
+      expect(aws.calls).toEqual(['StopDeployment d-1 true', 'CancelUpdateStack']);
+      expect(lines).toEqual([
+        ...told,
+        'A deployment was under way, and is stopped.',
+        'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
+        'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
+        `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
+        'Name a commit to go elsewhere.',
+        withSeconds,
+        expect.stringMatching(/^Not gone back/),
+        'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod -c shift=no',
+        expect.stringContaining('Then again: npm run rollback -- prod'),
+      ]);
+      // As a command does that is repeated because it was killed while it waited.
+      const again = await rollback();
+      expect(again.code).toBe(1);
+      expect(again.lines[0]).toMatch(RegExp(`put the last deployment back: .* at ${A}`));
+      expect(aliases()).toEqual(allAt('3'));
+    },
+  );
+
+  it('moves nothing while CloudFormation still puts back when there is no more time', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
-    aws.deployments.set('performance-reports-prod-downloads', 'd-1');
-    aws.onPutBack = () => {
-      functionOf('downloads').weights = {};
-    };
+    const { code, lines } = await rollback([], { ...WAITS, stack: 0 });
+    expect(code).toBe(1);
+    expect(lines.at(-1)).toMatch(
+      /is still in UPDATE_IN_PROGRESS, and may move aliases\. Repeat this command/,
+    );
+    expect(moves()).toEqual([]);
+  });
+
+  it('ends well where the deployment that it stops was the first one with aliases', async () => {
+    aws.stackStatus = 'UPDATE_IN_PROGRESS';
+    aws.onPutBack = () => aws.functions.clear();
     const { code, lines } = await rollback();
-    expect(code).toBe(0);
-    expect(aws.calls).toEqual(['StopDeployment d-1 true', 'CancelUpdateStack']);
-    expect(lines).toEqual([
-      'A deployment was under way, and is stopped.',
-      'Waits until CloudFormation has put the stack performance-reports-prod-api back.',
-      'The stack stands in UPDATE_ROLLBACK_COMPLETE.',
-      `Stage prod is at ${A} (published 2026-01-02T00:00:00Z) already.`,
-      'CloudFormation has taken the last deployment back by itself. Name the commit to go further back.',
-      withSeconds,
-      expect.stringMatching(/^Not gone back/),
-      'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod -c shift=no',
-    ]);
-    // As a command does that is repeated because it was killed while it waited.
-    expect((await rollback()).code).toBe(0);
-    expect(aliases()).toEqual(allAt('3'));
+    expect({ code, last: lines.at(-1) }).toEqual({
+      code: 0,
+      last: 'Stage prod is as it was before that deployment: a release without aliases.',
+    });
   });
 
   it('stops no deployment for a commit that there is not', async () => {

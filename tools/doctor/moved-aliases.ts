@@ -1,6 +1,6 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { resourceNames } from '../../infra/resource-names.ts';
-import { readStackRelease, type StackRelease } from '../api-stack.ts';
+import { readStackRelease, type StackRelease, stackStatus } from '../api-stack.ts';
 import { type LiveFunction, patientLambda, readLiveFunctions } from '../live-functions.ts';
 import type { Finding } from './diagnose.ts';
 
@@ -8,7 +8,10 @@ import type { Finding } from './diagnose.ts';
 export async function readMovedAliases(stage: string): Promise<Finding[]> {
   const functions = await readLiveFunctions(patientLambda(), stage);
   if (functions.length === 0) return [];
-  return findMovedAliases(stage, functions, await readStackRelease(new CloudFormationClient({}), stage));
+  const client = new CloudFormationClient({});
+  // While a deployment is under way, both differ because of it.
+  if ((await stackStatus(client, stage)).endsWith('_IN_PROGRESS')) return [];
+  return findMovedAliases(stage, functions, await readStackRelease(client, stage));
 }
 
 /** The aliases that lead elsewhere than the deployed template says: CloudFormation does not see that they were moved. */
@@ -23,19 +26,19 @@ export function findMovedAliases(
     const commitOf = (number: number) =>
       published.find((version) => version.number === number)?.commit ?? '?';
     const told = (number: number) => `${number} (${commitOf(number)})`;
-    return `  ${name}: ${live.map(told).join(' and ')}, deployed: ${told(deployed)}`;
+    return { name, line: `  ${name}: ${live.map(told).join(' and ')}, deployed: ${told(deployed)}` };
   });
+  const isShifted = moved.some(({ name }) => shiftGroups.includes(resourceNames(stage).functionName(name)));
   if (moved.length === 0) return [];
   return [
     {
       finding: [
-        'These aliases lead elsewhere than CloudFormation knows: a release was taken back, or a deployment is under way.',
-        ...moved,
+        'These aliases lead elsewhere than CloudFormation knows: a release was taken back.',
+        ...moved.map(({ line }) => line),
       ].join('\n'),
-      remedy:
-        shiftGroups.length > 0
-          ? `CodeDeploy refuses to move them. Deploy the next release with: npx cdk deploy --all -c stage=${stage} -c shift=no`
-          : 'Nothing to do: the next release moves them. To deploy the same release again changes nothing.',
+      remedy: isShifted
+        ? `CodeDeploy refuses to move them. Deploy the next release with: npx cdk deploy --all -c stage=${stage} -c shift=no`
+        : 'Nothing to do: the next release moves them. To deploy the same release again changes nothing.',
     },
   ];
 }

@@ -5,13 +5,15 @@ import { OperatorFault } from '../operator-fault.ts';
 const ANSWERS_IN_A_ROW = 3;
 const ANSWER_MS = 10_000;
 
-/** Every path once, and one that no route has, with the function that answers it. None needs a token to name its commit. */
-const PATHS = [...routes, { path: '/rollback', functionName: NOT_FOUND_FUNCTION }].map(
-  ({ path, functionName }) => ({ path: path.replaceAll(/\{\w+\}/g, 'rollback'), functionName }),
+/** The first path of each function. None needs a token to name its commit. */
+const PATHS = new Map(
+  [...routes, { path: '/rollback', functionName: NOT_FOUND_FUNCTION }]
+    .toReversed()
+    .map(({ path, functionName }) => [functionName, path.replaceAll(/\{\w+\}/g, 'rollback')]),
 );
 
 /**
- * Waits until the routes of these functions answer with a commit, several times in a row. Throws an OperatorFault that
+ * Waits until these functions answer with a commit, several times in a row; those that no request reaches are left out. Throws an OperatorFault that
  * names those that still answer otherwise when there is no more time.
  */
 export async function untilAnswered(
@@ -21,7 +23,9 @@ export async function untilAnswered(
   { pause, mayWait }: { readonly pause: () => Promise<unknown>; readonly mayWait: () => boolean },
 ): Promise<void> {
   const others = await Promise.all(
-    PATHS.filter(({ functionName }) => functionNames.includes(functionName)).map(async ({ path }) => {
+    functionNames.map(async (name) => {
+      const path = PATHS.get(name);
+      if (path === undefined) return [];
       for (let inARow = 0; inARow < ANSWERS_IN_A_ROW; ) {
         const answered = await versionOf(apiUrl.replace(/\/$/, '') + path);
         if (answered === commit) inARow += 1;

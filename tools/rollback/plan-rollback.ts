@@ -33,36 +33,59 @@ export function commitNamed(functions: readonly LiveFunction[], given: string): 
   throw new OperatorFault(
     [
       found === undefined ? `No function has a version of ${given}. There are:` : `${given} may be:`,
-      ...(found === undefined ? known : [found, ...others])
-        .slice(0, LISTED)
-        .map((commit) => `  ${withDate(functions, commit)}`),
+      ...listed(functions, found === undefined ? known : [found, ...others]),
     ].join('\n'),
   );
 }
 
+/** How the last deployment ended: as it should, put back by CloudFormation, or put back because this command stopped it. */
+export type DeploymentEnd = 'done' | 'put-back' | 'stopped';
+
 /**
- * The commit before the latest one that is live, in the order in which they were published.
+ * The commit to go to where none is named: the one before the release that was deployed last. Where no function is at that
+ * release any more, it has been taken back, and the stage stays; so the command can be repeated. Throws an OperatorFault where
+ * an operator has to say it.
  *
- * @param isTakenBack whether CloudFormation has put back what was there before the last deployment
+ * @param deployed the version of a function that the stack holds, by the function's name
  */
-export function commitBefore(functions: readonly LiveFunction[], isTakenBack = false): string {
-  const [latest, ...others] = commitsOf(functions.flatMap(liveVersions));
-  if (latest === undefined)
+export function commitToGoTo(
+  functions: readonly LiveFunction[],
+  deployed: (name: string) => number | undefined,
+  end: DeploymentEnd,
+): string {
+  const [latestLive] = commitsOf(functions.flatMap(liveVersions));
+  if (latestLive === undefined)
     throw new OperatorFault(
       'Nothing to go back to: no function has the alias by which a release is taken back. Deploy the earlier version ' +
         '(docs/deploy.md, "Roll back").',
     );
-  if (isTakenBack && others.length === 0) return latest;
-  // A function that is new with the latest commit has nothing before it: the others tell.
+  const [last = latestLive] = commitsOf(
+    functions.flatMap(({ name, versions }) => versions.filter(({ number }) => number === deployed(name))),
+  );
+  if (end === 'stopped') return last;
+  if (!functions.flatMap(liveVersions).some(({ commit }) => commit === last)) return latestLive;
+  if (end === 'put-back')
+    throw new OperatorFault(
+      [
+        `CloudFormation has put the last deployment back: the stage is where it was before it, at ${last}. Name the commit to go to:`,
+        ...listed(functions, commitsOf(functions.flatMap(({ versions }) => versions))),
+      ].join('\n'),
+    );
+  return commitBefore(functions, last);
+}
+
+/** The commit of the version before a release, in the functions' own order. */
+function commitBefore(functions: readonly LiveFunction[], release: string): string {
+  // A function that is new with the release has nothing before it: the others tell.
   const [before] = commitsOf(
     functions.flatMap(({ versions }) => {
-      const last = versions.findLastIndex(({ commit }) => commit === latest);
-      return versions.slice(0, Math.max(last, 0)).findLast(({ commit }) => commit !== latest) ?? [];
+      const last = versions.findLastIndex(({ commit }) => commit === release);
+      return versions.slice(0, Math.max(last, 0)).findLast(({ commit }) => commit !== release) ?? [];
     }),
   );
   if (before === undefined)
     throw new OperatorFault(
-      `Nothing to go back to: ${withDate(functions, latest)} is the first release that has versions. Deploy the ` +
+      `Nothing to go back to: ${withDate(functions, release)} is the first release that has versions. Deploy the ` +
         'earlier version (docs/deploy.md, "Roll back").',
     );
   return before;
@@ -82,6 +105,9 @@ export function planRollback(functions: readonly LiveFunction[], to: string): Pl
     left: targets.filter(({ version }) => version === undefined).map(({ name }) => name),
   };
 }
+
+const listed = (functions: readonly LiveFunction[], commits: readonly string[]): string[] =>
+  commits.slice(0, LISTED).map((commit) => `  ${withDate(functions, commit)}`);
 
 /** A commit with the time at which its last version was published. */
 export function withDate(functions: readonly LiveFunction[], commit: string): string {

@@ -8,16 +8,16 @@ import { type LiveFunction, patientLambda, readLiveFunctions } from '../live-fun
 import { OperatorFault } from '../operator-fault.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
 import { untilAnswered } from './ask-service.ts';
-import { commitBefore, commitNamed, type Move, planRollback, withDate } from './plan-rollback.ts';
+import { commitNamed, commitToGoTo, type Move, planRollback, withDate } from './plan-rollback.ts';
 import { stopDeployment } from './stop-deployment.ts';
 
 const USAGE = 'npm run rollback -- <stage> [<commit>] [--url <address of the API>]';
 
 /** How long the command waits, in milliseconds. */
 const WAITS = {
-  pause: 2_000,
+  pause: 5_000,
   /** For CloudFormation to put back what it had begun. */
-  stack: 600_000,
+  stack: 1_800_000,
   /** For every route to answer with the commit. */
   answers: 120_000,
 };
@@ -47,18 +47,23 @@ export async function rollbackCommand(
   const lambda = patientLambda();
   const look = () => readLiveFunctions(lambda, stage);
   // A commit that there is not stops no deployment.
-  const named = given === undefined ? undefined : commitNamed(await look(), given);
+  if (given !== undefined) commitNamed(await look(), given);
   const { shiftGroups } = await readStackRelease(client, stage);
-  const isTakenBack = await stopDeployment({ stage, client, shiftGroups, say, ...within(waits.stack) });
+  const end = await stopDeployment({ stage, client, shiftGroups, say, ...within(waits.stack) });
 
   const functions = await look();
-  const to = named ?? commitBefore(functions, isTakenBack);
+  if (end === 'stopped' && functions.length === 0)
+    return say(`Stage ${stage} is as it was before that deployment: a release without aliases.`);
+  const { versions } = await readStackRelease(client, stage);
+  const to =
+    given === undefined
+      ? commitToGoTo(functions, (name) => versions.get(resourceNames(stage).functionName(name)), end)
+      : commitNamed(functions, given);
   const { from, moves, left } = planRollback(functions, to);
   const target = withDate(functions, to);
   if (moves.length === 0) {
     say(`Stage ${stage} is at ${target} already.`);
-    if (isTakenBack && named === undefined)
-      say('CloudFormation has taken the last deployment back by itself. Name the commit to go further back.');
+    if (given === undefined) say('Name a commit to go elsewhere.');
   } else {
     const origin = from.map((commit) => withDate(functions, commit)).join(' and ') || 'another version of it';
     say(`Stage ${stage} goes from ${origin} to ${target}.`);
@@ -77,8 +82,8 @@ export async function rollbackCommand(
       `Not at ${to}: ${again.join(', ')}. Repeat this command: it finishes what is half done.`,
     );
   say(
-    `Every function is at ${to}, and every route answers with it, after ${seconds()}.`,
-    ...goOn(stage, from, shiftGroups.length > 0),
+    `${left.length > 0 ? 'The others are' : 'Every function is'} at ${to}, and their routes answer with it, after ${seconds()}.`,
+    ...goOn(stage, to, from, shiftGroups.length > 0),
   );
 }
 
@@ -106,8 +111,9 @@ async function moveAll(
   return failed;
 }
 
-const goOn = (stage: string, [latest]: readonly string[], isShifting: boolean): string[] => [
+const goOn = (stage: string, to: string, [latest]: readonly string[], isShifting: boolean): string[] => [
   'Not gone back: tables, roles, routes, alarms and settings of the stacks. Environment variables are: each version has its own.',
   `To go on, mend the fault and deploy: npx cdk deploy --all -c stage=${stage}${isShifting ? ' -c shift=no' : ''}`,
+  `If that deployment fails, CloudFormation puts back what it knows, not this. Then again: npm run rollback -- ${stage} ${to}`,
   ...(latest === undefined ? [] : [`To undo this: npm run rollback -- ${stage} ${latest}`]),
 ];

@@ -7,6 +7,8 @@ import {
 } from '@aws-sdk/client-codedeploy';
 import { resourceNames } from '../../infra/resource-names.ts';
 import { apiStackName, stackStatus } from '../api-stack.ts';
+import { OperatorFault } from '../operator-fault.ts';
+import type { DeploymentEnd } from './plan-rollback.ts';
 
 /** Of CloudFormation, while aliases may still move. What it cleans up afterwards moves none. */
 const MOVING = /^UPDATE(_ROLLBACK)?_IN_PROGRESS$/;
@@ -23,9 +25,8 @@ export interface StopParts {
 }
 
 /**
- * Stops the deployment that is under way, if any, and waits until CloudFormation moves no alias any more.
- *
- * @returns whether CloudFormation has put back what was there before the last deployment, in this run or before it
+ * Stops the deployment that is under way, if any, and waits until CloudFormation moves no alias any more. Throws an
+ * OperatorFault when there is no more time to wait.
  */
 export async function stopDeployment({
   stage,
@@ -34,24 +35,31 @@ export async function stopDeployment({
   say,
   pause,
   mayWait,
-}: StopParts): Promise<boolean> {
+}: StopParts): Promise<DeploymentEnd> {
   const stack = apiStackName(stage);
   let status = await stackStatus(client, stage);
+  const isMoving = MOVING.test(status);
   if (status === 'UPDATE_IN_PROGRESS') {
-    await stopShifts(resourceNames(stage).service, shiftGroups);
+    await stopShifts(resourceNames(stage).service, shiftGroups).catch((error: Error) =>
+      say(`CodeDeploy does not stop its shift: ${error.name}: ${error.message}`),
+    );
     await cancelUpdate(client, stage);
     say('A deployment was under way, and is stopped.');
   }
-  if (MOVING.test(status)) {
+  if (isMoving) {
     say(`Waits until CloudFormation has put the stack ${stack} back.`);
-    do {
+    while (MOVING.test(status)) {
+      if (!mayWait())
+        throw new OperatorFault(
+          `The stack ${stack} is still in ${status}, and may move aliases. Repeat this command when it has ended.`,
+        );
       await pause();
       status = await stackStatus(client, stage);
-    } while (MOVING.test(status) && mayWait());
+    }
     say(`The stack stands in ${status}.`);
-    if (MOVING.test(status)) say('It may still move aliases: repeat this command when it has ended.');
   }
-  return status.startsWith('UPDATE_ROLLBACK_COMPLETE');
+  if (!status.startsWith('UPDATE_ROLLBACK')) return 'done';
+  return isMoving ? 'stopped' : 'put-back';
 }
 
 /** Stops what CodeDeploy has under way, and has it put the aliases back. */
