@@ -188,9 +188,9 @@ const settings = v.strictObject({
     }),
   ),
   /**
-   * For so many minutes a new release gets a tenth of the requests for reports and days, waiting ones included, and then all
-   * of them; crashes take it back. Before that it must deliver one report, to the client of the probe, which it therefore needs.
-   * Without it, a new release gets all requests at once.
+   * How many minutes a new release gets a tenth of the requests for reports, days and the waiting room, before it gets all of
+   * them. A crash in that time takes the release back. First it must deliver one report to the client of the probe, so that the
+   * stage needs a probe. Without this setting, a new release gets all requests at once.
    */
   shiftMinutes: v.exactOptional(v.picklist([10, 15, 30])),
   /** Origins whose web pages may call the API with a token of theirs. The service's own page needs none. */

@@ -7,7 +7,7 @@ import { resourceNames } from '../infra/resource-names.ts';
 
 export const apiStackName = (stage: string): string => `${resourceNames(stage).service}-api`;
 
-/** What the stack of a stage's functions holds of a release, as it was deployed last. */
+/** What the last deployment of a stage's functions left in the stack. */
 export interface StackRelease {
   /** The version of each function, by the function's whole name. */
   readonly versions: ReadonlyMap<string, number>;
@@ -24,7 +24,7 @@ export async function readStackRelease(client: CloudFormationClient, stage: stri
     { StackName: apiStackName(stage) },
   ))
     for (const { ResourceType, ResourceStatus, PhysicalResourceId = '' } of StackResourceSummaries) {
-      // An earlier version is kept in Lambda when it leaves the stack.
+      // The list may still name versions of earlier deployments. Lambda keeps them, but the stack holds them no more.
       if (ResourceStatus?.startsWith('DELETE_')) continue;
       if (ResourceType === 'AWS::CodeDeploy::DeploymentGroup') shiftGroups.push(PhysicalResourceId);
       if (ResourceType === 'AWS::Lambda::Version') {

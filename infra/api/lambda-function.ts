@@ -63,7 +63,7 @@ export function makeLambdaFunction(
   });
 }
 
-/** An alias, also to whoever takes any function: CDK's types of the two differ in what may be undefined. */
+/** An alias that can be given wherever a function is wanted. CDK's own type of it can't, with `exactOptionalPropertyTypes`. */
 export type LiveFunction = Alias & IFunction;
 
 /** Publishes a function, and makes the alias by which all call it: the next release moves the alias to its own version. */

@@ -35,7 +35,7 @@ export interface Puller {
   readonly name: string;
   readonly description: string;
   readonly permissions?: readonly Permission[];
-  /** Of its environment, beside those of every puller. */
+  /** Environment variables that only this function has. */
   readonly variables?: Readonly<Record<string, string>>;
   readonly reservedConcurrency?: number | undefined;
 }

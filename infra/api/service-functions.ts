@@ -55,8 +55,8 @@ const WORKING_MB = 1_769;
 const WAITING_MB = 512;
 
 /**
- * What the release before reads and this one does not. A role does not go back with a function's code: the right that a
- * release no longer needs is taken away by the next one.
+ * Folders that release 1.0.0 reads and this one does not. A rollback moves code and not roles, so these rights stay for one
+ * release more.
  */
 const readBefore = { reports: ['orders'], downloads: ['orders', 'tickets'] } as const;
 

@@ -79,7 +79,7 @@ function routeOf(path: string) {
   throw new Error(`No route leads to ${path}`);
 }
 
-/** What API Gateway hands a function, as far as the functions read it. */
+/** The event that API Gateway sends a function: only the members that the functions read. */
 function eventOf(url: URL, headers: Headers, pathParameters: Record<string, string>): APIGatewayProxyEvent {
   const names = [...new Set(url.searchParams.keys())];
   return {

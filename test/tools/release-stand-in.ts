@@ -162,7 +162,7 @@ const configuration = ({ commits, version }: Released, qualifier: string | null)
   },
 });
 
-/** As Lambda writes it; the commit `aaa…` is of the first of January, `bbb…` of the second. */
+/** When a commit was published, in Lambda's format: `aaa…` on the first of January, `bbb…` on the second. */
 const lastModified = (commit: string): string =>
   `2026-01-${String((commit.codePointAt(0) ?? 0) - 96).padStart(2, '0')}T00:00:00.000+0000`;
 

@@ -24,7 +24,10 @@ const delivering: Answers = {
   'arn:downloads:5': () => seeOther(FILE),
 };
 
-/** Checks a release whose versions answer so; resolves to all that was asked and told. */
+/**
+ * Runs the check of a release whose versions give these answers. Resolves to its outcome, what it asked the versions, what it
+ * fetched, what it told CodeDeploy, and its lines of log.
+ */
 async function check(answers: Answers, hook: object = HOOK, commit = COMMIT) {
   const asked: { version: string; event: APIGatewayProxyEvent }[] = [];
   const fetched: { url: string; headers: RequestInit['headers'] }[] = [];
