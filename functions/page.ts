@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { storageOrigin } from '../lib/aws/storage-origin.ts';
+import { downloadOrigins } from '../lib/aws/download-origins.ts';
 import { readConfig } from '../lib/config.ts';
 import { readPageFiles } from '../lib/handlers/page-files.ts';
 import { pageHandler } from '../lib/handlers/page-handler.ts';
@@ -14,5 +14,5 @@ export const handler = pageHandler({
   log: new Logger({ persistentKeys: { commit: config.commit } }),
   metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
   files: readPageFiles(config.pageFiles ?? fileURLToPath(new URL('files', import.meta.url))),
-  storageOrigin: await storageOrigin(config.resultsBucket),
+  downloadOrigins: await downloadOrigins(config.resultsBucket, config.downloadsEdgeOrigin),
 });

@@ -144,6 +144,12 @@ const settings = v.strictObject({
     downloadUrlSeconds: whole(1, 43_200),
   }),
   /**
+   * Puts a CloudFront distribution before the results bucket, for clients that send their token on with the redirect
+   * (docs/deploy.md, "An edge for downloads"): `standby`, no link leads there; `on`, every one does. Back from `on` by
+   * `standby`, so that the links that are out stay good.
+   */
+  downloads: v.exactOptional(v.strictObject({ edge: v.picklist(['standby', 'on']) })),
+  /**
    * How many of the account's concurrent executions only these functions may use; they never use more. Without it, requests
    * that wait may hold all of them, and then nothing is published and the probe can't run. AWS keeps 100 of an account
    * unreserved, so an account with fewer than 101 can reserve none.

@@ -65,6 +65,8 @@ const environment = v.object({
   [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
+  /** The edge by which files are downloaded, `https://host`; without it, straight from the results bucket. */
+  [ENV.downloadsEdgeOrigin]: v.optional(origin),
   /** Origins other than the service's own whose pages may call it, separated by commas. */
   [ENV.corsOrigins]: v.optional(
     v.pipe(
@@ -143,6 +145,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     scanLimit: values[ENV.maxBytesScanned] || undefined,
     queriesPerPartner: values[ENV.queriesPerPartner] || undefined,
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
+    downloadsEdgeOrigin: values[ENV.downloadsEdgeOrigin],
     corsOrigins: values[ENV.corsOrigins],
     currency: values[ENV.currency],
     pageFiles: values[ENV.pageFiles],

@@ -26,6 +26,7 @@ export const ENV = {
   queryWaitMs: 'QUERY_WAIT_MS',
   longestQueryMs: 'LONGEST_QUERY_MS',
   downloadUrlSeconds: 'DOWNLOAD_URL_SECONDS',
+  downloadsEdgeOrigin: 'DOWNLOADS_EDGE_ORIGIN',
   corsOrigins: 'CORS_ORIGINS',
   currency: 'CURRENCY',
   pageFiles: 'PAGE_FILES',

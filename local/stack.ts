@@ -19,6 +19,7 @@ import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
+import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
@@ -57,6 +58,8 @@ export interface StackOptions {
   readonly partners?: readonly LocalPartner[] | undefined;
   /** The day, `YYYY-MM-DD`, up to which there are events; today where it is not known. */
   readonly lastDay?: () => Promise<string>;
+  /** Whether files are downloaded by way of the edge's stand-in. */
+  readonly hasDownloadsEdge?: boolean;
   /** Origins whose pages may call the service. */
   readonly corsOrigins?: readonly string[];
   /** Changes to the functions' environment. */
@@ -133,6 +136,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     partners = SAMPLE_PARTNERS,
     functionEnv = {},
     corsOrigins = [],
+    hasDownloadsEdge = false,
     log,
   } = options;
   const [{ client: own }] = partners as readonly [LocalPartner];
@@ -184,6 +188,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     faults,
   });
   started.defer(() => athena.close());
+  const edge = hasDownloadsEdge ? await startDownloadsEdge(store.url) : undefined;
+  if (edge) started.defer(() => edge.close());
   const faultControl = await startFaultControl(faults);
   started.defer(() => faultControl.close());
   const identityProvider = await startIdentityProvider({ clients: partners.map(({ client }) => client) });
@@ -210,6 +216,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
     ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
+    ...(edge && { [ENV.downloadsEdgeOrigin]: edge.url }),
     [ENV.corsOrigins]: corsOrigins.join(','),
     ...(functionModule === sourceOf && { [ENV.pageFiles]: keptPage(join(directory, 'page')) }),
     ...functionEnv,

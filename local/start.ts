@@ -31,6 +31,12 @@ function portOf(text = '8080'): number {
   throw new StartFault(`PORT is "${text}". Set it to a number from 0 to 65535; 0 takes a free port.`);
 }
 
+function hasEdge(text = ''): boolean {
+  if (!['', '0', '1'].includes(text))
+    throw new StartFault(`DOWNLOADS_EDGE is "${text}". Set it to 1, or leave it out.`);
+  return text === '1';
+}
+
 /** The partners of the file that PARTNERS names; undefined without one. */
 async function partnersOf(path: string | undefined): Promise<readonly LocalPartner[] | undefined> {
   if (!path) return undefined;
@@ -66,6 +72,7 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
 /** The stack, and the file that says where it is. */
 async function start(): Promise<{ stack: Stack; stackFile: string }> {
   const port = portOf(process.env['PORT']);
+  const hasDownloadsEdge = hasEdge(process.env['DOWNLOADS_EDGE']);
   const partners = await partnersOf(process.env['PARTNERS']);
   await removeLeftovers(LOCAL_DIR);
   // Before the sample events are made, because that takes long.
@@ -76,6 +83,7 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
     openEngine,
     eventsDirectory,
     partners,
+    hasDownloadsEdge,
     directory,
     port,
     lastDay,

@@ -7,6 +7,7 @@ import type { TokenIssuer } from '../identity/token-issuer.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { CustomDomain } from './custom-domain.ts';
+import { makeDownloadsEdge } from './downloads-edge.ts';
 import { Firewall } from './firewall.ts';
 import type { Release } from './function-code.ts';
 import { functionEnvironment } from './function-environment.ts';
@@ -56,6 +57,8 @@ export class ApiStack extends Stack {
         partnersBucket: Bucket.fromBucketName(this, 'Partners', bucketNames.partners),
       }),
     };
+    const edge = stage.downloads && makeDownloadsEdge(this, 'EdgeForDownloads', { names, resultsBucket });
+    const edgeOrigin = edge && `https://${edge.distributionDomainName}`;
     const environment = functionEnvironment({
       stage,
       names,
@@ -63,6 +66,7 @@ export class ApiStack extends Stack {
       resultsBucketName: bucketNames.results,
       eventsBucketName: bucketNames.events,
       partnersBucketName: bucketNames.partners,
+      downloadsEdgeOrigin: stage.downloads?.edge === 'on' ? edgeOrigin : undefined,
       commit: release.commit,
     });
     const make = (entry: ServiceFunction) =>
@@ -124,6 +128,7 @@ export class ApiStack extends Stack {
     }
     new CfnOutput(this, 'ApiUrl', { value: serviceUrl });
     new CfnOutput(this, 'Scope', { value: `${stage.apiScope}/.default` });
+    if (edgeOrigin) new CfnOutput(this, 'DownloadsEdge', { value: edgeOrigin });
     if (stage.identity.provider === 'existing')
       new CfnOutput(this, 'TokenUrl', { value: stage.identity.tokenUrl });
   }

@@ -16,6 +16,8 @@ export interface EnvironmentParts {
   readonly resultsBucketName: string;
   readonly eventsBucketName: string;
   readonly partnersBucketName: string;
+  /** Set where links lead by way of the edge. */
+  readonly downloadsEdgeOrigin: string | undefined;
   /** What was deployed: it stands in logs, answers and the OpenAPI document. */
   readonly commit: string;
 }
@@ -28,6 +30,7 @@ export function functionEnvironment({
   resultsBucketName,
   eventsBucketName,
   partnersBucketName,
+  downloadsEdgeOrigin,
   commit,
 }: EnvironmentParts): Record<string, string> {
   const claims = entitlements.by === 'claims' ? entitlements : undefined;
@@ -54,6 +57,7 @@ export function functionEnvironment({
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
+    [ENV.downloadsEdgeOrigin]: downloadsEdgeOrigin,
     [ENV.corsOrigins]: corsOrigins.length > 0 ? corsOrigins.join(',') : undefined,
     [ENV.currency]: events.currency,
     // In the bundle, beside the function.

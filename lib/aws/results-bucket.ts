@@ -17,6 +17,7 @@ import type {
   ResultsBucket,
   StoredDocument,
 } from '../delivery/results.ts';
+import { EDGE_CACHE_CONTROL, LARGEST_EDGE_FILE, linkByEdge } from '../downloads-edge.ts';
 import { dateOf } from './answer-date.ts';
 import { metadataOf } from './aws-call-failed.ts';
 import { call } from './call.ts';
@@ -28,8 +29,14 @@ const CONTENT_TRY_MS = 5_000;
  * The results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
  * @param name of the bucket
+ * @param edgeOrigin by which files are downloaded, where there is an edge before the bucket
  */
-export function s3ResultsBucket(s3: S3Client, name: string, until: number): ResultsBucket {
+export function s3ResultsBucket(
+  s3: S3Client,
+  name: string,
+  until: number,
+  edgeOrigin?: string,
+): ResultsBucket {
   const put = (key: string, document: unknown, condition: { IfNoneMatch: '*' } | { IfMatch: string }) =>
     call('S3 PutObject', until, async (abortSignal): Promise<StoredDocument | undefined> => {
       const command = new PutObjectCommand({
@@ -98,8 +105,16 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number): Resu
         { longestTryMs: CONTENT_TRY_MS, ...(tries !== undefined && { tries }) },
       ),
     locationOf: (key) => `s3://${name}/${key}`,
-    presign: (key, expiresInSeconds) =>
-      getSignedUrl(s3, new GetObjectCommand({ Bucket: name, Key: key }), { expiresIn: expiresInSeconds }),
+    presign: async ({ key, bytes }, expiresInSeconds) => {
+      const edge = bytes > LARGEST_EDGE_FILE ? undefined : edgeOrigin;
+      const command = new GetObjectCommand({
+        Bucket: name,
+        Key: key,
+        ...(edge && { ResponseCacheControl: EDGE_CACHE_CONTROL }),
+      });
+      const link = await getSignedUrl(s3, command, { expiresIn: expiresInSeconds });
+      return edge ? linkByEdge(link, edge) : link;
+    },
   };
 }
 

@@ -58,7 +58,7 @@ export interface ResultsBucket {
   /** `s3://bucket/key` */
   locationOf(key: string): string;
   /** A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect). */
-  presign(key: string, expiresInSeconds: number): Promise<string>;
+  presign(file: { readonly key: string; readonly bytes: number }, expiresInSeconds: number): Promise<string>;
 }
 
 /** Files of any size in the results bucket: for the publishing function alone. */

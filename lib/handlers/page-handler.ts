@@ -19,14 +19,14 @@ const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
  */
 export function pageHandler({
   files,
-  storageOrigin,
+  downloadOrigins,
   ...dependencies
 }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'> & {
   readonly files: PageFiles;
-  /** Where reports are downloaded from: the one other host that the page may ask. */
-  readonly storageOrigin: string;
+  /** Where reports are downloaded from: the only other hosts that the page may ask. */
+  readonly downloadOrigins: readonly string[];
 }) {
-  const headers = securityHeaders(storageOrigin);
+  const headers = securityHeaders(downloadOrigins);
   return problemChain(dependencies).handler(async (event): Promise<APIGatewayProxyResult> => {
     const name = event.pathParameters?.['file'] ?? HTML;
     const file = files.byName.get(name);
@@ -63,14 +63,14 @@ const filledIn = (text: string, values: Readonly<Record<string, string>>): strin
   text.replaceAll(/{{(\w+)}}/g, (_, name: string) => values[name] ?? '');
 
 /** No inline code, nothing from other hosts but the reports of the results bucket. Workers have the same policy. */
-const securityHeaders = (storageOrigin: string) => ({
+const securityHeaders = (downloadOrigins: readonly string[]) => ({
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
     "worker-src 'self'",
-    `connect-src 'self' ${storageOrigin}`,
+    `connect-src 'self' ${downloadOrigins.join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

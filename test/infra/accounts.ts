@@ -47,6 +47,7 @@ export const grownAccount: StageInput = {
   },
   reservedConcurrency: { publish: 5 },
   shiftMinutes: 15,
+  downloads: { edge: 'on' },
   domain: {
     name: 'reports.example.com',
     certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555',

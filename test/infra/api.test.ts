@@ -4,6 +4,7 @@ import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
 import { serviceFunctions } from '../../infra/api/service-functions.ts';
 import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { readConfig } from '../../lib/config.ts';
+import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';
 import { readProbeConfig, readReleaseConfig } from '../../lib/probe/probe-config.ts';
 import { ROUTE_METHODS, routes } from '../../lib/routes.ts';
 import { grownAccount, newAccount } from './accounts.ts';
@@ -12,8 +13,13 @@ import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from
 const made = resourcesOf(buildStacks(newAccount).api);
 const grown = resourcesOf(buildStacks(grownAccount).api);
 
-const environment = ({ Properties }: Resource) =>
-  (resolved(Properties['Environment']) as { Variables: Record<string, string> }).Variables;
+const environment = ({ Properties }: Resource): Record<string, string> =>
+  JSON.parse(
+    JSON.stringify(resolved(Properties['Environment'])).replaceAll(
+      /<EdgeForDownloads\w+\.DomainName>/g,
+      'd1.cloudfront.net',
+    ),
+  ).Variables;
 
 /** What is called where the live alias of this function is. */
 const live = (name: string) => expect.stringMatching(RegExp(`^<${name}live\\w+>$`));
@@ -588,5 +594,69 @@ describe('pages of other origins', () => {
       );
     expect(new Set(allowed(open))).toEqual(new Set(["'*'"]));
     expect(new Set(allowed(made))).toEqual(new Set([undefined]));
+  });
+});
+
+describe('the edge for downloads', () => {
+  const edge = (resources: typeof made) => ofType(resources, 'AWS::CloudFront::Distribution');
+  const leadingTo = (resources: typeof made) =>
+    serving(ofType(resources, 'AWS::Lambda::Function')).map(
+      (each) => readConfig(environment(each)).downloadsEdgeOrigin,
+    );
+
+  it('is there where the stage has one, and links lead to it where it is on', () => {
+    expect([edge(made), new Set(leadingTo(made))]).toEqual([[], new Set([undefined])]);
+    const standby = resourcesOf(buildStacks({ ...newAccount, downloads: { edge: 'standby' } }).api);
+    expect([edge(standby).length, new Set(leadingTo(standby))]).toEqual([1, new Set([undefined])]);
+    expect(edge(grown)).toHaveLength(1);
+    expect(new Set(leadingTo(grown))).toEqual(new Set(['https://d1.cloudfront.net']));
+  });
+
+  it('asks the results bucket by its regional name, without a signature or a right of its own', () => {
+    expect(resolved(edge(grown)[0]?.Properties['DistributionConfig'])).toMatchObject({
+      Origins: [
+        {
+          DomainName: expect.stringMatching(/results.*\.s3\.eu-west-1\./),
+          S3OriginConfig: { OriginAccessIdentity: '' },
+        },
+      ],
+    });
+    expect(ofType(grown, 'AWS::CloudFront::OriginAccessControl')).toEqual([]);
+    expect(ofType(grown, 'AWS::S3::BucketPolicy')).toEqual([]);
+  });
+
+  it('is set as its stand-in is, over TLS alone, and logs nothing', () => {
+    const config = edge(grown)[0]?.Properties['DistributionConfig'];
+    expect(config).toMatchObject({
+      DefaultCacheBehavior: {
+        AllowedMethods: ['GET', 'HEAD', 'OPTIONS'],
+        Compress: false,
+        ViewerProtocolPolicy: 'https-only',
+      },
+      CustomErrorResponses: [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((ErrorCode) => ({
+        ErrorCode,
+        ErrorCachingMinTTL: 0,
+      })),
+    });
+    expect(config).not.toHaveProperty('Logging');
+    expect(config).not.toHaveProperty('DefaultCacheBehavior.OriginRequestPolicyId');
+    expect(ofType(grown, 'AWS::CloudFront::CachePolicy')).toMatchObject([
+      {
+        Properties: {
+          CachePolicyConfig: {
+            MinTTL: 0,
+            DefaultTTL: 0,
+            MaxTTL: 1,
+            ParametersInCacheKeyAndForwardedToOrigin: {
+              QueryStringsConfig: { QueryStringBehavior: 'all' },
+              HeadersConfig: { HeaderBehavior: 'whitelist', Headers: DOWNLOADS_EDGE.key.headers },
+              CookiesConfig: { CookieBehavior: 'none' },
+              EnableAcceptEncodingGzip: false,
+              EnableAcceptEncodingBrotli: false,
+            },
+          },
+        },
+      },
+    ]);
   });
 });

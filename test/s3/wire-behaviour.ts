@@ -16,7 +16,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
   const presigned = async () => {
     const { results } = subject();
     await results.writeFile(KEY, file, Buffer.from('a,b\n'));
-    return new URL(await results.presign(KEY, 60));
+    return new URL(await results.presign({ key: KEY, bytes: 4 }, 60));
   };
 
   states('gives a file to whoever has its URL, with the headers that a browser needs', async () => {
@@ -37,7 +37,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
         yield gzipSync('a,b\n');
       })(),
     );
-    const response = await fetch(await results.presign(`${KEY}.gz`, 60));
+    const response = await fetch(await results.presign({ key: `${KEY}.gz`, bytes: 24 }, 60));
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="report.csv"',
@@ -66,7 +66,8 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
   for (const method of ['PUT', 'DELETE'])
     states(`refuses a URL for ${method}`, async () => {
       const url = await presigned();
-      expect(await outcomeOf(await fetch(url, { method }))).toEqual([403, 'SignatureDoesNotMatch']);
+      // An edge before the bucket refuses it in words of its own.
+      expect((await fetch(url, { method })).status).toBe(403);
       expect(await (await fetch(url)).text()).toBe('a,b\n');
     });
 
@@ -75,7 +76,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
     const before = async (ms: number) => {
       vi.useFakeTimers({ now: Date.now() - ms, toFake: ['Date'] });
       return subject()
-        .results.presign(KEY, 60)
+        .results.presign({ key: KEY, bytes: 4 }, 60)
         .finally(() => vi.useRealTimers());
     };
     expect((await fetch(await before(30_000))).status).toBe(200);

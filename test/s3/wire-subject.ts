@@ -8,8 +8,12 @@ import type { WireSubject } from './subject.ts';
 /** For all calls of a suite, which takes seconds. Only a test that hangs gets there. */
 const PATIENCE_MS = 240_000;
 
-/** A bucket behind a URL, through the service's own adapters. As on Lambda, the environment leads the clients there. */
-export function wireSubject(Bucket: string): WireSubject {
+/**
+ * A bucket behind a URL, through the service's own adapters. As on Lambda, the environment leads the clients there.
+ *
+ * @param edgeOrigin by which files are downloaded
+ */
+export function wireSubject(Bucket: string, edgeOrigin?: string): WireSubject {
   const clients = [makeClients().s3, makeUploadClient()] as const;
   const [s3, uploads] = clients;
   const until = Date.now() + PATIENCE_MS;
@@ -25,7 +29,7 @@ export function wireSubject(Bucket: string): WireSubject {
     return client;
   };
   return {
-    results: { ...s3ResultsBucket(s3, Bucket, until), ...s3LargeFiles(uploads, Bucket, until) },
+    results: { ...s3ResultsBucket(s3, Bucket, until, edgeOrigin), ...s3LargeFiles(uploads, Bucket, until) },
     put: (Key, content) => s3.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(content) })),
     remove: (Key) => s3.send(new DeleteObjectCommand({ Bucket, Key })),
     async fileOf(Key) {

@@ -106,11 +106,32 @@ describe('locationOf', () => {
 
 describe('presign', () => {
   it('signs no header that a client would have to send', async () => {
-    const url = await results().presign(freshKey(), 60);
+    const url = await results().presign({ key: freshKey(), bytes: 1 }, 60);
     const { searchParams } = new URL(url);
     expect(searchParams.get('X-Amz-Expires')).toBe('60');
     expect(searchParams.get('X-Amz-SignedHeaders')).toBe('host');
     expect([...searchParams.keys()].filter((name) => /checksum/i.test(name))).toEqual([]);
+  });
+
+  describe('where there is an edge', () => {
+    const EDGE = 'https://edge.example';
+    const presign = (bytes: number) =>
+      s3ResultsBucket(clients.s3, Bucket, Date.now() + 10_000, EDGE).presign(
+        { key: 'reports/1/a b.csv', bytes },
+        60,
+      );
+
+    it('leads there, by the path that the bucket is asked for, and asks that nothing is kept', async () => {
+      const link = new URL(await presign(30_000_000_000));
+      expect([link.origin, link.pathname]).toEqual([EDGE, '/results/reports/1/a%20b.csv']);
+      expect(link.searchParams.get('response-cache-control')).toBe('no-store');
+    });
+
+    it('leads to the bucket where the file is larger than the edge takes', async () => {
+      const link = new URL(await presign(30_000_000_001));
+      expect(link.origin).toBe(store.url);
+      expect(link.searchParams.has('response-cache-control')).toBe(false);
+    });
   });
 });
 

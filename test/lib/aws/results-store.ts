@@ -26,6 +26,7 @@ export async function startResultsStore() {
   vi.stubEnv('AWS_ACCESS_KEY_ID', store.credentials.accessKeyId);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', store.credentials.secretAccessKey);
   return {
+    url: store.url,
     faults,
     /** How often each fault has struck. */
     struck: () => faults.current().map(({ struck: times }) => times),

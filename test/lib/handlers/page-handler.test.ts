@@ -24,7 +24,7 @@ const handlerFor = (env: Record<string, string> = {}) =>
     log: { info: () => {}, error: () => {} },
     metrics: { addMetric: () => {}, publishStoredMetrics: () => {} } as never,
     files,
-    storageOrigin: 'https://results.s3.eu-west-1.amazonaws.com',
+    downloadOrigins: ['https://results.s3.eu-west-1.amazonaws.com', 'https://edge.example'],
   });
 
 const ask = (
@@ -68,7 +68,7 @@ describe('GET /', () => {
       Vary: 'Accept-Encoding',
       'Content-Security-Policy':
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; worker-src 'self'; " +
-        "connect-src 'self' https://results.s3.eu-west-1.amazonaws.com; base-uri 'none'; form-action 'none'; " +
+        "connect-src 'self' https://results.s3.eu-west-1.amazonaws.com https://edge.example; base-uri 'none'; form-action 'none'; " +
         "frame-ancestors 'none'",
       'X-Content-Type-Options': 'nosniff',
       'Strict-Transport-Security': 'max-age=31536000',

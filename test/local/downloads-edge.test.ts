@@ -1,0 +1,279 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type Server,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { DOWNLOADS_EDGE, EDGE_CACHE_CONTROL, type EdgeSettings } from '../../lib/downloads-edge.ts';
+import { startDownloadsEdge } from '../../local/downloads-edge/downloads-edge.ts';
+
+interface Scripted {
+  readonly status?: number;
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string;
+}
+
+/** A bucket whose answers a test writes: it gets each request, and may hold it. */
+let answer: (asked: IncomingMessage) => Scripted | Promise<Scripted>;
+let asked: IncomingMessage[];
+let origin: string;
+
+beforeEach(async () => {
+  asked = [];
+  const server: Server = createServer(async (incoming, response) => {
+    asked.push(incoming);
+    const { status = 200, headers, body = '' } = await answer(incoming);
+    response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers });
+    response.end(incoming.method === 'HEAD' ? undefined : body);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return () => {
+    server.closeAllConnections();
+    server.close();
+  };
+});
+
+/** What a client gets of an edge, as it is: nothing is unpacked. */
+async function get(url: string, headers: OutgoingHttpHeaders = {}, method = 'GET') {
+  const outgoing = request(url, { headers, method, agent: false }).end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: (await buffer(response)).toString(),
+  };
+}
+
+const statusOf = async (...parameters: Parameters<typeof get>) => (await get(...parameters)).status;
+
+/** Resolves once the origin has so many requests. */
+const reached = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), { timeout: 60_000 });
+
+const FILE = 'Day,Clicks\n"2026-01-01T00:00:00Z",1\n';
+/** A file as S3 gives it for a link of ours. */
+const file = (body = FILE): Scripted => ({
+  headers: { 'cache-control': EDGE_CACHE_CONTROL, etag: '"1"' },
+  body,
+});
+const expired: Scripted = { status: 403, body: '<Code>AccessDenied</Code>' };
+
+interface Case {
+  readonly name: string;
+  /** The settings without the one that matters. */
+  readonly without: EdgeSettings;
+  /** What happens, and what becomes of it: with our settings, and without. */
+  readonly act: (edge: string) => Promise<unknown>;
+  readonly outcome: unknown;
+  readonly outcomeWithout: unknown;
+}
+
+const { key, ttlSeconds } = DOWNLOADS_EDGE;
+
+const CASES: readonly Case[] = [
+  {
+    name: 'the query tells links apart: a good one does not get the answer of one that has expired',
+    without: { ...DOWNLOADS_EDGE, key: { ...key, query: 'none' } },
+    async act(edge) {
+      const { promise, resolve } = Promise.withResolvers<Scripted>();
+      answer = ({ url }) => (url === '/r.csv?expired' ? promise : file());
+      const late = statusOf(`${edge}/r.csv?expired`);
+      await reached(1);
+      const good = statusOf(`${edge}/r.csv?good`);
+      // The answer to a third one tells that the edge has the second.
+      await statusOf(`${edge}/other.csv?good`);
+      resolve(expired);
+      return Promise.all([late, good]);
+    },
+    outcome: [403, 200],
+    outcomeWithout: [403, 403],
+  },
+  {
+    name: 'no answer is kept: a link that has expired gives no file',
+    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, minimum: 60 } },
+    async act(edge) {
+      answer = () => file();
+      const first = await statusOf(`${edge}/r.csv?a`);
+      answer = () => expired;
+      return [first, await statusOf(`${edge}/r.csv?a`)];
+    },
+    outcome: [200, 403],
+    outcomeWithout: [200, 200],
+  },
+  {
+    name: 'what says nothing of caching is not kept either',
+    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, default: 60 } },
+    async act(edge) {
+      answer = () => ({ body: FILE });
+      const first = await statusOf(`${edge}/r.csv?a`);
+      answer = () => expired;
+      return [first, await statusOf(`${edge}/r.csv?a`)];
+    },
+    outcome: [200, 403],
+    outcomeWithout: [200, 200],
+  },
+  {
+    name: 'no error is kept: S3 is asked again at once',
+    without: { ...DOWNLOADS_EDGE, errorTtlSeconds: 10 },
+    async act(edge) {
+      answer = () => ({ status: 503, body: '<Code>SlowDown</Code>' });
+      const first = await statusOf(`${edge}/r.csv?a`);
+      answer = () => file();
+      return [first, await statusOf(`${edge}/r.csv?a`)];
+    },
+    outcome: [503, 200],
+    outcomeWithout: [503, 503],
+  },
+  {
+    name: 'a page of another origin may read the file',
+    without: { ...DOWNLOADS_EDGE, key: { ...key, headers: [] } },
+    async act(edge) {
+      answer = ({ headers }) => ({
+        ...file(),
+        headers: headers.origin === undefined ? {} : { 'access-control-allow-origin': '*' },
+      });
+      const { headers } = await get(`${edge}/r.csv?a`, { origin: 'null' });
+      return headers['access-control-allow-origin'];
+    },
+    outcome: '*',
+    outcomeWithout: undefined,
+  },
+  {
+    name: 'a page’s preflight reaches S3 with what it asks',
+    without: { ...DOWNLOADS_EDGE, methods: ['GET', 'HEAD'] },
+    async act(edge) {
+      answer = ({ method, headers }) => ({
+        status:
+          method === 'OPTIONS' && headers['access-control-request-headers'] === 'range' && headers.origin
+            ? 200
+            : 403,
+      });
+      const preflight = {
+        origin: 'https://page.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'range',
+      };
+      return statusOf(`${edge}/r.csv?a`, preflight, 'OPTIONS');
+    },
+    outcome: 200,
+    outcomeWithout: 403,
+  },
+  {
+    name: 'the token does not reach S3',
+    without: { ...DOWNLOADS_EDGE, key: { ...key, headers: [...key.headers, 'Authorization'] } },
+    async act(edge) {
+      answer = ({ headers }) => (headers.authorization === undefined ? file() : { status: 400 });
+      return statusOf(`${edge}/r.csv?a`, { authorization: 'Bearer token', cookie: 'a=b' });
+    },
+    outcome: 200,
+    outcomeWithout: 400,
+  },
+  {
+    name: 'the bytes are S3’s',
+    without: { ...DOWNLOADS_EDGE, compresses: true },
+    async act(edge) {
+      answer = () => ({ headers: { etag: '"1"' }, body: 'a'.repeat(2_000) });
+      const { headers } = await get(`${edge}/r.csv?a`, { 'accept-encoding': 'gzip' });
+      return [headers.etag, headers['content-length'], headers['content-encoding']];
+    },
+    outcome: ['"1"', '2000', undefined],
+    outcomeWithout: ['W/"1"', undefined, 'gzip'],
+  },
+];
+
+describe.each(CASES)('$name', ({ without, act, outcome, outcomeWithout }) => {
+  it.each([
+    ['with our settings', DOWNLOADS_EDGE, outcome],
+    ['and not without that one', without, outcomeWithout],
+  ])('%s', async (_, settings, expected) => {
+    const edge = await startDownloadsEdge(origin, settings);
+    try {
+      expect(await act(edge.url)).toEqual(expected);
+    } finally {
+      await edge.close();
+    }
+  });
+});
+
+describe('the stand-in of CloudFront, with our settings', () => {
+  let edge: Awaited<ReturnType<typeof startDownloadsEdge>>;
+  beforeEach(async () => {
+    edge = await startDownloadsEdge(origin);
+    return () => edge.close();
+  });
+
+  it('asks the bucket for the same path and query under its own host', async () => {
+    answer = () => file();
+    const path = '/results/reports/a%20b/report.csv?X-Amz-Expires=300&response-cache-control=no-store&x=%2F+';
+    expect((await get(`${edge.url}${path}`)).body).toBe(FILE);
+    expect([asked[0]?.url, asked[0]?.headers.host]).toEqual([path, new URL(origin).host]);
+  });
+
+  it.each([
+    ['range', 'bytes=2-3'],
+    ['if-none-match', '"1"'],
+    ['if-modified-since', 'Thu, 01 Jan 2026 00:00:00 GMT'],
+    ['if-range', '"1"'],
+  ])('hands %s on', async (name, value) => {
+    answer = ({ headers }) => ({ status: headers[name] === value ? 206 : 500 });
+    expect(await statusOf(`${edge.url}/r.csv?a`, { [name]: value })).toBe(206);
+  });
+
+  it('refuses a HEAD as S3 does, and gives the file to the GET after it', async () => {
+    answer = ({ method }) => (method === 'HEAD' ? { status: 403 } : file());
+    expect(await statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD')).toBe(403);
+    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
+    expect(await statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD')).toBe(403);
+  });
+
+  it.each(['PUT', 'POST', 'DELETE', 'PATCH'])('takes no %s', async (method) => {
+    answer = () => file();
+    expect(await statusOf(`${edge.url}/r.csv?a`, {}, method)).toBe(403);
+    expect(asked).toEqual([]);
+  });
+
+  it('gives no old file when S3 fails after a link has been used', async () => {
+    answer = () => file();
+    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
+    answer = () => ({ status: 500 });
+    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(500);
+    // As it would, were the file not marked.
+    answer = () => ({ headers: { etag: '"1"' }, body: FILE });
+    expect(await statusOf(`${edge.url}/r.csv?b`)).toBe(200);
+    answer = () => ({ status: 500 });
+    expect(await statusOf(`${edge.url}/r.csv?b`)).toBe(200);
+  });
+
+  it('gives each of two who use one link at one time an answer of its own', async () => {
+    const answers = [file('first'), file('second')];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answer = async () => {
+      await promise;
+      return answers.shift() as Scripted;
+    };
+    const both = [get(`${edge.url}/r.csv?a`), get(`${edge.url}/r.csv?a`)];
+    await reached(1);
+    resolve();
+    expect((await Promise.all(both)).map(({ body }) => body).sort()).toEqual(['first', 'second']);
+  });
+
+  it('says that a file over the size limit is too large, which is why no link to one leads here', async () => {
+    answer = () => ({ headers: { 'content-length': 30_000_000_001, 'cache-control': 'no-store' } });
+    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(502);
+  });
+
+  it('answers 502 where the bucket can not be reached', async () => {
+    answer = () => Promise.reject(new Error('unused'));
+    const lost = await startDownloadsEdge('http://127.0.0.1:1');
+    try {
+      expect(await statusOf(`${lost.url}/r.csv?a`)).toBe(502);
+    } finally {
+      await lost.close();
+    }
+  });
+});
