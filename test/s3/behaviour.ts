@@ -41,8 +41,9 @@ export function describeS3OverHttp(
 }
 
 /** The downloads alone. */
-export const describeS3Downloads = (name: string, open: () => Promise<WireSubject>): void =>
+export function describeS3Downloads(name: string, open: () => Promise<WireSubject>): void {
   describe(name, () => describeDownloads(it, opened(open)));
+}
 
 function opened<Subject extends S3Subject>(open: () => Promise<Subject>): () => Subject {
   let subject: Subject;
