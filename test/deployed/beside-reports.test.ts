@@ -117,3 +117,57 @@ describe('a page of an origin that the stage names', () => {
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
 });
+
+/** A link to a report, and the same by way of the distribution, as `linkByEdge` makes it where the edge is on. */
+async function links() {
+  const question = { fields: ['PlacementId', 'Clicks'], ...WINDOW };
+  const response = await service.request('publisherperformance', queryOf(question));
+  const link = new URL(response.headers.get('location') ?? '');
+  return { report: await service.pull('publisherperformance', question), link };
+}
+
+/** By the emulator, which knows a distribution by its host, and TLS by what a proxy says. */
+async function byEdge(link: URL, headers: Record<string, string> = {}, method = 'GET') {
+  const edge = new URL(api['DownloadsEdge'] ?? '');
+  const given = { host: edge.host, 'x-forwarded-proto': 'https', ...headers };
+  const outgoing = request(`${lane.endpoint}${link.pathname}${link.search}`, {
+    method,
+    headers: Object.entries(given).flat(),
+  });
+  outgoing.end();
+  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+}
+
+describe('the edge for downloads', () => {
+  it('gives the file of a link to a client that sends its token on', async () => {
+    const { report, link } = await links();
+    const { status, headers, body } = await byEdge(link, { authorization: `Bearer ${service.token}` });
+    expect([status, body]).toEqual([200, report]);
+    expect(headers['x-cache']).toMatch(/from cloudfront/i);
+    expect((await byEdge(link, { range: 'bytes=0-4' })).body).toBe(report.slice(0, 5));
+  });
+
+  it('opens nothing that the link does not open', async () => {
+    const { link } = await links();
+    const altered = new URL(link);
+    altered.searchParams.set('X-Amz-Signature', '0'.repeat(64));
+    const unsigned = new URL(link.pathname, link);
+    const [refused, closed] = [await byEdge(altered), await byEdge(unsigned)];
+    expect([refused.status, closed.status]).toEqual([403, 403]);
+    expect((await byEdge(link, {}, 'PUT')).status).toBe(403);
+    expect((await byEdge(link, { 'x-forwarded-proto': 'http' })).status).toBe(403);
+  });
+
+  it('lets pages of other origins read a file, as the bucket does', async () => {
+    const { link } = await links();
+    const { headers } = await byEdge(link, { origin: 'null' });
+    expect(headers['access-control-allow-origin']).toBe('*');
+    const preflight = {
+      origin: 'null',
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': 'range',
+    };
+    expect((await byEdge(link, preflight, 'OPTIONS')).status).toBe(200);
+  });
+});

@@ -7,18 +7,22 @@ so that a bend that is no longer needed is noticed.
 """
 
 import asyncio
+import http.client
 import json
 import os
 import re
+import ssl
 import sys
 import threading
 from contextvars import ContextVar
 from decimal import Decimal
+from urllib.parse import urlsplit
 
 import faults
 from ministack import app
 from ministack.core import iam_actions
-from ministack.services import apigateway_v1, athena, cognito, eventbridge, lambda_svc, s3, secretsmanager
+from ministack.core.concurrency import run_reentrant
+from ministack.services import apigateway_v1, athena, cloudfront, cognito, eventbridge, lambda_svc, s3, secretsmanager
 from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
@@ -201,6 +205,35 @@ def methods_have_their_limits():
         return "/" + key.replace("~1", "/").lstrip("/") if "~1" in key else key
 
     replace(provisioners, "_apigw_method_settings", make)
+
+
+# --- CloudFront ---
+
+
+@bend(
+    "The emulator's CloudFront reads a bucket by itself, whatever the query says. CloudFront asks S3 under the bucket's own "
+    "host, and S3 looks at the signature in the query. In the lane, links name the bucket in their path."
+)
+def the_edge_asks_s3():
+    def make(original):
+        async def fetch(origin, method, uri, query, headers, *rest):
+            if not origin.get("s3_bucket"):
+                return await original(origin, method, uri, query, headers, *rest)
+            return await run_reentrant(ask, method, f"{uri}?{query}", headers)
+
+        return fetch
+
+    def ask(method, path, headers):
+        site = urlsplit(ENDPOINT).netloc
+        connection = http.client.HTTPSConnection(site, context=ssl._create_unverified_context())
+        try:
+            connection.request(method, path, headers={**headers, "host": site})
+            answer = connection.getresponse()
+            return answer.status, answer.reason, cloudfront._multidict_from_pairs(answer.getheaders()), answer.read()
+        finally:
+            connection.close()
+
+    replace(cloudfront, "_fetch_from_origin", make)
 
 
 # --- IAM ---

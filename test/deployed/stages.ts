@@ -25,6 +25,7 @@ export const stages: Readonly<Record<string, StageInput>> = {
   claims: {
     ...common,
     corsOrigins: ['https://dash.partner.example'],
+    downloads: { edge: 'standby' },
     identity: {
       provider: 'existing',
       issuer: process.env['LANE_ISSUER'] ?? 'http://127.0.0.1',
