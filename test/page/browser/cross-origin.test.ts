@@ -25,127 +25,137 @@ async function startSite(): Promise<{ server: Server; url: string }> {
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-let partner: Awaited<ReturnType<typeof startSite>>;
-let stranger: Awaited<ReturnType<typeof startSite>>;
-let service: Service;
-let browser: Browser;
-beforeAll(async () => {
-  [partner, stranger, browser] = await Promise.all([startSite(), startSite(), startBrowser()]);
-  service = await startService(events, {
-    corsOrigins: [partner.url],
-    functionEnv: { [ENV.queryWaitMs]: '400' },
+describe.each([
+  ['straight from the bucket', false],
+  ['by way of the edge', true],
+])('downloads %s', (_, hasDownloadsEdge) => {
+  let partner: Awaited<ReturnType<typeof startSite>>;
+  let stranger: Awaited<ReturnType<typeof startSite>>;
+  let service: Service;
+  let browser: Browser;
+  beforeAll(async () => {
+    [partner, stranger, browser] = await Promise.all([startSite(), startSite(), startBrowser()]);
+    service = await startService(events, {
+      corsOrigins: [partner.url],
+      hasDownloadsEdge,
+      functionEnv: { [ENV.queryWaitMs]: '400' },
+    });
   });
-});
-afterAll(async () => {
-  await Promise.all([browser.close(), service.close()]);
-  for (const { server } of [partner, stranger]) {
-    server.closeAllConnections();
-    server.close();
+  afterAll(async () => {
+    await Promise.all([browser.close(), service.close()]);
+    for (const { server } of [partner, stranger]) {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  /** What a page's own script gets for a request with a token: status, text and media type, or the error. */
+  const fetchIn = (page: Page, url: string, token = service.token) =>
+    page.evaluate(
+      async ({ url, token }) => {
+        try {
+          const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+          return {
+            status: response.status,
+            text: await response.text(),
+            type: response.headers.get('content-type'),
+          };
+        } catch (error) {
+          return { failed: String(error) };
+        }
+      },
+      { url, token },
+    );
+
+  /** The requests that a page makes, each with the headers that the browser really sent. */
+  async function sentBy(page: Page) {
+    const cdp = await page.context().newCDPSession(page);
+    const urls: Record<string, string[]> = {};
+    const headers: Record<string, Record<string, string>[]> = {};
+    cdp.on('Network.requestWillBeSent', ({ requestId, request }) => {
+      urls[requestId] = [...(urls[requestId] ?? []), request.url];
+    });
+    cdp.on('Network.requestWillBeSentExtraInfo', ({ requestId, headers: those }) => {
+      const lower = Object.fromEntries(
+        Object.entries(those).map(([name, value]) => [name.toLowerCase(), value]),
+      );
+      headers[requestId] = [...(headers[requestId] ?? []), lower];
+    });
+    await cdp.send('Network.enable');
+    return () =>
+      Object.entries(urls).flatMap(([id, those]) =>
+        those.map((url, hop) => ({
+          url,
+          origin: headers[id]?.[hop]?.['origin'],
+          isAuthorized: headers[id]?.[hop]?.['authorization'] !== undefined,
+        })),
+      );
   }
-});
 
-/** What a page's own script gets for a request with a token: status, text and media type, or the error. */
-const fetchIn = (page: Page, url: string, token = service.token) =>
-  page.evaluate(
-    async ({ url, token }) => {
-      try {
-        const response = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
-        return {
-          status: response.status,
-          text: await response.text(),
-          type: response.headers.get('content-type'),
-        };
-      } catch (error) {
-        return { failed: String(error) };
-      }
-    },
-    { url, token },
-  );
+  /** Where files come from. */
+  const downloadOrigin = (): string =>
+    (hasDownloadsEdge && service.stack.environment[ENV.downloadsEdgeOrigin]) || service.stack.storageUrl;
 
-/** The requests that a page makes, each with the headers that the browser really sent. */
-async function sentBy(page: Page) {
-  const cdp = await page.context().newCDPSession(page);
-  const urls: Record<string, string[]> = {};
-  const headers: Record<string, Record<string, string>[]> = {};
-  cdp.on('Network.requestWillBeSent', ({ requestId, request }) => {
-    urls[requestId] = [...(urls[requestId] ?? []), request.url];
-  });
-  cdp.on('Network.requestWillBeSentExtraInfo', ({ requestId, headers: those }) => {
-    const lower = Object.fromEntries(
-      Object.entries(those).map(([name, value]) => [name.toLowerCase(), value]),
-    );
-    headers[requestId] = [...(headers[requestId] ?? []), lower];
-  });
-  await cdp.send('Network.enable');
-  return () =>
-    Object.entries(urls).flatMap(([id, those]) =>
-      those.map((url, hop) => ({
-        url,
-        origin: headers[id]?.[hop]?.['origin'],
-        isAuthorized: headers[id]?.[hop]?.['authorization'] !== undefined,
-      })),
-    );
-}
+  const urlFor = (hour: number) =>
+    `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(question(hour))}`;
 
-const urlFor = (hour: number) =>
-  `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(question(hour))}`;
-
-describe('a page of a partner’s own origin', () => {
-  it('gets the report by one fetch, through the waiting room and to the download', async () => {
-    const { page } = await openPage(browser, partner.url);
-    const sent = await sentBy(page);
-    service.stack.faults.set([{ on: 'query', delayMs: 1_500 }]);
-    const answer = await fetchIn(page, urlFor(0));
-    service.stack.faults.set([]);
-    expect(answer).toMatchObject({
-      status: 200,
-      text: expectedReport('publisherperformance', events.publisher_events, question(0)),
+  describe('a page of a partner’s own origin', () => {
+    it('gets the report by one fetch, through the waiting room and to the download', async () => {
+      const { page } = await openPage(browser, partner.url);
+      const sent = await sentBy(page);
+      service.stack.faults.set([{ on: 'query', delayMs: 1_500 }]);
+      const answer = await fetchIn(page, urlFor(0));
+      service.stack.faults.set([]);
+      expect(answer).toMatchObject({
+        status: 200,
+        text: expectedReport('publisherperformance', events.publisher_events, question(0)),
+      });
+      // The browser reports the headers some time after the request.
+      const requests = () =>
+        sent().filter(({ url, origin }) => origin !== undefined && !url.startsWith(partner.url));
+      const download = () => requests().find(({ url }) => url.startsWith(downloadOrigin()));
+      // After the redirect the browser sends the origin `null` and no token: the bucket's CORS rule must allow that.
+      await expect.poll(download).toMatchObject({ origin: 'null', isAuthorized: false });
+      expect(requests().filter(({ url }) => url.includes('/downloads/')).length).toBeGreaterThan(1);
+      // Preflights carry no token; the request itself does.
+      expect(requests().find(({ url, isAuthorized }) => url === urlFor(0) && isAuthorized)).toMatchObject({
+        origin: partner.url,
+      });
     });
-    // The browser reports the headers some time after the request.
-    const requests = () =>
-      sent().filter(({ url, origin }) => origin !== undefined && !url.startsWith(partner.url));
-    const download = () => requests().find(({ url }) => url.startsWith(service.stack.storageUrl));
-    // After the redirect the browser sends the origin `null` and no token: the bucket's CORS rule must allow that.
-    await expect.poll(download).toMatchObject({ origin: 'null', isAuthorized: false });
-    expect(requests().filter(({ url }) => url.includes('/downloads/')).length).toBeGreaterThan(1);
-    // Preflights carry no token; the request itself does.
-    expect(requests().find(({ url, isAuthorized }) => url === urlFor(0) && isAuthorized)).toMatchObject({
-      origin: partner.url,
+
+    it('can read the problem of a bad token, of a bad request and of an unknown path', async () => {
+      const { page } = await openPage(browser, partner.url);
+      expect(await fetchIn(page, urlFor(1), 'nonsense')).toMatchObject({
+        status: 401,
+        type: 'application/problem+json',
+      });
+      expect(await fetchIn(page, urlFor(1).replace('Clicks', 'Click'))).toMatchObject({
+        status: 400,
+        text: expect.stringContaining('Did you mean'),
+      });
+      expect(
+        await page.evaluate(async (url) => (await fetch(url)).status, `${service.gatewayUrl}/nowhere`),
+      ).toBe(404);
     });
   });
 
-  it('can read the problem of a bad token, of a bad request and of an unknown path', async () => {
-    const { page } = await openPage(browser, partner.url);
-    expect(await fetchIn(page, urlFor(1), 'nonsense')).toMatchObject({
-      status: 401,
-      type: 'application/problem+json',
+  describe('a page of another origin', () => {
+    it('can read nothing', async () => {
+      const { page } = await openPage(browser, stranger.url);
+      expect(await fetchIn(page, urlFor(2))).toEqual({ failed: 'TypeError: Failed to fetch' });
     });
-    expect(await fetchIn(page, urlFor(1).replace('Clicks', 'Click'))).toMatchObject({
-      status: 400,
-      text: expect.stringContaining('Did you mean'),
-    });
-    expect(
-      await page.evaluate(async (url) => (await fetch(url)).status, `${service.gatewayUrl}/nowhere`),
-    ).toBe(404);
   });
-});
 
-describe('a page of another origin', () => {
-  it('can read nothing', async () => {
-    const { page } = await openPage(browser, stranger.url);
-    expect(await fetchIn(page, urlFor(2))).toEqual({ failed: 'TypeError: Failed to fetch' });
-  });
-});
-
-describe('the service’s own page', () => {
-  it('can read downloads, also where the service names no origins', async () => {
-    const { page } = await openPage(browser, service.gatewayUrl);
-    const sent = await sentBy(page);
-    expect(await fetchIn(page, urlFor(3))).toMatchObject({
-      status: 200,
-      text: expectedReport('publisherperformance', events.publisher_events, question(3)),
+  describe('the service’s own page', () => {
+    it('can read downloads, also where the service names no origins', async () => {
+      const { page } = await openPage(browser, service.gatewayUrl);
+      const sent = await sentBy(page);
+      expect(await fetchIn(page, urlFor(3))).toMatchObject({
+        status: 200,
+        text: expectedReport('publisherperformance', events.publisher_events, question(3)),
+      });
+      const download = () => sent().find(({ url }) => url.startsWith(downloadOrigin()));
+      await expect.poll(download).toMatchObject({ origin: service.gatewayUrl, isAuthorized: false });
     });
-    const download = () => sent().find(({ url }) => url.startsWith(service.stack.storageUrl));
-    await expect.poll(download).toMatchObject({ origin: service.gatewayUrl, isAuthorized: false });
   });
 });
