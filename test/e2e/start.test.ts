@@ -193,6 +193,25 @@ describe('npm start', () => {
     });
   });
 
+  it('has an edge for downloads where it is told to, by which a client may send its token on', async () => {
+    const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, DOWNLOADS_EDGE: '1' });
+    await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
+    const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
+    const pull = async (command: string) => (await promisify(execFile)('sh', ['-c', command])).stdout;
+    const [plain, trusting] = [await pull(curl), await pull(curl.replace('-L', '--location-trusted'))];
+    expect(plain).toMatch(/^"Day",/);
+    expect(trusting).toBe(plain);
+    child.kill('SIGINT');
+    expect(await exitCode).toBe(0);
+  });
+
+  it('refuses another value of DOWNLOADS_EDGE in one line', async () => {
+    expect(await failure({ DOWNLOADS_EDGE: 'yes', EVENTS_DIR: eventsDirectory })).toEqual({
+      code: 1,
+      output: 'DOWNLOADS_EDGE is "yes". Set it to 1, or leave it out.\n',
+    });
+  });
+
   it('refuses a busy port in one line', async () => {
     const busy = createServer().listen(0, '127.0.0.1');
     await once(busy, 'listening');
