@@ -32,8 +32,8 @@ export function makeDownloadsEdge(
   { names, resultsBucket }: DownloadsEdgeProps,
 ): IDistribution {
   const cachePolicy = new CachePolicy(scope, `${id}CachePolicy`, {
-    cachePolicyName: `${names.service}-downloads`,
-    comment: 'Presigned URLs, as they are',
+    // CloudFront's names are the account's, in all regions: CDK's own name holds the region.
+    comment: `${names.service}: presigned URLs, as they are`,
     queryStringBehavior:
       key.query === 'all' ? CacheQueryStringBehavior.all() : CacheQueryStringBehavior.none(),
     headerBehavior: CacheHeaderBehavior.allowList(...key.headers),
