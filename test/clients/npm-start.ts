@@ -24,14 +24,14 @@ type Facts = Pick<
 
 const START = new URL('../../local/start.ts', import.meta.url).pathname;
 
-/** `npm start` in a process of its own, on the events of the guides. */
-export async function npmStart(): Promise<Started> {
+/** `npm start` in a process of its own, on the events of the guides; `settings` are variables that it reads. */
+export async function npmStart(settings: Readonly<Record<string, string>> = {}): Promise<Started> {
   const home = await mkdtemp(join(tmpdir(), 'performance-reports-started-'));
   const events = join(home, 'events');
   for (const [table, rows] of Object.entries(guideEvents))
     await writeEvents(events, table, rows as unknown as EventRow[]);
   const child = spawnNode([START], {
-    env: { ...process.env, LOCAL_DIR: join(home, 'state'), EVENTS_DIR: events, PORT: '0' },
+    env: { ...process.env, LOCAL_DIR: join(home, 'state'), EVENTS_DIR: events, PORT: '0', ...settings },
   });
   child.stderr.pipe(process.stderr);
   const exited = once(child, 'exit');

@@ -7,9 +7,9 @@ import { type Service, startService } from '../e2e/service.ts';
 import { guideEvents, guideReport } from './guide-events.ts';
 import { duckDbPython, INSTALL_HTTPFS, pythonWith } from './python.ts';
 import { isHere, runProgram } from './run-program.ts';
-import { readGuide } from './snippet.ts';
+import { programPages, readGuide } from './snippet.ts';
 
-const guide = await readGuide('clients.md');
+const guide = await readGuide(...(await programPages()));
 const expected = guideReport(['Mobile', 'Tablet']);
 let service: Service;
 let directory: string;
@@ -59,11 +59,18 @@ function expectSums(printed: string): void {
   expect(micros(revenue)).toBe(rows.reduce((sum, [, , , amount]) => sum + micros(amount), 0n));
 }
 
-describe('the programs of docs/clients.md', () => {
+describe('the programs of docs/programs', () => {
   it('are all run by these tests', () => {
     expect(guide.names).toEqual([
-      ...['pull-report.sh', 'pull-by-url.sh', 'pull_report.py', 'pull_polars.py', 'pull-report.R'],
-      ...['pull_duckdb.py', 'pull-report.mjs', 'Pull.java', 'pull-daily.sh'],
+      ...[
+        'pull-daily.sh',
+        'pull-report.sh',
+        'pull-by-url.sh',
+        'pull_duckdb.py',
+        'Pull.java',
+        'pull-report.mjs',
+      ],
+      ...['pull_report.py', 'pull_polars.py', 'pull-report.R'],
     ]);
   });
 
@@ -102,7 +109,7 @@ describe('the programs of docs/clients.md', () => {
   });
 });
 
-describe('a program of docs/clients.md that can not pull its report', () => {
+describe('a program of docs/programs that can not pull its report', () => {
   const wrongSecret = { CLIENT_SECRET: 'wrong' };
   it.each([
     ...(hasCurl ? [['pull-report.sh', ['sh']] as const, ['pull-daily.sh', ['sh', '.']] as const] : []),
@@ -125,7 +132,7 @@ describe('a program of docs/clients.md that can not pull its report', () => {
   });
 });
 
-describe.runIf(hasCurl)('the cron job of docs/clients.md', () => {
+describe.runIf(hasCurl)('the cron job of docs/programs/cron.md', () => {
   let reports: string;
   beforeEach(async () => {
     reports = join(directory, 'reports');

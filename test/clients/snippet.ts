@@ -1,7 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A guide of `docs/`, with programs that are run as they are printed. */
+const DOCS = new URL('../../docs/', import.meta.url);
+
+/** Pages of `docs/`, with programs that are run as they are printed. */
 export interface Guide {
   /** The names of its programs, in their order. */
   readonly names: readonly string[];
@@ -9,18 +11,25 @@ export interface Guide {
   write(name: string, directory: string): Promise<string>;
 }
 
-export async function readGuide(fileName: string): Promise<Guide> {
-  const guide = await readFile(new URL(`../../docs/${fileName}`, import.meta.url), 'utf8');
-  const programs = new Map(
-    [...guide.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => [name, text]),
+/** The pages of `docs/programs/`, by their file names. */
+export const programPages = async (): Promise<string[]> =>
+  (await readdir(new URL('programs/', DOCS)))
+    .filter((file) => file.endsWith('.md'))
+    .sort()
+    .map((file) => `programs/${file}`);
+
+export async function readGuide(...pages: readonly string[]): Promise<Guide> {
+  const texts = await Promise.all(pages.map((page) => readFile(new URL(page, DOCS), 'utf8')));
+  const programs = texts.flatMap((page) =>
+    [...page.matchAll(/^```\w+ (\S+)\n(.*?)^```$/gms)].map(([, name = '', text = '']) => ({ name, text })),
   );
   return {
-    names: [...programs.keys()],
+    names: programs.map(({ name }) => name),
     async write(name, directory) {
-      const text = programs.get(name);
-      if (text === undefined) throw new Error(`docs/${fileName} has no program ${name}`);
+      const program = programs.find((one) => one.name === name);
+      if (!program) throw new Error(`${pages.join(', ')}: no program ${name}`);
       const file = join(directory, name);
-      await writeFile(file, text);
+      await writeFile(file, program.text);
       return file;
     },
   };

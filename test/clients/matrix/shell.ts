@@ -25,9 +25,7 @@ const located = `"$(curl -sS -o /dev/null -w '%{redirect_url}' -H "Authorization
 export const shellTools: readonly Language[] = [
   tool('curl', {
     name: 'curl',
-    why: 'takes brackets in a URL for a range',
-    program: `curl -sSf -L -H "Authorization: Bearer $TOKEN" -o "$OUT" ${filtered}`,
-    cures: [{ from: filtered, to: '-G "$URL" --data-urlencode "filter[DeviceOrProxy]=$TEXT"' }],
+    program: `curl -sSf -L -H "Authorization: Bearer $TOKEN" -o "$OUT" -G "$URL" --data-urlencode "filter[DeviceOrProxy]=$TEXT"`,
   }),
   tool('wget', {
     name: 'wget',

@@ -1,101 +1,100 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { type Client, cured } from './client.ts';
+import { anchorsOf } from '../../docs/markdown.ts';
+import type { Client } from './client.ts';
+import { changedLines, kindOf } from './cure.ts';
 
-/** What was measured of a client. A mark is `✓` or `✗`. */
+/** What was measured of a client. A mark is `✓`, `✗`, or `?` where nobody has measured it. */
 export interface Row {
   readonly name: string;
+  /** As `atOnce`, where storage has an edge for downloads. */
+  readonly withEdge: string;
   readonly atOnce: string;
   readonly after70s: string;
   readonly after300s: string;
   readonly oddText: string;
   readonly gzip: string;
   readonly token: string;
-  readonly why: string;
 }
 
-const GUIDE = new URL('../../../docs/clients.md', import.meta.url);
-const BEGIN = '<!-- Made by npm run test:clients. -->\n';
-const END = '<!-- End of what it makes. -->\n';
+export const unmeasured = (name: string): Row => ({
+  ...{ name, withEdge: '?', atOnce: '?', after70s: '?', after300s: '?', oddText: '?' },
+  ...{ gzip: '?', token: '?' },
+});
+
 const COLUMNS = [
-  ['name', 'client'],
-  ['atOnce', 'at once'],
-  ['after70s', '70 s'],
-  ['after300s', '300 s'],
-  ['oddText', 'odd text'],
-  ['gzip', 'gzip'],
-  ['token', 'the token'],
-  ['why', 'what is in its way'],
-] as const;
+  ...['client', 'works', 'with the edge, at once', 'what is in its way'],
+  ...['at once', '70 s', '300 s', 'odd text', 'gzip', 'the token'],
+];
 
 const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 
-const rowLine = (row: Row): string => line(COLUMNS.map(([key]) => row[key]));
-
-/** The part of the guide that the test writes, its rows by the client's name, and the guide with another part. */
-async function readGuide() {
-  const guide = await readFile(GUIDE, 'utf8');
-  const [from, to] = [guide.indexOf(BEGIN) + BEGIN.length, guide.indexOf(END)];
-  const rows = [...guide.slice(from, to).matchAll(/^\| (.*) \|$/gm)].slice(2).map(([, cells = '']) => {
-    const texts = cells.split(' | ');
-    return Object.fromEntries(COLUMNS.map(([key], index) => [key, texts[index] ?? ''])) as unknown as Row;
-  });
+/** The part of a page of `docs/` that the test writes. */
+async function readMade(page: string) {
+  const file = new URL(`../../../docs/${page}`, import.meta.url);
+  const text = await readFile(file, 'utf8');
+  const [begin, end] = ['<!-- Made by npm run test:clients. -->\n', '<!-- End of what it makes. -->\n'];
+  const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
   return {
-    made: guide.slice(from, to),
-    rows: new Map(rows.map((row) => [row.name, row])),
-    with: (made: string) => guide.slice(0, from) + made + guide.slice(to),
+    made: text.slice(from, to),
+    write: (made: string) => writeFile(file, text.slice(0, from) + made + text.slice(to)),
   };
 }
 
-export const documentedRows = async (): Promise<ReadonlyMap<string, Row>> => (await readGuide()).rows;
+const readTable = () => readMade('clients.md');
 
-/** How a cure changes a program: the lines that differ, as `diff` marks them; for added lines, also the one before. */
-function diff(before: readonly string[], after: readonly string[]): string[] {
-  const common = (i: number, j: number): number => {
-    if (i === before.length || j === after.length) return 0;
-    return before[i] === after[j] ? 1 + common(i + 1, j + 1) : Math.max(common(i + 1, j), common(i, j + 1));
+const rowOf = (cells: readonly string[]): Row => {
+  const [name = '', , withEdge, , atOnce = '', after70s = '', after300s = '', oddText = '', ...rest] = cells;
+  const [gzip = '', token = ''] = rest;
+  const edgeMark = withEdge === 'as it comes' ? '✓' : '✗';
+  return {
+    ...{ name, withEdge: withEdge === '?' ? '?' : edgeMark },
+    ...{ atOnce, after70s, after300s, oddText, gzip, token },
   };
-  const lines: string[] = [];
-  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
-    if (before[i] === after[j]) {
-      lines.push(` ${before[i++]}`);
-      j++;
-    } else if (i < before.length && common(i + 1, j) === common(i, j)) lines.push(`-${before[i++]}`);
-    else lines.push(`+${after[j++]}`);
-  }
-  return lines.filter((text, index) => text[0] !== ' ' || lines[index + 1]?.[0] === '+');
+};
+
+/** The rows of the guide's table, by the client's name. */
+export async function documentedRows(): Promise<ReadonlyMap<string, Row>> {
+  const { made } = await readTable();
+  const rows = [...made.matchAll(/^\| (.*) \|$/gm)].slice(2);
+  return new Map(rows.map(([, cells = '']) => rowOf(cells.split(' | '))).map((row) => [row.name, row]));
+}
+
+function cellsOf(client: Client, row: Row): string[] {
+  const kind = kindOf(client);
+  const [anchor] = anchorsOf(`# ${client.name}`);
+  const works = client.cures ? `[${kind}](programs/cures.md#${anchor})` : kind;
+  const withEdge = { '✓': 'as it comes', '✗': kind }[row.withEdge] ?? row.withEdge;
+  return [
+    ...[client.name, works, withEdge, client.why ?? ''],
+    ...[row.atOnce, row.after70s, row.after300s, row.oddText, row.gzip, row.token],
+  ];
 }
 
 const cureOf = (client: Client): string =>
-  [
-    '<details>',
-    `<summary>${client.name}: ${client.why}</summary>\n`,
-    '```diff',
-    ...diff(client.program.trimEnd().split('\n'), cured(client).trimEnd().split('\n')),
-    '```\n',
-    '</details>',
-  ].join('\n');
+  [`## ${client.name}\n`, `It ${client.why}.\n`, '```diff', ...changedLines(client), '```\n'].join('\n');
 
-const render = (rows: Iterable<Row>, clients: readonly Client[]): string =>
-  [
-    line(COLUMNS.map(([, title]) => title)),
-    line(COLUMNS.map(() => '---')),
-    ...[...rows].map(rowLine),
-    '\n### What must change\n',
-    ...clients.filter(({ cures }) => cures).map(cureOf),
-    '',
-  ].join('\n');
-
-/** The guide as it is, and as these rows want it; those of clients that this machine does not have stay. */
+/**
+ * The made parts of the guide and of its page of cures as they are, and as these rows want them; rows of clients that this
+ * machine does not have stay.
+ */
 export async function guideWith(measured: readonly Row[], clients: readonly Client[]) {
-  const { rows, ...guide } = await readGuide();
-  const known = new Map([...rows, ...measured.map((row) => [row.name, row] as const)]);
-  const part = render(
-    clients.flatMap(({ name, why = '' }) => (known.has(name) ? { ...(known.get(name) as Row), why } : [])),
-    clients,
-  );
+  const [table, cures] = await Promise.all([readTable(), readMade('programs/cures.md')]);
+  const known = new Map([...(await documentedRows()), ...measured.map((row) => [row.name, row] as const)]);
+  const rows = clients.flatMap((client) => {
+    const row = known.get(client.name);
+    return row ? [line(cellsOf(client, row))] : [];
+  });
+  const newTable = [line(COLUMNS), line(COLUMNS.map(() => '---')), ...rows, '\n'].join('\n');
+  const newCures = clients
+    .filter((client) => client.cures)
+    .map(cureOf)
+    .join('\n');
   return {
-    says: guide.made,
-    shouldSay: part,
-    write: () => writeFile(GUIDE, guide.with(part)),
+    says: table.made + cures.made,
+    shouldSay: newTable + newCures,
+    async write() {
+      await table.write(newTable);
+      await cures.write(newCures);
+    },
   };
 }
