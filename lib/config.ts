@@ -65,8 +65,10 @@ const environment = v.object({
   [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
-  /** The edge by which files are downloaded, `https://host`; without it, straight from the results bucket. */
+  /** The edge before the results bucket, `https://host`, where there is one. */
   [ENV.downloadsEdgeOrigin]: v.optional(origin),
+  /** Whether links lead there, or to the bucket. */
+  [ENV.linksLeadToEdge]: v.optional(v.picklist(['yes', 'no']), 'no'),
   /** Origins other than the service's own whose pages may call it, separated by commas. */
   [ENV.corsOrigins]: v.optional(
     v.pipe(
@@ -146,6 +148,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     queriesPerPartner: values[ENV.queriesPerPartner] || undefined,
     downloadUrlSeconds: values[ENV.downloadUrlSeconds],
     downloadsEdgeOrigin: values[ENV.downloadsEdgeOrigin],
+    /** Undefined where links lead to the bucket. */
+    linkOrigin: values[ENV.linksLeadToEdge] === 'yes' ? values[ENV.downloadsEdgeOrigin] : undefined,
     corsOrigins: values[ENV.corsOrigins],
     currency: values[ENV.currency],
     pageFiles: values[ENV.pageFiles],

@@ -5,7 +5,7 @@
  */
 export interface EdgeSettings {
   readonly methods: readonly string[];
-  /** What tells answers apart, beside the path. What is not named here does not reach the bucket. */
+  /** What tells answers apart, beside the path. It reaches the bucket; of other headers only `Range` and conditions do. */
   readonly key: { readonly query: 'all' | 'none'; readonly headers: readonly string[] };
   readonly ttlSeconds: { readonly minimum: number; readonly default: number; readonly maximum: number };
   /** For how long an error is given again. */
@@ -19,16 +19,16 @@ export const DOWNLOADS_EDGE: EdgeSettings = {
     query: 'all',
     headers: ['Origin', 'Access-Control-Request-Headers', 'Access-Control-Request-Method'],
   },
-  // With a maximum of 0, CloudFront takes no key.
+  // CloudFormation takes no key with a maximum of 0.
   ttlSeconds: { minimum: 0, default: 0, maximum: 1 },
   errorTtlSeconds: 0,
   compresses: false,
 };
 
-/** The errors that CloudFront keeps by settings of their own. */
+/** The errors for which CloudFront takes a time of their own. */
 export const EDGE_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504] as const;
 
-/** In bytes; CloudFront ends with an error where a file is larger. */
+/** In bytes. Beyond 30 GB, by now perhaps 50, CloudFront ends with an error. */
 export const LARGEST_EDGE_FILE = 30_000_000_000;
 
 /** What a link by the edge asks of the bucket: neither kept, nor given to anybody else who asks at the same time. */

@@ -27,6 +27,7 @@ export const ENV = {
   longestQueryMs: 'LONGEST_QUERY_MS',
   downloadUrlSeconds: 'DOWNLOAD_URL_SECONDS',
   downloadsEdgeOrigin: 'DOWNLOADS_EDGE_ORIGIN',
+  linksLeadToEdge: 'LINKS_LEAD_TO_EDGE',
   corsOrigins: 'CORS_ORIGINS',
   currency: 'CURRENCY',
   pageFiles: 'PAGE_FILES',

@@ -216,7 +216,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.athenaWorkgroup]: WORKGROUP,
     [ENV.resultsBucket]: BUCKET,
     ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
-    ...(edge && { [ENV.downloadsEdgeOrigin]: edge.url }),
+    ...(edge && { [ENV.downloadsEdgeOrigin]: edge.url, [ENV.linksLeadToEdge]: 'yes' }),
     [ENV.corsOrigins]: corsOrigins.join(','),
     ...(functionModule === sourceOf && { [ENV.pageFiles]: keptPage(join(directory, 'page')) }),
     ...functionEnv,

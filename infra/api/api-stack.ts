@@ -66,7 +66,7 @@ export class ApiStack extends Stack {
       resultsBucketName: bucketNames.results,
       eventsBucketName: bucketNames.events,
       partnersBucketName: bucketNames.partners,
-      downloadsEdgeOrigin: stage.downloads?.edge === 'on' ? edgeOrigin : undefined,
+      downloadsEdgeOrigin: edgeOrigin,
       commit: release.commit,
     });
     const make = (entry: ServiceFunction) =>

@@ -47,7 +47,8 @@ export function makeDownloadsEdge(
   const distribution = new Distribution(scope, id, {
     comment: `${names.service}: downloads`,
     defaultBehavior: {
-      // Without an origin access control, which would add a signature of its own to the one in the query.
+      // As a bucket, not as any host: CloudFront adds a header x-amz-cf-id, which S3 else wants to be signed. And without an
+      // origin access control, which would add a signature of its own to the one in the query.
       origin: S3BucketOrigin.withBucketDefaults(resultsBucket),
       viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,

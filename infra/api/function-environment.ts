@@ -10,13 +10,16 @@ import { QUERY_WAIT_MS } from './timeouts.ts';
 type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;
 
 export interface EnvironmentParts {
-  readonly stage: Pick<Stage, 'apiScope' | 'corsOrigins' | 'entitlements' | 'events' | 'queries' | 'reports'>;
+  readonly stage: Pick<
+    Stage,
+    'apiScope' | 'corsOrigins' | 'downloads' | 'entitlements' | 'events' | 'queries' | 'reports'
+  >;
   readonly names: ResourceNames;
   readonly tokenIssuer: TokenIssuer;
   readonly resultsBucketName: string;
   readonly eventsBucketName: string;
   readonly partnersBucketName: string;
-  /** Set where links lead by way of the edge. */
+  /** Set where the stage has an edge before the results bucket. */
   readonly downloadsEdgeOrigin: string | undefined;
   /** What was deployed: it stands in logs, answers and the OpenAPI document. */
   readonly commit: string;
@@ -24,7 +27,7 @@ export interface EnvironmentParts {
 
 /** The environment of the functions: the same for all. */
 export function functionEnvironment({
-  stage: { apiScope, corsOrigins, entitlements, events, queries, reports },
+  stage: { apiScope, corsOrigins, downloads, entitlements, events, queries, reports },
   names,
   tokenIssuer,
   resultsBucketName,
@@ -57,7 +60,9 @@ export function functionEnvironment({
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
+    // In standby too, so that the page, also one that is open already, may ask there when links begin to lead there.
     [ENV.downloadsEdgeOrigin]: downloadsEdgeOrigin,
+    [ENV.linksLeadToEdge]: downloads && (downloads.edge === 'on' ? 'yes' : 'no'),
     [ENV.corsOrigins]: corsOrigins.length > 0 ? corsOrigins.join(',') : undefined,
     [ENV.currency]: events.currency,
     // In the bundle, beside the function.

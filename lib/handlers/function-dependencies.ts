@@ -47,7 +47,7 @@ export function functionDependencies(
         { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
         until,
       ),
-      results: s3ResultsBucket(s3, config.resultsBucket, until, config.downloadsEdgeOrigin),
+      results: s3ResultsBucket(s3, config.resultsBucket, until, config.linkOrigin),
       lake: s3Lake(s3, config.lake, { until, cache, onUnlistable }),
       register: s3Register(s3, partnersBucket, { until, cache: records }),
     }),

@@ -62,7 +62,7 @@ function baseOf({ requestContext: { path } }: APIGatewayProxyEvent): string {
 const filledIn = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/{{(\w+)}}/g, (_, name: string) => values[name] ?? '');
 
-/** No inline code, nothing from other hosts but the reports of the results bucket. Workers have the same policy. */
+/** No inline code, nothing from other hosts but reports, from the results bucket or its edge. Workers have the same policy. */
 const securityHeaders = (downloadOrigins: readonly string[]) => ({
   'Content-Security-Policy': [
     "default-src 'none'",

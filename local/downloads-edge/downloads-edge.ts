@@ -21,7 +21,7 @@ export interface DownloadsEdge {
   close(): Promise<void>;
 }
 
-/** An answer that is kept, or given to several. */
+/** A whole answer, which may be kept, or given to several. */
 interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -30,83 +30,97 @@ interface Answer {
   readonly freshUntil: number;
 }
 
+/** How long CloudFront waits for a bucket, at the beginning and within an answer. It would then try twice more. */
+const ORIGIN_MS = 30_000;
+
 /**
  * Stands in for CloudFront before the object store, with one edge location. Of what the developer guide says, it does what
  * bears on our downloads, the unpleasant things too: it keeps errors and answers, gives one answer to all who ask for the
- * same at one time, and an old one when the origin fails, unless the settings and the origin's headers forbid it. What it
- * does not do: TLS, parts of kept answers, other origins than one.
+ * same at one time, and an old one when the origin fails, unless the settings and the origin's headers forbid it. It knows
+ * neither TLS, nor parts of kept answers, nor several origins.
  */
 export async function startDownloadsEdge(
   origin: string,
   settings: EdgeSettings = DOWNLOADS_EDGE,
 ): Promise<DownloadsEdge> {
-  const { host } = new URL(origin);
+  const { hostname, port, host } = new URL(origin);
   const cache = new Map<string, Answer>();
-  /** By key and method: who waits gets the answer, or undefined where it has to ask by itself. */
+  /** What is being asked for, by key. Who waits gets the answer, or undefined where it has to ask by itself. */
   const underWay = new Map<string, Promise<Answer | undefined>>();
 
-  const ask = async (incoming: IncomingMessage, kept?: Answer): Promise<IncomingMessage> => {
-    const { method, headers, url } = incoming;
-    const forwarded = forwardedHeaders(headers, settings, host);
+  /** Ends with the one who asks, or when the origin says nothing. */
+  const askOrigin = async (incoming: IncomingMessage, response: ServerResponse, kept?: Answer) => {
+    const { method, url: path, headers } = incoming;
     const condition = kept?.headers.etag === undefined ? {} : { 'if-none-match': kept.headers.etag };
-    const outgoing = requestOf(`${origin}${url}`, { method, headers: { ...condition, ...forwarded } });
+    const outgoing = requestOf({
+      ...{ hostname: hostname.replace(/^\[|\]$/g, ''), port, path, method },
+      headers: { ...condition, ...forwardedHeaders(incoming, settings, host) },
+      timeout: ORIGIN_MS,
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error('The origin says nothing.')));
+    response.once('close', () => outgoing.destroy());
     outgoing.end();
-    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const [answered] = (await once(outgoing, 'response')) as [IncomingMessage];
+    // What goes wrong from here on is told by whoever reads the answer.
+    outgoing.on('error', () => {});
+    const isAskedAgain = kept !== undefined && headers['if-none-match'] === undefined;
+    return { answered, isUnchanged: isAskedAgain && answered.statusCode === 304 };
+  };
+
+  /** A whole answer where others may get it too, else the origin's as it comes. */
+  const fetchAnswer = async (
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    kept?: Answer,
+  ): Promise<Answer | IncomingMessage> => {
+    const asked = await askOrigin(incoming, response, kept).catch((error: unknown) => {
+      if (kept) return undefined;
+      throw error;
+    });
+    const { statusCode: status = 502, headers } = asked?.answered ?? {};
+    if (kept && (!asked || asked.isUnchanged || status >= 500)) {
+      asked?.answered.resume();
+      return kept;
+    }
+    const { answered } = asked as { answered: IncomingMessage };
+    if (Number(headers?.['content-length'] ?? 0) > LARGEST_EDGE_FILE) {
+      answered.destroy();
+      throw new Error('The file is larger than the edge takes.');
+    }
+    const isWhole = incoming.method !== 'OPTIONS' && incoming.headers.range === undefined;
+    if (!isWhole || !isShared(answered.headers, settings)) return answered;
+    const seconds = keptSeconds(status, answered.headers, settings);
+    const answer = {
+      ...{ status, headers: answered.headers, body: await buffer(answered) },
+      freshUntil: Date.now() + (seconds ?? 0) * 1_000,
+    };
+    // The answer to a HEAD has no body to keep.
+    if (seconds !== undefined && incoming.method === 'GET') cache.set(keyOf(incoming, settings), answer);
     return answer;
   };
 
-  /** Answers from the origin. Tells what may be given to others, or that nothing may. */
-  const answerFresh = async (
-    incoming: IncomingMessage,
-    response: ServerResponse,
-    key: string,
-    kept: Answer | undefined,
-    tell: (shared?: Answer) => void,
-  ): Promise<void> => {
-    const answered = await ask(incoming, kept);
-    const { statusCode: status = 502, headers } = answered;
-    const isOfCaller = incoming.headers['if-none-match'] !== undefined;
-    if (kept && ((status === 304 && !isOfCaller) || status >= 500)) {
-      answered.resume();
-      tell(kept);
-      return give(incoming, response, kept, 'RefreshHit');
-    }
-    if (Number(headers['content-length'] ?? 0) > LARGEST_EDGE_FILE) {
-      answered.destroy();
-      return refuse(response, 502, 'The file is larger than the edge takes.');
-    }
-    if (!isShared(headers, settings) || incoming.headers.range !== undefined) {
-      tell();
-      response.writeHead(status, shownHeaders(headers, 'Miss'));
-      return pipeline(answered, response);
-    }
-    const seconds = keptSeconds(status, headers, settings);
-    const body = await buffer(answered);
-    const answer = { status, headers, body, freshUntil: Date.now() + (seconds ?? 0) * 1_000 };
-    if (seconds !== undefined) cache.set(key, answer);
-    tell(answer);
-    give(incoming, response, answer, 'Miss');
-  };
-
-  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', headers } = incoming;
     if (!settings.methods.includes(method)) return refuse(response, 403, `${method} is not allowed here.`);
     if (Number(headers['content-length'] ?? 0) > 0) return refuse(response, 403, 'A body is not taken.');
     const key = keyOf(incoming, settings);
-    // CloudFront keeps answers to GET and HEAD, and asks the origin for every OPTIONS.
-    if (method === 'OPTIONS') return answerFresh(incoming, response, key, undefined, () => {});
-    const kept = headers.range === undefined ? cache.get(key) : undefined;
-    if (kept && kept.freshUntil > Date.now()) return give(incoming, response, kept, 'Hit');
-    const sameRequest = `${method} ${headers.range ?? ''} ${key}`;
-    const shared = await underWay.get(sameRequest);
+    const isKeyed = method !== 'OPTIONS' && headers.range === undefined;
+    const kept = isKeyed ? cache.get(key) : undefined;
+    const shared = kept && kept.freshUntil > Date.now() ? kept : isKeyed && (await underWay.get(key));
     if (shared) return give(incoming, response, shared, 'Hit');
-    const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
-    underWay.set(sameRequest, promise);
-    const tell = (told?: Answer) => {
-      if (underWay.get(sameRequest) === promise) underWay.delete(sameRequest);
-      resolve(told);
-    };
-    return answerFresh(incoming, response, key, kept, tell).finally(tell);
+    const fetched = fetchAnswer(incoming, response, kept);
+    if (isKeyed) {
+      const told = fetched.then(
+        (got) => ('body' in got ? got : undefined),
+        () => undefined,
+      );
+      underWay.set(key, told);
+      void told.then(() => underWay.get(key) === told && underWay.delete(key));
+    }
+    const got = await fetched;
+    if ('body' in got) return give(incoming, response, got, got === kept ? 'RefreshHit' : 'Miss');
+    response.writeHead(got.statusCode ?? 502, shownHeaders(got.headers, 'Miss'));
+    await pipeline(got, response);
   };
 
   /** One answer for whoever asked for it: without its body after a HEAD, gzipped where the settings say so. */
@@ -125,10 +139,10 @@ export async function startDownloadsEdge(
   };
 
   const server = createServer((incoming, response) => {
-    answer(incoming, response).catch(() => {
+    handle(incoming, response).catch((error: Error) => {
       // Too late for an answer: the client has gone, or the origin has broken off.
       if (response.headersSent) response.destroy();
-      else refuse(response, 502, 'The origin can not be reached.');
+      else refuse(response, 502, error.message);
     });
   });
   const url = await listenOnOtherHost(server);
@@ -142,11 +156,11 @@ export async function startDownloadsEdge(
   };
 }
 
-/** What two requests must have in common to get one answer. */
+/** What two requests must have in common to get one answer. The method is no part of it. */
 function keyOf({ url = '', headers }: IncomingMessage, { key }: EdgeSettings): string {
-  const [path = '', query = ''] = url.split('?');
+  const [path = ''] = url.split('?', 1);
   const values = key.headers.map((name) => headers[name.toLowerCase()] ?? '');
-  return JSON.stringify([path, key.query === 'all' ? query : '', ...values]);
+  return JSON.stringify([path, key.query === 'all' ? url.slice(path.length) : '', ...values]);
 }
 
 const shownHeaders = (

@@ -1,19 +1,34 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { EdgeSettings } from '../../lib/downloads-edge.ts';
 
-/** What CloudFront hands on whatever the settings say ("HTTP request headers and CloudFront behavior"). */
+/** What CloudFront hands on whatever the policies say ("HTTP request headers and CloudFront behavior"). */
 const ALWAYS_FORWARDED = [
   'range',
   ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'if-range'],
 ];
 
-/** The headers of the request to the origin, at `host`. `Authorization` is not among them unless the key names it. */
+/**
+ * The headers of the request to the origin, at `host`. `Authorization` is not among them unless the key names it, or the
+ * request is an OPTIONS, whose answers are not kept.
+ */
 export function forwardedHeaders(
-  headers: IncomingHttpHeaders,
+  { method, headers, socket }: IncomingMessage,
   { key }: EdgeSettings,
   host: string,
 ): OutgoingHttpHeaders {
-  const names = [...ALWAYS_FORWARDED, ...key.headers.map((name) => name.toLowerCase())];
+  const names = [
+    ...ALWAYS_FORWARDED,
+    ...(method === 'OPTIONS' ? ['authorization'] : []),
+    ...key.headers.map((name) => name.toLowerCase()),
+  ];
   const forwarded = names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
-  return { ...Object.fromEntries(forwarded), host, 'user-agent': 'Amazon CloudFront' };
+  return {
+    ...Object.fromEntries(forwarded),
+    host,
+    'user-agent': 'Amazon CloudFront',
+    via: '1.1 edge.local (CloudFront)',
+    'x-forwarded-for': [headers['x-forwarded-for'], socket.remoteAddress].filter(Boolean).join(', '),
+    'x-amz-cf-id': randomUUID(),
+  };
 }

@@ -13,6 +13,9 @@ const MAX_EXPIRY_SECONDS = 604_800;
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
+/** CloudFront adds it to what it asks a bucket for, where the bucket is its origin as a bucket. */
+const FROM_CLOUDFRONT = 'x-amz-cf-id';
+
 /** What a request says of its signature, wherever it says it. */
 interface Signature {
   /** `<access key>/<date>/<region>/<service>/aws4_request` */
@@ -42,6 +45,13 @@ export function verifySignature(request: StoreRequest): void {
     );
   }
   const signed = isPresigned ? presignedOf(query) : signedOf(request.headers, authorization ?? '');
+  const unsigned = Object.keys(request.headers).filter(
+    (name) => name.startsWith('x-amz-') && name !== FROM_CLOUDFRONT && !signed.signedHeaders.includes(name),
+  );
+  if (unsigned.length > 0)
+    throw new S3Error('AccessDenied', 'There were headers present in the request which were not signed', {
+      HeadersNotSigned: unsigned.join(', '),
+    });
   const [accessKeyId, ...scope] = signed.credential.split('/');
   if (accessKeyId !== credentials.accessKeyId) {
     throw new S3Error(

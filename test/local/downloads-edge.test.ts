@@ -5,6 +5,7 @@ import {
   type OutgoingHttpHeaders,
   request,
   type Server,
+  type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -22,11 +23,15 @@ interface Scripted {
 let answer: (asked: IncomingMessage) => Scripted | Promise<Scripted>;
 let asked: IncomingMessage[];
 let origin: string;
+/** Takes the place of an answer. */
+let interrupt: ((incoming: IncomingMessage, response: ServerResponse) => void) | undefined;
 
 beforeEach(async () => {
   asked = [];
+  interrupt = undefined;
   const server: Server = createServer(async (incoming, response) => {
     asked.push(incoming);
+    if (interrupt) return interrupt(incoming, response);
     const { status = 200, headers, body = '' } = await answer(incoming);
     response.writeHead(status, { 'content-length': Buffer.byteLength(body), ...headers });
     response.end(incoming.method === 'HEAD' ? undefined : body);
@@ -95,7 +100,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'no answer is kept: a link that has expired gives no file',
-    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, minimum: 60 } },
+    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, minimum: 3_600 } },
     async act(edge) {
       answer = () => file();
       const first = await statusOf(`${edge}/r.csv?a`);
@@ -107,7 +112,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'what says nothing of caching is not kept either',
-    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, default: 60 } },
+    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, default: 3_600 } },
     async act(edge) {
       answer = () => ({ body: FILE });
       const first = await statusOf(`${edge}/r.csv?a`);
@@ -118,8 +123,21 @@ const CASES: readonly Case[] = [
     outcomeWithout: [200, 200],
   },
   {
+    name: 'nor for as long as it says that it may be',
+    without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, maximum: 3_600 } },
+    async act(edge) {
+      answer = () => ({ headers: { 'cache-control': 'max-age=86400' }, body: FILE });
+      const first = await statusOf(`${edge}/r.csv?a`);
+      answer = () => expired;
+      vi.useFakeTimers({ now: Date.now() + 2_000, toFake: ['Date'] });
+      return [first, await statusOf(`${edge}/r.csv?a`).finally(() => vi.useRealTimers())];
+    },
+    outcome: [200, 403],
+    outcomeWithout: [200, 200],
+  },
+  {
     name: 'no error is kept: S3 is asked again at once',
-    without: { ...DOWNLOADS_EDGE, errorTtlSeconds: 10 },
+    without: { ...DOWNLOADS_EDGE, errorTtlSeconds: 3_600 },
     async act(edge) {
       answer = () => ({ status: 503, body: '<Code>SlowDown</Code>' });
       const first = await statusOf(`${edge}/r.csv?a`);
@@ -224,6 +242,32 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?a`, { [name]: value })).toBe(206);
   });
 
+  it.each(['if-match', 'if-unmodified-since'])('hands %s on', async (name) => {
+    answer = ({ headers }) => ({ status: headers[name] === 'x' ? 412 : 500 });
+    expect(await statusOf(`${edge.url}/r.csv?a`, { [name]: 'x' })).toBe(412);
+  });
+
+  it('says who it is and who asks, as CloudFront does', async () => {
+    answer = () => file();
+    await get(`${edge.url}/r.csv?a`, {
+      'x-forwarded-for': '192.0.2.4',
+      'user-agent': 'curl/8',
+      cookie: 'a=b',
+    });
+    expect(asked[0]?.headers).toMatchObject({
+      'user-agent': 'Amazon CloudFront',
+      'x-amz-cf-id': expect.any(String),
+      'x-forwarded-for': expect.stringMatching(/^192\.0\.2\.4, /),
+    });
+    expect(asked[0]?.headers).not.toHaveProperty('cookie');
+  });
+
+  it('tells links apart by all that stands behind the first question mark', async () => {
+    answer = ({ url }) => (url?.endsWith('1') ? file() : expired);
+    expect(await statusOf(`${edge.url}/r.csv?a?1`)).toBe(200);
+    expect(await statusOf(`${edge.url}/r.csv?a?2`)).toBe(403);
+  });
+
   it('refuses a HEAD as S3 does, and gives the file to the GET after it', async () => {
     answer = ({ method }) => (method === 'HEAD' ? { status: 403 } : file());
     expect(await statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD')).toBe(403);
@@ -249,16 +293,43 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?b`)).toBe(200);
   });
 
+  it('gives an answer that is kept and unchanged again, to a GET alone', async () => {
+    answer = ({ headers }) =>
+      headers['if-none-match'] === '"1"' ? { status: 304 } : { headers: { etag: '"1"' }, body: FILE };
+    expect((await get(`${edge.url}/r.csv?a`, {}, 'HEAD')).body).toBe('');
+    for (let again = 0; again < 2; again++) expect((await get(`${edge.url}/r.csv?a`)).body).toBe(FILE);
+    expect(asked.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined, '"1"']);
+  });
+
+  it('gives a GET the refusal of a HEAD of the same link at the same time, as the guide has it', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answer = async ({ method, url }) => {
+      if (url !== '/r.csv?a') return file();
+      await promise;
+      return method === 'HEAD' ? { status: 403 } : file();
+    };
+    const head = statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD');
+    await reached(1);
+    const download = statusOf(`${edge.url}/r.csv?a`);
+    await statusOf(`${edge.url}/other.csv?a`);
+    resolve();
+    expect([await head, await download, await statusOf(`${edge.url}/r.csv?a`)]).toEqual([403, 403, 200]);
+  });
+
   it('gives each of two who use one link at one time an answer of its own', async () => {
     const answers = [file('first'), file('second')];
     const { promise, resolve } = Promise.withResolvers<void>();
-    answer = async () => {
+    answer = async ({ url }) => {
+      if (url === '/other.csv?a') return file();
       await promise;
       return answers.shift() as Scripted;
     };
     const both = [get(`${edge.url}/r.csv?a`), get(`${edge.url}/r.csv?a`)];
     await reached(1);
+    const third = statusOf(`${edge.url}/other.csv?a`);
+    await reached(2);
     resolve();
+    await third;
     expect((await Promise.all(both)).map(({ body }) => body).sort()).toEqual(['first', 'second']);
   });
 
@@ -267,8 +338,36 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(502);
   });
 
+  it('ends with whoever asks: who comes after one that was never answered is answered', async () => {
+    answer = () => new Promise(() => {});
+    const outgoing = request(`${edge.url}/r.csv?a`, { agent: false }).end();
+    outgoing.on('error', () => {});
+    await reached(1);
+    const left = once(asked[0]?.socket as NodeJS.EventEmitter, 'close');
+    outgoing.destroy();
+    await left;
+    answer = () => file();
+    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
+  });
+
+  it.each([
+    ['before its answer', (incoming: IncomingMessage) => incoming.socket.resetAndDestroy()],
+    [
+      'within it',
+      (incoming: IncomingMessage, response: ServerResponse) => {
+        response.writeHead(200, { 'content-length': 9, 'cache-control': 'no-store' });
+        response.write('half', () => incoming.socket.resetAndDestroy());
+      },
+    ],
+  ])('outlives an origin that breaks off %s', async (_, breakOff) => {
+    interrupt = breakOff;
+    await expect(get(`${edge.url}/r.csv?a`).then(({ status }) => expect(status).toBe(200))).rejects.toThrow();
+    interrupt = undefined;
+    answer = () => file();
+    expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
+  });
+
   it('answers 502 where the bucket can not be reached', async () => {
-    answer = () => Promise.reject(new Error('unused'));
     const lost = await startDownloadsEdge('http://127.0.0.1:1');
     try {
       expect(await statusOf(`${lost.url}/r.csv?a`)).toBe(502);

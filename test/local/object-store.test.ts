@@ -550,6 +550,19 @@ describe('a presigned URL', () => {
   );
 });
 
+describe('a header of AWS’s that is not signed', () => {
+  it('is refused, but for that of CloudFront', async () => {
+    await put('unsigned', 'a');
+    const withHeader = async (name: string) => fetch(await presign('unsigned'), { headers: { [name]: 'x' } });
+    expect(await refusal(await withHeader('x-amz-request-payer'))).toMatchObject({
+      status: 403,
+      code: 'AccessDenied',
+      message: 'There were headers present in the request which were not signed',
+    });
+    expect((await withHeader('x-amz-cf-id')).status).toBe(200);
+  });
+});
+
 describe('what the store does not do', () => {
   it.each([
     ['DELETE', 'tagging'],
