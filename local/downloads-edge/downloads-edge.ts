@@ -87,15 +87,16 @@ export async function startDownloadsEdge(
       answered.destroy();
       throw new Error('The file is larger than the edge takes.');
     }
-    const isWhole = incoming.method !== 'OPTIONS' && incoming.headers.range === undefined;
-    if (!isWhole || !isShared(answered.headers, settings)) return answered;
+    // The answer to a HEAD has no body for others, but its refusal is theirs too.
+    const isWhole = incoming.method === 'GET' || (incoming.method === 'HEAD' && status >= 400);
+    if (!isWhole || incoming.headers.range !== undefined || !isShared(answered.headers, settings))
+      return answered;
     const seconds = keptSeconds(status, answered.headers, settings);
     const answer = {
       ...{ status, headers: answered.headers, body: await buffer(answered) },
       freshUntil: Date.now() + (seconds ?? 0) * 1_000,
     };
-    // The answer to a HEAD has no body to keep.
-    if (seconds !== undefined && incoming.method === 'GET') cache.set(keyOf(incoming, settings), answer);
+    if (seconds !== undefined) cache.set(keyOf(incoming, settings), answer);
     return answer;
   };
 
