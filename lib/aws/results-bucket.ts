@@ -105,7 +105,7 @@ export function s3ResultsBucket(
         { longestTryMs: CONTENT_TRY_MS, ...(tries !== undefined && { tries }) },
       ),
     locationOf: (key) => `s3://${name}/${key}`,
-    presign: async ({ key, bytes }, expiresInSeconds) => {
+    presign: async (key, expiresInSeconds, bytes) => {
       const edge = bytes > LARGEST_EDGE_FILE ? undefined : edgeOrigin;
       const command = new GetObjectCommand({
         Bucket: name,

@@ -57,8 +57,11 @@ export interface ResultsBucket {
   writeFile(key: string, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;
   /** `s3://bucket/key` */
   locationOf(key: string): string;
-  /** A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect). */
-  presign(file: { readonly key: string; readonly bytes: number }, expiresInSeconds: number): Promise<string>;
+  /**
+   * A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect).
+   * @param bytes of the object
+   */
+  presign(key: string, expiresInSeconds: number, bytes: number): Promise<string>; readonly bytes: number }, expiresInSeconds: number): Promise<string>;
 }
 
 /** Files of any size in the results bucket: for the publishing function alone. */

@@ -100,7 +100,7 @@ export async function answerDelivery(
     const place = await remember({ progress: delivery.progress, waitedMs: Date.now() - askedAt });
     return redirectToWaitingRoom(event, place, delivery.cacheStatus);
   }
-  const url = await backends.results.presign(delivery, config.downloadUrlSeconds);
+  const url = await backends.results.presign(delivery.key, config.downloadUrlSeconds, delivery.bytes);
   log.info('download', {
     requestId: event.requestContext.requestId,
     ...auditedFacts(facts, wanted, delivery),

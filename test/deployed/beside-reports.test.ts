@@ -44,13 +44,20 @@ it('tells the days that have events', async () => {
     'api-version': '1.0',
   });
   const response = await service.request('publisherperformance/days', String(query));
-  const { days } = (await response.json()) as { days: { day: string; version: string }[] };
+  const { days } = (await response.json()) as { days: unknown };
   const inWindow = events.publisher_events
     .map((row) => String(row['event_time']))
     .filter((time) => time >= WINDOW.start && time < WINDOW.end)
     .map((time) => time.slice(0, 10));
-  expect(days.map(({ day }) => day)).toEqual([...new Set(inWindow)].sort());
-  for (const { version } of days) expect(version).toMatch(/^[0-9a-f]{32}$/);
+  expect(days).toEqual(
+    [...new Set(inWindow)].sort().map((day) => ({
+      day,
+      startInclusive: `${day}T00:00:00Z`,
+      endExclusive: `${new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)}T00:00:00Z`,
+      state: expect.stringMatching(/^(?:final|open|unknown)$/),
+      version: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })),
+  );
 });
 
 it('describes its fields to anyone', async () => {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { DayState } from '../../lib/delivery/day-states.ts';
 import { ownerNames, reports } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
@@ -46,9 +47,9 @@ async function writeOthers(): Promise<void> {
 const folder = (day: string) => join(lake, 'publisher_events', `day=${day}`);
 
 /** Adds a file of one record to a day. */
-const write = (day: string, clicks: number) =>
+const write = (day: string, clicks: number, time = '12:00:00.000') =>
   writeEvents(lake, 'publisher_events', [
-    { event_time: `${day}T12:00:00.000Z`, publisher_company_id: 1000, clicks },
+    { event_time: `${day}T${time}Z`, publisher_company_id: 1000, clicks },
   ]);
 
 const mark = (day: string) => writeFile(join(folder(day), '_SUCCESS'), '');
@@ -56,7 +57,7 @@ const mark = (day: string) => writeFile(join(folder(day), '_SUCCESS'), '');
 interface Answer {
   readonly status: number;
   readonly body: {
-    readonly days: readonly { readonly day: string; readonly state: string; readonly version: string }[];
+    readonly days: readonly DayState[];
     readonly errors?: readonly { readonly parameter: string; readonly detail: string }[];
   };
 }
@@ -76,6 +77,19 @@ async function days(
 
 const asCaller = () => ({ Authorization: `Bearer ${service.token}` });
 
+/** The report of a window's clicks, and the version that its redirect names. */
+async function clicks(start: string, end: string): Promise<{ csv: string; version: string | null }> {
+  const query = new URLSearchParams({
+    requestedFields: 'Clicks',
+    startInclusive: start,
+    endExclusive: end,
+    'api-version': '1.0',
+  });
+  const redirect = await service.request(DAY.publisher, String(query));
+  const file = await fetch(String(redirect.headers.get('location')));
+  return { csv: await file.text(), version: redirect.headers.get('Data-Version') };
+}
+
 const MARCH = ['2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z'] as const;
 const statesOf = ({ body }: Answer) => body.days.map(({ day, state }) => `${day} ${state}`);
 const versionOf = ({ body }: Answer, day: string) => body.days.find((found) => found.day === day)?.version;
@@ -94,8 +108,20 @@ describe('GET /reporting/{report}/days', () => {
       startInclusive: '2026-03-01T00:00:00Z',
       endExclusive: '2026-04-01T00:00:00Z',
       days: [
-        { day: '2026-03-01', state: 'final', version: expect.stringMatching(/^[0-9a-f]{32}$/) },
-        { day: '2026-03-03', state: 'open', version: expect.stringMatching(/^[0-9a-f]{32}$/) },
+        {
+          day: '2026-03-01',
+          startInclusive: '2026-03-01T00:00:00Z',
+          endExclusive: '2026-03-02T00:00:00Z',
+          state: 'final',
+          version: expect.stringMatching(/^[0-9a-f]{32}$/),
+        },
+        {
+          day: '2026-03-03',
+          startInclusive: '2026-03-03T00:00:00Z',
+          endExclusive: '2026-03-04T00:00:00Z',
+          state: 'open',
+          version: expect.stringMatching(/^[0-9a-f]{32}$/),
+        },
       ],
     });
   });
@@ -131,13 +157,23 @@ describe('GET /reporting/{report}/days', () => {
     ).toBe(3);
   });
 
-  it('gives the version that a report of exactly this day carries', async () => {
+  it('gives the window and the version of a report of exactly this day', async () => {
+    await write('2026-03-01', 1, '23:59:59.999');
     await write('2026-03-02', 5);
-    const report = await service.request(
-      DAY.publisher,
-      'requestedFields=Clicks&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0',
-    );
-    expect(report.headers.get('Data-Version')).toBe(versionOf(await days(...MARCH), '2026-03-02'));
+    await write('2026-03-02', 30, '00:00:00.000');
+    await write('2026-03-02', 200, '23:59:59.999');
+    await write('2026-03-03', 1, '00:00:00.000');
+    const [, day] = (await days(...MARCH)).body.days;
+    const { startInclusive = '', endExclusive = '', version } = day ?? {};
+    expect(await clicks(startInclusive, endExclusive)).toEqual({ csv: '"Clicks"\n235\n', version });
+    // The end of a tool whose ends are inclusive: the day's version doesn't show what is lost.
+    expect(await clicks(startInclusive, '2026-03-02T23:59:59Z')).toEqual({ csv: '"Clicks"\n35\n', version });
+  });
+
+  it('gives the whole day’s window and version where the window begins and ends within the day', async () => {
+    const whole = await days('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z');
+    expect(whole.body.days).toHaveLength(1);
+    expect((await days('2026-03-01T11:00:00Z', '2026-03-01T11:00:01Z')).body.days).toEqual(whole.body.days);
   });
 
   it('gives the version that the report’s file carries, which answers Range and If-None-Match', async () => {

@@ -148,7 +148,7 @@ export function memoryResults(
       return outcome;
     },
     locationOf: (key) => `s3://${BUCKET}/${key}`,
-    presign: async ({ key }, expiresInSeconds) =>
+    presign: async (key, expiresInSeconds) =>
       `https://results.example/${key}?until=${s3.now() + expiresInSeconds * 1_000}`,
   };
 }

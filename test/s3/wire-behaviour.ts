@@ -16,7 +16,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
   const presigned = async () => {
     const { results } = subject();
     await results.writeFile(KEY, file, Buffer.from('a,b\n'));
-    return new URL(await results.presign({ key: KEY, bytes: 4 }, 60));
+    return new URL(await results.presign(KEY, 60, 4));
   };
 
   states('gives a file to whoever has its URL, with the headers that a browser needs', async () => {
@@ -37,7 +37,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
         yield gzipSync('a,b\n');
       })(),
     );
-    const response = await fetch(await results.presign({ key: `${KEY}.gz`, bytes: 24 }, 60));
+    const response = await fetch(await results.presign(`${KEY}.gz`, 60, 24));
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="report.csv"',
@@ -76,7 +76,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
     const before = async (ms: number) => {
       vi.useFakeTimers({ now: Date.now() - ms, toFake: ['Date'] });
       return subject()
-        .results.presign({ key: KEY, bytes: 4 }, 60)
+        .results.presign(KEY, 60, 4)
         .finally(() => vi.useRealTimers());
     };
     expect((await fetch(await before(30_000))).status).toBe(200);

@@ -106,7 +106,7 @@ describe('locationOf', () => {
 
 describe('presign', () => {
   it('signs no header that a client would have to send', async () => {
-    const url = await results().presign({ key: freshKey(), bytes: 1 }, 60);
+    const url = await results().presign(freshKey(), 60, 1);
     const { searchParams } = new URL(url);
     expect(searchParams.get('X-Amz-Expires')).toBe('60');
     expect(searchParams.get('X-Amz-SignedHeaders')).toBe('host');
@@ -116,10 +116,7 @@ describe('presign', () => {
   describe('where there is an edge', () => {
     const EDGE = 'https://edge.example';
     const presign = (bytes: number) =>
-      s3ResultsBucket(clients.s3, Bucket, Date.now() + 10_000, EDGE).presign(
-        { key: 'reports/1/a b.csv', bytes },
-        60,
-      );
+      s3ResultsBucket(clients.s3, Bucket, Date.now() + 10_000, EDGE).presign('reports/1/a b.csv', 60, bytes);
 
     it('leads there, by the path that the bucket is asked for, and asks that nothing is kept', async () => {
       const link = new URL(await presign(30_000_000_000));

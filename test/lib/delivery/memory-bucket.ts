@@ -68,7 +68,7 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
     keys: (form) => [...s3.objects.keys()].filter((key) => form.test(key)),
     callsOf: (text) => calls.filter((call) => call.startsWith(text)),
     before: (call, act) => void hooks.push({ call, act }),
-    async presign({ key }, expiresInSeconds) {
+    async presign(key, expiresInSeconds) {
       called('presign', key);
       return `https://download.example/${key}?for=${expiresInSeconds}`;
     },
