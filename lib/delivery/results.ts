@@ -61,7 +61,7 @@ export interface ResultsBucket {
    * A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect).
    * @param bytes of the object
    */
-  presign(key: string, expiresInSeconds: number, bytes: number): Promise<string>; readonly bytes: number }, expiresInSeconds: number): Promise<string>;
+  presign(key: string, expiresInSeconds: number, bytes: number): Promise<string>;
 }
 
 /** Files of any size in the results bucket: for the publishing function alone. */
