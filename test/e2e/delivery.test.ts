@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { request as httpRequest } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { AthenaClient, GetQueryExecutionCommand, ListQueryExecutionsCommand } from '@aws-sdk/client-athena';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -49,17 +50,24 @@ const athenaOf = ({ stack }: Service) =>
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
   });
 
-/** Follows redirects as a client does, and keeps what it saw on the way. */
+/**
+ * Follows redirects as a client does, and keeps what it saw on the way. The emulator of the lane may be too slow for a
+ * request's time, which is then answered 503: it asks again, as the guide says.
+ */
 async function follow(question: Question) {
   const steps: { url: string; ms: number; response: Response }[] = [];
   let response = await ask(question);
   let url = urlOf(question);
-  for (let from = Date.now(); response.status === 303; from = Date.now()) {
-    url = new URL(response.headers.get('location') ?? '', url).href;
-    response = await fetch(url, { redirect: 'manual' });
-    steps.push({ url, ms: Date.now() - from, response });
+  for (let from = Date.now(); ; from = Date.now()) {
+    if (response.status === 503 && currentLane()) {
+      await delay(1_000);
+      [response, url] = [await ask(question), urlOf(question)];
+    } else if (response.status === 303) {
+      url = new URL(response.headers.get('location') ?? '', url).href;
+      response = await fetch(url, { redirect: 'manual' });
+      steps.push({ url, ms: Date.now() - from, response });
+    } else return { steps, response, body: await response.text() };
   }
-  return { steps, response, body: await response.text() };
 }
 
 describe('a query that takes longer than one request waits', () => {
@@ -305,7 +313,7 @@ describe('a result too large to publish while the caller waits', () => {
     const question = freshQuestion();
     const following = follow(question);
     const uploading = () => service.stack.faults.current()[1]?.matched ?? 0;
-    await expect.poll(uploading, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(uploading, { timeout: 60_000 }).toBeGreaterThan(0);
     await service.stack.sandboxes.get('publish')?.kill();
     const { body } = await following;
     expect(rowsOf(body).length % rowsOf(expected(question)).length).toBe(0);

@@ -50,7 +50,7 @@ const failure = async (env: Record<string, string>) => {
 describe('npm start', () => {
   it('serves the caller’s events, prints a curl that works, writes stack.json, and leaves nothing behind', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory });
-    await expect.poll(output, { timeout: 20_000 }).toContain('Ctrl-C');
+    await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     expect(output()).toMatch(/^1\. The page: open http:\/\/127\.0\.0\.1:\d+\/ in a browser/m);
     const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
     const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
@@ -118,7 +118,7 @@ describe('npm start', () => {
     const state = join(home, 'beside');
     const env = { EVENTS_DIR: eventsDirectory, LOCAL_DIR: state };
     const first = run(env);
-    await expect.poll(first.output, { timeout: 20_000 }).toContain('Ctrl-C');
+    await expect.poll(first.output, { timeout: 60_000 }).toContain('Ctrl-C');
     const firstFile = await readFile(join(state, 'stack.json'), 'utf8');
     const { port } = new URL(JSON.parse(firstFile).apiUrl);
     const second = run(env);
@@ -128,7 +128,7 @@ describe('npm start', () => {
     });
     expect(await readFile(join(state, 'stack.json'), 'utf8')).toBe(firstFile);
 
-    await expect.poll(second.output, { timeout: 20_000 }).toContain('Ctrl-C');
+    await expect.poll(second.output, { timeout: 60_000 }).toContain('Ctrl-C');
     const curlOf = ({ output }: Run) => /^curl .*$/m.exec(output())?.[0] ?? '';
     const headOf = async (curl: string) =>
       (await promisify(execFile)('sh', ['-c', curl])).stdout.split('\n')[0];
@@ -155,7 +155,7 @@ describe('npm start', () => {
       ]),
     );
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, PARTNERS: file });
-    await expect.poll(output, { timeout: 40_000 }).toContain('Ctrl-C');
+    await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
     const pull = async (line: string) => (await promisify(execFile)('sh', ['-c', line])).stdout;
     const own = events.publisher_events.filter((row) => row['publisher_company_id'] === 1001n);
@@ -279,7 +279,7 @@ describe('npm start', () => {
     await mkdir(directory);
     await symlink(join(eventsDirectory, 'advertiser_events'), join(directory, 'advertiser_events'));
     const { child, output, exitCode } = run({ EVENTS_DIR: directory });
-    await expect.poll(output, { timeout: 20_000 }).toContain('Ctrl-C');
+    await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     expect(output()).toMatch(
       /^EVENTS_DIR: publisher_events\/: it does not exist; needed: .*publisherperformance\. /m,
     );

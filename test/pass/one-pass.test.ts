@@ -195,7 +195,7 @@ it('answers 502 where the function dies during the request', async () => {
       mine(dying.token),
       dying.stack,
     );
-    await expect.poll(() => dying.stack.faults.current()[0]?.matched, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => dying.stack.faults.current()[0]?.matched, { timeout: 60_000 }).toBe(1);
     await dying.stack.sandboxes.get('publisherperformance')?.kill();
     expect((await response).status).toBe(502);
   } finally {
