@@ -75,7 +75,7 @@ it('describes itself to anyone', async () => {
   expect(document.paths).toEqual(asJson(known['paths']));
 });
 
-it('has a page whose files all load, and which may read the downloads of its bucket', async () => {
+it('has a page whose files all load, and which may read the downloads of its bucket and of its edge', async () => {
   const page = await ask('/');
   expect({ status: page.status, type: page.headers['content-type'] }).toEqual({
     status: 200,
@@ -83,7 +83,7 @@ it('has a page whose files all load, and which may read the downloads of its buc
   });
   const { ResultsBucket = '' } = await operator(lane).outputs(lane.stage, 'data');
   expect(page.headers['content-security-policy']).toMatch(
-    RegExp(`connect-src 'self' https://(${ResultsBucket}\\.)?[^ ]+;`),
+    RegExp(`connect-src 'self' https://(${ResultsBucket}\\.)?[^ ]+ ${api['DownloadsEdge']};`),
   );
   const loaded = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
   expect(loaded.length).toBeGreaterThanOrEqual(3);
