@@ -14,7 +14,10 @@ const projects = {
   // Everything that runs in the test's own process, and small servers.
   unit: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{pass,e2e,recipes,clients,generators,trino,deployed,long}/**', 'test/page/browser/**'],
+    exclude: [
+      'test/{pass,e2e,recipes,clients,connectors,generators,trino,deployed,long}/**',
+      'test/page/browser/**',
+    ],
   },
   // The whole service, once.
   pass: { include: ['test/pass/**/*.test.ts'] },
@@ -29,6 +32,7 @@ const projects = {
     include: ['test/clients/**/*.test.ts'],
     hookTimeout: 5 * MINUTE,
   },
+  connectors: { include: ['test/connectors/**/*.test.ts'], ...oneByOne, hookTimeout: 5 * MINUTE },
   generators: {
     include: ['test/generators/**/*.test.ts'],
     testTimeout: 5 * MINUTE,
