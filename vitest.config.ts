@@ -32,7 +32,13 @@ const projects = {
     include: ['test/clients/**/*.test.ts'],
     hookTimeout: 5 * MINUTE,
   },
-  connectors: { include: ['test/connectors/**/*.test.ts'], ...oneByOne, hookTimeout: 5 * MINUTE },
+  // The first run installs Python packages.
+  connectors: {
+    include: ['test/connectors/**/*.test.ts'],
+    ...oneByOne,
+    testTimeout: 5 * MINUTE,
+    hookTimeout: 5 * MINUTE,
+  },
   generators: {
     include: ['test/generators/**/*.test.ts'],
     testTimeout: 5 * MINUTE,
