@@ -1,0 +1,364 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ENV } from '../../lib/names.ts';
+import { pythonWith } from '../clients/python.ts';
+import { runProgram } from '../clients/run-program.ts';
+import { readGuide } from '../clients/snippet.ts';
+import { expectedReport, type Question } from '../e2e/expected-report.ts';
+import { knownEvents } from '../e2e/known-events.ts';
+import { type Service, startService } from '../e2e/service.ts';
+
+const folder = new URL('../../connectors/airbyte/', import.meta.url);
+const guide = await readGuide('../connectors/airbyte/README.md');
+const version = /^version: (.+)$/m.exec(await readFile(new URL('manifest.yaml', folder), 'utf8'))?.[1];
+const python = await pythonWith('airbyte-cdk', [`airbyte-cdk==${version}`]);
+
+const events = knownEvents(11, 2_000);
+let service: Service;
+let directory: string;
+
+beforeAll(async () => {
+  service = await startService(events, { functionEnv: { [ENV.queryWaitMs]: '400' } });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  service.stack.faults.set([]);
+  directory = await mkdtemp(join(tmpdir(), 'performance-reports-airbyte-'));
+  await cp(new URL('manifest.yaml', folder), join(directory, 'manifest.yaml'));
+  return () => rm(directory, { recursive: true, force: true });
+});
+
+/** The settings of the guide, with the service's addresses and client. */
+async function settings(): Promise<Record<string, unknown>> {
+  const { apiUrl: api_url, tokenUrl: token_url, clientId, clientSecret, scope } = service.stack;
+  const printed = JSON.parse(await readFile(await guide.write('config.json', directory), 'utf8'));
+  return { ...printed, api_url, token_url, client_id: clientId, client_secret: clientSecret, scope };
+}
+
+type Command = 'check.sh' | 'discover.sh' | 'read.sh';
+
+/** What a command of the guide prints with these settings, whether it fails or not. */
+async function run(command: Command, more: Record<string, unknown> = {}): Promise<Message[]> {
+  await guide.write('catalog.json', directory);
+  await writeFile(join(directory, 'config.json'), JSON.stringify({ ...(await settings()), ...more }));
+  const PATH = `${dirname(python as string)}${delimiter}${process.env['PATH']}`;
+  const program = await guide.write(command, directory);
+  return messagesOf(await runProgram('sh', [program], { cwd: directory, env: { PATH } }).catch(String));
+}
+
+/** An integer as its digits, since numbers of JavaScript hold 53 bits. The CDK leaves out what is null. */
+type Value = string | { readonly digits: string };
+type Row = Readonly<Record<string, Value>>;
+
+interface Stream {
+  readonly name: string;
+  readonly json_schema: { readonly properties: object };
+  readonly supported_sync_modes: readonly string[];
+}
+
+interface Message {
+  readonly type: string;
+  readonly connectionStatus?: { readonly status: string; readonly message?: string };
+  readonly catalog?: { readonly streams: readonly Stream[] };
+  readonly record?: { readonly stream: string; readonly data: Row };
+  readonly log?: { readonly message: string };
+  readonly trace?: { readonly error?: { readonly message: string } };
+}
+
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?/g;
+const messagesOf = (printed: string): Message[] =>
+  printed
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) =>
+      JSON.parse(
+        line.replace(TEXT_OR_NUMBER, (found) => (found.startsWith('"') ? found : `{"digits":"${found}"}`)),
+      ),
+    );
+
+const statusOf = (messages: readonly Message[]) =>
+  messages.find(({ connectionStatus }) => connectionStatus)?.connectionStatus;
+const logOf = (messages: readonly Message[]) => messages.flatMap(({ log }) => log?.message ?? []);
+const errorsOf = (messages: readonly Message[]) =>
+  messages.flatMap(({ trace }) => trace?.error?.message ?? []);
+const rowsOf = (messages: readonly Message[], stream: string) =>
+  sorted(messages.flatMap(({ record }) => (record?.stream === stream ? [record.data] : [])));
+/** In an order of their own, since slices are read side by side; the Builder shows null where the CDK leaves out. */
+const sorted = (rows: readonly Row[]) =>
+  rows.map((row) => JSON.stringify(row, (_, value: unknown) => value ?? undefined)).sort();
+
+const INTEGER = /Id$|^(ServedAds|Opens|Clicks|Impressions|Conversions)$/;
+
+/** The rows of a CSV as they should arrive: nothing for empty, and line feeds for carriage returns. */
+function rowsOfCsv(csv: string): string[] {
+  const typed = (name: string, text: string): Value =>
+    INTEGER.test(name) ? { digits: text } : text.replace(/\r\n?/g, '\n');
+  const rows: Record<string, string>[] = parse(csv, { columns: true, record_delimiter: '\n' });
+  return sorted(
+    rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row)
+          .filter(([, text]) => text !== '')
+          .map(([name, text]) => [name, typed(name, text)]),
+      ),
+    ),
+  );
+}
+
+/** Of thousands of rows, only the first that differ are shown. */
+function expectRows(messages: readonly Message[], stream: string, expected: readonly string[]): void {
+  const rows = rowsOf(messages, stream);
+  const first = expected.findIndex((row, index) => row !== rows[index]);
+  if (first >= 0) expect(rows.slice(first, first + 3)).toEqual(expected.slice(first, first + 3));
+  expect(rows).toHaveLength(expected.length);
+}
+const expectedRows = (report: string, question: Question) =>
+  rowsOfCsv(
+    expectedReport(
+      report,
+      report === 'publisherperformance' ? events.publisher_events : events.advertiser_events,
+      question,
+    ),
+  );
+
+/** The types of the catalogue in Airbyte's schemas. */
+const SCHEMAS: Readonly<Record<string, object>> = {
+  integer: { type: ['null', 'integer'] },
+  string: { type: ['null', 'string'] },
+  float: { type: ['null', 'string'] },
+  datetime: { type: ['null', 'string'], format: 'date-time' },
+};
+
+const PUBLISHER_FIELDS =
+  'Day,PlacementId,ContainerId,PublisherCompanyId,DeviceOrProxy,ServedAds,Opens,Clicks,Revenue';
+const ADVERTISER_FIELDS = 'DateTime,CampaignId,DemandOrigin,Impressions,Conversions,ConversionRevenue,Spend';
+
+describe.runIf(python)('the Airbyte manifest: check', () => {
+  it('is the version that the guide installs', async () => {
+    expect(await readFile(await guide.write('install.sh', directory), 'utf8')).toContain(
+      `install airbyte-cdk==${version}\n`,
+    );
+  });
+
+  it('succeeds with good settings', async () => {
+    expect(statusOf(await run('check.sh'))).toEqual({ status: 'SUCCEEDED' });
+  });
+
+  it.each([
+    ['a wrong secret', { client_secret: 'wrong' }, 'Provider error: invalid_client'],
+    [
+      'a wrong scope',
+      { scope: 'api://other/.default' },
+      'Not authorized: Not authorized to this endpoint. Its scope is api://performance-reports/.default',
+    ],
+    [
+      'a window that ends before it starts',
+      { end: '2025-01-01T00:00:00Z' },
+      'Invalid request: endExclusive: Must be later than startInclusive.',
+    ],
+    ['a single field', { publisher_fields: 'Day' }, `Config validation error: 'Day'`],
+  ])('fails with %s and says why', async (_, wrong, reason) => {
+    const status = statusOf(await run('check.sh', wrong));
+    expect(status?.status).toBe('FAILED');
+    expect(status?.message).toContain(reason);
+  });
+});
+
+describe.runIf(python)('the Airbyte manifest: discover', () => {
+  it.each([
+    ['all fields', () => true],
+    ['some fields', (name: string) => name.includes('e')],
+  ])('has the types of the catalogue for %s, amounts as text', async (_, isAskedFor) => {
+    const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
+    const { reports } = (await response.json()) as {
+      reports: readonly { name: string; fields: readonly { name: string; type: string }[] }[];
+    };
+    const [publisher = [], advertiser = []] = ['publisherperformance', 'advertiserperformance'].map(
+      (report) =>
+        (reports.find(({ name }) => name === report)?.fields ?? []).filter(({ name }) => isAskedFor(name)),
+    );
+    const messages = await run('discover.sh', {
+      publisher_fields: publisher.map(({ name }) => name).join(','),
+      advertiser_fields: advertiser.map(({ name }) => name).join(','),
+    });
+    const streams = messages.find(({ catalog }) => catalog)?.catalog?.streams ?? [];
+    const text = { type: 'string' };
+    expect(
+      Object.fromEntries(streams.map(({ name, json_schema }) => [name, json_schema.properties])),
+    ).toMatchObject({
+      publisherperformance: Object.fromEntries(publisher.map(({ name, type }) => [name, SCHEMAS[type]])),
+      advertiserperformance: Object.fromEntries(advertiser.map(({ name, type }) => [name, SCHEMAS[type]])),
+      days: { report: text, day: { ...text, format: 'date' }, state: text, version: text },
+    });
+    expect(streams.map(({ json_schema }) => Object.keys(json_schema.properties).length)).toEqual([
+      publisher.length,
+      advertiser.length,
+      4,
+    ]);
+    for (const stream of streams) expect(stream.supported_sync_modes).toEqual(['full_refresh']);
+  });
+});
+
+describe.runIf(python)('the Airbyte manifest: read', () => {
+  it('pulls what the guide asks for, up to the last midnight', async () => {
+    const messages = await run('read.sh');
+    expect(errorsOf(messages)).toEqual([]);
+    const window = { start: '2026-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' };
+    expectRows(
+      messages,
+      'publisherperformance',
+      expectedRows('publisherperformance', {
+        ...window,
+        fields: 'Day,PublisherAccountId,DeviceOrProxy,Clicks,Revenue'.split(','),
+        filters: { DeviceOrProxy: ['phone', 'desktop'] },
+      }),
+    );
+    expectRows(
+      messages,
+      'advertiserperformance',
+      expectedRows('advertiserperformance', {
+        ...window,
+        fields: 'Day,CampaignId,Impressions,Spend'.split(','),
+      }),
+    );
+  });
+
+  it('pulls a window of 58 days, with events at its inner and outer edges, through the waiting room', async () => {
+    service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
+    // 32 days after the start's midnight is the midnight before 2026-01-06, where there are events on both sides.
+    const window = { start: '2025-12-05T12:00:00Z', end: '2026-02-01T23:59:59Z' };
+    const messages = await run('read.sh', {
+      ...window,
+      publisher_fields: PUBLISHER_FIELDS,
+      publisher_filters: [],
+      advertiser_fields: ADVERTISER_FIELDS,
+    });
+    expect(errorsOf(messages)).toEqual([]);
+    expectRows(
+      messages,
+      'publisherperformance',
+      expectedRows('publisherperformance', { ...window, fields: PUBLISHER_FIELDS.split(',') }),
+    );
+    const rows = rowsOf(messages, 'publisherperformance');
+    // What the window holds is worth the comparison.
+    for (const part of ['"comma, Inc."', '"line one\\nline two"', '"\\"\\""', '"return\\n"'])
+      expect(rows.some((row) => row.includes(part))).toBe(true);
+    expectRows(
+      messages,
+      'advertiserperformance',
+      expectedRows('advertiserperformance', { ...window, fields: ADVERTISER_FIELDS.split(',') }),
+    );
+    expectRows(
+      messages,
+      'days',
+      sorted(await daysOf(['publisherperformance', 'advertiserperformance'], window)),
+    );
+  });
+
+  it('pulls a window that starts and ends within an hour, by a filter with characters of URLs', async () => {
+    const window = { start: '2025-12-30T10:30:00Z', end: '2026-01-06T00:59:59Z' };
+    const text = `O'Brien" OR 1=1 --`;
+    const messages = await run('read.sh', {
+      ...window,
+      publisher_fields: 'PlacementId,DeviceOrProxy,ServedAds',
+      publisher_filters: [
+        { field: 'DeviceOrProxy', value: text },
+        { field: 'DeviceOrProxy', value: 'Zürich' },
+        { field: 'PlacementId', value: '11' },
+      ],
+    });
+    expect(rowsOf(messages, 'publisherperformance')).toHaveLength(2);
+    expectRows(
+      messages,
+      'publisherperformance',
+      expectedRows('publisherperformance', {
+        ...window,
+        fields: ['PlacementId', 'DeviceOrProxy', 'ServedAds'],
+        filters: { DeviceOrProxy: [text, 'Zürich'], PlacementId: ['11'] },
+      }),
+    );
+  });
+
+  it.each([
+    [
+      'an unknown field',
+      { publisher_fields: 'Day,Click' },
+      'Invalid request: requestedFields: Unknown field "Click". Did you mean "Clicks"?',
+    ],
+    [
+      'a long window of a report without days',
+      { publisher_fields: 'DeviceOrProxy,Clicks', end: '2026-02-03T00:00:00Z' },
+      'Invalid request: endExclusive: The window is longer than 32 days.',
+    ],
+    [
+      'a report without fields',
+      { publisher_fields: undefined, end: '2026-02-02T00:00:00Z' },
+      'Invalid request: requestedFields: Missing: this parameter is required.',
+    ],
+  ])('says what is wrong with %s', async (_, wrong, problem) => {
+    const messages = await run('read.sh', wrong);
+    expect(errorsOf(messages)).toContain(problem);
+    expect(rowsOf(messages, 'publisherperformance')).toEqual([]);
+  });
+
+  it('tries again what the service could not do', async () => {
+    service.stack.faults.set([{ on: 'query', fail: 'final', times: 1 }]);
+    const window = { start: '2026-01-05T00:00:00Z', end: '2026-01-06T00:00:00Z' };
+    const messages = await run('read.sh', { ...window, advertiser_fields: 'Day,Clicks' });
+    expect(errorsOf(messages)).toEqual([]);
+    expect(logOf(messages)).toContainEqual(expect.stringContaining('(HTTP 500). Retrying in '));
+    expectRows(
+      messages,
+      'advertiserperformance',
+      expectedRows('advertiserperformance', { ...window, fields: ['Day', 'Clicks'] }),
+    );
+  });
+});
+
+describe.runIf(python)("the Airbyte manifest: the Connector Builder's program", () => {
+  /** Prints the settings that the program takes, with the manifest in them. */
+  const WITH_MANIFEST = `
+import json, sys, yaml
+settings = json.load(open("config.json"))
+settings["__injected_declarative_manifest"] = yaml.safe_load(open("manifest.yaml"))
+settings["__command"] = "test_read"
+print(json.dumps(settings))`;
+
+  it('reads the rows of a stream', async () => {
+    const window = { start: '2026-01-05T00:00:00Z', end: '2026-01-06T00:00:00Z' };
+    await writeFile(join(directory, 'config.json'), JSON.stringify({ ...(await settings()), ...window }));
+    const catalog = JSON.parse(await readFile(await guide.write('catalog.json', directory), 'utf8'));
+    const [, advertiser] = catalog.streams;
+    await writeFile(join(directory, 'catalog.json'), JSON.stringify({ streams: [advertiser] }));
+    const runPython = (...parameters: string[]) =>
+      runProgram(python as string, parameters, { cwd: directory });
+    await writeFile(join(directory, 'builder.json'), await runPython('-c', WITH_MANIFEST));
+
+    const files = ['--config', 'builder.json', '--catalog', 'catalog.json'];
+    const printed = await runPython('-m', 'airbyte_cdk.connector_builder.main', 'read', ...files);
+    const answer = messagesOf(printed).find(({ record }) => record)?.record?.data as unknown as {
+      slices: readonly { pages: readonly { records: readonly Row[] }[] }[];
+    };
+    expect(sorted(answer.slices.flatMap(({ pages }) => pages.flatMap(({ records }) => records)))).toEqual(
+      expectedRows('advertiserperformance', {
+        ...window,
+        fields: 'Day,CampaignId,Impressions,Spend'.split(','),
+      }),
+    );
+  });
+});
+
+async function daysOf(reports: readonly string[], { start, end }: Pick<Question, 'start' | 'end'>) {
+  const rows: Row[] = [];
+  for (const report of reports) {
+    const query = new URLSearchParams({ startInclusive: start, endExclusive: end, 'api-version': '1.0' });
+    const response = await service.request(`${report}/days`, query.toString());
+    const { days } = (await response.json()) as { days: Row[] };
+    expect(days.length).toBeGreaterThan(7);
+    rows.push(...days.map((day) => ({ ...day, report })));
+  }
+  return rows;
+}
