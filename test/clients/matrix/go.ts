@@ -46,7 +46,7 @@ const clients: readonly Client[] = [
       {
         from: '	response, err := http.DefaultClient.Do(request)',
         to: `	client := http.Client{CheckRedirect: func(_ *http.Request, via []*http.Request) error {
-		if len(via) > 30 {
+		if len(via) > 50 {
 			return http.ErrUseLastResponse
 		}
 		return nil
@@ -81,7 +81,7 @@ func main() {
 	}
 }
 `,
-    cures: [{ from: 'resty.New()', to: 'resty.New().SetRedirectPolicy(resty.FlexibleRedirectPolicy(30))' }],
+    cures: [{ from: 'resty.New()', to: 'resty.New().SetRedirectPolicy(resty.FlexibleRedirectPolicy(50))' }],
   },
 ];
 

@@ -44,7 +44,7 @@ writeFileSync(out, data);`,
       name: 'Node.js got',
       why: 'follows 10 redirects',
       program: `${start}import got from 'got';\nwriteFileSync(out, await got(full, { headers }).text());`,
-      cures: [{ from: '{ headers })', to: '{ headers, maxRedirects: 30 })' }],
+      cures: [{ from: '{ headers })', to: '{ headers, maxRedirects: 50 })' }],
     },
     {
       name: 'Node.js ky',
@@ -63,7 +63,7 @@ writeFileSync(out, await response.body.text());`,
         { from: '{ request }', to: '{ Agent, interceptors, request }' },
         {
           from: '{ headers });',
-          to: '{ headers, dispatcher: new Agent().compose(interceptors.redirect({ maxRedirections: 30 })) });',
+          to: '{ headers, dispatcher: new Agent().compose(interceptors.redirect({ maxRedirections: 50 })) });',
         },
       ],
     },
@@ -73,7 +73,7 @@ writeFileSync(out, await response.body.text());`,
       program: `${start}import superagent from 'superagent';
 const response = await superagent.get(url).query(params).set(headers).buffer(true);
 writeFileSync(out, response.text);`,
-      cures: [{ from: '.set(headers)', to: '.set(headers).redirects(30)' }],
+      cures: [{ from: '.set(headers)', to: '.set(headers).redirects(50)' }],
     },
     {
       name: 'Node.js needle',

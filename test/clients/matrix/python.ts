@@ -54,7 +54,7 @@ open(out, "wb").write(urlopen(request).read())`,
       cures: [
         {
           from: ', headers=headers)',
-          to: ')\nrequest.add_unredirected_header("Authorization", headers["Authorization"])\nHTTPRedirectHandler.max_redirections = 30',
+          to: ')\nrequest.add_unredirected_header("Authorization", headers["Authorization"])\nHTTPRedirectHandler.max_redirections = 50',
         },
         { from: 'import Request, urlopen', to: 'import HTTPRedirectHandler, Request, urlopen' },
       ],
@@ -67,7 +67,7 @@ from urllib.parse import quote
 response = urllib3.request("GET", url + "&filter[DeviceOrProxy]=" + quote(text), headers=headers)
 assert response.status == 200, response.data
 open(out, "wb").write(response.data)`,
-      cures: [{ from: 'headers=headers)', to: 'headers=headers, timeout=60, retries=30)' }],
+      cures: [{ from: 'headers=headers)', to: 'headers=headers, timeout=60, retries=50)' }],
     },
     {
       name: 'Python httpx',
@@ -89,8 +89,8 @@ async def main():
             open(out, "wb").write(await response.read())
 asyncio.run(main())`,
       cures: [
-        { from: 'ClientSession()', to: 'ClientSession(timeout=aiohttp.ClientTimeout(total=1200))' },
-        { from: `${filter})`, to: `${filter}, max_redirects=30)` },
+        { from: 'ClientSession()', to: 'ClientSession(timeout=aiohttp.ClientTimeout(total=2400))' },
+        { from: `${filter})`, to: `${filter}, max_redirects=50)` },
       ],
     },
     {

@@ -22,7 +22,7 @@ fn variable(name: &str) -> String { env::var(name).unwrap() }
 
 const clients: readonly Client[] = [
   {
-    name: 'Rust reqwest, blocking',
+    name: 'Rust reqwest blocking',
     why: 'waits 30 s in all, and follows 10 redirects',
     program: `${start}fn main() {
     let client = reqwest::blocking::Client::new();
@@ -33,7 +33,7 @@ const clients: readonly Client[] = [
     cures: [
       {
         from: 'reqwest::blocking::Client::new();',
-        to: 'reqwest::blocking::Client::builder().timeout(None).redirect(reqwest::redirect::Policy::limited(30)).build().unwrap();',
+        to: 'reqwest::blocking::Client::builder().timeout(None).redirect(reqwest::redirect::Policy::limited(50)).build().unwrap();',
       },
     ],
   },
@@ -50,7 +50,7 @@ async fn main() {
     cures: [
       {
         from: 'reqwest::Client::new();',
-        to: 'reqwest::Client::builder().redirect(reqwest::redirect::Policy::limited(30)).build().unwrap();',
+        to: 'reqwest::Client::builder().redirect(reqwest::redirect::Policy::limited(50)).build().unwrap();',
       },
     ],
   },
@@ -62,7 +62,7 @@ async fn main() {
     fs::write(variable("OUT"), response.body_mut().read_to_vec().unwrap()).unwrap();
 }
 `,
-    cures: [{ from: '.call()', to: '.config().max_redirects(30).build().call()' }],
+    cures: [{ from: '.call()', to: '.config().max_redirects(50).build().call()' }],
   },
 ];
 

@@ -50,7 +50,7 @@ ${perlSave}$response->content;`,
       cures: [
         {
           from: 'my $client = LWP::UserAgent->new;',
-          to: `my $client = LWP::UserAgent->new(max_redirect => 30);
+          to: `my $client = LWP::UserAgent->new(max_redirect => 50);
 $client->add_handler(request_prepare => sub { $_[0]->remove_header('Authorization') if $_[0]->uri =~ /X-Amz-/ });`,
         },
       ],
@@ -64,7 +64,7 @@ my $client = HTTP::Tiny->new();
 my $response = $client->get($full, { headers => \\%headers });
 die $response->{content} unless $response->{status} == 200;
 ${perlSave}$response->{content};`,
-      cures: [{ from: 'HTTP::Tiny->new()', to: 'HTTP::Tiny->new(max_redirect => 30)' }],
+      cures: [{ from: 'HTTP::Tiny->new()', to: 'HTTP::Tiny->new(max_redirect => 50)' }],
     },
     {
       name: 'Perl Mojo::UserAgent',
@@ -78,7 +78,7 @@ ${perlSave}$response->body;`,
       cures: [
         {
           from: 'Mojo::UserAgent->new',
-          to: 'Mojo::UserAgent->new(max_redirects => 30, inactivity_timeout => 60)',
+          to: 'Mojo::UserAgent->new(max_redirects => 50, inactivity_timeout => 60)',
         },
       ],
     },
@@ -127,7 +127,7 @@ file_put_contents($out, $body);`,
 $client = new GuzzleHttp\\Client();
 $response = $client->get($full, ['headers' => ['Authorization' => $token]]);
 file_put_contents($out, $response->getBody());`,
-      cures: [{ from: "['headers' =>", to: "['allow_redirects' => ['max' => 30], 'headers' =>" }],
+      cures: [{ from: "['headers' =>", to: "['allow_redirects' => ['max' => 50], 'headers' =>" }],
     },
     {
       name: 'PHP Symfony HttpClient',
@@ -137,7 +137,7 @@ file_put_contents($out, $response->getBody());`,
 $client = Symfony\\Component\\HttpClient\\HttpClient::create();
 $response = $client->request('GET', $full, ['headers' => ['Authorization' => $token]]);
 file_put_contents($out, $response->getContent());`,
-      cures: [{ from: "['headers' =>", to: "['timeout' => 1200, 'headers' =>" }],
+      cures: [{ from: "['headers' =>", to: "['timeout' => 2400, 'headers' =>" }],
     },
   ],
 });
@@ -193,7 +193,7 @@ raise response.body unless`,
 require 'faraday_middleware'
 client = Faraday.new { |faraday| faraday.response :follow_redirects; faraday.response :raise_error }
 save.(client.get(full, nil, headers).body)`,
-      cures: [{ from: ':follow_redirects;', to: ':follow_redirects, limit: 30;' }],
+      cures: [{ from: ':follow_redirects;', to: ':follow_redirects, limit: 50;' }],
     },
     {
       name: 'Ruby HTTParty',
@@ -223,7 +223,7 @@ save.(RestClient.get(full, headers).body)`,
         {
           from: 'save.(RestClient.get(full, headers).body)',
           to: `at = RestClient::Request.execute(method: :get, url: full, headers: headers) { |answer| URI.join(full, answer.headers[:location]).to_s }
-save.(RestClient::Request.execute(method: :get, url: at, max_redirects: 30).body)`,
+save.(RestClient::Request.execute(method: :get, url: at, max_redirects: 50).body)`,
         },
       ],
     },
@@ -308,7 +308,7 @@ export const rClients = scripts('R', {
       cures: [
         {
           from: 'download.file(full, out, quiet = TRUE, headers = c(Authorization = token))',
-          to: `options(timeout = 1200)
+          to: `options(timeout = 2400)
 download.file(full, out, quiet = TRUE, headers = c(Authorization = token))`,
         },
       ],
@@ -319,7 +319,7 @@ download.file(full, out, quiet = TRUE, headers = c(Authorization = token))`,
       why: 'sends the token on to storage, and follows 10 redirects',
       program: `${r}library(curl)
 curl_download(full, out, handle = handle_setheaders(new_handle(), Authorization = token))`,
-      cures: [{ from: 'new_handle()', to: 'new_handle(unrestricted_auth = FALSE, maxredirs = 30)' }],
+      cures: [{ from: 'new_handle()', to: 'new_handle(unrestricted_auth = FALSE, maxredirs = 50)' }],
     },
     {
       name: 'R httr',
@@ -332,7 +332,7 @@ writeBin(content(response, "raw"), out)`,
       cures: [
         {
           from: 'add_headers(Authorization = token)',
-          to: 'add_headers(Authorization = token), config(unrestricted_auth = 0, maxredirs = 30)',
+          to: 'add_headers(Authorization = token), config(unrestricted_auth = 0, maxredirs = 50)',
         },
       ],
     },
