@@ -191,12 +191,15 @@ describe.runIf(python)('the Airbyte manifest: discover', () => {
     ).toMatchObject({
       publisherperformance: Object.fromEntries(publisher.map(({ name, type }) => [name, SCHEMAS[type]])),
       advertiserperformance: Object.fromEntries(advertiser.map(({ name, type }) => [name, SCHEMAS[type]])),
-      days: { report: text, day: { ...text, format: 'date' }, state: text, version: text },
+      days: {
+        ...{ report: text, day: { ...text, format: 'date' }, state: text, version: text },
+        ...{ startInclusive: { format: 'date-time' }, endExclusive: { format: 'date-time' } },
+      },
     });
     expect(streams.map(({ json_schema }) => Object.keys(json_schema.properties).length)).toEqual([
       publisher.length,
       advertiser.length,
-      4,
+      6,
     ]);
     for (const stream of streams) expect(stream.supported_sync_modes).toEqual(['full_refresh']);
   });
