@@ -105,7 +105,7 @@ def replace(path, write):
 
 def pull(service, report, query, day, path):
     """Pulls one day. Returns the version of the data that the file holds, None where that is not sure; and its size."""
-    window = {"startInclusive": midnight(day), "endExclusive": midnight(day + timedelta(days=1))}
+    window = {name: day[name] for name in ("startInclusive", "endExclusive")}
 
     def save(answer):
         # The redirect to the file names the version of its data. Without the header, the data changed meanwhile.
@@ -173,7 +173,7 @@ def main():
         # First forgotten, then replaced, then remembered: killed in between, the day is pulled again.
         if versions.pop(day, None):
             remember()
-        version, day_size = pull(service, asked.report, query, date.fromisoformat(day), path_of(day))
+        version, day_size = pull(service, asked.report, query, entry, path_of(day))
         pulled, size = pulled + 1, size + day_size
         if version is None:
             unsure.append(day)

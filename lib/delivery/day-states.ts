@@ -1,4 +1,4 @@
-import { utcDay, type Window } from '../report/utc-time.ts';
+import { formatUtcTime, utcDay, type Window, wholeDay } from '../report/utc-time.ts';
 import { lakeDays, versionOf } from './data-version.ts';
 import type { LakeObject } from './lake.ts';
 
@@ -11,6 +11,10 @@ export const DAY_STATES = ['final', 'open', 'unknown'] as const;
 export interface DayState {
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string;
+  /** The midnight that begins the day, `YYYY-MM-DDThh:mm:ssZ`, also where the window begins later. */
+  readonly startInclusive: string;
+  /** The midnight that begins the next day, also where the window ends earlier: state and version are the whole day's. */
+  readonly endExclusive: string;
   readonly state: (typeof DAY_STATES)[number];
   /** What a report of exactly this day has in `Data-Version`: it changes with the day's files, and only with them. */
   readonly version: string;
@@ -36,9 +40,14 @@ export function dayStates(objects: readonly LakeObject[], folder: string, { star
   const first = utcDay(start);
   return days
     .filter(({ day, files }) => day >= first && files > 0)
-    .map((lakeDay) => ({
-      day: lakeDay.day,
-      state: lakeDay.isMarkedComplete ? 'final' : unmarked,
-      version: versionOf([lakeDay]),
-    }));
+    .map((lakeDay) => {
+      const { start: midnight, end: nextMidnight } = wholeDay(lakeDay.day);
+      return {
+        day: lakeDay.day,
+        startInclusive: formatUtcTime(midnight),
+        endExclusive: formatUtcTime(nextMidnight),
+        state: lakeDay.isMarkedComplete ? 'final' : unmarked,
+        version: versionOf([lakeDay]),
+      };
+    });
 }

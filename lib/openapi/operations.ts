@@ -114,9 +114,21 @@ const daysSchema: Part = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['day', 'state', 'version'],
+        required: ['day', 'startInclusive', 'endExclusive', 'state', 'version'],
         properties: {
           day: { type: 'string', pattern: patternOf('YYYY-MM-DD'), description: 'UTC.' },
+          startInclusive: {
+            type: 'string',
+            pattern: patternOf(UTC_TIME_FORM),
+            description: 'The midnight that begins the day, also where the window begins later.',
+          },
+          endExclusive: {
+            type: 'string',
+            pattern: patternOf(UTC_TIME_FORM),
+            description:
+              'The midnight that begins the next day, also where the window ends earlier. From startInclusive to ' +
+              'endExclusive is the window of a report of exactly this day.',
+          },
           state: {
             type: 'string',
             enum: DAY_STATES,
@@ -140,8 +152,20 @@ const daysSchema: Part = {
     startInclusive: '2026-01-31T00:00:00Z',
     endExclusive: '2026-02-02T00:00:00Z',
     days: [
-      { day: '2026-01-31', state: 'final', version: '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4' },
-      { day: '2026-02-01', state: 'open', version: '5ad0c3e2f1884be7a6b9d01c3e4f7a28' },
+      {
+        day: '2026-01-31',
+        startInclusive: '2026-01-31T00:00:00Z',
+        endExclusive: '2026-02-01T00:00:00Z',
+        state: 'final',
+        version: '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4',
+      },
+      {
+        day: '2026-02-01',
+        startInclusive: '2026-02-01T00:00:00Z',
+        endExclusive: '2026-02-02T00:00:00Z',
+        state: 'open',
+        version: '5ad0c3e2f1884be7a6b9d01c3e4f7a28',
+      },
     ],
   },
 };

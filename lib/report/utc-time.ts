@@ -33,6 +33,12 @@ export interface Window {
   readonly end: number;
 }
 
+/** The whole of a UTC day, `YYYY-MM-DD`. */
+export function wholeDay(day: string): Window {
+  const start = Date.parse(day);
+  return { start, end: start + DAY };
+}
+
 /** The first and the last UTC day that a window touches. */
 export const daysOf = ({ start, end }: Window): { first: string; last: string } => ({
   first: utcDay(start),

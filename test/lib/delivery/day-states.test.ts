@@ -49,9 +49,37 @@ describe('dayStates', () => {
     const ofDay = [file('2026-02-02'), at('day=2026-02-02/b.parquet')];
     const version = dataState({ objects: ofDay, listedAt: 7 }, FOLDER).version;
     const [, day] = dayStates([file('2026-02-01'), ...ofDay, marker('2026-02-02')], FOLDER, window);
-    expect(day).toEqual({ day: '2026-02-02', state: 'final', version });
+    expect(day).toEqual({
+      day: '2026-02-02',
+      startInclusive: '2026-02-02T00:00:00Z',
+      endExclusive: '2026-02-03T00:00:00Z',
+      state: 'final',
+      version,
+    });
     // Partners keep versions: the same files must give the same one after every change of this code.
     expect(version).toBe('ca6bf002a3de43758fcfda87107f7107');
+  });
+
+  it.each([
+    ['the end of a year', '2026-12-31', '2027-01-01'],
+    ['29 February', '2028-02-29', '2028-03-01'],
+    ['the day before 29 February', '2028-02-28', '2028-02-29'],
+    ['a day of 23 hours in Europe', '2026-03-29', '2026-03-30'],
+  ])('gives each day its window, from midnight to midnight in UTC: %s', (_, day, next) => {
+    const asked = { start: Date.parse(day), end: Date.parse(next) };
+    expect(dayStates([file(day)], FOLDER, asked)).toMatchObject([
+      { day, startInclusive: `${day}T00:00:00Z`, endExclusive: `${next}T00:00:00Z` },
+    ]);
+  });
+
+  it('gives the whole day where the window begins and ends within it', () => {
+    const asked = (start: string, end: string) =>
+      dayStates([file('2026-02-01')], FOLDER, { start: Date.parse(start), end: Date.parse(end) });
+    const whole = asked('2026-02-01T00:00:00Z', '2026-02-02T00:00:00Z');
+    expect(whole).toMatchObject([
+      { startInclusive: '2026-02-01T00:00:00Z', endExclusive: '2026-02-02T00:00:00Z' },
+    ]);
+    expect(asked('2026-02-01T12:00:00Z', '2026-02-01T13:00:00Z')).toEqual(whole);
   });
 
   it('reads each object a few times, however many days there are', () => {

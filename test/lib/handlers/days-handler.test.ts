@@ -90,8 +90,21 @@ describe('the days of a report', () => {
       startInclusive: '2026-02-01T12:00:00Z',
       endExclusive: '2026-02-03T00:00:00Z',
       days: [
-        { day: '2026-02-01', state: 'open', version },
-        { day: '2026-02-02', state: 'final', version },
+        {
+          day: '2026-02-01',
+          // The window begins at noon: the version is of the whole day.
+          startInclusive: '2026-02-01T00:00:00Z',
+          endExclusive: '2026-02-02T00:00:00Z',
+          state: 'open',
+          version,
+        },
+        {
+          day: '2026-02-02',
+          startInclusive: '2026-02-02T00:00:00Z',
+          endExclusive: '2026-02-03T00:00:00Z',
+          state: 'final',
+          version,
+        },
       ],
     });
     expect(made.lines).toMatchObject([

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { dayStates } from '../../lib/delivery/day-states.ts';
+import { openApiDocument } from '../../lib/openapi/document.ts';
+import { SCOPE } from '../../local/stack.ts';
+import { lakeObject } from '../lib/delivery/memory-lake.ts';
+
+interface Answer {
+  readonly startInclusive: string;
+  readonly endExclusive: string;
+  readonly days: readonly { readonly day: string; readonly state: string }[];
+}
+
+interface Content {
+  readonly schema: {
+    readonly properties: {
+      readonly days: { readonly items: { readonly required: string[]; readonly properties: object } };
+    };
+    readonly example: Answer;
+  };
+}
+
+const guide = await readFile(new URL('../../docs/incremental-pull.md', import.meta.url), 'utf8');
+const document = openApiDocument({ url: 'http://127.0.0.1:8080', scope: SCOPE }) as {
+  paths: Record<string, { get: { responses: Record<string, { content: Record<string, Content> }> } }>;
+};
+const content =
+  document.paths['/reporting/publisherperformance/days']?.get.responses['200']?.content['application/json'];
+
+/** What the service answers where the lake's days stand as an example shows them. */
+function givenFor({ startInclusive, endExclusive, days }: Answer) {
+  const objects = days.flatMap(({ day, state }) =>
+    ['a.parquet', ...(state === 'final' ? ['_SUCCESS'] : [])].map((name) => lakeObject(`day=${day}/${name}`)),
+  );
+  const window = { start: Date.parse(startInclusive), end: Date.parse(endExclusive) };
+  return dayStates(objects, '', window).map((day) => ({
+    ...day,
+    version: expect.stringMatching(/^[0-9a-f]{32}$/),
+  }));
+}
+
+describe('the answer of days', () => {
+  it.each([
+    ['docs/incremental-pull.md', JSON.parse(/```json\n(.*?)```/s.exec(guide)?.[1] ?? '') as Answer],
+    ['docs/openapi.json', content?.schema.example as Answer],
+  ])('that %s shows has the members and windows that the service gives', (_, shown) => {
+    expect(shown.days).toHaveLength(2);
+    expect(shown.days).toEqual(givenFor(shown));
+  });
+
+  it('has every member of a day that the document promises, and no other', () => {
+    const { required, properties } = content?.schema.properties.days.items ?? {};
+    const [given = {}] = givenFor(content?.schema.example as Answer);
+    expect(required).toEqual(Object.keys(given));
+    expect(Object.keys(properties ?? {})).toEqual(required);
+  });
+});
