@@ -1,0 +1,99 @@
+"""Brings a table up to date, whatever earlier runs left behind."""
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, timezone
+
+import dlt
+from dlt.destinations.exceptions import DatabaseUndefinedRelation
+
+from .service import Service
+from .source import KEY, LOAD_COLUMN, Outcome, TableDays, performance_reports
+
+
+class SyncError(Exception):
+    """The destination, or another run, is in the way. The message has the cure."""
+
+
+def sync(
+    pipeline: dlt.Pipeline,
+    report: str,
+    fields: Sequence[str],
+    start: date,
+    end: date | None = None,
+    *,
+    filters: Mapping[str, Sequence[str]] | None = None,
+    only_final: bool = False,
+    table: str | None = None,
+    service: Service | None = None,
+) -> Outcome:
+    """Pulls the days that changed into the pipeline's table. The pipeline must be for these reports alone.
+
+    Its working folder is emptied first, and everything is read back from the destination: dlt would load what a run
+    that was killed left there, and may load it twice.
+    """
+    _refuse_without_delete_insert(pipeline)
+    with _alone(pipeline):
+        pipeline.drop()
+        pipeline.sync_destination()
+        outcome = Outcome()
+        pipeline.run(
+            performance_reports(
+                report,
+                fields,
+                start,
+                end,
+                filters=filters,
+                only_final=only_final,
+                table=table,
+                service=service,
+                in_table=_days_in(pipeline, table or report),
+                outcome=outcome,
+            )
+        )
+    return outcome
+
+
+def _refuse_without_delete_insert(pipeline: dlt.Pipeline) -> None:
+    destination = pipeline.destination
+    if destination is None:
+        raise SyncError('The pipeline has no destination. Give it one: destination="duckdb".')
+    if "delete-insert" not in (destination.capabilities().supported_merge_strategies or []):
+        raise SyncError(
+            f"{destination.destination_name} can't replace the rows of a day: dlt would add to them. Use duckdb, "
+            "or docs/programs/incremental_pull.py, which keeps a folder of one file a day."
+        )
+
+
+@contextmanager
+def _alone(pipeline: dlt.Pipeline) -> Iterator[None]:
+    """The working folder is one run's. The system gives the lock back when the process ends, killed or not."""
+    os.makedirs(pipeline.pipelines_dir, exist_ok=True)
+    with open(os.path.join(pipeline.pipelines_dir, f"{pipeline.pipeline_name}.lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SyncError(
+                f"Another run of the pipeline {pipeline.pipeline_name} is under way. Run again when it has ended."
+            ) from None
+        yield
+
+
+def _days_in(pipeline: dlt.Pipeline, table: str) -> TableDays:
+    """What the table has of each day, so that rows of a load that was never completed are seen."""
+    with pipeline.sql_client() as client:
+        name = client.make_qualified_table_name(pipeline.naming.normalize_table_identifier(table))
+        key = client.escape_column_name(pipeline.naming.normalize_identifier(KEY))
+        load = client.escape_column_name(LOAD_COLUMN)
+        sql = f"SELECT {key}, COUNT(*), MIN({load}), MAX({load}) FROM {name} GROUP BY {key}"
+        try:
+            rows = client.execute_sql(sql) or []
+        except DatabaseUndefinedRelation:
+            return {}
+    return {_day_of(day): (count, first if first == last else "") for day, count, first, last in rows}
+
+
+def _day_of(moment: datetime) -> str:
+    return (moment.astimezone(timezone.utc) if moment.tzinfo else moment).date().isoformat()
