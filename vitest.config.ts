@@ -14,7 +14,10 @@ const projects = {
   // Everything that runs in the test's own process, and small servers.
   unit: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/{pass,e2e,recipes,clients,generators,trino,deployed,long}/**', 'test/page/browser/**'],
+    exclude: [
+      'test/{pass,e2e,recipes,clients,connectors,generators,trino,deployed,long}/**',
+      'test/page/browser/**',
+    ],
   },
   // The whole service, once.
   pass: { include: ['test/pass/**/*.test.ts'] },
@@ -27,6 +30,13 @@ const projects = {
   // The first run installs Python packages, which both suites use.
   clients: {
     include: ['test/clients/**/*.test.ts'],
+    hookTimeout: 5 * MINUTE,
+  },
+  // The first run installs Python packages.
+  connectors: {
+    include: ['test/connectors/**/*.test.ts'],
+    ...oneByOne,
+    testTimeout: 5 * MINUTE,
     hookTimeout: 5 * MINUTE,
   },
   generators: {

@@ -1,38 +1,30 @@
-"""Runs the connector's command, and dies as by SIGKILL right after one step of a load: the first argument names it."""
+"""Runs the connector's command, and dies as by SIGKILL at one step of a load. The first argument names the step."""
 
 import os
 import signal
 import sys
 
 from dlt.destinations.impl.duckdb.duck import DuckDbClient, DuckDbCopyJob
-from dlt.destinations.job_impl import FinalizedLoadJobWithFollowupJobs  # noqa: F401
-from dlt.destinations.sql_jobs import SqlMergeFollowupJob  # noqa: F401
 from performance_reports_dlt import command
 
-STEPS = {
-    # The rows are in the staging table; dlt has not noted it yet.
-    "staging": (DuckDbCopyJob, "run"),
-    # The table has the new rows; the load is not completed, so that the state is the old one.
-    "merge": (DuckDbClient, "complete_load"),
-}
 
-
-def die(*_):
+def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def copy_and_die(job):
+    copy(job)
+    if not job.load_table_name.startswith("_dlt"):
+        die()
+
+
 step = sys.argv.pop(1)
-owner, method = STEPS[step]
-original = getattr(owner, method)
-
-
-def and_die(self, *parameters):
-    if step == "merge":
-        die()
-    original(self, *parameters)
-    if self.load_table_name in sys.argv or self.load_table_name == "publisherperformance":
-        die()
-
-
-setattr(owner, method, and_die)
+if step == "staging":
+    # The rows are in the staging table. dlt has not noted it yet.
+    copy = DuckDbCopyJob.run
+    DuckDbCopyJob.run = copy_and_die
+else:
+    # The table has the new rows. The load is not completed, so that the state in the destination is the old one.
+    assert step == "merge", step
+    DuckDbClient.complete_load = lambda client, load_id: die()
 command.main()

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from datetime import date
+from pathlib import Path
 
 # dlt would tell its makers of each run. Set before dlt is imported; who wants it sets it to true.
 os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
@@ -25,6 +26,8 @@ def main() -> None:
         if not separator:
             sys.exit(f'--filter {entry}: write it as FIELD=VALUE, such as "DeviceOrProxy=Mobile".')
         filters.setdefault(name, []).append(value)
+    if asked.destination == "duckdb" and Path(asked.database).stem == asked.dataset:
+        sys.exit(f"DuckDB can't tell {asked.database} from --dataset {asked.dataset}: give the file another name.")
     try:
         pipeline = dlt.pipeline(
             pipeline_name=asked.pipeline,
@@ -71,8 +74,8 @@ def _arguments() -> argparse.Namespace:
     add("--filter", action="append", default=[], metavar="FIELD=VALUE", help="may be repeated")
     add("--only-final", action="store_true", help="leave out days that are not complete")
     add("--destination", default="duckdb", help="of dlt; duckdb if left out")
-    add("--database", default="performance_reports.duckdb", help="the file of duckdb")
-    add("--dataset", default="performance_reports", help="the schema of the table")
+    add("--database", default="reports.duckdb", help="the file of duckdb; reports.duckdb if left out")
+    add("--dataset", default="performance_reports", help="the schema of the table; performance_reports if left out")
     add("--table", help="the report's name if left out; two queries of a report need a table each")
     add("--pipeline", default="performance_reports", help="the name that dlt keeps the state under")
     return parser.parse_args()

@@ -166,7 +166,7 @@ class Service:
         """What `use` makes of the answer. Tries again where the service says so, or where the answer breaks off."""
         fault = ServiceError(what)
         for attempt in range(1, TRIES + 1):
-            wait = float(2**attempt)
+            wait = 2.0 ** (attempt - 1)
             try:
                 with send() as answer:
                     if answer.status_code == 200:

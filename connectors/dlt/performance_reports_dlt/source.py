@@ -88,7 +88,7 @@ def performance_reports(
 
     def rows() -> Iterator[pa.Table]:
         asked = service or Service.from_environment()
-        types = _types_of(report, fields, asked.fields(report))
+        schema = _schema_of(report, fields, asked.fields(report))
         listed = {day.day: day for day in asked.days(report, start, until)}
         load = dlt.current.load_package_state().get("load_id", "")
         state: dict[str, Any] = dlt.current.resource_state()
@@ -125,18 +125,18 @@ def performance_reports(
                         told.unsure.append(day)
                     continue
                 count = 0
-                for batch in _batches(pulled, day, fields, types):
+                for batch in _batches(pulled, day, schema):
                     count += batch.num_rows
-                    yield _with_own_columns(batch, pulled.version, load, is_deleted=None)
+                    yield _table(schema, batch.columns, pulled.version, None, load)
             after[day] = {"version": pulled.version, "rows": count, "load": load}
 
         for day in sorted(there):
             # Days whose events were all taken back, days without rows now, and rows of another query.
             if after.get(day, {"rows": 0})["rows"] == 0:
                 told.removed += 1
-                columns = {name: pa.nulls(1, types[name]) for name in fields}
-                columns[KEY] = pa.array([datetime.fromisoformat(f"{day}T00:00:00+00:00")], types[KEY])
-                yield _with_own_columns(pa.table(columns), None, load, is_deleted=True)
+                midnight = datetime.fromisoformat(f"{day}T00:00:00+00:00")
+                row = [pa.array([midnight if column.name == KEY else None], column.type) for column in schema]
+                yield _table(schema, row, None, True, load)
 
         state["query"] = query
         state["days"] = after
@@ -154,11 +154,12 @@ def performance_reports(
     return source()
 
 
-def _types_of(report: str, fields: Sequence[str], catalogue: Mapping[str, str]) -> dict[str, pa.DataType]:
+def _schema_of(report: str, fields: Sequence[str], catalogue: Mapping[str, str]) -> pa.Schema:
     unknown = [name for name in fields if name not in catalogue]
     if unknown:
         raise ServiceError(f"{report} has no field {', '.join(unknown)}. It has: {', '.join(catalogue)}.")
-    return {name: ARROW_TYPES.get(catalogue[name], pa.string()) for name in fields}
+    types = [ARROW_TYPES.get(catalogue[name], pa.string()) for name in fields]
+    return pa.schema([pa.field(name, of, nullable=name != KEY) for name, of in zip(fields, types, strict=True)])
 
 
 def _is_final(service: Service, report: str, listed: Day, pulled: DayReport) -> bool:
@@ -170,33 +171,36 @@ def _is_final(service: Service, report: str, listed: Day, pulled: DayReport) -> 
     return any(day.is_final and day.version == pulled.version for day in again)
 
 
-def _batches(
-    pulled: DayReport, day: str, fields: Sequence[str], types: Mapping[str, pa.DataType]
-) -> Iterator[pa.Table]:
+def _batches(pulled: DayReport, day: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     reader = csv.open_csv(
         pulled.csv,
         read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
         parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         # An empty field is not known; "" is an empty text.
         convert_options=csv.ConvertOptions(
-            column_types=dict(types), null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+            column_types=schema, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
     )
-    if reader.schema.names != list(fields):
+    if reader.schema.names != schema.names:
         raise ServiceError(f"The report of {day} has the columns {', '.join(reader.schema.names)}.")
     for batch in reader:
-        if batch.num_rows == 0:
-            continue
-        days = {moment.date().isoformat() for moment in batch[KEY].unique().to_pylist()}
-        if days != {day}:
+        days = {str(moment)[:10] for moment in batch[KEY].unique().to_pylist()}
+        if not days <= {day}:
             raise ServiceError(f"The report of {day} has rows of {', '.join(sorted(days))}.")
-        yield pa.Table.from_batches([batch])
+        if batch.num_rows > 0:
+            yield batch
 
 
-def _with_own_columns(rows: pa.Table, version: str | None, load: str, is_deleted: bool | None) -> pa.Table:
-    count = rows.num_rows
-    return (
-        rows.append_column(VERSION_COLUMN, pa.array([version] * count, pa.string()))
-        .append_column(DELETED_COLUMN, pa.array([is_deleted] * count, pa.bool_()))
-        .append_column(LOAD_COLUMN, pa.array([load] * count, pa.string()))
-    )
+def _table(
+    schema: pa.Schema, columns: Sequence[pa.Array], version: str | None, is_deleted: bool | None, load: str
+) -> pa.Table:
+    """Rows with the connector's own columns."""
+    own: list[tuple[str, pa.DataType, str | bool | None]] = [
+        (VERSION_COLUMN, pa.string(), version),
+        (DELETED_COLUMN, pa.bool_(), is_deleted),
+        (LOAD_COLUMN, pa.string(), load),
+    ]
+    for name, of, value in own:
+        schema = schema.append(pa.field(name, of))
+        columns = [*columns, pa.array([value] * len(columns[0]), of)]
+    return pa.Table.from_arrays(columns, schema=schema)
