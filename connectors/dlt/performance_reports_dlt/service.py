@@ -172,7 +172,7 @@ class Service:
                     if answer.status_code == 200:
                         return use(answer)
                     fault = _problem(what, answer)
-                    if answer.status_code == 401 and attempt == 1:
+                    if answer.status_code == 401 and attempt == 1 and "Authorization" in answer.request.headers:
                         self._good_until, wait = 0.0, 0.0
                     # The store answers a link that has expired in the meantime with 403: ask for a new one.
                     elif answer.status_code not in RETRIED and not (answer.history and answer.status_code == 403):
