@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -234,6 +235,9 @@ describe.skipIf(!python)('connectors/dlt', () => {
     expect(output).toContain('Other fields or filters than last time: everything is pulled again.');
     await scene.expectEqual(database, other);
     expect(await run(database, other)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
+    const more: Change = { ...few(0, 6), fields: ['DateTime', ...FIELDS] };
+    expect(await run(database, more)).toMatchObject({ code: 0, pulled: 6, removed: 0 });
+    await scene.expectEqual(database, more);
   });
 
   it('keeps two queries of a report in two tables', async () => {
@@ -406,6 +410,22 @@ describe.skipIf(!python)('connectors/dlt', () => {
     );
     expect(first).toMatchObject({ code: 0 });
     expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/^Another run of the pipeline/) });
+  });
+
+  it('says what to close where another program has the file open', async () => {
+    const database = scene.databaseOf('open-elsewhere');
+    await run(database, few());
+    const code = `import duckdb; c = duckdb.connect('${database}', read_only=True); print('open', flush=True); input()`;
+    const other = spawn(python, ['-c', code], { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(other.stdout, 'data');
+    const refused = await run(database, few());
+    other.stdin.end('\n');
+    await once(other, 'exit');
+    expect(refused.code).toBe(1);
+    expect(refused.output).toMatch(
+      /^performance_reports can't be opened: .*Close other programs that have it open/,
+    );
+    expect(await run(database, few())).toMatchObject({ code: 0, pulled: 0 });
   });
 
   it('keeps tokens and links out of what it says and leaves behind', async () => {

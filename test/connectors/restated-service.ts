@@ -37,8 +37,8 @@ export interface RestatedService {
   hasEvents(day: string): boolean;
   /** Keeps the files of a day as they are now; the result puts the same bytes back. */
   keep(day: string): Promise<() => Promise<void>>;
-  /** Called once, before the next report is asked for: after `days` was answered. */
-  beforeNextReport(act: () => Promise<void>): void;
+  /** Called once, before the next report is answered, or one later: `days` was answered before. */
+  beforeNextReport(act: () => Promise<void>, left?: number): void;
   /** Called once, while the next report is queried: its data changes as it is read. */
   duringNextQuery(act: () => Promise<void>): void;
   /** Answers the next requests of reports with this status. */
@@ -94,14 +94,16 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
   );
 
   const asked: string[] = [];
-  let beforeReport: (() => Promise<void>) | undefined;
+  let before: { act: () => Promise<void>; left: number } | undefined;
   let refusal = { times: 0, status: 0 };
   const api = await startCounter(service.stack.apiUrl, async (path) => {
     asked.push(path);
     if (path !== '/reporting/publisherperformance') return undefined;
-    const act = beforeReport;
-    beforeReport = undefined;
-    await act?.();
+    if (before && before.left-- === 0) {
+      const { act } = before;
+      before = undefined;
+      await act();
+    }
     if (refusal.times === 0) return undefined;
     refusal.times--;
     return refusal.status;
@@ -137,8 +139,8 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
         there.add(day);
       };
     },
-    beforeNextReport(act) {
-      beforeReport = act;
+    beforeNextReport(act, left = 0) {
+      before = { act, left };
     },
     duringNextQuery(act) {
       duringQuery = act;

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from datetime import date, datetime, timezone
 
 import dlt
-from dlt.destinations.exceptions import DatabaseUndefinedRelation
+from dlt.destinations.exceptions import DatabaseUndefinedRelation, DestinationConnectionError
+from dlt.pipeline.exceptions import PipelineStepFailed
 
 from .service import Service
 from .source import KEY, LOAD_COLUMN, Outcome, TableDays, performance_reports
@@ -37,7 +38,7 @@ def sync(
     _refuse_without_delete_insert(pipeline)
     with _alone(pipeline):
         pipeline.drop()
-        pipeline.sync_destination()
+        _restore(pipeline)
         outcome = Outcome()
         pipeline.run(
             performance_reports(
@@ -65,6 +66,19 @@ def _refuse_without_delete_insert(pipeline: dlt.Pipeline) -> None:
             f"{destination.destination_name} can't replace the rows of a day: dlt would add to them. Use duckdb, "
             "or docs/programs/incremental_pull.py, which keeps a folder of one file a day."
         )
+
+
+def _restore(pipeline: dlt.Pipeline) -> None:
+    """Reads the state back from the destination."""
+    try:
+        pipeline.sync_destination()
+    except PipelineStepFailed as failed:
+        if isinstance(failed.exception, DestinationConnectionError):
+            raise SyncError(
+                f"{pipeline.dataset_name} can't be opened: {failed.exception.inner_exc}. "
+                "Close other programs that have it open, or mend its credentials."
+            ) from failed
+        raise
 
 
 @contextmanager
