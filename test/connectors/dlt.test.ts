@@ -107,7 +107,7 @@ describe.skipIf(!python)('connectors/dlt', () => {
 
   itStaysEqual(python, () => scene, { restatements: 30, kills: 3 });
 
-  describe('killed after the staging copy', () => {
+  describe('killed while it loads', () => {
     const FROM = 20;
     const restated = () => scene.service.days.slice(FROM, FROM + 10);
 

@@ -29,20 +29,17 @@ def main() -> None:
     if asked.destination == "duckdb" and Path(asked.database).stem == asked.dataset:
         sys.exit(f"DuckDB can't tell {asked.database} from --dataset {asked.dataset}: give the file another name.")
     try:
-        pipeline = dlt.pipeline(
-            pipeline_name=asked.pipeline,
-            destination=dlt.destinations.duckdb(asked.database) if asked.destination == "duckdb" else asked.destination,
-            dataset_name=asked.dataset,
-        )
         outcome = sync(
-            pipeline,
             asked.report,
             asked.fields.split(","),
             asked.start,
             asked.end,
             filters=filters,
             only_final=asked.only_final,
+            destination=dlt.destinations.duckdb(asked.database) if asked.destination == "duckdb" else asked.destination,
+            dataset=asked.dataset,
             table=asked.table,
+            pipeline_name=asked.pipeline,
         )
     except Exception as error:
         # dlt wraps what a source raises.

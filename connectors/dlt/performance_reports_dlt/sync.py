@@ -2,11 +2,14 @@
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timezone
 
 import dlt
+from dlt.common.destination import TDestinationReferenceArg
+from dlt.common.pipeline import get_dlt_pipelines_dir
 from dlt.destinations.exceptions import DatabaseUndefinedRelation, DestinationConnectionError
 from dlt.pipeline.exceptions import PipelineStepFailed
 
@@ -19,7 +22,6 @@ class SyncError(Exception):
 
 
 def sync(
-    pipeline: dlt.Pipeline,
     report: str,
     fields: Sequence[str],
     start: date,
@@ -27,17 +29,24 @@ def sync(
     *,
     filters: Mapping[str, Sequence[str]] | None = None,
     only_final: bool = False,
+    destination: TDestinationReferenceArg = "duckdb",
+    dataset: str = "performance_reports",
     table: str | None = None,
+    pipeline_name: str = "performance_reports",
     service: Service | None = None,
 ) -> Outcome:
-    """Pulls the days that changed into the pipeline's table. The pipeline must be for these reports alone.
+    """Pulls the days that changed into a table, from the day `start` on and before `end` (tomorrow, if left out).
 
-    Its working folder is emptied first, and everything is read back from the destination: dlt would load what a run
-    that was killed left there, and may load it twice.
+    The pipeline's working folder is deleted first, and everything is read back from the destination: dlt would load
+    what a run that was killed left there, and may load it twice.
     """
-    _refuse_without_delete_insert(pipeline)
-    with _alone(pipeline):
-        pipeline.drop()
+    with _alone(pipeline_name) as folder:
+        if os.path.isdir(folder):
+            shutil.rmtree(folder)
+        pipeline = dlt.pipeline(
+            pipeline_name, os.path.dirname(folder), destination=destination, dataset_name=dataset
+        )
+        _refuse_without_delete_insert(pipeline)
         _restore(pipeline)
         outcome = Outcome()
         pipeline.run(
@@ -57,10 +66,23 @@ def sync(
     return outcome
 
 
+@contextmanager
+def _alone(pipeline_name: str) -> Iterator[str]:
+    """The working folder, which is one run's. The system gives the lock back when the process ends, killed or not."""
+    pipelines = get_dlt_pipelines_dir()
+    os.makedirs(pipelines, exist_ok=True)
+    with open(os.path.join(pipelines, f"{pipeline_name}.lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SyncError(
+                f"Another run of the pipeline {pipeline_name} is under way. Run again when it has ended."
+            ) from None
+        yield os.path.join(pipelines, pipeline_name)
+
+
 def _refuse_without_delete_insert(pipeline: dlt.Pipeline) -> None:
     destination = pipeline.destination
-    if destination is None:
-        raise SyncError('The pipeline has no destination. Give it one: destination="duckdb".')
     if "delete-insert" not in (destination.capabilities().supported_merge_strategies or []):
         raise SyncError(
             f"{destination.destination_name} can't replace the rows of a day: dlt would add to them. Use duckdb, "
@@ -79,20 +101,6 @@ def _restore(pipeline: dlt.Pipeline) -> None:
                 "Close other programs that have it open, or mend its credentials."
             ) from failed
         raise
-
-
-@contextmanager
-def _alone(pipeline: dlt.Pipeline) -> Iterator[None]:
-    """The working folder is one run's. The system gives the lock back when the process ends, killed or not."""
-    os.makedirs(pipeline.pipelines_dir, exist_ok=True)
-    with open(os.path.join(pipeline.pipelines_dir, f"{pipeline.pipeline_name}.lock"), "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise SyncError(
-                f"Another run of the pipeline {pipeline.pipeline_name} is under way. Run again when it has ended."
-            ) from None
-        yield
 
 
 def _days_in(pipeline: dlt.Pipeline, table: str) -> TableDays:
