@@ -1,6 +1,7 @@
 """Requests to the service: the token, the catalogue, the days, a day's report."""
 
 import os
+import random
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +15,8 @@ DAYS_AT_ONCE = 400
 TRIES = 5
 RETRIED = {429, 500, 502, 503, 504}
 TIMEOUT_S = 60
-# A report that is being made is waited for by redirects, each of some 25 s.
-MAX_REDIRECTS = 60
+# A very large report may be waited for 35 minutes, by redirects of some 25 s each.
+MAX_REDIRECTS = 100
 # A token is renewed so long before it ends.
 MARGIN_S = 60
 
@@ -186,7 +187,8 @@ class Service:
                 kind = type(error).__name__
                 fault = ServiceError(f"{what}: {kind}. Is the address right, and can this machine reach it?")
             if attempt < TRIES:
-                time.sleep(wait)
+                # Some more than told, so that clients that were refused together don't come back together.
+                time.sleep(wait + random.uniform(0, min(wait, 5)))
         # Raised here, so that no exception that names a link hangs on it.
         raise fault
 
