@@ -6,9 +6,15 @@ const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11'];
 
 /**
  * A Python with these packages, pinned, in an environment of its own that is kept for the next run. Undefined where the
- * machine has no Python, which it says in one line; rejects where the packages can't be downloaded.
+ * machine has no Python, which it says in one line; rejects where the packages can't be downloaded. `install` puts them
+ * into the environment, if it is not `pip install` of just these.
  */
-export async function pythonWith(name: string, packages: readonly string[]): Promise<string | undefined> {
+export async function pythonWith(
+  name: string,
+  packages: readonly string[],
+  install = (bin: string): Promise<unknown> =>
+    runInstaller(join(bin, 'python'), ['-m', 'pip', 'install', '--quiet', ...packages]),
+): Promise<string | undefined> {
   const python = await findPython();
   if (!python) {
     process.stdout.write(`NOT RUN: ${name} needs Python, 3.11 or later, with venv; there is none here.\n`);
@@ -16,7 +22,7 @@ export async function pythonWith(name: string, packages: readonly string[]): Pro
   }
   const home = await toolCache(name, packages, async (directory) => {
     await runInstaller(python, ['-m', 'venv', directory]);
-    await runInstaller(join(directory, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', ...packages]);
+    await install(join(directory, 'bin'));
   });
   return join(home, 'bin', 'python');
 }

@@ -1,0 +1,229 @@
+"""Requests to the service: the token, the catalogue, the days, a day's report."""
+
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import IO, Any, TypeVar, cast
+
+import requests
+
+DAYS_AT_ONCE = 400
+TRIES = 5
+RETRIED = {429, 500, 502, 503, 504}
+TIMEOUT_S = 60
+# A very large report may be waited for 35 minutes, by redirects of some 25 s each.
+MAX_REDIRECTS = 100
+# A token is renewed so long before it ends.
+MARGIN_S = 60
+
+Parameters = Mapping[str, str | Sequence[str]]
+T = TypeVar("T")
+
+
+class ServiceError(Exception):
+    """The service, or the identity provider, could not be asked. The message has the cure, no link and no token."""
+
+
+class ServiceProblem(ServiceError):
+    """The service refused, with a problem document (RFC 9457)."""
+
+    def __init__(
+        self,
+        what: str,
+        status: int,
+        title: str,
+        detail: str | None = None,
+        errors: Sequence[Mapping[str, str]] = (),
+        request_id: str | None = None,
+    ) -> None:
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.errors = list(errors)
+        self.request_id = request_id
+        lines = [f"{what}: {status} {title}" + (f". {detail}" if detail else "")]
+        lines += [f"  {error.get('parameter', '')}: {error.get('detail', '')}" for error in self.errors]
+        if request_id:
+            lines.append(f"  The operator finds this request by {request_id}")
+        super().__init__("\n".join(lines))
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day as `days` tells it. The window is the day's own: it is sent as it stands."""
+
+    day: str
+    start_inclusive: str
+    end_exclusive: str
+    is_final: bool
+    version: str
+
+
+@dataclass(frozen=True)
+class DayReport:
+    """A day's CSV, and the version of the data in it: None where the day may have changed while it was read."""
+
+    csv: IO[bytes]
+    size: int
+    version: str | None
+
+
+class Service:
+    """The service, asked with one token for as long as that is good."""
+
+    def __init__(
+        self, *, api_url: str, token_url: str, client_id: str, client_secret: str, scope: str
+    ) -> None:
+        self._api_url = api_url.rstrip("/")
+        self._token_url = token_url
+        self._grant = {
+            "grant_type": "client_credentials",
+            "client_id": client_id,
+            "client_secret": client_secret,
+            "scope": scope,
+        }
+        self._session = requests.Session()
+        self._session.max_redirects = MAX_REDIRECTS
+        self._token = ""
+        self._good_until = 0.0
+
+    @classmethod
+    def from_environment(cls) -> "Service":
+        names = ("API_URL", "TOKEN_URL", "CLIENT_ID", "CLIENT_SECRET", "SCOPE")
+        missing = [name for name in names if not os.environ.get(name)]
+        if missing:
+            raise ServiceError(f"Set in the environment: {', '.join(missing)}. Your operator has the values.")
+        return cls(**{name.lower(): os.environ[name] for name in names})
+
+    def fields(self, report: str) -> dict[str, str]:
+        """The type of each field of a report, from the public catalogue."""
+        reports = self._get("/reporting/fields", {}, _json, is_public=True)["reports"]
+        for found in reports:
+            if found["name"] == report:
+                return {field["name"]: field["type"] for field in found["fields"]}
+        names = ", ".join(found["name"] for found in reports)
+        raise ServiceError(f'There is no report "{report}". There are: {names}.')
+
+    def days(self, report: str, start: date, end: date) -> list[Day]:
+        """The days with events from `start` on and before `end`."""
+        days: list[Day] = []
+        while start < end:
+            stop = min(start + timedelta(days=DAYS_AT_ONCE), end)
+            window = {
+                "startInclusive": f"{start.isoformat()}T00:00:00Z",
+                "endExclusive": f"{stop.isoformat()}T00:00:00Z",
+            }
+            answer = self._get(f"/reporting/{report}/days", window, _json)
+            days += [
+                Day(
+                    day=day["day"],
+                    start_inclusive=day["startInclusive"],
+                    end_exclusive=day["endExclusive"],
+                    is_final=day["state"] == "final",
+                    version=day["version"],
+                )
+                for day in answer["days"]
+            ]
+            start = stop
+        return days
+
+    def pull(self, report: str, query: Parameters, day: Day) -> DayReport:
+        """One day's report. The caller closes its file."""
+        window = {"startInclusive": day.start_inclusive, "endExclusive": day.end_exclusive}
+        return self._get(f"/reporting/{report}", {**query, **window}, _saved)
+
+    def _authorization(self) -> dict[str, str]:
+        if time.monotonic() > self._good_until:
+            body = self._asked(
+                "The token",
+                lambda: self._session.post(self._token_url, data=self._grant, timeout=TIMEOUT_S),
+                _json,
+            )
+            self._token = body["access_token"]
+            self._good_until = time.monotonic() + int(body.get("expires_in", 300)) - MARGIN_S
+        return {"Authorization": f"Bearer {self._token}"}
+
+    def _get(
+        self, path: str, parameters: Parameters, use: Callable[[requests.Response], T], is_public: bool = False
+    ) -> T:
+        def send() -> requests.Response:
+            return self._session.get(
+                self._api_url + path,
+                params={**parameters, "api-version": "1.0"},
+                headers={} if is_public else self._authorization(),
+                timeout=TIMEOUT_S,
+                stream=True,
+            )
+
+        return self._asked(path, send, use)
+
+    def _asked(
+        self, what: str, send: Callable[[], requests.Response], use: Callable[[requests.Response], T]
+    ) -> T:
+        """What `use` makes of the answer. Tries again where the service says so, or where the answer breaks off."""
+        fault = ServiceError(what)
+        for attempt in range(1, TRIES + 1):
+            wait = 2.0 ** (attempt - 1)
+            try:
+                with send() as answer:
+                    if answer.status_code == 200:
+                        return use(answer)
+                    fault = _problem(what, answer)
+                    if answer.status_code == 401 and attempt == 1 and "Authorization" in answer.request.headers:
+                        self._good_until, wait = 0.0, 0.0
+                    # The store answers a link that has expired in the meantime with 403: ask for a new one.
+                    elif answer.status_code not in RETRIED and not (answer.history and answer.status_code == 403):
+                        break
+                    wait = _retry_after(answer, wait)
+            except ServiceError as error:
+                fault = error
+                break
+            except requests.RequestException as error:
+                # The text of the error has the link, or the address with the query: only its kind is told.
+                kind = type(error).__name__
+                fault = ServiceError(f"{what}: {kind}. Is the address right, and can this machine reach it?")
+            if attempt < TRIES:
+                # Some more than told, so that clients that were refused together don't come back together.
+                time.sleep(wait + random.uniform(0, min(wait, 5)))
+        # Raised here, so that no exception that names a link hangs on it.
+        raise fault
+
+
+def _json(answer: requests.Response) -> Any:
+    return answer.json()
+
+
+def _saved(answer: requests.Response) -> DayReport:
+    # A file: what broke off halfway is pulled again before dlt has seen a row of it.
+    csv = cast(IO[bytes], tempfile.TemporaryFile())
+    try:
+        size = sum(csv.write(chunk) for chunk in answer.iter_content(1 << 20))
+    except BaseException:
+        csv.close()
+        raise
+    csv.seek(0)
+    # The redirect to the file names the version of its data.
+    versions = [hop.headers["Data-Version"] for hop in answer.history if "Data-Version" in hop.headers]
+    return DayReport(csv, size, versions[-1] if versions else None)
+
+
+def _problem(what: str, answer: requests.Response) -> ServiceProblem:
+    try:
+        body = answer.json()
+    except requests.RequestException:
+        body = None
+    document: dict[str, Any] = body if isinstance(body, dict) else {}
+    # The identity provider answers as OAuth says (RFC 6749).
+    title = document.get("title") or document.get("error") or answer.reason
+    detail = document.get("detail") or document.get("error_description")
+    request_id = document.get("instance") or answer.headers.get("x-amzn-RequestId")
+    return ServiceProblem(what, answer.status_code, str(title), detail, document.get("errors", ()), request_id)
+
+
+def _retry_after(answer: requests.Response, otherwise: float) -> float:
+    header = answer.headers.get("Retry-After", "")
+    return float(header) if header.isdigit() else otherwise

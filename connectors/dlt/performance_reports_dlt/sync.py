@@ -1,0 +1,121 @@
+"""Brings a table up to date, whatever earlier runs left behind."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, timezone
+
+import dlt
+from dlt.common.destination import TDestinationReferenceArg
+from dlt.common.pipeline import get_dlt_pipelines_dir
+from dlt.destinations.exceptions import DatabaseUndefinedRelation, DestinationConnectionError
+from dlt.pipeline.exceptions import PipelineStepFailed
+
+from .service import Service
+from .source import KEY, LOAD_COLUMN, Outcome, TableDays, performance_reports
+
+
+class SyncError(Exception):
+    """The destination, or another run, is in the way. The message has the cure."""
+
+
+def sync(
+    report: str,
+    fields: Sequence[str],
+    start: date,
+    end: date | None = None,
+    *,
+    filters: Mapping[str, Sequence[str]] | None = None,
+    only_final: bool = False,
+    destination: TDestinationReferenceArg = "duckdb",
+    dataset: str = "performance_reports",
+    table: str | None = None,
+    pipeline_name: str = "performance_reports",
+    service: Service | None = None,
+) -> Outcome:
+    """Pulls the days that changed into a table, from the day `start` on and before `end` (tomorrow, if left out).
+
+    The pipeline's working folder is deleted first, and everything is read back from the destination: dlt would load
+    what a run that was killed left there, and may load it twice.
+    """
+    with _alone(pipeline_name) as folder:
+        if os.path.isdir(folder):
+            shutil.rmtree(folder)
+        pipeline = dlt.pipeline(
+            pipeline_name, os.path.dirname(folder), destination=destination, dataset_name=dataset
+        )
+        _refuse_without_delete_insert(pipeline)
+        _restore(pipeline)
+        outcome = Outcome()
+        pipeline.run(
+            performance_reports(
+                report,
+                fields,
+                start,
+                end,
+                filters=filters,
+                only_final=only_final,
+                table=table,
+                service=service,
+                in_table=_days_in(pipeline, table or report),
+                outcome=outcome,
+            )
+        )
+    return outcome
+
+
+@contextmanager
+def _alone(pipeline_name: str) -> Iterator[str]:
+    """The working folder, which is one run's. The system gives the lock back when the process ends, killed or not."""
+    pipelines = get_dlt_pipelines_dir()
+    os.makedirs(pipelines, exist_ok=True)
+    with open(os.path.join(pipelines, f"{pipeline_name}.lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SyncError(
+                f"Another run of the pipeline {pipeline_name} is under way. Run again when it has ended."
+            ) from None
+        yield os.path.join(pipelines, pipeline_name)
+
+
+def _refuse_without_delete_insert(pipeline: dlt.Pipeline) -> None:
+    destination = pipeline.destination
+    if "delete-insert" not in (destination.capabilities().supported_merge_strategies or []):
+        raise SyncError(
+            f"{destination.destination_name} can't replace the rows of a day: dlt would add to them. Use duckdb, "
+            "or docs/programs/incremental_pull.py, which keeps a folder of one file a day."
+        )
+
+
+def _restore(pipeline: dlt.Pipeline) -> None:
+    """Reads the state back from the destination."""
+    try:
+        pipeline.sync_destination()
+    except PipelineStepFailed as failed:
+        if isinstance(failed.exception, DestinationConnectionError):
+            raise SyncError(
+                f"{pipeline.dataset_name} can't be opened: {failed.exception.inner_exc}. "
+                "Close other programs that have it open, or mend its credentials."
+            ) from failed
+        raise
+
+
+def _days_in(pipeline: dlt.Pipeline, table: str) -> TableDays:
+    """What the table has of each day, so that rows of a load that was never completed are seen."""
+    with pipeline.sql_client() as client:
+        name = client.make_qualified_table_name(pipeline.naming.normalize_table_identifier(table))
+        key = client.escape_column_name(pipeline.naming.normalize_identifier(KEY))
+        load = client.escape_column_name(LOAD_COLUMN)
+        sql = f"SELECT {key}, COUNT(*), MIN({load}), MAX({load}) FROM {name} GROUP BY {key}"
+        try:
+            rows = client.execute_sql(sql) or []
+        except DatabaseUndefinedRelation:
+            return {}
+    return {_day_of(day): (count, first if first == last else "") for day, count, first, last in rows}
+
+
+def _day_of(moment: datetime) -> str:
+    return (moment.astimezone(timezone.utc) if moment.tzinfo else moment).date().isoformat()

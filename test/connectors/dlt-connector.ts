@@ -1,0 +1,145 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { pythonWith } from '../clients/python.ts';
+import { runInstaller } from '../clients/run-program.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+export const CONNECTOR = join(ROOT, 'connectors/dlt');
+
+/** What the connector is tested with. */
+const PINS = ['dlt==1.31.0', 'duckdb==2.0.0', 'pyarrow==26.0.1', 'requests==2.34.2'];
+const CHECKER = ['mypy==2.4.1', 'types-requests==2.33.0.20261030'];
+
+/** The blocks of the connector's page, each a command of a shell. */
+export async function printedCommands(): Promise<readonly string[]> {
+  const page = await readFile(join(CONNECTOR, 'README.md'), 'utf8');
+  return [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
+}
+
+/**
+ * A Python with the connector, installed by the first command of its page. It is installed anew when that command or
+ * `pyproject.toml` changes; the modules are always those of the tree, since `PYTHONPATH` comes first.
+ */
+export async function connectorPython(): Promise<string | undefined> {
+  const [install = ''] = await printedCommands();
+  const project = await readFile(join(CONNECTOR, 'pyproject.toml'), 'utf8');
+  return pythonWith('dlt-connector', [install, project, ...PINS, ...CHECKER], async (bin) => {
+    const pins = join(bin, 'pins.txt');
+    await writeFile(pins, PINS.join('\n'));
+    const env = { PATH: `${bin}:${process.env['PATH']}`, PIP_CONSTRAINT: pins, PIP_QUIET: '1' };
+    await runInstaller('sh', ['-ec', install], env, ROOT);
+    await runInstaller(join(bin, 'python'), ['-m', 'pip', 'install', '--quiet', ...CHECKER]);
+  });
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly output: string;
+  /** Of the command's last line. */
+  readonly pulled: number;
+  readonly removed: number;
+  readonly bytes: number;
+}
+
+interface Comparison {
+  readonly rows: number;
+  readonly expectedRows: number;
+  /** Of the full pull. */
+  readonly bytes: number;
+  readonly differences: readonly unknown[];
+  readonly types: Readonly<Record<string, string>>;
+}
+
+interface Question {
+  readonly database: string;
+  readonly table: string;
+  readonly report: string;
+  readonly fields: readonly string[];
+  readonly start: string;
+  readonly end: string;
+  readonly filters?: readonly (readonly [string, string])[];
+}
+
+export interface Connector {
+  run(argv: readonly string[]): Promise<Ran>;
+  compare(question: Question): Promise<Comparison>;
+  select(database: string, sql: string): Promise<string[][]>;
+  close(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** The environment of a Python that has the connector. */
+export const environmentOf = (python: string, environment: Environment) => ({
+  PATH: `${join(python, '..')}:${process.env['PATH']}`,
+  HOME: String(process.env['HOME']),
+  PYTHONPATH: CONNECTOR,
+  PYTHONDONTWRITEBYTECODE: '1',
+  ...environment,
+});
+
+/** One Python process that runs the command as often as it is told to. */
+export function startConnector(python: string, environment: Environment): Connector {
+  const child = spawn(python, [join(import.meta.dirname, 'connector.py')], {
+    env: environmentOf(python, environment),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  async function ask<Answer>(does: string, parameters: object): Promise<Answer> {
+    child.stdin.write(`${JSON.stringify({ does, with: parameters })}\n`);
+    const { value, done } = await lines.next();
+    if (done) throw new Error('the Python process ended');
+    const answer = JSON.parse(value) as Answer & { error?: string };
+    if (answer.error) throw new Error(answer.error);
+    return answer;
+  }
+  return {
+    run: async (argv) => withNumbers(await ask('run', { argv })),
+    compare: (question) => ask('compare', question),
+    select: (database, sql) => ask('select', { database, sql }),
+    async close() {
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+function withNumbers(ran: { code: number; output: string }): Ran {
+  const [, pulled, removed, bytes] =
+    /(\d+) of them pulled, (\d+) removed, (\d+) bytes/.exec(ran.output) ?? [];
+  return { ...ran, pulled: Number(pulled), removed: Number(removed), bytes: Number(bytes) };
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** A program of this folder, or the command itself, in a process of its own. */
+export const startProgram = (
+  python: string,
+  environment: Environment,
+  program: 'die.py' | 'plain_run.py' | 'performance-reports-sync',
+  argv: readonly string[],
+): Child => {
+  const bin = join(python, '..');
+  const [command, parameters] = program.endsWith('.py')
+    ? [python, [join(import.meta.dirname, program), ...argv]]
+    : [join(bin, program), argv];
+  return spawn(command, parameters, {
+    env: environmentOf(python, environment),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+};
+
+/** What a program said until its end. */
+export async function endOf(
+  child: Child,
+): Promise<{ code: number | null; signal: string | null; output: string }> {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += part));
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  return { code, signal, output };
+}

@@ -1,0 +1,454 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SAMPLE_PARTNERS } from '../../local/clients.ts';
+import {
+  CONNECTOR,
+  connectorPython,
+  endOf,
+  environmentOf,
+  printedCommands,
+  type Ran,
+  startProgram,
+} from './dlt-connector.ts';
+import { FIELDS } from './restated-service.ts';
+import { itStaysEqual } from './restatements-and-kills.ts';
+import { type Change, type Scene, startScene } from './scene.ts';
+
+const execute = promisify(execFile);
+const python = (await connectorPython()) ?? '';
+const TABLE = 'performance_reports.publisherperformance';
+
+let scene: Scene;
+
+describe.skipIf(!python)('connectors/dlt', () => {
+  beforeAll(async () => {
+    scene = await startScene(python, 90);
+  });
+  afterAll(() => scene.close());
+
+  const run = (database: string, changes?: Change): Promise<Ran> =>
+    scene.connector.run(scene.argv(database, changes));
+
+  /** A few days, which are pulled in a second. */
+  const few = (from = 0, count = 5): Change => ({
+    start: scene.service.days[from] as string,
+    end: scene.service.days[from + count] as string,
+  });
+
+  /** How many rows each day has. */
+  const rowsOf = async (database: string): Promise<Record<string, number>> =>
+    Object.fromEntries(
+      (
+        await scene.connector.select(database, `SELECT day, COUNT(*) FROM ${TABLE} GROUP BY day ORDER BY day`)
+      ).map(([day = '', count]) => [day.slice(0, 10), Number(count)]),
+    );
+
+  it('gives rows by the commands of its page, as they are printed', async () => {
+    const [, sync = '', show = ''] = await printedCommands();
+    const cwd = join(scene.home, 'page');
+    await mkdir(cwd);
+    const shell = (command: string) =>
+      execute('sh', ['-ec', command], { cwd, env: environmentOf(python, scene.environment) });
+    expect((await shell(sync)).stdout).toMatch(/^29 days, 29 of them pulled, 0 removed, \d+ bytes\n$/);
+    expect((await shell(show)).stdout).toContain('2026-01-29 00:00:00');
+    const page = await readFile(join(CONNECTOR, 'README.md'), 'utf8');
+    for (const name of ['sync.py', 'show_state.py']) {
+      const [, program = ''] = RegExp(`^\`\`\`python ${name}\n(.*?)^\`\`\``, 'ms').exec(page) ?? [];
+      const { stdout } = await execute(python, ['-c', program], {
+        cwd,
+        env: environmentOf(python, scene.environment),
+      });
+      expect(stdout).toContain(name === 'sync.py' ? 'pulled=29' : '"2026-01-29": {');
+    }
+    const [, sql = ''] = /^```sql\n(.*?)^```/ms.exec(page) ?? [];
+    const versions = await scene.connector.select(join(cwd, 'reports.duckdb'), sql);
+    expect(versions).toHaveLength(29);
+  });
+
+  it('has exact types, and tells an empty text from what is not known', async () => {
+    const { databaseOf, connector } = scene;
+    const database = databaseOf('types');
+    const changes = { ...few(), fields: ['DateTime', ...FIELDS] };
+    await run(database, changes);
+    await scene.expectEqual(database, changes);
+    const columns = await connector.select(
+      database,
+      `SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'publisherperformance' AND table_schema = 'performance_reports'`,
+    );
+    expect(Object.fromEntries(columns)).toEqual({
+      date_time: 'TIMESTAMP WITH TIME ZONE',
+      day: 'TIMESTAMP WITH TIME ZONE',
+      placement_id: 'BIGINT',
+      device_or_proxy: 'VARCHAR',
+      served_ads: 'BIGINT',
+      opens: 'BIGINT',
+      clicks: 'BIGINT',
+      revenue: 'DECIMAL(38,6)',
+      _data_version: 'VARCHAR',
+      _deleted: 'BOOLEAN',
+      _dlt_load_id: 'VARCHAR',
+    });
+    expect(
+      await connector.select(
+        database,
+        `SELECT DISTINCT device_or_proxy IS NULL, device_or_proxy = '', device_or_proxy = 'NULL' FROM ${TABLE} ORDER BY ALL`,
+      ),
+    ).toEqual([
+      ['False', 'False', 'False'],
+      ['False', 'False', 'True'],
+      ['False', 'True', 'False'],
+      ['True', 'None', 'None'],
+    ]);
+  });
+
+  itStaysEqual(python, () => scene, { restatements: 30, kills: 3 });
+
+  describe('killed while it loads', () => {
+    const FROM = 20;
+    const restated = () => scene.service.days.slice(FROM, FROM + 10);
+
+    /** Ten days are restated, and the run that pulls them dies. */
+    async function die(database: string, environment: Readonly<Record<string, string>>, step: string) {
+      for (const day of restated()) await scene.service.restate(day);
+      const child = startProgram(python, environment, 'die.py', [
+        step,
+        ...scene.argv(database, few(FROM, 10)),
+      ]);
+      expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
+    }
+
+    it('dlt by itself loads ten days twice; the command puts even that right', async () => {
+      const database = scene.databaseOf('staging-plain');
+      const environment = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'staging-plain') };
+      const { start = '', end = '' } = few(FROM, 10);
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      const before = await rowsOf(database);
+      await die(database, environment, 'staging');
+      const resumed = startProgram(python, environment, 'plain_run.py', [
+        database,
+        FIELDS.join(','),
+        start,
+        end,
+      ]);
+      expect(await endOf(resumed)).toMatchObject({ code: 0 });
+      const doubled = await rowsOf(database);
+      for (const day of restated()) expect(doubled[day]).toBeGreaterThan(1.5 * (before[day] as number));
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      await scene.expectEqual(database, few(FROM, 10));
+    });
+
+    it.each(['staging', 'merge'])('the command pulls the days again (%s)', async (step) => {
+      const database = scene.databaseOf(`died-${step}`);
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      await die(database, scene.environment, step);
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      await scene.expectEqual(database, few(FROM, 10));
+    });
+
+    it('a day that is put back to the version that the state knows is pulled all the same', async () => {
+      const database = scene.databaseOf('put-back');
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      const putBack = await Promise.all(restated().map((day) => scene.service.keep(day)));
+      await die(database, scene.environment, 'merge');
+      for (const put of putBack) await put();
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      await scene.expectEqual(database, few(FROM, 10));
+    });
+
+    it('another query that was killed leaves no rows behind', async () => {
+      const database = scene.databaseOf('other-killed');
+      const filtered: Change = { ...few(FROM, 10), filters: [['DeviceOrProxy', 'Mobile']] };
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      const child = startProgram(python, scene.environment, 'die.py', [
+        'merge',
+        ...scene.argv(database, filtered),
+      ]);
+      expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
+      await scene.expectEqual(database, filtered);
+      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+      await scene.expectEqual(database, few(FROM, 10));
+    });
+  });
+
+  describe('--only-final', () => {
+    const onlyFinal = (): Change => ({ ...few(40), options: ['--only-final'] });
+
+    it('takes a day when it is final, and keeps its last final version where it is opened again', async () => {
+      const { service, databaseOf } = scene;
+      const database = databaseOf('only-final');
+      const [day = '', next = ''] = service.days.slice(42);
+      await service.restate(day, { isFinal: false });
+      expect(await run(database, onlyFinal())).toMatchObject({ code: 0, pulled: 4 });
+      expect(Object.keys(await rowsOf(database))).not.toContain(day);
+      await service.restate(day);
+      expect(await run(database, onlyFinal())).toMatchObject({ code: 0, pulled: 1 });
+      await scene.expectEqual(database, few(40));
+      const before = await rowsOf(database);
+      await service.restate(next, { isFinal: false });
+      expect(await run(database, onlyFinal())).toMatchObject({ code: 0, pulled: 0, removed: 0 });
+      expect(await rowsOf(database)).toEqual(before);
+      await service.takeBack(next);
+      expect(await run(database, onlyFinal())).toMatchObject({ code: 0, pulled: 0, removed: 1 });
+      await service.restate(next);
+    });
+
+    it('does not take a day that is opened again while it is pulled', async () => {
+      const { service, databaseOf } = scene;
+      const database = databaseOf('opened-while-pulled');
+      const [day = ''] = service.days.slice(40);
+      service.beforeNextReport(() => service.restate(day, { isFinal: false }));
+      const { code, output } = await run(database, onlyFinal());
+      expect({ code, output }).toMatchObject({
+        code: 1,
+        output: expect.stringContaining(`run again: ${day}`),
+      });
+      expect(Object.keys(await rowsOf(database))).toEqual(service.days.slice(41, 45));
+      await service.restate(day);
+      service.beforeNextReport(() => service.restate(day));
+      expect(await run(database, onlyFinal())).toMatchObject({ code: 0, pulled: 1 });
+      await scene.expectEqual(database, few(40));
+    });
+
+    it('given for the first time, removes the days that are not final', async () => {
+      const { service, databaseOf } = scene;
+      const database = databaseOf('first-all');
+      const [day = ''] = service.days.slice(41);
+      await service.restate(day, { isFinal: false });
+      expect(await run(database, few(40))).toMatchObject({ code: 0, pulled: 5 });
+      expect(await run(database, onlyFinal())).toMatchObject({ code: 0, pulled: 4, removed: 1 });
+      expect(Object.keys(await rowsOf(database))).not.toContain(day);
+      await service.restate(day);
+    });
+  });
+
+  it('pulls everything again for other fields and filters, and leaves no row of the old query', async () => {
+    const { databaseOf } = scene;
+    const database = databaseOf('other-query');
+    expect(await run(database, few(0, 6))).toMatchObject({ code: 0, pulled: 6 });
+    const other: Change = { ...few(1, 4), fields: ['Day', 'Clicks'], filters: [['DeviceOrProxy', 'Mobile']] };
+    const { output, ...numbers } = await run(database, other);
+    expect({ output, ...numbers }).toMatchObject({ code: 0, pulled: 4, removed: 2 });
+    expect(output).toContain('Other fields or filters than last time: everything is pulled again.');
+    await scene.expectEqual(database, other);
+    expect(await run(database, other)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
+    const more: Change = { ...few(0, 6), fields: ['DateTime', ...FIELDS] };
+    expect(await run(database, more)).toMatchObject({ code: 0, pulled: 6, removed: 0 });
+    await scene.expectEqual(database, more);
+  });
+
+  it('keeps two queries of a report in two tables', async () => {
+    const database = scene.databaseOf('two-tables');
+    const byDay: Change = { ...few(), fields: ['Day', 'Revenue'], table: 'by_day' };
+    for (const changes of [few(), byDay]) expect(await run(database, changes)).toMatchObject({ pulled: 5 });
+    for (const changes of [few(), byDay]) {
+      expect(await run(database, changes)).toMatchObject({ pulled: 0 });
+      await scene.expectEqual(database, changes);
+    }
+  });
+
+  it('has no rows of a day whose filters leave none, and does not pull it again', async () => {
+    const { service, databaseOf } = scene;
+    const database = databaseOf('filtered');
+    const filtered: Change = { ...few(50), filters: [['DeviceOrProxy', 'Mobile']] };
+    const [day = ''] = service.days.slice(51);
+    expect(await run(database, filtered)).toMatchObject({ code: 0, pulled: 5 });
+    await service.restate(day, { device: 'Tablet' });
+    expect(await run(database, filtered)).toMatchObject({ code: 0, pulled: 1, removed: 1 });
+    expect(Object.keys(await rowsOf(database))).not.toContain(day);
+    await scene.expectEqual(database, filtered);
+    expect(await run(database, filtered)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
+    await service.restate(day);
+    expect(await run(database, filtered)).toMatchObject({ code: 0, pulled: 1, removed: 0 });
+    await scene.expectEqual(database, filtered);
+    const none: Change = { ...few(50), filters: [['DeviceOrProxy', 'nobody has this']], table: 'none' };
+    expect(await run(database, none)).toMatchObject({ code: 0, pulled: 5, removed: 0 });
+    expect(await run(database, none)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
+  });
+
+  it('remembers the version that came with the report, and pulls a day again that changed as it was read', async () => {
+    const { service, connector, databaseOf } = scene;
+    const database = databaseOf('while-pulled');
+    const [first = '', second = ''] = service.days.slice(60);
+    service.beforeNextReport(() => service.restate(first));
+    expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 5 });
+    // What was loaded is the version of now, not the one that was listed.
+    expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 0 });
+    await scene.expectEqual(database, few(60));
+    await service.restate(second);
+    service.duringNextQuery(() => service.restate(second));
+    const { code, output } = await run(database, few(60));
+    expect({ code, output }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(`run again: ${second}`),
+    });
+    expect(
+      await connector.select(database, `SELECT DISTINCT day::DATE FROM ${TABLE} WHERE _data_version IS NULL`),
+    ).toEqual([[second]]);
+    expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 1 });
+    await scene.expectEqual(database, few(60));
+  });
+
+  it('pulls a day again whose rows somebody has deleted', async () => {
+    const database = scene.databaseOf('meddled');
+    await run(database, few());
+    await execute(python, [
+      '-c',
+      `import duckdb; duckdb.connect('${database}').execute("DELETE FROM ${TABLE} WHERE day = (SELECT MIN(day) FROM ${TABLE}) AND placement_id % 2 = 0")`,
+    ]);
+    expect(await run(database, few())).toMatchObject({ code: 0, pulled: 1 });
+    await scene.expectEqual(database, few());
+  });
+
+  it('tries again what is worth trying again, and says what the service refuses', async () => {
+    const { service, databaseOf } = scene;
+    service.refuseReports(2, 503);
+    expect(await run(databaseOf('refused'), few())).toMatchObject({ code: 0, pulled: 5 });
+    service.refuseReports(1, 429);
+    expect(await run(databaseOf('refused-429'), few())).toMatchObject({ code: 0, pulled: 5 });
+    service.refuseReports(5, 503);
+    const refused = await run(databaseOf('refused-5'), few());
+    expect(refused).toMatchObject({
+      code: 1,
+      output:
+        '/reporting/publisherperformance: 503 Not now\n  The operator finds this request by urn:uuid:1\n',
+    });
+    service.takeRequests();
+    const wrong = await run(databaseOf('wrong'), {
+      ...few(),
+      filters: [
+        ['PlacementId', 'x'],
+        ['Clicks', '1'],
+      ],
+    });
+    expect(wrong.code).toBe(1);
+    expect(wrong.output).toMatch(
+      /^\/reporting\/publisherperformance: 400 Invalid request\. .*\n {2}filter\[\w+\]: .*\n {2}filter\[\w+\]: .*\n {2}The operator finds this request by urn:uuid:[\w-]+\n$/,
+    );
+    // A 400 is not tried again.
+    expect(service.takeRequests()).toHaveLength(4);
+  });
+
+  it.each<[string, Change, RegExp]>([
+    ['no Day', { fields: ['PlacementId', 'Clicks'] }, /^Add Day to the fields: /],
+    [
+      'an unknown field',
+      { fields: ['Day', 'Click'] },
+      /^publisherperformance has no field Click\. It has: DateTime, Day, /,
+    ],
+    [
+      'a file that is named as the schema is',
+      { options: ['--dataset', 'faulty'] },
+      /^DuckDB can't tell .*faulty\.duckdb from --dataset faulty: give the file another name\.$/m,
+    ],
+    ['a filter without a value', { options: ['--filter', 'Day'] }, /^--filter Day: write it as FIELD=VALUE/],
+    [
+      'a destination that would add rows',
+      { options: ['--destination', 'filesystem'] },
+      /^filesystem can't replace the rows of a day: .*docs\/programs\/incremental_pull\.py/,
+    ],
+  ])('refuses %s, with the cure', async (_, changes, message) => {
+    const { code, output } = await run(scene.databaseOf('faulty'), changes);
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(message) });
+    expect(output.trimEnd()).not.toContain('\n');
+  });
+
+  it.each([
+    ['no environment', { CLIENT_ID: '', SCOPE: '' }, /^Set in the environment: CLIENT_ID, SCOPE\./],
+    ['a wrong secret', { CLIENT_SECRET: 'wrong' }, /^The token: 401 invalid_client/],
+    [
+      'another address',
+      { API_URL: 'http://127.0.0.1:1' },
+      /^\/reporting\/fields: ConnectionError\. Is the address right/,
+    ],
+  ])('says what is wrong: %s', async (_, changes, message) => {
+    // Five tries take half a minute.
+    const once = 'from performance_reports_dlt import command, service; service.TRIES = 1; command.main()';
+    const variables = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'faulty'), ...changes };
+    const argv = ['-c', once, ...scene.argv(scene.databaseOf('faulty'), few())];
+    await expect(execute(python, argv, { env: environmentOf(python, variables) })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(message),
+    });
+  });
+
+  it('says why where a client may see nothing of the report', async () => {
+    const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
+    const environment = {
+      ...scene.environment,
+      DLT_DATA_DIR: join(scene.home, 'nobody'),
+      CLIENT_ID: String(client?.clientId),
+      CLIENT_SECRET: String(client?.clientSecret),
+    };
+    const argv = scene.argv(scene.databaseOf('nobody'), few());
+    const { code, output } = await endOf(startProgram(python, environment, 'performance-reports-sync', argv));
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: expect.stringMatching(
+        /^\/reporting\/publisherperformance\/days: 401 .*Not authorized to this endpoint/,
+      ),
+    });
+  });
+
+  it('lets one run at a time work', async () => {
+    const { environment, argv, databaseOf, service } = scene;
+    const database = databaseOf('one-at-a-time');
+    let second: Ran | undefined;
+    service.beforeNextReport(async () => {
+      second = await run(databaseOf('the-other'), few());
+    });
+    const first = await endOf(
+      startProgram(python, environment, 'performance-reports-sync', argv(database, few())),
+    );
+    expect(first).toMatchObject({ code: 0 });
+    expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/^Another run of the pipeline/) });
+  });
+
+  it('says what to close where another program has the file open', async () => {
+    const database = scene.databaseOf('open-elsewhere');
+    await run(database, few());
+    const code = `import duckdb; c = duckdb.connect('${database}', read_only=True); print('open', flush=True); input()`;
+    const other = spawn(python, ['-c', code], { stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(other.stdout, 'data');
+    const refused = await run(database, few());
+    other.stdin.end('\n');
+    await once(other, 'exit');
+    expect(refused.code).toBe(1);
+    expect(refused.output).toMatch(
+      /^performance_reports can't be opened: .*Close other programs that have it open/,
+    );
+    expect(await run(database, few())).toMatchObject({ code: 0, pulled: 0 });
+  });
+
+  it('keeps tokens and links out of what it says and leaves behind', async () => {
+    const directory = join(scene.home, 'quiet');
+    const environment = { ...scene.environment, DLT_DATA_DIR: directory, RUNTIME__LOG_LEVEL: 'DEBUG' };
+    const argv = scene.argv(scene.databaseOf('quiet'), few());
+    scene.service.refuseReports(1, 400);
+    const failed = await endOf(startProgram(python, environment, 'performance-reports-sync', argv));
+    const traces = await execute('grep', ['-rlaE', 'X-Amz-Signature|Bearer |eyJ', directory]).catch(
+      ({ stdout }) => ({ stdout }),
+    );
+    const done = await endOf(startProgram(python, environment, 'performance-reports-sync', argv));
+    const left = await execute('grep', ['-rlaE', 'X-Amz-Signature|Bearer |eyJ', directory]).catch(
+      ({ stdout }) => ({ stdout }),
+    );
+    expect([failed.code, done.code]).toEqual([1, 0]);
+    expect(failed.output + done.output).not.toMatch(/X-Amz-Signature|Bearer |eyJ/);
+    expect(failed.output + done.output).not.toContain(scene.environment['CLIENT_SECRET']);
+    expect([traces.stdout, left.stdout]).toEqual(['', '']);
+    await rm(directory, { recursive: true });
+  });
+
+  it('is typed', async () => {
+    const { stdout } = await execute(
+      python,
+      ['-m', 'mypy', '--config-file', 'pyproject.toml', '--no-incremental', 'performance_reports_dlt'],
+      { cwd: CONNECTOR },
+    );
+    expect(stdout).toMatch(/^Success: no issues found/);
+  });
+});

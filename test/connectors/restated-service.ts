@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
+import type { OpenEngine } from '../../local/athena/query-engine.ts';
+import { type EventRow, writeEvents } from '../../local/events/write-events.ts';
+import { folderTarget } from '../../tools/lake/folder-target.ts';
+import { randomNumbers } from '../e2e/known-events.ts';
+import { startService } from '../e2e/service.ts';
+
+const TABLE = 'publisher_events';
+const DAY_MS = 86_400_000;
+const START = Date.UTC(2025, 10, 1);
+
+export const DAYS = 90;
+export const FIELDS = ['Day', 'PlacementId', 'DeviceOrProxy', 'ServedAds', 'Opens', 'Clicks', 'Revenue'];
+
+const dayOf = (nth: number): string => new Date(START + nth * DAY_MS).toISOString().slice(0, 10);
+
+/** The one-machine service on 90 days that a test restates. It counts what it is asked. */
+export interface RestatedService {
+  readonly days: readonly string[];
+  /** The day after the last. */
+  readonly end: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly random: () => number;
+  /** The paths that were asked for since the last call, tokens as `token`. */
+  takeRequests(): string[];
+  /** Writes a day anew. */
+  restate(day: string, options?: { readonly isFinal?: boolean; readonly device?: string }): Promise<void>;
+  /** All events of a day are gone. */
+  takeBack(day: string): Promise<void>;
+  hasEvents(day: string): boolean;
+  /** Keeps the files of a day as they are now; the result puts the same bytes back. */
+  keep(day: string): Promise<() => Promise<void>>;
+  /** Called once, before the next report is answered, or one later: `days` was answered before. */
+  beforeNextReport(act: () => Promise<void>, left?: number): void;
+  /** Called once, while the next report is queried: its data changes as it is read. */
+  duringNextQuery(act: () => Promise<void>): void;
+  /** Answers the next requests of reports with this status. */
+  refuseReports(times: number, status: number): void;
+  close(): Promise<void>;
+}
+
+export async function startRestatedService(seed: number): Promise<RestatedService> {
+  const random = randomNumbers(seed);
+  const home = await mkdtemp(join(tmpdir(), 'performance-reports-connector-'));
+  const lake = join(home, 'lake');
+  const folderOf = (day: string) => join(lake, TABLE, `day=${day}`);
+  const days = Array.from({ length: DAYS }, (_, nth) => dayOf(nth));
+  const there = new Set<string>();
+
+  async function restate(
+    day: string,
+    { isFinal = true, device }: { isFinal?: boolean; device?: string } = {},
+  ) {
+    const made = await mkdtemp(join(home, 'made-'));
+    await writeEvents(made, TABLE, eventsOf(day, random, device));
+    const folder = join(made, TABLE, `day=${day}`);
+    const files = (await readdir(folder)).map((name) => ({ path: join(folder, name), name }));
+    await mkdir(lake, { recursive: true });
+    await folderTarget(lake).replaceDay({ table: TABLE, day, files, isFinal });
+    await rm(made, { recursive: true });
+    there.add(day);
+  }
+  async function takeBack(day: string) {
+    await rm(folderOf(day), { recursive: true });
+    there.delete(day);
+  }
+  for (const day of days) await restate(day);
+
+  let duringQuery: (() => Promise<void>) | undefined;
+  const openEngine: OpenEngine = async (options) => {
+    const engine = await duckDbOn(lake)(options);
+    return {
+      maxRunning: engine.maxRunning,
+      async run(query) {
+        const act = duringQuery;
+        duringQuery = undefined;
+        const outcome = await engine.run(query);
+        await act?.();
+        return outcome;
+      },
+      close: () => engine.close(),
+    };
+  };
+  const service = await startService(
+    { publisher_events: [], advertiser_events: [] },
+    { openEngine, eventsDirectory: lake, functionEnv: { POWERTOOLS_LOG_LEVEL: 'SILENT' } },
+  );
+
+  const asked: string[] = [];
+  let before: { act: () => Promise<void>; left: number } | undefined;
+  let refusal = { times: 0, status: 0 };
+  const api = await startCounter(service.stack.apiUrl, async (path) => {
+    asked.push(path);
+    if (path !== '/reporting/publisherperformance') return undefined;
+    if (before && before.left-- === 0) {
+      const { act } = before;
+      before = undefined;
+      await act();
+    }
+    if (refusal.times === 0) return undefined;
+    refusal.times--;
+    return refusal.status;
+  });
+  const tokens = await startCounter(service.stack.tokenUrl, async () => {
+    asked.push('token');
+    return undefined;
+  });
+
+  const { clientId, clientSecret, scope } = service.stack;
+  return {
+    days,
+    end: dayOf(DAYS),
+    environment: {
+      API_URL: api.url,
+      TOKEN_URL: tokens.url,
+      CLIENT_ID: clientId,
+      CLIENT_SECRET: clientSecret,
+      SCOPE: scope,
+    },
+    random,
+    takeRequests: () => asked.splice(0),
+    restate,
+    takeBack,
+    hasEvents: (day) => there.has(day),
+    async keep(day) {
+      const kept = join(home, `kept-${day}`);
+      await rm(kept, { recursive: true, force: true });
+      await cp(folderOf(day), kept, { recursive: true });
+      return async () => {
+        await rm(folderOf(day), { recursive: true, force: true });
+        await rename(kept, folderOf(day));
+        there.add(day);
+      };
+    },
+    beforeNextReport(act, left = 0) {
+      before = { act, left };
+    },
+    duringNextQuery(act) {
+      duringQuery = act;
+    },
+    refuseReports(times, status) {
+      refusal = { times, status };
+    },
+    async close() {
+      await api.close();
+      await tokens.close();
+      await service.close();
+      await rm(home, { recursive: true, maxRetries: 5 });
+    },
+  };
+}
+
+const DEVICES = ['Mobile', 'Tablet', 'NULL', '', 'two\nlines, "quoted"', null];
+
+/** A day's records, about as many each time. */
+const eventsOf = (day: string, random: () => number, device?: string): EventRow[] =>
+  Array.from({ length: 40 + Math.floor(random() * 8) }, (_, nth) => ({
+    event_time: `${day}T${String(Math.floor(random() * 24)).padStart(2, '0')}:00:00.000Z`,
+    // Above 2^53, where a float loses digits.
+    placement_id: 9_007_199_254_740_993n + BigInt(nth),
+    publisher_company_id: 1000n,
+    device_or_proxy: device ?? DEVICES[nth % DEVICES.length] ?? null,
+    served_ads: BigInt(1 + Math.floor(random() * 9)),
+    clicks: BigInt(Math.floor(random() * 9)),
+    revenue: `${Math.floor(random() * 9)}.${100_000 + Math.floor(random() * 899_999)}`,
+  }));
+
+/** Leads to a server, and tells each path first; a status that this gives is answered instead. */
+async function startCounter(upstream: string, tell: (path: string) => Promise<number | undefined>) {
+  const server = createServer(async (request, response) => {
+    const { method = 'GET', url = '/', rawHeaders } = request;
+    const refused = await tell(url.split('?')[0] as string);
+    if (refused) {
+      response.writeHead(refused, { 'content-type': 'application/problem+json', 'retry-after': '0' });
+      return response.end(JSON.stringify({ status: refused, title: 'Not now', instance: 'urn:uuid:1' }));
+    }
+    const outgoing = send(url === '/' ? upstream : upstream + url, { method, headers: rawHeaders });
+    outgoing.end(await buffer(request));
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return response.writeHead(answer.statusCode as number, answer.rawHeaders).end(await buffer(answer));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

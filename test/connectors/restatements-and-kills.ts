@@ -1,0 +1,110 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { endOf, startProgram } from './dlt-connector.ts';
+import { DAYS } from './restated-service.ts';
+import type { Scene } from './scene.ts';
+
+/** Tests that the table equals a full pull, by this many random restatements and kills. */
+export function itStaysEqual(
+  python: string,
+  sceneOf: () => Scene,
+  { restatements, kills }: { readonly restatements: number; readonly kills: number },
+): void {
+  it(`equals a full pull after each of ${restatements} random restatements, at a share of its bytes`, async () => {
+    const { service, connector, databaseOf, argv, expectEqual } = sceneOf();
+    const database = databaseOf('restated');
+    expect(await connector.run(argv(database))).toMatchObject({ code: 0, pulled: service.days.length });
+    await expectEqual(database);
+    let worst = 0;
+    const counts = { vanished: 0, returned: 0, underWay: 0 };
+    for (let nth = 1; nth <= restatements; nth++) {
+      const gone = service.days.filter((day) => !service.hasEvents(day));
+      const day = service.random() < 0.3 && gone[0] ? gone[0] : anyDay(service);
+      const other = anyDay(service);
+      const isVanishing = service.random() < 0.1 && service.hasEvents(day);
+      const isUnderWay = !isVanishing && nth % 10 === 0;
+      if (isVanishing) counts.vanished++;
+      else if (!service.hasEvents(day)) counts.returned++;
+      await (isVanishing ? service.takeBack(day) : service.restate(day));
+      if (isUnderWay) {
+        counts.underWay++;
+        // The day that is pulled is another before it is asked for; or as it is read, and another day as well.
+        const isRead = service.random() < 0.5;
+        const act = async () => {
+          await service.restate(day);
+          if (isRead) await service.restate(other);
+        };
+        if (isRead) service.duringNextQuery(act);
+        else service.beforeNextReport(act);
+        const { code, output } = await connector.run(argv(database));
+        expect({ code, output }).toMatchObject(
+          isRead ? { code: 1, output: expect.stringContaining(`run again: ${day}`) } : { code: 0 },
+        );
+        if (!isRead) await expectEqual(database);
+      }
+      const { code, output, bytes } = await connector.run(argv(database));
+      expect({ code, output }).toMatchObject({ code: 0 });
+      const full = await expectEqual(database);
+      if (!isUnderWay) worst = Math.max(worst, bytes / full);
+    }
+    process.stdout.write(
+      `${restatements} restatements (${counts.vanished} vanished, ${counts.returned} returned, ` +
+        `${counts.underWay} while pulled): a run pulls at most ${(worst * DAYS).toFixed(2)}/90 of a full pull's bytes\n`,
+    );
+    expect(worst).toBeLessThanOrEqual(2.5 / DAYS);
+    service.takeRequests();
+    expect(await connector.run(argv(database))).toMatchObject({ code: 0, pulled: 0, bytes: 0 });
+    expect(service.takeRequests()).toEqual([
+      '/reporting/fields',
+      'token',
+      '/reporting/publisherperformance/days',
+    ]);
+  }, 3_600_000);
+
+  it(`equals a full pull after each of ${kills} kills at random, with or without its working folder`, async () => {
+    const { service, connector, environment, databaseOf, argv, expectEqual } = sceneOf();
+    const database = databaseOf('killed');
+    expect(await connector.run(argv(database))).toMatchObject({ code: 0 });
+    const start = () => startProgram(python, environment, 'performance-reports-sync', argv(database));
+    /** Restates some days, and resolves to how many. */
+    const restateSome = async () => {
+      const changed = new Set(Array.from({ length: 10 }, () => anyDay(service)));
+      for (const day of changed) await service.restate(day);
+      return changed.size;
+    };
+    let lastReport = 0;
+    service.beforeNextReport(
+      async () => {
+        lastReport = performance.now();
+      },
+      (await restateSome()) - 1,
+    );
+    expect(await endOf(start())).toMatchObject({ code: 0 });
+    const loadMs = performance.now() - lastReport;
+    let interrupted = 0;
+    for (let nth = 0; nth < kills; nth++) {
+      const changed = await restateSome();
+      // Half of the kills meet the load, which begins after the last report; the others meet some pull.
+      const isLoading = nth % 2 === 0;
+      const atReport = isLoading ? changed - 1 : Math.floor(service.random() * changed);
+      const reached = new Promise<void>((resolve) => {
+        service.beforeNextReport(async () => resolve(), atReport);
+      });
+      const child = start();
+      const ended = endOf(child);
+      await reached;
+      if (isLoading) await pause(service.random() * loadMs);
+      child.kill('SIGKILL');
+      if ((await ended).signal === 'SIGKILL') interrupted++;
+      if (nth % 3 === 2) await rm(environment['DLT_DATA_DIR'] as string, { recursive: true });
+      expect(await connector.run(argv(database))).toMatchObject({ code: 0 });
+      await expectEqual(database);
+    }
+    process.stdout.write(`${interrupted} of ${kills} kills met a running sync\n`);
+    expect(interrupted).toBeGreaterThanOrEqual(Math.floor(kills / 2));
+  }, 3_600_000);
+}
+
+const anyDay = ({ days, random }: Scene['service']): string =>
+  days[Math.floor(random() * days.length)] as string;
