@@ -58,6 +58,8 @@ export interface StackOptions {
   readonly partners?: readonly LocalPartner[] | undefined;
   /** The day, `YYYY-MM-DD`, up to which there are events; today where it is not known. */
   readonly lastDay?: () => Promise<string>;
+  /** Whether the gateway takes all requests, however busy the machine is. */
+  readonly admitsAll?: boolean;
   /** Whether files are downloaded by way of the edge's stand-in. */
   readonly hasDownloadsEdge?: boolean;
   /** Origins whose pages may call the service. */
@@ -136,6 +138,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     partners = SAMPLE_PARTNERS,
     functionEnv = {},
     corsOrigins = [],
+    admitsAll = false,
     hasDownloadsEdge = false,
     log,
   } = options;
@@ -274,7 +277,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
   const gateway: Gateway = await startGateway(routes, port, {
     throttling: options.throttling,
-    admission,
+    admission: admitsAll ? undefined : admission,
     notFound,
     isForPages,
     answerLocalPath: (...asked) => answerSamplePartners(samplePartners, ...asked),

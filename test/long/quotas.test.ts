@@ -24,7 +24,7 @@ const expected = (question: Question, rows = events.publisher_events) =>
 
 const services: Service[] = [];
 async function start(options: Partial<StackOptions>): Promise<Service> {
-  const service = await startService(events, options);
+  const service = await startService(events, { admitsAll: false, ...options });
   services.push(service);
   return service;
 }
