@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -132,7 +132,10 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
     async keep(day) {
       const kept = join(home, `kept-${day}`);
       await rm(kept, { recursive: true, force: true });
-      await cp(folderOf(day), kept, { recursive: true });
+      await mkdir(kept);
+      // Links: a copy would be another file, of another version.
+      for (const name of await readdir(folderOf(day)))
+        await link(join(folderOf(day), name), join(kept, name));
       return async () => {
         await rm(folderOf(day), { recursive: true, force: true });
         await rename(kept, folderOf(day));
