@@ -139,11 +139,13 @@ def main():
         sys.exit(f"{asked.folder} is being written by another run.")
 
     kept_in = os.path.join(asked.folder, "versions.json")
-    kept = {"query": [asked.report, query], "versions": {}}
+    # Whose rows a report has depends on who asks; a version says nothing of that.
+    asking = [os.environ["API_URL"], os.environ["CLIENT_ID"]]
+    kept = {"query": [*asking, asked.report, query], "versions": {}}
     with contextlib.suppress(FileNotFoundError):
         with open(kept_in, encoding="utf-8") as file:
             earlier = json.load(file)
-        # Files of a run with another report, other fields or other filters are pulled again.
+        # Files of a run with another client, another report, other fields or other filters are pulled again.
         if earlier["query"] == kept["query"]:
             kept = earlier
     versions = kept["versions"]

@@ -174,6 +174,83 @@ describe.skipIf(!python)('connectors/dlt', () => {
     });
   });
 
+  describe('killed, and run with a later start', () => {
+    it('keeps the days before it, and pulls those that were half done', async () => {
+      const { service, databaseOf } = scene;
+      const database = databaseOf('later-start');
+      const [first = '', second = ''] = service.days.slice(70);
+      expect(await run(database, few(70))).toMatchObject({ code: 0, pulled: 5 });
+      for (const day of [first, second]) await service.restate(day);
+      const argv = scene.argv(database, few(70));
+      const child = startProgram(python, scene.environment, 'die.py', ['merge', ...argv]);
+      expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
+      expect(await run(database, few(72, 3))).toMatchObject({ code: 0, pulled: 2, removed: 0 });
+      await scene.expectEqual(database, few(70));
+      expect(await run(database, few(70))).toMatchObject({ code: 0, pulled: 0, removed: 0 });
+    });
+
+    it('leaves a day as it is that was final, and is open again', async () => {
+      const { service, databaseOf } = scene;
+      const database = databaseOf('killed-only-final');
+      const onlyFinal: Change = { ...few(70), options: ['--only-final'] };
+      const [day = ''] = service.days.slice(70);
+      expect(await run(database, onlyFinal)).toMatchObject({ code: 0, pulled: 5 });
+      await service.restate(day);
+      const argv = scene.argv(database, onlyFinal);
+      const child = startProgram(python, scene.environment, 'die.py', ['merge', ...argv]);
+      expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
+      const before = await rowsOf(database);
+      await service.restate(day, { isFinal: false });
+      expect(await run(database, onlyFinal)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
+      expect(await rowsOf(database)).toEqual(before);
+      await service.restate(day);
+      expect(await run(database, onlyFinal)).toMatchObject({ code: 0, pulled: 1 });
+      await scene.expectEqual(database, few(70));
+    });
+  });
+
+  it('pulls everything again for another client, and where it is told to', async () => {
+    const database = scene.databaseOf('other-client');
+    expect(await run(database, few())).toMatchObject({ code: 0, pulled: 5 });
+    expect(await run(database, { ...few(1, 2), options: ['--again'] })).toMatchObject({
+      pulled: 2,
+      removed: 0,
+    });
+    await scene.expectEqual(database, few());
+    const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'publisher-one')?.client;
+    const environment = {
+      ...scene.environment,
+      CLIENT_ID: String(client?.clientId),
+      CLIENT_SECRET: String(client?.clientSecret),
+    };
+    const argv = scene.argv(database, few());
+    const other = await endOf(startProgram(python, environment, 'performance-reports-sync', argv));
+    expect(other).toMatchObject({ code: 0, output: expect.stringContaining('5 of them pulled') });
+    expect(await run(database, few())).toMatchObject({ code: 0, pulled: 5 });
+    await scene.expectEqual(database, few());
+  });
+
+  it('makes a table again that somebody has dropped; of one without a column it says that the load failed', async () => {
+    const database = scene.databaseOf('dropped');
+    const change = (sql: string) =>
+      execute(python, ['-c', `import duckdb; duckdb.connect('${database}').execute("${sql}")`]);
+    await run(database, few());
+    await change(`ALTER TABLE ${TABLE} DROP COLUMN revenue`);
+    await scene.service.restate(scene.service.days[0] as string);
+    for (const raises of ['true', 'false']) {
+      const environment = { ...scene.environment, LOAD__RAISE_ON_FAILED_JOBS: raises };
+      const argv = scene.argv(database, few());
+      const { code, output } = await endOf(
+        startProgram(python, environment, 'performance-reports-sync', argv),
+      );
+      expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(/^The load failed: .*\n$/) });
+    }
+    await change(`DROP TABLE ${TABLE}`);
+    expect(await run(database, few())).toMatchObject({ code: 0, pulled: 5 });
+    await scene.expectEqual(database, few());
+    expect(await run(database, few())).toMatchObject({ code: 0, pulled: 0 });
+  });
+
   describe('--only-final', () => {
     const onlyFinal = (): Change => ({ ...few(40), options: ['--only-final'] });
 
@@ -344,6 +421,11 @@ describe.skipIf(!python)('connectors/dlt', () => {
       { options: ['--dataset', 'faulty'] },
       /^DuckDB can't tell .*faulty\.duckdb from --dataset faulty: give the file another name\.$/m,
     ],
+    ...['', '..', 'a/b', '/tmp/a'].map((name): [string, Change, RegExp] => [
+      `the pipeline "${name}", whose folder is not its own`,
+      { options: [`--pipeline=${name}`] },
+      /^The pipeline's name ".*" must be of letters, digits, _ and -\.$/m,
+    ]),
     ['a filter without a value', { options: ['--filter', 'Day'] }, /^--filter Day: write it as FIELD=VALUE/],
     [
       'a destination that would add rows',

@@ -6,10 +6,13 @@ import sys
 from datetime import date
 from pathlib import Path
 
-# dlt would tell its makers of each run. Set before dlt is imported; who wants it sets it to true.
+# dlt would tell its makers of each run. Who wants it sets it to true.
 os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
+# What goes wrong is told in one line at the end.
+os.environ.setdefault("RUNTIME__LOG_LEVEL", "CRITICAL")
 
 import dlt  # noqa: E402
+from dlt.pipeline.exceptions import PipelineStepFailed  # noqa: E402
 
 from .service import ServiceError  # noqa: E402
 from .sync import SyncError, sync  # noqa: E402
@@ -26,7 +29,7 @@ def main() -> None:
         if not separator:
             sys.exit(f'--filter {entry}: write it as FIELD=VALUE, such as "DeviceOrProxy=Mobile".')
         filters.setdefault(name, []).append(value)
-    if asked.destination == "duckdb" and Path(asked.database).stem == asked.dataset:
+    if asked.destination == "duckdb" and Path(asked.database).stem.lower() == asked.dataset.lower():
         sys.exit(f"DuckDB can't tell {asked.database} from --dataset {asked.dataset}: give the file another name.")
     try:
         outcome = sync(
@@ -36,6 +39,7 @@ def main() -> None:
             asked.end,
             filters=filters,
             only_final=asked.only_final,
+            again=asked.again,
             destination=dlt.destinations.duckdb(asked.database) if asked.destination == "duckdb" else asked.destination,
             dataset=asked.dataset,
             table=asked.table,
@@ -46,7 +50,10 @@ def main() -> None:
         cause: BaseException | None = error
         while cause and not isinstance(cause, (ServiceError, SyncError)):
             cause = cause.__cause__
-        sys.exit(str(cause or error))
+        if cause:
+            sys.exit(str(cause))
+        inner = error.exception if isinstance(error, PipelineStepFailed) else error
+        sys.exit(f"The load failed: {str(inner).strip().splitlines()[0]}. Nothing is lost: mend it and run again.")
 
     if outcome.is_other_query:
         print("Other fields or filters than last time: everything is pulled again.")
@@ -70,9 +77,13 @@ def _arguments() -> argparse.Namespace:
     add("--end", type=date.fromisoformat, help="the day after the last; tomorrow (UTC) if left out")
     add("--filter", action="append", default=[], metavar="FIELD=VALUE", help="may be repeated")
     add("--only-final", action="store_true", help="leave out days that are not complete")
+    add("--again", action="store_true", help="pull all days of the range, changed or not: for other companies' rows")
     add("--destination", default="duckdb", help="of dlt; duckdb if left out")
     add("--database", default="reports.duckdb", help="the file of duckdb; reports.duckdb if left out")
     add("--dataset", default="performance_reports", help="the schema of the table; performance_reports if left out")
     add("--table", help="the report's name if left out; two queries of a report need a table each")
     add("--pipeline", default="performance_reports", help="the name that dlt keeps the state under")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if asked.end and asked.end <= asked.start:
+        parser.error("--end must be later than --start: it is the day after the last")
+    return asked

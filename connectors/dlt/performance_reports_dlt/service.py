@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from typing import IO, Any, TypeVar, cast
 
 import requests
+import requests.auth
 
 DAYS_AT_ONCE = 400
 TRIES = 5
@@ -19,6 +20,7 @@ TIMEOUT_S = 60
 MAX_REDIRECTS = 100
 # A token is renewed so long before it ends.
 MARGIN_S = 60
+LONGEST_WAIT_S = 600.0
 
 Parameters = Mapping[str, str | Sequence[str]]
 T = TypeVar("T")
@@ -78,7 +80,8 @@ class Service:
     def __init__(
         self, *, api_url: str, token_url: str, client_id: str, client_secret: str, scope: str
     ) -> None:
-        self._api_url = api_url.rstrip("/")
+        self.api_url = api_url.rstrip("/")
+        self.client_id = client_id
         self._token_url = token_url
         self._grant = {
             "grant_type": "client_credentials",
@@ -136,25 +139,27 @@ class Service:
         window = {"startInclusive": day.start_inclusive, "endExclusive": day.end_exclusive}
         return self._get(f"/reporting/{report}", {**query, **window}, _saved)
 
-    def _authorization(self) -> dict[str, str]:
+    def _authorization(self) -> "_Bearer":
         if time.monotonic() > self._good_until:
             body = self._asked(
                 "The token",
                 lambda: self._session.post(self._token_url, data=self._grant, timeout=TIMEOUT_S),
                 _json,
             )
-            self._token = body["access_token"]
-            self._good_until = time.monotonic() + int(body.get("expires_in", 300)) - MARGIN_S
-        return {"Authorization": f"Bearer {self._token}"}
+            if not isinstance(body, dict) or not body.get("access_token"):
+                raise ServiceError("The token: the answer has no access_token. Is TOKEN_URL right?")
+            self._token = str(body["access_token"])
+            self._good_until = time.monotonic() + int(body.get("expires_in") or 300) - MARGIN_S
+        return _Bearer(self._token)
 
     def _get(
         self, path: str, parameters: Parameters, use: Callable[[requests.Response], T], is_public: bool = False
     ) -> T:
         def send() -> requests.Response:
             return self._session.get(
-                self._api_url + path,
+                self.api_url + path,
                 params={**parameters, "api-version": "1.0"},
-                headers={} if is_public else self._authorization(),
+                auth=None if is_public else self._authorization(),
                 timeout=TIMEOUT_S,
                 stream=True,
             )
@@ -166,6 +171,7 @@ class Service:
     ) -> T:
         """What `use` makes of the answer. Tries again where the service says so, or where the answer breaks off."""
         fault = ServiceError(what)
+        is_renewed = False
         for attempt in range(1, TRIES + 1):
             wait = 2.0 ** (attempt - 1)
             try:
@@ -173,8 +179,8 @@ class Service:
                     if answer.status_code == 200:
                         return use(answer)
                     fault = _problem(what, answer)
-                    if answer.status_code == 401 and attempt == 1 and "Authorization" in answer.request.headers:
-                        self._good_until, wait = 0.0, 0.0
+                    if answer.status_code == 401 and not is_renewed and "Authorization" in answer.request.headers:
+                        self._good_until, wait, is_renewed = 0.0, 0.0, True
                     # The store answers a link that has expired in the meantime with 403: ask for a new one.
                     elif answer.status_code not in RETRIED and not (answer.history and answer.status_code == 403):
                         break
@@ -191,6 +197,17 @@ class Service:
                 time.sleep(wait + random.uniform(0, min(wait, 5)))
         # Raised here, so that no exception that names a link hangs on it.
         raise fault
+
+
+class _Bearer(requests.auth.AuthBase):
+    """As `auth`, not as a header: a header would give way to an entry for the host in ~/.netrc."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
 
 
 def _json(answer: requests.Response) -> Any:
@@ -226,4 +243,4 @@ def _problem(what: str, answer: requests.Response) -> ServiceProblem:
 
 def _retry_after(answer: requests.Response, otherwise: float) -> float:
     header = answer.headers.get("Retry-After", "")
-    return float(header) if header.isdigit() else otherwise
+    return min(float(header), LONGEST_WAIT_S) if header.isascii() and header.isdigit() else otherwise

@@ -62,12 +62,13 @@ def performance_reports(
     *,
     filters: Mapping[str, Sequence[str]] | None = None,
     only_final: bool = False,
+    again: bool = False,
     table: str | None = None,
     service: Service | None = None,
     in_table: TableDays | None = None,
     outcome: Outcome | None = None,
 ) -> DltSource:
-    """One report, from the day `start` on and before `end` (tomorrow, if left out).
+    """One report, from the day `start` on and before `end` (tomorrow, if left out). `again` pulls all of its days, changed or not.
 
     Prefer `sync`: it drops what a run that was killed left behind, and compares the table with the state (`in_table`).
     """
@@ -92,9 +93,14 @@ def performance_reports(
         listed = {day.day: day for day in asked.days(report, start, until)}
         load = dlt.current.load_package_state().get("load_id", "")
         state: dict[str, Any] = dlt.current.resource_state()
+        # Whose rows a report has depends on who asks; a version says nothing of that.
+        whole_query = {**query, "service": asked.api_url, "client": asked.client_id}
         before: dict[str, Held] = state.get("days", {})
-        told.is_other_query = bool(before) and state.get("query") != query
+        told.is_other_query = bool(before) and state.get("query") != whole_query
         told.days = len(listed)
+
+        def in_range(day: str) -> bool:
+            return start.isoformat() <= day < until.isoformat()
 
         there = {day: (held["rows"], held["load"]) for day, held in before.items() if held["rows"]}
         if in_table is not None:
@@ -103,16 +109,27 @@ def performance_reports(
         intact = {
             day: held
             for day, held in before.items()
-            if not told.is_other_query and there.get(day, (0, held["load"])) == (held["rows"], held["load"])
+            if not told.is_other_query
+            and not (again and in_range(day))
+            and there.get(day, (0, held["load"])) == (held["rows"], held["load"])
         }
-        after = {
-            day: held for day, held in intact.items() if day in listed or not start.isoformat() <= day < until.isoformat()
-        }
+        after = {day: held for day, held in intact.items() if day in listed or not in_range(day)}
+        if not told.is_other_query:
+            # Outside the range too: whether they are there still, and with which rows, the service says.
+            unknown = {day for day in {*there, *before} if day not in intact and not in_range(day)}
+            listed.update(_days_among(asked, report, unknown))
+
+        def keep(day: str) -> None:
+            """Leaves a day as it is that is not final now: what is there is of its last final version."""
+            rows, load = there.get(day, (0, ""))
+            if day not in after and rows > 0 and load and not told.is_other_query:
+                after[day] = {"version": None, "rows": rows, "load": load}
 
         for day, entry in sorted(listed.items()):
             if day in intact and intact[day]["version"] == entry.version:
                 continue
             if only_final and not entry.is_final:
+                keep(day)
                 continue
             pulled = asked.pull(report, parameters, entry)
             with pulled.csv:
@@ -123,6 +140,7 @@ def performance_reports(
                 if only_final and not _is_final(asked, report, entry, pulled):
                     if pulled.version is not None:
                         told.unsure.append(day)
+                    keep(day)
                     continue
                 count = 0
                 for batch in _batches(pulled, day, schema):
@@ -138,7 +156,7 @@ def performance_reports(
                 row = [pa.array([midnight if column.name == KEY else None], column.type) for column in schema]
                 yield _table(schema, row, None, True, load)
 
-        state["query"] = query
+        state["query"] = whole_query
         state["days"] = after
 
     @dlt.source(name="performance_reports")
@@ -160,6 +178,13 @@ def _schema_of(report: str, fields: Sequence[str], catalogue: Mapping[str, str])
         raise ServiceError(f"{report} has no field {', '.join(unknown)}. It has: {', '.join(catalogue)}.")
     types = [ARROW_TYPES.get(catalogue[name], pa.string()) for name in fields]
     return pa.schema([pa.field(name, of, nullable=name != KEY) for name, of in zip(fields, types, strict=True)])
+
+
+def _days_among(service: Service, report: str, days: set[str]) -> dict[str, Day]:
+    if not days:
+        return {}
+    first, last = date.fromisoformat(min(days)), date.fromisoformat(max(days))
+    return {day.day: day for day in service.days(report, first, last + timedelta(days=1)) if day.day in days}
 
 
 def _is_final(service: Service, report: str, listed: Day, pulled: DayReport) -> bool:

@@ -2,10 +2,12 @@
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, timezone
+from typing import Any, cast
 
 import dlt
 from dlt.common.destination import TDestinationReferenceArg
@@ -29,13 +31,16 @@ def sync(
     *,
     filters: Mapping[str, Sequence[str]] | None = None,
     only_final: bool = False,
-    destination: TDestinationReferenceArg = "duckdb",
+    again: bool = False,
+    destination: TDestinationReferenceArg | None = None,
     dataset: str = "performance_reports",
     table: str | None = None,
     pipeline_name: str = "performance_reports",
     service: Service | None = None,
 ) -> Outcome:
     """Pulls the days that changed into a table, from the day `start` on and before `end` (tomorrow, if left out).
+
+    Into the file reports.duckdb, if no destination is given.
 
     The pipeline's working folder is deleted first, and everything is read back from the destination: dlt would load
     what a run that was killed left there, and may load it twice.
@@ -44,12 +49,18 @@ def sync(
         if os.path.isdir(folder):
             shutil.rmtree(folder)
         pipeline = dlt.pipeline(
-            pipeline_name, os.path.dirname(folder), destination=destination, dataset_name=dataset
+            pipeline_name,
+            os.path.dirname(folder),
+            destination=destination or dlt.destinations.duckdb("reports.duckdb"),
+            dataset_name=dataset,
         )
         _refuse_without_delete_insert(pipeline)
         _restore(pipeline)
         outcome = Outcome()
-        pipeline.run(
+        in_table = _days_in(pipeline, table or report)
+        # dlt believes its own notes of which tables there are: a table that somebody has dropped has to be made again.
+        is_dropped = in_table is None and _has_loaded_rows(pipeline, table or report)
+        loaded = pipeline.run(
             performance_reports(
                 report,
                 fields,
@@ -57,18 +68,23 @@ def sync(
                 end,
                 filters=filters,
                 only_final=only_final,
+                again=again,
                 table=table,
                 service=service,
-                in_table=_days_in(pipeline, table or report),
+                in_table=in_table or {},
                 outcome=outcome,
-            )
+            ),
+            refresh=cast(Any, "drop_resources" if is_dropped else None),
         )
+        loaded.raise_on_failed_jobs()
     return outcome
 
 
 @contextmanager
 def _alone(pipeline_name: str) -> Iterator[str]:
     """The working folder, which is one run's. The system gives the lock back when the process ends, killed or not."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*", pipeline_name):
+        raise SyncError(f'The pipeline\'s name "{pipeline_name}" must be of letters, digits, _ and -.')
     pipelines = get_dlt_pipelines_dir()
     os.makedirs(pipelines, exist_ok=True)
     with open(os.path.join(pipelines, f"{pipeline_name}.lock"), "w") as lock:
@@ -83,10 +99,12 @@ def _alone(pipeline_name: str) -> Iterator[str]:
 
 def _refuse_without_delete_insert(pipeline: dlt.Pipeline) -> None:
     destination = pipeline.destination
-    if "delete-insert" not in (destination.capabilities().supported_merge_strategies or []):
+    able = destination.capabilities()
+    has_transactions = able.supports_ddl_transactions or able.supports_transactions
+    if "delete-insert" not in (able.supported_merge_strategies or []) or not has_transactions:
         raise SyncError(
-            f"{destination.destination_name} can't replace the rows of a day: dlt would add to them. Use duckdb, "
-            "or docs/programs/incremental_pull.py, which keeps a folder of one file a day."
+            f"{destination.destination_name} can't replace the rows of a day: dlt would add to them, or leave "
+            "them half replaced. Use duckdb, or docs/programs/incremental_pull.py, which keeps a folder of one file a day."
         )
 
 
@@ -103,8 +121,14 @@ def _restore(pipeline: dlt.Pipeline) -> None:
         raise
 
 
-def _days_in(pipeline: dlt.Pipeline, table: str) -> TableDays:
-    """What the table has of each day, so that rows of a load that was never completed are seen."""
+def _has_loaded_rows(pipeline: dlt.Pipeline, table: str) -> bool:
+    sources: dict[str, Any] = pipeline.state.get("sources", {})
+    resource = sources.get("performance_reports", {}).get("resources", {}).get(table, {})
+    return any(held["rows"] > 0 for held in resource.get("days", {}).values())
+
+
+def _days_in(pipeline: dlt.Pipeline, table: str) -> TableDays | None:
+    """What the table has of each day, so that rows of a load that was never completed are seen. None without a table."""
     with pipeline.sql_client() as client:
         name = client.make_qualified_table_name(pipeline.naming.normalize_table_identifier(table))
         key = client.escape_column_name(pipeline.naming.normalize_identifier(KEY))
@@ -113,8 +137,8 @@ def _days_in(pipeline: dlt.Pipeline, table: str) -> TableDays:
         try:
             rows = client.execute_sql(sql) or []
         except DatabaseUndefinedRelation:
-            return {}
-    return {_day_of(day): (count, first if first == last else "") for day, count, first, last in rows}
+            return None
+    return {_day_of(day): (count, first if first == last else "") for day, count, first, last in rows if day}
 
 
 def _day_of(moment: datetime) -> str:
