@@ -309,7 +309,7 @@ describe.skipIf(!python)('connectors/dlt', () => {
     const other: Change = { ...few(1, 4), fields: ['Day', 'Clicks'], filters: [['DeviceOrProxy', 'Mobile']] };
     const { output, ...numbers } = await run(database, other);
     expect({ output, ...numbers }).toMatchObject({ code: 0, pulled: 4, removed: 2 });
-    expect(output).toContain('Other fields or filters than last time: everything is pulled again.');
+    expect(output).toContain('Other fields, filters or client than last time: everything is pulled again.');
     await scene.expectEqual(database, other);
     expect(await run(database, other)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
     const more: Change = { ...few(0, 6), fields: ['DateTime', ...FIELDS] };

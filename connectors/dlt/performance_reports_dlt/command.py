@@ -56,7 +56,7 @@ def main() -> None:
         sys.exit(f"The load failed: {str(inner).strip().splitlines()[0]}. Nothing is lost: mend it and run again.")
 
     if outcome.is_other_query:
-        print("Other fields or filters than last time: everything is pulled again.")
+        print("Other fields, filters or client than last time: everything is pulled again.")
     print(
         f"{outcome.days} days, {outcome.pulled} of them pulled, {outcome.removed} removed, {outcome.bytes} bytes"
     )
