@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -21,20 +21,27 @@ export async function printedCommands(): Promise<readonly string[]> {
 }
 
 /**
- * A Python with the connector, installed by the first command of its page. It is installed anew when that command or
- * `pyproject.toml` changes; the modules are always those of the tree, since `PYTHONPATH` comes first.
+ * A Python with the connector, installed by the first command of its page, as it is printed, in a folder that holds a copy
+ * of the connector. It is installed anew when that command or `pyproject.toml` changes; the modules are always those of
+ * the tree, since `PYTHONPATH` comes first.
  */
 export async function connectorPython(): Promise<string | undefined> {
   const [install = ''] = await printedCommands();
   const project = await readFile(join(CONNECTOR, 'pyproject.toml'), 'utf8');
-  return pythonWith('dlt-connector', [install, project, ...PINS, ...CHECKER], async (bin) => {
-    const pins = join(bin, 'pins.txt');
+  const host = await pythonWith('dlt-connector', [install, project, ...PINS, ...CHECKER], async (bin) => {
+    const home = join(bin, '..');
+    await cp(CONNECTOR, join(home, 'connectors/dlt'), { recursive: true });
+    const pins = join(home, 'pins.txt');
     await writeFile(pins, PINS.join('\n'));
     const env = { PATH: `${bin}:${process.env['PATH']}`, PIP_CONSTRAINT: pins, PIP_QUIET: '1' };
-    await runInstaller('sh', ['-ec', install], env, ROOT);
-    await runInstaller(join(bin, 'python'), ['-m', 'pip', 'install', '--quiet', ...CHECKER]);
+    await runInstaller('sh', ['-ec', install], env, home);
+    await runInstaller(pythonOfPage(home), ['-m', 'pip', 'install', '--quiet', ...CHECKER]);
   });
+  return host && pythonOfPage(join(host, '../..'));
 }
+
+/** In the environment that the page's first command makes. */
+const pythonOfPage = (folder: string): string => join(folder, 'reports/bin/python');
 
 export interface Ran {
   readonly code: number;
