@@ -143,7 +143,9 @@ function Totals({ run: { totals = [], report } }: { readonly run: Run }) {
           <dt>{metric}</dt>
           <dd>
             {grouped(sum)}
-            {asked && fieldOf(asked, metric)?.type === 'float' && currency !== '' ? ` ${currency}` : ''}
+            {asked && fieldOf(asked, metric)?.type === 'float' && currency.value !== ''
+              ? ` ${currency.value}`
+              : ''}
           </dd>
         </div>
       ))}

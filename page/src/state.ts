@@ -8,7 +8,7 @@ import { chosenReport, faultsOf, parametersOf, urlOf } from './request.ts';
 import { serviceAddress } from './service-address.ts';
 
 /** The currency of all amounts, as the service says it in the page; empty where it doesn't. */
-export const currency = document.documentElement.dataset['currency'] ?? '';
+export const currency = signal(document.documentElement.dataset['currency'] ?? '');
 
 export const choice = signal<Choice>(fromHash(location.hash));
 
