@@ -8,6 +8,11 @@ export interface ChosenFilter {
   readonly values: readonly string[];
 }
 
+/** What the chosen days are compared with: as many days just before them, or the same days a year before. */
+const COMPARISONS = ['none', 'period-before', 'year-before'] as const;
+
+export type Comparison = (typeof COMPARISONS)[number];
+
 /** All that is chosen on the page, except who asks. */
 export interface Choice {
   readonly report: string;
@@ -16,6 +21,7 @@ export interface Choice {
   /** A preset goes with the calendar: a bookmark of yesterday shows another day tomorrow. */
   readonly window: Preset | Days;
   readonly filters: readonly ChosenFilter[];
+  readonly compare: Comparison;
 }
 
 /** A report as it is first shown: every metric, day by day, over the latest days. */
@@ -23,17 +29,24 @@ export function firstChoice(report = reports[0]?.name ?? ''): Choice {
   const shown = reportOf(report)?.fields.filter(
     (field) => field.role === 'metric' || (field.type === 'datetime' && field.grain === 'day'),
   );
-  return { report, fields: shown?.map(({ name }) => name) ?? [], window: 'latest', filters: [] };
+  return {
+    report,
+    fields: shown?.map(({ name }) => name) ?? [],
+    window: 'latest',
+    filters: [],
+    compare: 'none',
+  };
 }
 
 /** The choice as the part of the page's address after `#`, which no browser sends to anybody. */
-export function toHash({ report, fields, window, filters }: Choice): string {
+export function toHash({ report, fields, window, filters, compare }: Choice): string {
   const query = new URLSearchParams({ report, requestedFields: fields.join(',') });
   if (typeof window === 'string') query.set('window', window);
   else {
     query.set('first', window.first);
     query.set('last', window.last);
   }
+  if (compare !== 'none') query.set('compare', compare);
   for (const { field, values } of filters)
     for (const value of values) query.append(filterParameter(field), value);
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
@@ -59,5 +72,6 @@ export function fromHash(hash: string): Choice {
       const field = filteredField(parameter);
       return field === undefined ? [] : [{ field, values: query.getAll(parameter) }];
     }),
+    compare: COMPARISONS.find((name) => name === query.get('compare')) ?? 'none',
   };
 }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { MAX_STATE_DAYS } from '../../lib/report/parse-days-request.ts';
 import { API_VERSIONS } from '../../lib/report/parse-request.ts';
 import { daysPath } from '../../lib/routes.ts';
 import { accessToken } from './caller.ts';
@@ -9,14 +10,20 @@ import { newestDay, today } from './state.ts';
 /** How a day's events stand. A day that the service does not list has none. */
 export type DayState = 'final' | 'open' | 'unknown' | 'missing';
 
-/** The most days that the service tells of in one answer. */
-const MAX_DAYS = 400;
+/** A day that holds events, as the service tells of it. */
+export interface ToldDay {
+  readonly day: string;
+  readonly state: Exclude<DayState, 'missing'>;
+  /** Another one as soon as the day's data are others. */
+  readonly version: string;
+}
 
 interface Told {
   readonly report: string;
   readonly first: string;
   readonly last: string;
-  readonly states: ReadonlyMap<string, DayState>;
+  /** By the day. */
+  readonly days: ReadonlyMap<string, ToldDay>;
 }
 
 /** What the service has told of a report's days; undefined where it has told nothing. */
@@ -25,13 +32,19 @@ export const toldDays = signal<Told | undefined>(undefined);
 /** How a day stands, if the service has told. */
 export function stateOf(told: Told | undefined, report: string, day: string): DayState | undefined {
   if (told?.report !== report || day < told.first || day > told.last) return undefined;
-  return told.states.get(day) ?? 'missing';
+  return told.days.get(day)?.state ?? 'missing';
 }
 
-/** Asks how the days of a report stand that the caller can see. If that fails, their states stay unknown. */
-export async function askDays(report: string): Promise<void> {
-  const first = addDays(today.value, 1 - MAX_DAYS);
-  const last = today.value;
+/**
+ * The days of a report that hold events, as they stand now, for the caller; undefined where the service does not tell.
+ *
+ * @param first,last days, `YYYY-MM-DD`, both among them; at most MAX_STATE_DAYS
+ */
+export async function fetchDays(
+  report: string,
+  first: string,
+  last: string,
+): Promise<readonly ToldDay[] | undefined> {
   const query = new URLSearchParams({
     startInclusive: `${first}T00:00:00Z`,
     endExclusive: `${addDays(last, 1)}T00:00:00Z`,
@@ -45,13 +58,24 @@ export async function askDays(report: string): Promise<void> {
         cache: 'no-store',
       },
     );
-    if (!response.ok) return;
-    const answer = (await response.json()) as { days: { day: string; state: DayState }[] };
-    const states = new Map(answer.days.map(({ day, state }) => [day, state]));
-    toldDays.value = { report, first, last, states };
-    const newest = [...states.keys()].sort().at(-1);
-    if (newest !== undefined) newestDay.value = newest;
+    if (!response.ok) return undefined;
+    const answer = (await response.json()) as { days: ToldDay[] };
+    return answer.days.map(({ day, state, version }) => ({ day, state, version }));
   } catch {
-    // The window can be chosen without the states of its days.
+    return undefined;
   }
+}
+
+/** Asks how the days of a report stand that the caller can see. If that fails, their states stay unknown. */
+export async function askDays(report: string): Promise<void> {
+  const first = addDays(today.value, 1 - MAX_STATE_DAYS);
+  const last = today.value;
+  const told = await fetchDays(report, first, last);
+  if (!told) return;
+  toldDays.value = { report, first, last, days: new Map(told.map((day) => [day.day, day])) };
+  const newest = told
+    .map(({ day }) => day)
+    .toSorted()
+    .at(-1);
+  if (newest !== undefined) newestDay.value = newest;
 }

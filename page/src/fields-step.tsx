@@ -62,7 +62,7 @@ function meaningOf(field: Field, fields: readonly string[], { levels }: Report):
   if (field.role === 'dimension') return meaning;
   if (levels?.metric === field)
     return `${meaning}, by ${fields.includes(levels.finer.name) ? levels.finer.name : levels.coarser.name}`;
-  return field.type === 'float' && currency !== '' ? `${meaning}, ${currency}` : meaning;
+  return field.type === 'float' && currency.value !== '' ? `${meaning}, ${currency.value}` : meaning;
 }
 
 /** The columns as the file will have them, to move and to drop. */

@@ -9,7 +9,7 @@ import type { Run } from './run.ts';
 /** A report over time, a line for each value. The legend has the totals or, where the chart is read, the values there. */
 export function LineChart({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
   const chartBox = useRef<HTMLDivElement>(null);
-  const drawn = useRef<uPlot>();
+  const drawn = useRef<uPlot | undefined>(undefined);
   const [at, setAt] = useState<number | null>(null);
   const isDark = useDark();
   const told = toldDays.value;

@@ -17,11 +17,15 @@ export function TableControls({
   readonly all: number;
   readonly columns: readonly TableColumn[];
 }) {
-  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const hasDimensions = columns.some(({ kind }) => kind === 'dimension');
   return (
     <div class="table-controls">
-      <h3 role="status">{rowCount === all ? counted(all, 'row') : `${grouped(rowCount)} of ${counted(all, 'row')}`}</h3>
+      <h3>
+        <span role="status">
+          {rowCount === all ? counted(all, 'row') : `${grouped(rowCount)} of ${counted(all, 'row')}`}
+        </span>
+      </h3>
       {hasDimensions && (
         <input
           type="search"
