@@ -11,7 +11,10 @@ export function Bars({ chart, run }: { readonly chart: ChartData; readonly run: 
         <li key={`${index}`}>
           <span class="bar-name">{nameOf(one)}</span>
           <span class="bar-track" aria-hidden="true">
-            <span class="bar" style={{ width: `${most > 0 ? (Math.max(0, one.total ?? 0) / most) * 100 : 0}%` }} />
+            <span
+              class="bar"
+              style={{ width: `${most > 0 ? (Math.max(0, one.total ?? 0) / most) * 100 : 0}%` }}
+            />
           </span>
           <span class="bar-value">{figureOf(one.total, chart, run)}</span>
         </li>

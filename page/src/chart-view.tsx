@@ -39,7 +39,9 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
           <span>split by</span>
           <select
             value={chart.by ?? ''}
-            onChange={({ currentTarget }) => ask({ by: currentTarget.value === '' ? null : currentTarget.value })}
+            onChange={({ currentTarget }) =>
+              ask({ by: currentTarget.value === '' ? null : currentTarget.value })
+            }
           >
             {hasTime && <option value="">nothing</option>}
             {run.splits?.map(({ name, valueCount }) => (

@@ -22,7 +22,11 @@ export function restWords({ rest, series, by }: ChartData): string {
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 /** A figure of the chart as people read it: each metric has one precision. */
-export function figureOf(figure: number | null, { metric }: ChartData, { report, choice }: Pick<Run, 'report' | 'choice'>): string {
+export function figureOf(
+  figure: number | null,
+  { metric }: ChartData,
+  { report, choice }: Pick<Run, 'report' | 'choice'>,
+): string {
   const ratio = ratiosOf(report, choice.fields).find(({ name }) => name === metric);
   const asked = reportOf(report);
   const isAmount = asked !== undefined && fieldOf(asked, metric)?.type === 'float';

@@ -10,7 +10,8 @@ export function ComparedWords({ compared: { pairs, leftOut } }: { readonly compa
     const those = leftOut.filter((pair) => pair.why === reason);
     if (those.length === 0) return [];
     const days = those.slice(0, SHOWN_DAYS).map(({ day, before }) => `${day} against ${before}`);
-    const more = those.length > SHOWN_DAYS ? ` and ${counted(those.length - SHOWN_DAYS, 'more', 'more')}` : '';
+    const more =
+      those.length > SHOWN_DAYS ? ` and ${counted(those.length - SHOWN_DAYS, 'more', 'more')}` : '';
     return [`${reason === 'open' ? 'a day is open' : 'a day has no data'}: ${days.join(', ')}${more}`];
   });
   return (

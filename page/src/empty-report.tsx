@@ -18,11 +18,13 @@ export function EmptyReport({ run: { choice: asked, days } }: { readonly run: Ru
     <div class="empty" role="status">
       {asked.filters.length === 0 && (
         <p>
-          {days.first === days.last ? days.first : `${days.first} to ${days.last}`}: no row of what this token may see.
-          Choose other days.
+          {days.first === days.last ? days.first : `${days.first} to ${days.last}`}: no row of what this token
+          may see. Choose other days.
         </p>
       )}
-      {asked.filters.length > 0 && reasons === undefined && <p>Looking for the filter that leaves no row …</p>}
+      {asked.filters.length > 0 && reasons === undefined && (
+        <p>Looking for the filter that leaves no row …</p>
+      )}
       {reasons?.map(({ words, field, value, near }) => (
         <p key={words}>
           {words}{' '}

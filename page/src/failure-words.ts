@@ -10,9 +10,10 @@ export interface FailureWords {
   readonly cure: Cure;
 }
 
-/** The service's own sentence, and the cure where that sentence doesn't hold it (docs/problems.md). */
+/** The service's own sentence where that says why (docs/problems.md), and where its cure is to be found on the page. */
 export function failureWords({ status, detail, errors }: ReportProblem): FailureWords {
-  if (errors && errors.length > 0) return { sentence: detail, cure: 'change the question' };
+  if (errors && errors.length > 0)
+    return { sentence: 'The service refused the question.', cure: 'change the question' };
   switch (status) {
     case 400:
       return { sentence: detail, cure: 'change the question' };
@@ -31,6 +32,8 @@ export function failureWords({ status, detail, errors }: ReportProblem): Failure
 /** What is being waited for, and how long it may take. */
 export function waitingWords(waitedMs: number, longestSeconds: number | undefined): string {
   const longest =
-    longestSeconds === undefined ? '' : `; the longest may take ${duration(longestSeconds * 1_000).replace(/ 0 s$/, '')}`;
+    longestSeconds === undefined
+      ? ''
+      : `; the longest may take ${duration(longestSeconds * 1_000).replace(/ 0 s$/, '')}`;
   return `The query has run for ${Math.max(0, Math.round(waitedMs / 1_000))} s${longest}.`;
 }

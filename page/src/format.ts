@@ -39,10 +39,9 @@ export function rounded(digits: string, places: number): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(digits) ?? [];
   if (whole === '') return digits;
   const isUp = Number(fraction[places] ?? 0) >= 5;
-  const scaled = String(BigInt(whole + fraction.slice(0, places).padEnd(places, '0')) + (isUp ? 1n : 0n)).padStart(
-    places + 1,
-    '0',
-  );
+  const scaled = String(
+    BigInt(whole + fraction.slice(0, places).padEnd(places, '0')) + (isUp ? 1n : 0n),
+  ).padStart(places + 1, '0');
   const point = scaled.length - places;
   const text = places === 0 ? scaled : `${scaled.slice(0, point)}.${scaled.slice(point)}`;
   return /[1-9]/.test(text) ? sign + text : text;
@@ -65,7 +64,11 @@ export const shownChange = (digits: string | null, isAmount: boolean): string =>
 export const shownRatio = (digits: string | null, unit: 'percent' | 'amount' | 'times'): string =>
   digits === null
     ? '–'
-    : { percent: `${grouped(rounded(digits, 2))} %`, amount: grouped(rounded(digits, 3)), times: `${grouped(rounded(digits, 2))}×` }[unit];
+    : {
+        percent: `${grouped(rounded(digits, 2))} %`,
+        amount: grouped(rounded(digits, 3)),
+        times: `${grouped(rounded(digits, 2))}×`,
+      }[unit];
 
 /** A number on an axis or in a legend, where digits matter less than room. */
 export const rough = (value: number): string =>

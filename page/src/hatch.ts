@@ -6,7 +6,12 @@ const DAY_SECONDS = 86_400;
 const GAP_PX = 8;
 
 /** Hatches the days that are open: of them a line falls, since events are still to come. */
-export function hatchOver(plot: uPlot, chart: ChartData, isOpen: (day: string) => boolean, colour: string): void {
+export function hatchOver(
+  plot: uPlot,
+  chart: ChartData,
+  isOpen: (day: string) => boolean,
+  colour: string,
+): void {
   const days = [...new Set(chart.times.map((time) => iso(time).slice(0, 10)))].filter(isOpen);
   const { ctx, bbox } = plot;
   for (const day of days) {

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import type { ChartData } from './chart-data.ts';
-import { iso, isByDay } from './chart-words.ts';
+import { isByDay, iso } from './chart-words.ts';
 import { rough } from './format.ts';
 import { hatchOver } from './hatch.ts';
 

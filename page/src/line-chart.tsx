@@ -65,7 +65,10 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
       <ul class="legend">
         {chart.series.map((series, index) => (
           <li key={`${index}`}>
-            <span class={`line ${series.side === 'before' ? 'line-before' : `line-${index}`}`} aria-hidden="true" />
+            <span
+              class={`line ${series.side === 'before' ? 'line-before' : `line-${index}`}`}
+              aria-hidden="true"
+            />
             {nameOf(series)}{' '}
             <span class="hint">
               {at === null ? figureOf(series.total, chart, run) : valueAt(series.points[at] ?? null)}

@@ -1,10 +1,9 @@
 import { fieldOf } from '../../lib/report/catalogue.ts';
 import type { Comparison } from './choice.ts';
-import { counted } from './format.ts';
 import { focusOn } from './focus.ts';
+import { counted } from './format.ts';
 import { windowWords } from './presets.ts';
-import { isBuilderOpen } from './state.ts';
-import { choice, days, report } from './state.ts';
+import { choice, days, isBuilderOpen, report } from './state.ts';
 
 export const COMPARISONS: Readonly<Record<Comparison, string>> = {
   none: 'Nothing',

@@ -9,7 +9,7 @@ import { questionWords } from './question-line.tsx';
 import { ReadingRows, RowsTable } from './rows-table.tsx';
 import { cancelRun, chart, type Run, run } from './run.ts';
 import { serviceFacts } from './service-facts.ts';
-import { isBuilderOpen, requestUrl } from './state.ts';
+import { choice, isBuilderOpen, requestUrl } from './state.ts';
 import { TotalsView } from './totals-view.tsx';
 
 /** What has become of the run: waiting, totals, chart, rows, download; or why there is no report. */
@@ -33,7 +33,7 @@ export function ResultView() {
         </p>
         {!isEmpty && <Download run={now} />}
       </div>
-      {requestUrl.value !== now.url && now.phase !== 'failed' && (
+      {isOfAnotherQuestion(now) && now.phase !== 'failed' && (
         <p class="notice">This is of the question before your last change. Run the report again.</p>
       )}
       {now.phase === 'waiting' && <Waiting startedAt={now.startedAt} />}
@@ -52,6 +52,9 @@ export function ResultView() {
     </section>
   );
 }
+
+const isOfAnotherQuestion = ({ url, choice: asked }: Run): boolean =>
+  requestUrl.value !== url || choice.value.compare !== asked.compare;
 
 /** One sentence for each state: it is read out when it changes, so that it must not change with every row. */
 function statusOf({ phase, waitedMs = 0, reading }: Run): string {
@@ -112,7 +115,6 @@ function Failure({ run: { problem } }: { readonly run: Run }) {
     <div class="failure" role="alert">
       <p>
         <strong>{sentence}</strong>
-        {cure === 'run again' && ' Run the report again.'}
         {cure === 'another token' && ' Paste a new token.'}
         {cure === 'ask the operator' &&
           ` Run it again; if it fails again, send the trace id to ${contact ?? 'the operator'}.`}

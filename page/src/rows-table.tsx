@@ -43,7 +43,11 @@ export function ReadingRows({ run }: { readonly run: Run }) {
   if (rows.length === 0) return null;
   const fields = fieldsOf(run);
   const columns = run.choice.fields.map(
-    (name): TableColumn => ({ id: name, of: name, kind: fields(name)?.role === 'metric' ? 'metric' : 'dimension' }),
+    (name): TableColumn => ({
+      id: name,
+      of: name,
+      kind: fields(name)?.role === 'metric' ? 'metric' : 'dimension',
+    }),
   );
   return (
     <div class="rows">

@@ -14,8 +14,8 @@ import type {
   TableColumn,
   Total,
 } from './reader-messages.ts';
-import { parametersOf, urlOf } from './request.ts';
 import { askWorker, endWorker, startWorker } from './report-worker.ts';
+import { parametersOf, urlOf } from './request.ts';
 import { serviceAddress } from './service-address.ts';
 import { answeredFaults, choice, days, isBuilderOpen, report, requestUrl, windowDays } from './state.ts';
 import { showView, takeViewRows } from './table-rows.ts';
@@ -83,13 +83,23 @@ export async function startRun(): Promise<void> {
   const url = (what: Choice, over: Days) => urlOf(serviceAddress, asked, parametersOf(what, over));
   try {
     const token = await accessToken();
-    const plain = { kind: 'read', url: started.url, token, report: name, fields: started.choice.fields } as const;
+    const plain = {
+      kind: 'read',
+      url: started.url,
+      token,
+      report: name,
+      fields: started.choice.fields,
+    } as const;
     const compared = await daysToCompare(started.choice, window);
     if (!isCurrent()) return;
     if (compared === undefined) return askWorker(plain);
     run.value = { ...started, compared };
     const now = overDays(started.choice, asked, new Map(compared.pairs.map(({ day }) => [day, day])));
-    const before = overDays(started.choice, asked, new Map(compared.pairs.map(({ day, before }) => [day, before])));
+    const before = overDays(
+      started.choice,
+      asked,
+      new Map(compared.pairs.map(({ day, before }) => [day, before])),
+    );
     if (!now || !before) return askWorker(plain);
     askWorker({
       ...plain,
@@ -119,7 +129,9 @@ async function daysToCompare(
   ]);
   // Where the service tells nothing of the days, all are compared.
   if (told.includes(undefined)) return comparedDays(pairs, () => undefined);
-  const states = new Map<string, DayState>(told.flatMap((days) => days ?? []).map(({ day, state }) => [day, state]));
+  const states = new Map<string, DayState>(
+    told.flatMap((days) => days ?? []).map(({ day, state }) => [day, state]),
+  );
   return comparedDays(pairs, (day) => states.get(day) ?? 'missing');
 }
 

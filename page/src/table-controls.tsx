@@ -43,7 +43,9 @@ export function TableControls({
         <select
           aria-label="How many rows"
           value={String(view.value.top ?? '')}
-          onChange={({ currentTarget: { value } }) => changeView({ top: value === '' ? undefined : Number(value) })}
+          onChange={({ currentTarget: { value } }) =>
+            changeView({ top: value === '' ? undefined : Number(value) })
+          }
         >
           <option value="">all</option>
           {TOPS.map((top) => (

@@ -58,7 +58,8 @@ export function viewRow(index: number): readonly ShownCell[] | undefined {
 }
 
 /** Whether the worker is still at the view that was chosen last. */
-export const isAtIt = (): boolean => viewResult.value !== undefined && !isSame(viewResult.value.view, view.value);
+export const isAtIt = (): boolean =>
+  viewResult.value !== undefined && !isSame(viewResult.value.view, view.value);
 
 /** All rows that are here, to measure columns by. */
 export const loadedRows = (): readonly (readonly ShownCell[])[] => [...blocks.value.values()].flat();

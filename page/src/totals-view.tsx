@@ -40,7 +40,9 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
                   <dt title={ratio.meaning}>{total.of}</dt>
                   <dd title={total.sum ?? ''}>
                     {shownRatio(total.sum, ratio.unit)}
-                    {ratio.unit === 'amount' && total.sum !== null && currency.value !== '' ? ` ${currency.value}` : ''}
+                    {ratio.unit === 'amount' && total.sum !== null && currency.value !== ''
+                      ? ` ${currency.value}`
+                      : ''}
                   </dd>
                 </div>
               )
@@ -53,7 +55,13 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
 }
 
 /** What it was before, and the change; in words where there is nothing to compare with. */
-function Before({ total: { before, change, percent }, isAmount }: { readonly total: Total; readonly isAmount: boolean }) {
+function Before({
+  total: { before, change, percent },
+  isAmount,
+}: {
+  readonly total: Total;
+  readonly isAmount: boolean;
+}) {
   if (before === undefined || before === null) return <span class="before">no data before</span>;
   return (
     <span class="before">

@@ -94,7 +94,11 @@ export function VirtualTable({
     const node = (
       <tr key={index} aria-rowindex={index + 2} class={index % 2 ? '' : 'even'}>
         {columns.map((column, at) => (
-          <td key={column.id} class={isNumber(column) ? 'number' : ''} title={row && exactText(row[at], column)}>
+          <td
+            key={column.id}
+            class={isNumber(column) ? 'number' : ''}
+            title={row && exactText(row[at], column)}
+          >
             {row && <ShownValue cell={row[at]} column={column} field={fieldOf(column.of)} />}
           </td>
         ))}
@@ -128,7 +132,11 @@ export function VirtualTable({
           <tfoot>
             <tr>
               {columns.map((column, index) => (
-                <td key={column.id} class={isNumber(column) ? 'number' : ''} title={exactText(totals[index], column)}>
+                <td
+                  key={column.id}
+                  class={isNumber(column) ? 'number' : ''}
+                  title={exactText(totals[index], column)}
+                >
                   {index === 0 && column.kind === 'dimension' ? (
                     totalsLabel
                   ) : column.kind === 'dimension' ? (
