@@ -170,9 +170,11 @@ function take(answer: ReaderAnswer): void {
       return;
     }
     case 'view':
-      return showView(answer.result);
+      showView(answer.result);
+      return;
     case 'view-rows':
-      return takeViewRows(answer);
+      takeViewRows(answer);
+      return;
     case 'chart':
       chart.value = answer.chart;
       return;

@@ -1,3 +1,4 @@
+import type { ComponentChild } from 'preact';
 import type { Field } from '../../lib/report/catalogue.ts';
 import { grouped, rounded, shownCell } from './format.ts';
 import type { ShownCell, TableColumn } from './reader-messages.ts';
@@ -40,7 +41,7 @@ export function ShownValue({
   readonly cell: ShownCell;
   readonly column: TableColumn;
   readonly field: Field | undefined;
-}) {
+}): ComponentChild {
   if (cell === undefined) return <span class="dim">no row</span>;
   if (cell === null) return <Missing words={column.kind === 'dimension' ? 'not known' : 'no value'} />;
   if (cell === '') return <span class="dim">""</span>;
@@ -48,7 +49,7 @@ export function ShownValue({
   return column.kind === 'change' && /[1-9]/.test(text) ? (
     <span class={text.startsWith('-') ? 'fall' : 'rise'}>{text}</span>
   ) : (
-    <>{text}</>
+    text
   );
 }
 
