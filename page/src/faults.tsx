@@ -1,18 +1,21 @@
-import { faultsAt } from './state.ts';
+import { faultWords } from './fault-words.ts';
+import { choice, days, faultsAt } from './state.ts';
 
-/** The faults of a parameter, to stand below its input. Their element has the id that `faultAttributes` refers to. */
+/** The faults of a parameter, in the page's words. */
+const wordsAt = (parameter: string): readonly string[] =>
+  faultsAt(parameter).map((detail) =>
+    faultWords({ parameter, detail }, { fields: choice.value.fields, days: days.value }),
+  );
+
+/** The faults of a parameter, to stand below its input. */
 export function Faults({ of, id }: { readonly of: string; readonly id: string }) {
-  const details = faultsAt(of);
-  if (details.length === 0) return null;
+  const words = wordsAt(of);
+  if (words.length === 0) return null;
   return (
     <div class="faults" id={id} role="alert">
-      {details.map((detail) => (
-        <p key={detail}>{detail}</p>
+      {words.map((fault) => (
+        <p key={fault}>{fault}</p>
       ))}
     </div>
   );
 }
-
-/** The attributes of an input whose parameter is at fault. */
-export const faultAttributes = (parameter: string, id: string) =>
-  faultsAt(parameter).length > 0 ? { 'aria-invalid': true, 'aria-describedby': id } : {};

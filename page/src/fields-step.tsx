@@ -1,7 +1,11 @@
-import { type Field, metricsOf, type Report } from '../../lib/report/catalogue.ts';
+import { signal } from '@preact/signals';
+import { type Field, fieldOf, metricsOf, type Report } from '../../lib/report/catalogue.ts';
 import { Faults } from './faults.tsx';
 import { called, focusOn } from './focus.ts';
 import { choice, choose, currency, report } from './state.ts';
+
+/** Whether the order of the columns is unfolded: folded, it keeps nobody from the filters who uses the keyboard. */
+const isOrderOpen = signal(false);
 
 const GROUPS = [
   { role: 'dimension', title: 'Dimensions', hint: 'Rows are grouped by each one that you pick.' },
@@ -69,6 +73,8 @@ function meaningOf(field: Field, fields: readonly string[], { levels }: Report):
 function Columns() {
   const { fields } = choice.value;
   if (fields.length === 0) return null;
+  // A field that the report doesn't have stands here alone, to be dropped.
+  const isUnknownThere = fields.some((name) => fieldOf(report.value, name) === undefined);
   const move = (name: string, by: -1 | 1) => {
     const index = fields.indexOf(name);
     choose({ fields: fields.toSpliced(index, 1).toSpliced(index + by, 0, name) });
@@ -81,9 +87,15 @@ function Columns() {
     focusOn(called(`Drop ${next}`), '.field input');
   };
   return (
-    <div class="columns">
-      <h3 id="columns-title">Columns, in this order</h3>
-      <ol aria-labelledby="columns-title">
+    <details
+      class="columns"
+      open={isOrderOpen.value || isUnknownThere}
+      onToggle={({ currentTarget }) => {
+        isOrderOpen.value = currentTarget.open;
+      }}
+    >
+      <summary>Order of columns</summary>
+      <ol aria-label="Order of columns">
         {fields.map((name, index) => (
           <li key={name} class="chip">
             <ColumnButton
@@ -103,7 +115,7 @@ function Columns() {
           </li>
         ))}
       </ol>
-    </div>
+    </details>
   );
 }
 

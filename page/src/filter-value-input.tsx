@@ -1,9 +1,11 @@
-import * as v from 'valibot';
 import type { Dimension } from '../../lib/report/catalogue.ts';
-import { filterColumnSchema, filterTimeSchema } from '../../lib/report/filter-value.ts';
+import { DayInput } from './day-input.tsx';
+import { valueFault } from './fault-words.ts';
 import { isAsked } from './state.ts';
+import { isWholeTime, timeText, timeValue } from './time-text.ts';
+import { faultAttributes, TypedInput } from './typed-input.tsx';
 
-/** One value of a filter, by the input that fits its type; a fault stands below it in the words of the service. */
+/** One value of a filter, by the input that fits its type; a fault stands below it. */
 export function FilterValueInput({
   label,
   id,
@@ -19,16 +21,18 @@ export function FilterValueInput({
   readonly onInput: (value: string) => void;
   readonly onDrop: () => void;
 }) {
-  const fault = dimension ? faultOf(dimension, value) : undefined;
+  const fault = dimension ? valueFault(dimension, value) : undefined;
   // An input that nobody has filled in yet is not wrong, until the report is asked for.
   const isShown = fault !== undefined && (value !== '' || isAsked.value);
   return (
     <div class="value">
-      <input
-        {...inputFor(dimension, value, onInput)}
+      <ValueInput
+        label={label}
         id={id}
-        aria-label={label}
-        {...(isShown && { 'aria-invalid': true, 'aria-describedby': `${id}-fault` })}
+        dimension={dimension}
+        value={value}
+        faultIds={isShown ? [`${id}-fault`] : []}
+        onInput={onInput}
       />
       <button type="button" class="icon" aria-label={`Drop ${label}`} onClick={onDrop}>
         ×
@@ -42,43 +46,57 @@ export function FilterValueInput({
   );
 }
 
-/** What the service would say of one value. */
-function faultOf(dimension: Dimension, value: string): string | undefined {
-  const schema = dimension.type === 'datetime' ? filterTimeSchema(dimension) : filterColumnSchema(dimension);
-  const result = v.safeParse<typeof schema>(schema, value);
-  return result.success ? undefined : result.issues[0].message;
-}
-
 /** The input that fits a dimension's type, and how its text becomes a value. */
-function inputFor(dimension: Dimension | undefined, value: string, onInput: (value: string) => void) {
-  const heard = (toValue: (text: string) => string) => (event: { currentTarget: HTMLInputElement }) =>
-    onInput(toValue(event.currentTarget.value));
+function ValueInput({
+  label,
+  id,
+  dimension,
+  value,
+  faultIds,
+  onInput,
+}: {
+  readonly label: string;
+  readonly id: string;
+  readonly dimension: Dimension | undefined;
+  readonly value: string;
+  readonly faultIds: readonly string[];
+  readonly onInput: (value: string) => void;
+}) {
   if (dimension?.type === 'datetime' && dimension.grain === 'day')
-    return {
-      type: 'date',
-      value: value.slice(0, 10),
-      onInput: heard((text) => (text === '' ? '' : `${text}T00:00:00Z`)),
-    } as const;
+    return (
+      <DayInput
+        id={id}
+        label={label}
+        calendar={`Choose ${label} from a calendar`}
+        day={timeText(value, 'day')}
+        faultIds={faultIds}
+        onDay={(day) => onInput(timeValue(day, 'day'))}
+      />
+    );
   if (dimension?.type === 'datetime')
-    return {
-      type: 'datetime-local',
-      step: 3_600,
-      value: value.slice(0, 16),
-      onInput: heard((text) => (text === '' ? '' : `${text.slice(0, 16)}:00Z`)),
-    } as const;
-  if (dimension?.type === 'integer')
-    return {
-      type: 'text',
-      inputMode: 'numeric',
-      autocomplete: 'off',
-      value,
-      onInput: heard((text) => text.trim()),
-    } as const;
-  return {
-    type: 'text',
-    autocomplete: 'off',
-    spellcheck: false,
-    value,
-    onInput: heard((text) => text),
-  } as const;
+    return (
+      <TypedInput
+        id={id}
+        aria-label={label}
+        placeholder="YYYY-MM-DD HH:00"
+        value={timeText(value, 'hour')}
+        isWhole={(text) => isWholeTime(text, 'hour')}
+        onText={(text) => onInput(timeValue(text, 'hour'))}
+        {...faultAttributes(faultIds)}
+      />
+    );
+  const isNumber = dimension?.type === 'integer';
+  return (
+    <input
+      id={id}
+      aria-label={label}
+      type="text"
+      autocomplete="off"
+      spellcheck={false}
+      {...(isNumber && { inputMode: 'numeric' as const })}
+      value={value}
+      onInput={({ currentTarget: { value: text } }) => onInput(isNumber ? text.trim() : text)}
+      {...faultAttributes(faultIds)}
+    />
+  );
 }

@@ -1,8 +1,10 @@
-import { dimensionsOf } from '../../lib/report/catalogue.ts';
+import { useState } from 'preact/hooks';
+import { type Dimension, dimensionsOf } from '../../lib/report/catalogue.ts';
 import { filterParameter } from '../../lib/report/filter-parameter.ts';
 import type { ChosenFilter } from './choice.ts';
 import { Faults } from './faults.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
+import { FilterValues } from './filter-values.tsx';
 import { focusOn } from './focus.ts';
 import { answeredFaults, choice, choose, report } from './state.ts';
 
@@ -30,23 +32,42 @@ export function FiltersStep() {
       {filters.map((filter, index) => (
         <Filter key={filter.field} filter={filter} onChange={(values) => change(index, values)} />
       ))}
-      {free.length > 0 && (
-        <fieldset class="add-filter">
-          <legend class="visually-hidden">Add a filter</legend>
-          {free.map(({ name }) => (
-            <button
-              key={name}
-              type="button"
-              class="pill quiet"
-              aria-label={`Filter by ${name}`}
-              onClick={() => add(name)}
-            >
-              + {name}
-            </button>
-          ))}
-        </fieldset>
-      )}
+      {free.length > 0 && <AddFilter free={free} onAdd={add} />}
     </section>
+  );
+}
+
+/** Which field to filter by. A button adds it: a list that is gone through by the keyboard changes at every step. */
+function AddFilter({
+  free,
+  onAdd,
+}: {
+  readonly free: readonly Dimension[];
+  readonly onAdd: (field: string) => void;
+}) {
+  const [wanted, setWanted] = useState('');
+  // Days are chosen above: rather a filter by something else.
+  const first = free.find(({ type }) => type !== 'datetime') ?? free[0];
+  const shown = free.find(({ name }) => name === wanted) ?? first;
+  if (!shown) return null;
+  return (
+    <div class="add-filter">
+      <label for="add-filter">Add a filter</label>
+      <select
+        id="add-filter"
+        value={shown.name}
+        onChange={({ currentTarget }) => setWanted(currentTarget.value)}
+      >
+        {free.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <button type="button" class="pill" aria-label="Add the filter" onClick={() => onAdd(shown.name)}>
+        Add
+      </button>
+    </div>
   );
 }
 
@@ -63,7 +84,7 @@ function Filter({
   const dimension = dimensionsOf(report.value).find((candidate) => candidate.name === name);
   const drop = (index: number) => {
     onChange(values.toSpliced(index, 1));
-    focusOn(valueInput(name, Math.max(0, index - 1)), '.add-filter button');
+    focusOn(valueInput(name, Math.max(0, index - 1)), '#add-filter');
   };
   const another = () => {
     onChange([...values, '']);
@@ -87,6 +108,9 @@ function Filter({
       <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${name}`}>
         + value
       </button>
+      {dimension && dimension.type !== 'datetime' && (
+        <FilterValues dimension={dimension} values={values} onChange={onChange} />
+      )}
       {isToldElsewhere && <Faults of={filterParameter(name)} id={`filter-${name}-faults`} />}
     </fieldset>
   );

@@ -11,13 +11,16 @@ export type Parameters = readonly (readonly [name: string, value: string])[];
 
 const midnight = (day: string) => (day === '' ? [] : [`${day}T00:00:00Z`]);
 
+/** The end of a day. A text that is no day is sent as it is: it then has its own fault, and is not named as missing. */
+const endOf = (day: string) => midnight(addDays(day, 1) || day);
+
 /** The query that a choice makes. */
 export function parametersOf({ fields, filters }: Choice, { first, last }: Days): Parameters {
   const named = (name: string, values: readonly string[]) => values.map((value) => [name, value] as const);
   return [
     ...named('requestedFields', fields.length > 0 ? [fields.join(',')] : []),
     ...named('startInclusive', midnight(first)),
-    ...named('endExclusive', midnight(addDays(last, 1))),
+    ...named('endExclusive', endOf(last)),
     ...filters.flatMap(({ field, values }) => named(filterParameter(field), values)),
     ...named('api-version', API_VERSIONS.slice(-1)),
   ];

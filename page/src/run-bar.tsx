@@ -1,12 +1,17 @@
-import { isCallerKnown } from './caller.ts';
+import { isCallerKnown, samplePartners } from './caller.ts';
+import { focusOn } from './focus.ts';
 import { counted } from './format.ts';
 import { cancelRun, run, startRun } from './run.ts';
 import { answeredFaults, faults, isAsked } from './state.ts';
+
+/** Where somebody says who asks. */
+const CALLER_INPUTS = ['input[name="partner"]', '#token'];
 
 /** Runs the report, or says what stands in the way and leads there. */
 export function RunBar() {
   const isUnderWay = run.value?.phase === 'waiting' || run.value?.phase === 'reading';
   const count = faults.value.length;
+  const cure = callerCure();
   return (
     <div class="run-bar">
       {isUnderWay ? (
@@ -24,18 +29,36 @@ export function RunBar() {
           {count === 1 ? 'a fault, told where it is' : `${counted(count, 'fault')}, told where they are`}.
         </p>
       )}
+      {cure && (
+        <p class="hint" role="status">
+          {cure}
+        </p>
+      )}
     </div>
   );
+}
+
+/** What to do before the report can be asked for, in a sentence; undefined where it is known who asks. */
+function callerCure(): string | undefined {
+  if (isCallerKnown.value) return undefined;
+  return samplePartners.value.length > 0
+    ? 'First choose a partner under “Ask as”.'
+    : 'First paste a token under “Access token”.';
 }
 
 async function ask(): Promise<void> {
   isAsked.value = true;
   // Faults that the service answered do not block another request: it may answer otherwise now.
   answeredFaults.value = [];
-  if (faults.value.length === 0 && isCallerKnown.value) return startRun();
+  if (faults.value.length > 0) return leadToFault();
+  if (!isCallerKnown.value) return focusOn(...CALLER_INPUTS);
+  return startRun();
+}
+
+function leadToFault(): void {
   // After the faults have been drawn.
   requestAnimationFrame(() => {
-    const fault = document.querySelector('.builder .faults');
+    const fault = document.querySelector('.builder .step .faults');
     const input = document.querySelector<HTMLElement>('.builder [aria-invalid="true"]');
     (input ?? fault?.closest('.step')?.querySelector<HTMLElement>('input, button'))?.focus();
     fault?.scrollIntoView({ block: 'center' });

@@ -1,9 +1,10 @@
 import { MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
+import { DayInput } from './day-input.tsx';
 import { type DayState, stateOf, toldDays } from './day-states.ts';
-import { Faults, faultAttributes } from './faults.tsx';
+import { faultWords, faultyDays } from './fault-words.ts';
 import { counted } from './format.ts';
 import { addDays, PRESETS, type Preset } from './presets.ts';
-import { choice, choose, days, newestDay, report, today, windowDays } from './state.ts';
+import { choice, choose, days, faults, newestDay, report, today, windowDays } from './state.ts';
 
 const WORDS: Readonly<Record<DayState, string>> = {
   final: 'final',
@@ -23,6 +24,9 @@ export function WindowStep() {
     // Where the events are up to date, the latest seven days are the last seven.
     return preset === 'last-7-days' && choice.value.window === 'latest' && !isBehind;
   };
+  const told = windowFaults();
+  const idsOf = (input: 'first' | 'last') =>
+    told.filter(({ inputs }) => inputs.includes(input)).map(({ id }) => id);
   return (
     <section class="step" aria-labelledby="window-title">
       <h2 id="window-title">
@@ -34,45 +38,67 @@ export function WindowStep() {
             : `${windowDays.value.length} of at most ${MAX_WINDOW_DAYS}`}
         </span>
       </h2>
+      {/* One stop for the keyboard: the arrow keys go from preset to preset. */}
       <fieldset class="presets">
         <legend class="visually-hidden">Presets</legend>
         {presets.map((preset) => (
-          <button
-            key={preset}
-            type="button"
-            class="pill"
-            aria-pressed={isChosen(preset)}
-            onClick={() => choose({ window: preset })}
-          >
+          <label key={preset} class="pill">
+            <input
+              type="radio"
+              name="preset"
+              class="visually-hidden"
+              checked={isChosen(preset)}
+              onChange={() => choose({ window: preset })}
+            />
             {PRESETS[preset]}
-          </button>
+          </label>
         ))}
       </fieldset>
       <div class="dates">
-        <label>
-          First day
-          <input
-            type="date"
-            value={first}
-            {...faultAttributes('startInclusive', 'start-faults')}
-            onInput={({ currentTarget }) => choose({ window: { first: currentTarget.value, last } })}
+        <div>
+          <label for="first-day">First day</label>
+          <DayInput
+            id="first-day"
+            calendar="Choose the first day from a calendar"
+            day={first}
+            faultIds={idsOf('first')}
+            onDay={(day) => choose({ window: { first: day, last } })}
           />
-        </label>
-        <label>
-          Last day
-          <input
-            type="date"
-            value={last}
-            {...faultAttributes('endExclusive', 'end-faults')}
-            onInput={({ currentTarget }) => choose({ window: { first, last: currentTarget.value } })}
+        </div>
+        <div>
+          <label for="last-day">Last day</label>
+          <DayInput
+            id="last-day"
+            calendar="Choose the last day from a calendar"
+            day={last}
+            faultIds={idsOf('last')}
+            onDay={(day) => choose({ window: { first, last: day } })}
           />
-        </label>
+        </div>
       </div>
-      <Faults of="startInclusive" id="start-faults" />
-      <Faults of="endExclusive" id="end-faults" />
+      {told.length > 0 && (
+        <div class="faults" role="alert">
+          {told.map(({ id, words }) => (
+            <p key={id} id={id}>
+              {words}
+            </p>
+          ))}
+        </div>
+      )}
       <DayStrip />
     </section>
   );
+}
+
+/** What is wrong with the days, and with which of the two inputs: once, also where it is wrong with both. */
+function windowFaults() {
+  const context = { fields: choice.value.fields, days: days.value };
+  return faults.value.flatMap((fault, index) => {
+    const inputs = faultyDays(fault, days.value);
+    return inputs.length > 0
+      ? [{ id: `days-fault-${index}`, inputs, words: faultWords(fault, context) }]
+      : [];
+  });
 }
 
 /** The days of the window, each as it stands. */

@@ -1,0 +1,93 @@
+import { distance } from 'fastest-levenshtein';
+import type { Dimension } from '../../lib/report/catalogue.ts';
+import { quoted } from '../../lib/report/did-you-mean.ts';
+import { type FoundValues, inFile } from './found-values.ts';
+import type { Days } from './presets.ts';
+import { timeText } from './time-text.ts';
+
+const MOST_NEAR = 3;
+
+/** Why a report has no rows. */
+export type EmptyReason =
+  /** No row of these days has this value of a filter, nor another of the filter's values. */
+  | {
+      readonly kind: 'no-such-value';
+      readonly field: string;
+      readonly value: string;
+      readonly near: readonly string[];
+    }
+  /** A filter by time has this value, which is not in the chosen days, and no other that is. */
+  | { readonly kind: 'outside-days'; readonly field: string; readonly value: string }
+  /** Each filter finds rows by itself; all of them together find none. */
+  | { readonly kind: 'not-together'; readonly fields: readonly string[] }
+  /** The caller has no rows at all in these days. */
+  | { readonly kind: 'no-rows' };
+
+/** A filter with its dimension and, of a text or a number, the values that occur in the chosen days. */
+export interface JudgedFilter {
+  readonly dimension: Dimension;
+  readonly values: readonly string[];
+  readonly found?: FoundValues | undefined;
+}
+
+/** Why no row passes the filters. Empty where it can't be told, since not all values that occur are known. */
+export function emptyReasons(filters: readonly JudgedFilter[], days: Days): readonly EmptyReason[] {
+  if (filters.length === 0 || filters.some(({ found }) => found?.count === 0)) return [{ kind: 'no-rows' }];
+  const verdicts = filters.map((filter) => judge(filter, days));
+  const reasons = verdicts.flatMap((verdict) => (typeof verdict === 'object' ? verdict : []));
+  if (reasons.length > 0 || verdicts.includes('unknown')) return reasons;
+  return verdicts.length > 1
+    ? [{ kind: 'not-together', fields: filters.map(({ dimension }) => dimension.name) }]
+    : [];
+}
+
+/** Whether one of a filter's values occurs; if none does, a reason for each of them. */
+function judge(
+  { dimension, values, found }: JudgedFilter,
+  days: Days,
+): readonly EmptyReason[] | 'occurs' | 'unknown' {
+  const { name: field } = dimension;
+  if (dimension.type === 'datetime') {
+    const isInside = (value: string) => value.slice(0, 10) >= days.first && value.slice(0, 10) <= days.last;
+    if (values.some(isInside)) return 'occurs';
+    return values.map((value) => ({ kind: 'outside-days', field, value: timeText(value, dimension.grain) }));
+  }
+  if (!found) return 'unknown';
+  const present = found.values.flatMap(({ value }) => value ?? []);
+  if (values.some((value) => present.includes(inFile(dimension, value)))) return 'occurs';
+  if (found.count > found.values.length) return 'unknown';
+  return values.map((value) => ({ kind: 'no-such-value', field, value, near: nearest(value, present) }));
+}
+
+/** The values that are most like one, as `didYouMean` of the service tells it: at most three, those of another case first. */
+function nearest(value: string, present: readonly string[]): readonly string[] {
+  const wanted = value.trim().toLowerCase();
+  return present
+    .map((candidate) => ({ candidate, edits: distance(wanted, candidate.toLowerCase()) }))
+    .filter(
+      ({ candidate, edits }) =>
+        edits <= Math.max(2, candidate.length / 3) && edits < Math.max(wanted.length, candidate.length),
+    )
+    .sort((a, b) => a.edits - b.edits)
+    .slice(0, MOST_NEAR)
+    .map(({ candidate }) => candidate);
+}
+
+/** A reason as a sentence. */
+export function reasonWords(reason: EmptyReason): string {
+  switch (reason.kind) {
+    case 'no-such-value': {
+      const near = reason.near.length > 0 ? ` Near: ${reason.near.map(quoted).join(', ')}.` : '';
+      return `No row has ${reason.field} ${quoted(reason.value)} in these days.${near}`;
+    }
+    case 'outside-days':
+      return `${reason.field} ${reason.value} is not among the chosen days.`;
+    case 'not-together':
+      return `The values of ${listed(reason.fields)} occur in these days, but in no row together.`;
+    case 'no-rows':
+      return 'You have no rows at all in these days.';
+  }
+}
+
+const listed = (names: readonly string[]) =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;

@@ -1,0 +1,48 @@
+import type { InputHTMLAttributes } from 'preact';
+import { useState } from 'preact/hooks';
+
+/** The attributes of an input that is at fault, and the ids of the elements that say why. */
+export const faultAttributes = (ids: readonly string[]) =>
+  ids.length > 0 ? ({ 'aria-invalid': true, 'aria-describedby': ids.join(' ') } as const) : {};
+
+/** An input whose text is taken when it is whole, or when the input is left: half a day is no fault while one types. */
+export function TypedInput({
+  value,
+  isWhole,
+  onText,
+  ...attributes
+}: {
+  readonly value: string;
+  readonly isWhole: (text: string) => boolean;
+  readonly onText: (text: string) => void;
+} & Pick<
+  InputHTMLAttributes,
+  | 'id'
+  | 'class'
+  | 'pattern'
+  | 'inputMode'
+  | 'placeholder'
+  | 'aria-label'
+  | 'aria-invalid'
+  | 'aria-describedby'
+>) {
+  const [draft, setDraft] = useState<{ readonly text: string; readonly of: string }>();
+  const take = (text: string) => {
+    setDraft(undefined);
+    onText(text);
+  };
+  return (
+    <input
+      type="text"
+      autocomplete="off"
+      spellcheck={false}
+      {...attributes}
+      // A value that comes from elsewhere, as of a preset, goes before what is half typed.
+      value={draft?.of === value ? draft.text : value}
+      onInput={({ currentTarget: { value: text } }) =>
+        text === '' || isWhole(text) ? take(text) : setDraft({ text, of: value })
+      }
+      onChange={({ currentTarget }) => take(currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,46 @@
+import type { FoundValues } from './found-values.ts';
+import type { Days } from './presets.ts';
+
+/** Whose values of which dimension, in which days. */
+export interface ValuesQuestion {
+  readonly caller: string;
+  readonly report: string;
+  readonly dimension: string;
+  readonly days: Days;
+}
+
+/** A thousand values are some 100 kB. */
+const MAX_ENTRIES = 50;
+
+/**
+ * Values that were asked for once, for as long as the page is open.
+ *
+ * @param versionsOf the versions of the days' data, in one text. Undefined where the service doesn't tell: then an answer
+ *   is kept only until other days are asked for.
+ */
+export function valuesCache(
+  versionsOf: (question: ValuesQuestion) => Promise<string | undefined>,
+  ask: (question: ValuesQuestion) => Promise<FoundValues>,
+) {
+  const kept = new Map<string, { readonly untoldDays?: string; readonly found: Promise<FoundValues> }>();
+
+  /** What is known already, or is on its way, or is asked for now. Rejects as `ask` does, and then keeps nothing. */
+  return async (question: ValuesQuestion): Promise<FoundValues> => {
+    const { caller, report, dimension, days } = question;
+    const versions = await versionsOf(question);
+    const askedDays = JSON.stringify([days.first, days.last]);
+    for (const [key, { untoldDays }] of kept)
+      if (untoldDays !== undefined && untoldDays !== askedDays) kept.delete(key);
+    const key = JSON.stringify([caller, report, dimension, askedDays, versions ?? null]);
+    const known = kept.get(key);
+    if (known) return known.found;
+    const found = ask(question);
+    kept.set(key, { found, ...(versions === undefined && { untoldDays: askedDays }) });
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_ENTRIES && oldest !== undefined) kept.delete(oldest);
+    return found.catch((error) => {
+      kept.delete(key);
+      throw error;
+    });
+  };
+}
