@@ -30,10 +30,10 @@ export function RequestView() {
     <section class="request" aria-labelledby="request-title">
       <div class="request-head">
         <h2 id="request-title">The same as a request</h2>
-        <div class="copies">
+        <div>
           <button type="button" class="pill" onClick={() => copy(text)}>
             {copied.value === text ? 'Copied' : 'Copy'}
-          </button>
+          </button>{' '}
           <button type="button" class="pill" onClick={() => copy(link)}>
             {copied.value === link ? 'Link copied' : 'Copy link'}
           </button>
