@@ -1,5 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
+import { CONTACT_FORM, isContact, isTokenEndpoint, TOKEN_ENDPOINT_FORM } from '../lib/access.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { parseUtcTime } from '../lib/report/utc-time.ts';
 import { SetupFault } from './setup-fault.ts';
@@ -12,6 +13,11 @@ const matching = (pattern: RegExp, expected: string) =>
     v.string(),
     v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`),
   );
+
+const tokenEndpoint = v.pipe(
+  v.string(),
+  v.check(isTokenEndpoint, ({ received }) => `expected ${TOKEN_ENDPOINT_FORM}, received ${received}`),
+);
 
 /** A setting of older versions: whoever still has it is told what takes its place. */
 const noLongerTaken = (message: string) =>
@@ -36,8 +42,8 @@ const existingIssuer = v.strictObject({
    * token must carry the scope in `scope` or `scp`; with it, `aud` may be `apiScope` instead, as with Entra ID.
    */
   requiredClaim: v.exactOptional(v.strictObject({ name: text, value: text })),
-  /** Shown among the outputs, for partners. */
-  tokenUrl: v.pipe(v.string(), v.url()),
+  /** Shown to partners: among the outputs, and by `/reporting/fields` unless `access.tokenEndpoint` stands there. */
+  tokenUrl: tokenEndpoint,
 });
 
 const cognito = v.strictObject({
@@ -103,6 +109,21 @@ const settings = v.strictObject({
     v.maxLength(256),
   ),
   identity: v.variant('provider', [existingIssuer, cognito]),
+  /** What `/reporting/fields` and the page tell anyone who asks how to get access. */
+  access: v.exactOptional(
+    v.strictObject({
+      /** Where access tokens come from. Without it: the identity provider's token endpoint. */
+      tokenEndpoint: v.exactOptional(tokenEndpoint),
+      /** Whom to ask. Without it, they don't say. */
+      contact: v.exactOptional(
+        v.pipe(
+          v.string(),
+          v.check(isContact, ({ received }) => `expected ${CONTACT_FORM}, received ${received}`),
+        ),
+      ),
+    }),
+    {},
+  ),
   /**
    * Which rows a caller sees: by `partners`, those of the companies that the register has for its client; by `claims`,
    * those that its token names; by `none`, every row.

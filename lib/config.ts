@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type Access, CONTACT_FORM, isContact, isTokenEndpoint, TOKEN_ENDPOINT_FORM } from './access.ts';
 import { ENV } from './names.ts';
 import type { EntitlementTerms } from './partners/whose-rows.ts';
 import { byOwner, ownerNames } from './report/catalogue.ts';
@@ -80,6 +81,11 @@ const environment = v.object({
   ),
   /** The currency of all amounts (ISO 4217); without it, the service doesn't say. */
   [ENV.currency]: v.optional(v.pipe(v.string(), v.regex(/^[A-Z]{3}$/, 'expected three capital letters'))),
+  /** Where access tokens come from, and whom to ask for access; without them, the service doesn't say. */
+  [ENV.accessTokenEndpoint]: v.optional(
+    v.pipe(v.string(), v.check(isTokenEndpoint, `expected ${TOKEN_ENDPOINT_FORM}`)),
+  ),
+  [ENV.accessContact]: v.optional(v.pipe(v.string(), v.check(isContact, `expected ${CONTACT_FORM}`))),
   /** The directory of the page's files; without it, `files/` beside the function's module. */
   [ENV.pageFiles]: v.optional(text),
 });
@@ -113,6 +119,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const requiredClaim =
     name !== undefined && value !== undefined ? Object.freeze({ name, value }) : undefined;
   const eventsBucket = values[ENV.eventsBucket];
+  const { [ENV.accessTokenEndpoint]: tokenEndpoint, [ENV.accessContact]: contact } = values;
+  const access: Access = { ...(tokenEndpoint && { tokenEndpoint }), ...(contact && { contact }) };
   const entitlements = (): EntitlementTerms => {
     if (values[ENV.entitlements] === 'none') return { by: 'none' };
     if (partnersBucket !== undefined && values[ENV.entitlements] === 'partners')
@@ -152,6 +160,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     linkOrigin: values[ENV.linksLeadToEdge] === 'yes' ? values[ENV.downloadsEdgeOrigin] : undefined,
     corsOrigins: values[ENV.corsOrigins],
     currency: values[ENV.currency],
+    access: Object.freeze(access),
     pageFiles: values[ENV.pageFiles],
   });
 }

@@ -30,6 +30,8 @@ export const ENV = {
   linksLeadToEdge: 'LINKS_LEAD_TO_EDGE',
   corsOrigins: 'CORS_ORIGINS',
   currency: 'CURRENCY',
+  accessTokenEndpoint: 'ACCESS_TOKEN_ENDPOINT',
+  accessContact: 'ACCESS_CONTACT',
   pageFiles: 'PAGE_FILES',
 } as const;
 

@@ -213,6 +213,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     [ENV.tokenIssuer]: identityProvider.issuer,
     [ENV.tokenJwksUri]: identityProvider.jwksUri,
     [ENV.apiScope]: API_SCOPE,
+    [ENV.accessTokenEndpoint]: identityProvider.tokenUrl,
     [ENV.entitlements]: 'partners',
     [ENV.partnersBucket]: PARTNERS_BUCKET,
     [ENV.athenaDatabase]: DATABASE,

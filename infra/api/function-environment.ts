@@ -12,7 +12,7 @@ type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefi
 export interface EnvironmentParts {
   readonly stage: Pick<
     Stage,
-    'apiScope' | 'corsOrigins' | 'downloads' | 'entitlements' | 'events' | 'queries' | 'reports'
+    'access' | 'apiScope' | 'corsOrigins' | 'downloads' | 'entitlements' | 'events' | 'queries' | 'reports'
   >;
   readonly names: ResourceNames;
   readonly tokenIssuer: TokenIssuer;
@@ -27,7 +27,7 @@ export interface EnvironmentParts {
 
 /** The environment of the functions: the same for all. */
 export function functionEnvironment({
-  stage: { apiScope, corsOrigins, downloads, entitlements, events, queries, reports },
+  stage: { access, apiScope, corsOrigins, downloads, entitlements, events, queries, reports },
   names,
   tokenIssuer,
   resultsBucketName,
@@ -65,6 +65,8 @@ export function functionEnvironment({
     [ENV.linksLeadToEdge]: downloads && (downloads.edge === 'on' ? 'yes' : 'no'),
     [ENV.corsOrigins]: corsOrigins.length > 0 ? corsOrigins.join(',') : undefined,
     [ENV.currency]: events.currency,
+    [ENV.accessTokenEndpoint]: access.tokenEndpoint ?? tokenIssuer.tokenUrl,
+    [ENV.accessContact]: access.contact,
     // In the bundle, beside the function.
     [ENV.pageFiles]: undefined,
   };

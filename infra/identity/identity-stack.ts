@@ -85,20 +85,22 @@ export class IdentityStack extends Stack {
     // As the older version had them, so that CloudFormation finds nothing to replace.
     for (const name of formerClients) addClient(name, name).applyRemovalPolicy(RemovalPolicy.RETAIN);
 
-    const tokenUrl = new CfnOutput(this, 'TokenUrl', {
+    const tokenUrlExport = names.exported('token-url');
+    new CfnOutput(this, 'TokenUrl', {
       value: `${domain.baseUrl()}/oauth2/token`,
-      ...(isProbed && { exportName: names.exported('token-url') }),
+      exportName: tokenUrlExport,
     });
+    const tokenUrl = Fn.importValue(tokenUrlExport);
     this.probeClient = isProbed ? this.#keepSecret(addClient('Probe', 'probe'), tokenUrl, names) : undefined;
     new CfnOutput(this, 'UserPoolId', { value: pool.userPoolId });
     const exportName = names.exported('issuer');
     new CfnOutput(this, 'Issuer', { value: pool.userPoolProviderUrl, exportName });
     const issuer = Fn.importValue(exportName);
-    this.tokenIssuer = { issuer, jwksUri: `${issuer}/.well-known/jwks.json` };
+    this.tokenIssuer = { issuer, jwksUri: `${issuer}/.well-known/jwks.json`, tokenUrl };
   }
 
   /** Puts the probe's credentials into a secret that its function can read: no template or environment shows them. */
-  #keepSecret(client: UserPoolClient, { exportName = '' }: CfnOutput, names: ResourceNames): ProbeClient {
+  #keepSecret(client: UserPoolClient, tokenUrl: string, names: ResourceNames): ProbeClient {
     const { ref, attrClientSecret } = client.node.defaultChild as CfnUserPoolClient;
     const secret = new CfnSecret(this, 'ProbeSecret', {
       name: `${names.service}-probe`,
@@ -111,6 +113,6 @@ export class IdentityStack extends Stack {
     });
     const secretExport = names.exported('probe-client');
     new CfnOutput(this, 'ProbeClient', { value: secret.ref, exportName: secretExport });
-    return { tokenUrl: Fn.importValue(exportName), secretArn: Fn.importValue(secretExport) };
+    return { tokenUrl, secretArn: Fn.importValue(secretExport) };
   }
 }

@@ -5,7 +5,7 @@ import { problemChain } from './problem-chain.ts';
 
 /** GET /reporting/fields: the reports, their fields and the limits of a request, as JSON. Needs no token. */
 export function fieldsHandler(dependencies: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>) {
-  const body = JSON.stringify(describeFields(dependencies.config.currency));
+  const body = JSON.stringify(describeFields(dependencies.config));
   return problemChain(dependencies).handler(
     async (): Promise<APIGatewayProxyResult> => ({
       statusCode: 200,

@@ -41,14 +41,7 @@ export function pageHandler({
         // The gateway zips large files for whoever admits that.
         Vary: 'Accept-Encoding',
       },
-      body:
-        name === HTML
-          ? filledIn(file.body, {
-              base: baseOf(event),
-              version: files.version,
-              currency: dependencies.config.currency ?? '',
-            })
-          : file.body,
+      body: name === HTML ? filledIn(file.body, { base: baseOf(event), version: files.version }) : file.body,
     };
   });
 }

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { type Field, type Levels, reports } from '../report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../report/parse-request.ts';
@@ -20,17 +21,22 @@ const describeField = (field: Field, levels: Levels | undefined) => ({
 });
 
 /**
- * The catalogue as `GET /reporting/fields` shows it: what can be asked for, and within which limits.
- *
- * @param currency of all amounts, where the operator has named it
+ * The catalogue as `GET /reporting/fields` shows it: what can be asked for, within which limits, and, where the operator
+ * has said it, the currency and how to get access.
  */
-export const describeFields = (currency: string | undefined) => ({
+export const describeFields = ({
+  currency,
+  access,
+  longestQueryMs,
+}: Pick<Config, 'currency' | 'access' | 'longestQueryMs'>) => ({
   apiVersions: API_VERSIONS,
   timeZone: 'UTC',
   timeForm: UTC_TIME_FORM,
   ...(currency !== undefined && { currency }),
+  ...(Object.keys(access).length > 0 && { access }),
   limits: {
     windowDays: MAX_WINDOW_DAYS,
+    longestReportSeconds: Math.ceil(longestQueryMs / 1_000),
     filterTextCharacters: MAX_TEXT_CHARACTERS,
     filterTimeForms: TIME_FILTER_FORM,
   },

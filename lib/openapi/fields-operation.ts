@@ -54,11 +54,31 @@ export const fieldsOperation: Part = {
                 pattern: '^[A-Z]{3}$',
                 description: 'Of all amounts (ISO 4217); absent where the operator has not named it.',
               },
+              access: {
+                type: 'object',
+                description: 'How to get access; absent where the operator has not said it.',
+                properties: {
+                  tokenEndpoint: {
+                    type: 'string',
+                    format: 'uri',
+                    description: 'Where access tokens come from, for a client id and secret.',
+                  },
+                  contact: {
+                    type: 'string',
+                    description: 'Whom to ask: an e-mail address, or an https URL.',
+                  },
+                },
+              },
               limits: {
                 type: 'object',
-                required: ['windowDays', 'filterTextCharacters', 'filterTimeForms'],
+                required: ['windowDays', 'longestReportSeconds', 'filterTextCharacters', 'filterTimeForms'],
                 properties: {
                   windowDays: { type: 'integer', description: 'The longest window.' },
+                  longestReportSeconds: {
+                    type: 'integer',
+                    description:
+                      'A report that takes longer to make is given up (503). As long again may pass before its making begins.',
+                  },
                   filterTextCharacters: { type: 'integer', description: 'The longest text of a filter.' },
                   filterTimeForms: {
                     type: 'object',

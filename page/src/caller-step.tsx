@@ -1,5 +1,6 @@
 import { chosenPartner, isCallerKnown, pastedToken, samplePartners } from './caller.ts';
 import { run } from './run.ts';
+import { serviceFacts } from './service-facts.ts';
 import { isAsked } from './state.ts';
 
 /** Who asks: a sample partner of this machine, or whoever a pasted token is of. */
@@ -58,10 +59,17 @@ function TokenInput() {
         }}
       />
       <p class="hint" id="token-hint">
-        Stays in this page's memory and goes nowhere but to this service.
+        Stays in this page's memory and goes nowhere but to this service. {whereFrom()}
       </p>
     </div>
   );
+}
+
+/** Where a token comes from, as the operator has said it. */
+function whereFrom(): string {
+  const { tokenEndpoint, contact } = serviceFacts.value;
+  const from = tokenEndpoint === undefined ? '' : `Tokens come from ${tokenEndpoint}.`;
+  return [from, contact === undefined ? '' : `Ask ${contact} for access.`].join(' ').trim();
 }
 
 function CallerFault() {

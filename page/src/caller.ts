@@ -19,13 +19,18 @@ export const isCallerKnown = computed(() => chosenPartner.value !== '' || pasted
 
 const PARTNERS_URL = `${serviceAddress}.local/partners`;
 
-/** Asks whether there are sample partners. Only a service on one machine has them; elsewhere the answer is 404. */
-export async function findSamplePartners(): Promise<void> {
+/**
+ * Asks whether there are sample partners, and chooses the first. Only a service on one machine has them; elsewhere the
+ * answer is 404. Resolves to whether there are.
+ */
+export async function findSamplePartners(): Promise<boolean> {
   const response = await fetch(PARTNERS_URL).catch(() => undefined);
-  if (!response?.ok) return;
+  if (!response?.ok) return false;
   const { partners, lastDay } = await response.json();
   samplePartners.value = partners;
   newestDay.value = lastDay;
+  if (!isCallerKnown.value) chosenPartner.value = partners[0]?.clientId ?? '';
+  return partners.length > 0;
 }
 
 /** The token to ask with: the pasted one, or one of the chosen sample partner's. Rejects where there is none. */

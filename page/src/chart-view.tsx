@@ -1,59 +1,71 @@
-import { metricsOf, reportOf } from '../../lib/report/catalogue.ts';
+import { useState } from 'preact/hooks';
+import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
+import { Bars } from './bars.tsx';
 import type { ChartData } from './chart-data.ts';
-import { nameOf } from './chart-words.ts';
-import { rough } from './format.ts';
+import { restWords } from './chart-words.ts';
+import { counted } from './format.ts';
 import { LineChart } from './line-chart.tsx';
-import { chooseMetric } from './run.ts';
+import { ratiosOf } from './ratios.ts';
+import { askChart, type Run } from './run.ts';
 
-/** The report as a chart: lines over time, or bars where it has no time. */
-export function MetricChart({
-  chart,
-  fields,
-  report,
-}: {
-  readonly chart: ChartData;
-  readonly fields: readonly string[];
-  readonly report: string;
-}) {
-  const asked = reportOf(report);
-  const known = asked ? metricsOf(asked).map(({ name }) => name) : [];
-  const metrics = fields.filter((name) => known.includes(name));
+/** The report as a chart: a metric or ratio, split by a dimension; lines over time, or bars. */
+export function ChartView({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
+  const [isInAll, setInAll] = useState(false);
+  const { fields } = run.choice;
+  const report = reportOf(run.report);
+  const metrics = fields.filter((name) => report && fieldOf(report, name)?.role === 'metric');
+  const ratios = ratiosOf(run.report, fields).map(({ name }) => name);
   const hasTime = chart.times.length > 0;
   if (!hasTime && chart.by === undefined) return null;
+  const ask = (change: { readonly metric?: string; readonly by?: string | null }) =>
+    askChart({ metric: chart.metric, by: chart.by ?? null, ...change });
   return (
     <figure class="chart">
       <figcaption>
         <label>
-          <span class="visually-hidden">Metric of the chart</span>
-          <select value={chart.metric} onChange={({ currentTarget }) => chooseMetric(currentTarget.value)}>
-            {metrics.map((metric) => (
-              <option key={metric}>{metric}</option>
+          <span>Show</span>
+          <select value={chart.metric} onChange={({ currentTarget }) => ask({ metric: currentTarget.value })}>
+            {metrics.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+            {ratios.map((name) => (
+              <option key={name} value={name}>
+                {name} (derived)
+              </option>
             ))}
           </select>
-        </label>{' '}
-        {hasTime ? 'over time' : ''} {chart.by === undefined ? '' : `by ${chart.by}`}
-        {chart.isTooManyValues && (
-          <span class="hint"> There are too many values to tell apart: this is all of them together.</span>
+        </label>
+        <label>
+          <span>split by</span>
+          <select
+            value={chart.by ?? ''}
+            onChange={({ currentTarget }) =>
+              ask({ by: currentTarget.value === '' ? null : currentTarget.value })
+            }
+          >
+            {hasTime && <option value="">nothing</option>}
+            {run.splits?.map(({ name, valueCount }) => (
+              <option key={name} value={name}>
+                {name} ({counted(valueCount, 'value')})
+              </option>
+            ))}
+          </select>
+        </label>
+        {hasTime && (
+          <label>
+            <span>as</span>
+            <select
+              value={isInAll ? 'bars' : 'lines'}
+              onChange={({ currentTarget }) => setInAll(currentTarget.value === 'bars')}
+            >
+              <option value="lines">lines over time</option>
+              <option value="bars">bars of all days</option>
+            </select>
+          </label>
         )}
+        <span class="hint">{restWords(chart)}</span>
       </figcaption>
-      {hasTime ? <LineChart chart={chart} /> : <Bars chart={chart} />}
+      {hasTime && !isInAll ? <LineChart chart={chart} run={run} /> : <Bars chart={chart} run={run} />}
     </figure>
-  );
-}
-
-function Bars({ chart: { series } }: { readonly chart: ChartData }) {
-  const most = Math.max(...series.map(({ total }) => total), 0);
-  return (
-    <ul class="bars">
-      {series.map((one, index) => (
-        <li key={`${index}`}>
-          <span class="bar-name">{nameOf(one)}</span>
-          <span class="bar-track" aria-hidden="true">
-            <span class="bar" style={{ width: `${most > 0 ? (Math.max(0, one.total) / most) * 100 : 0}%` }} />
-          </span>
-          <span class="bar-value">{rough(one.total)}</span>
-        </li>
-      ))}
-    </ul>
   );
 }

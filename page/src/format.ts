@@ -34,6 +34,42 @@ export function shownCell(cell: Cell, field: Field | undefined): string {
   return field.grain === 'day' ? cell.slice(0, 10) : cell.slice(0, 16).replace('T', ' ');
 }
 
+/** A decimal to some places, exactly, half away from zero: it is text, since numbers beyond 2^53 are not exact. */
+export function rounded(digits: string, places: number): string {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(digits) ?? [];
+  if (whole === '') return digits;
+  const isUp = Number(fraction[places] ?? 0) >= 5;
+  const scaled = String(
+    BigInt(whole + fraction.slice(0, places).padEnd(places, '0')) + (isUp ? 1n : 0n),
+  ).padStart(places + 1, '0');
+  const point = scaled.length - places;
+  const text = places === 0 ? scaled : `${scaled.slice(0, point)}.${scaled.slice(point)}`;
+  return /[1-9]/.test(text) ? sign + text : text;
+}
+
+/** Amounts are shown to the cent: the table and a tile's title have every digit. */
+const AMOUNT_PLACES = 2;
+
+/** A metric where people read it at a glance. */
+export const shownMetric = (digits: string | null, isAmount: boolean): string =>
+  digits === null ? '–' : grouped(isAmount ? rounded(digits, AMOUNT_PLACES) : digits);
+
+/** A difference, with its sign. */
+export const shownChange = (digits: string | null, isAmount: boolean): string => {
+  const text = shownMetric(digits, isAmount);
+  return digits === null || text.startsWith('-') || !/[1-9]/.test(text) ? text : `+${text}`;
+};
+
+/** A ratio that the page has derived; a dash where its denominator is zero. */
+export const shownRatio = (digits: string | null, unit: 'percent' | 'amount' | 'times'): string =>
+  digits === null
+    ? '–'
+    : {
+        percent: `${grouped(rounded(digits, 2))} %`,
+        amount: grouped(rounded(digits, 3)),
+        times: `${grouped(rounded(digits, 2))}×`,
+      }[unit];
+
 /** A number on an axis or in a legend, where digits matter less than room. */
 export const rough = (value: number): string =>
   new Intl.NumberFormat('en', {

@@ -1,15 +1,18 @@
 import uPlot from 'uplot';
 import type { ChartData } from './chart-data.ts';
-import { iso } from './chart-words.ts';
+import { isByDay, iso } from './chart-words.ts';
 import { rough } from './format.ts';
+import { hatchOver } from './hatch.ts';
 
-export const HEIGHT_PX = 280;
+/** Low, so that the first rows are on the screen with it. */
+export const HEIGHT_PX = 200;
 
 /** How the lines are drawn: in the colours of the page, over UTC. */
 export function optionsFor(
   chart: ChartData,
   element: HTMLElement,
   onPoint: (index: number | null) => void,
+  isOpen: (day: string) => boolean,
 ): uPlot.Options {
   const colour = coloursAt(element);
   const axis = {
@@ -30,17 +33,21 @@ export function optionsFor(
     },
     series: [
       {},
-      ...chart.series.map((_, index) => ({
-        stroke: colour(`--series-${index}`),
-        width: 2,
-        points: { show: chart.times.length <= 62, size: 5, fill: colour(`--series-${index}`) },
-      })),
+      ...chart.series.map(({ side }, index) => {
+        const stroke = colour(side === 'before' ? '--series-7' : `--series-${index}`);
+        return {
+          stroke,
+          width: 2,
+          ...(side === 'before' && { dash: [6, 4] }),
+          points: { show: chart.times.length <= 62, size: 5, fill: stroke },
+        };
+      }),
     ],
     axes: [
       {
         ...axis,
         // No labels of hours where the report has only days.
-        ...(chart.times.every((time) => time % 86_400 === 0) && {
+        ...(isByDay(chart) && {
           incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400),
         }),
         values: (_: uPlot, splits: number[], __: number, ___: number, increment: number) =>
@@ -50,12 +57,15 @@ export function optionsFor(
       },
       { ...axis, size: 64, values: (_: uPlot, splits: number[]) => splits.map(rough) },
     ],
-    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+    hooks: {
+      setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)],
+      drawClear: [(plot) => hatchOver(plot, chart, isOpen, colour('--open'))],
+    },
   };
 }
 
-const shortDay = (time: number): string =>
-  new Date(time * 1_000).toLocaleDateString('en', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/** Month and day, as ISO has them. */
+const shortDay = (time: number): string => iso(time).slice(5, 10);
 
 /** Reads colours of the style sheet for a canvas, which does not understand `light-dark()`. */
 function coloursAt(element: HTMLElement): (name: string) => string {

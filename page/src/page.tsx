@@ -1,54 +1,79 @@
-/** The page: choose, see the request grow, run it, look at it, take it away. */
+/** The page: the question in a line, the answer below it, and the same as a request to take away. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { pathOf } from '../../lib/routes.ts';
 import { chosenPartner, findSamplePartners, isCallerKnown, pastedToken } from './caller.ts';
 import { CallerStep } from './caller-step.tsx';
+import { CompareStep } from './compare-step.tsx';
 import { askDays } from './day-states.ts';
 import { FieldsStep } from './fields-step.tsx';
 import { FiltersStep } from './filters-step.tsx';
+import { focusOn } from './focus.ts';
+import { QuestionLine } from './question-line.tsx';
 import { ReportStep } from './report-step.tsx';
 import { RequestView } from './request-view.tsx';
 import { ResultView } from './result-view.tsx';
+import { run, startRun } from './run.ts';
 import { RunBar } from './run-bar.tsx';
 import { serviceAddress } from './service-address.ts';
-import { report } from './state.ts';
+import { readServiceFacts } from './service-facts.ts';
+import { faults, isBuilderOpen, report } from './state.ts';
+import { tellTitle } from './title.ts';
 import { WindowStep } from './window-step.tsx';
 
-/** A token may be typed letter by letter: days are asked for once it has not changed for so long. */
+/** A token may be typed letter by letter: days are asked for once it has not changed for this long. */
 const TOKEN_SETTLED_MS = 400;
 
 function Page() {
   return (
     <>
-      {/* A button and no link: a link to an anchor would replace the choice, which stands in the address. */}
-      <button type="button" class="skip" onClick={() => document.getElementById('builder')?.focus()}>
-        Skip to the report
-      </button>
+      {/* Buttons and no links: a link to an anchor would replace the choice, which stands in the address. */}
+      <nav class="skips" aria-label="Skip to">
+        <Skip to="#builder">Skip to the question</Skip>
+        <Skip to=".run-bar button">Skip to Run</Skip>
+        {run.value && <Skip to="#result-title">Skip to the result</Skip>}
+      </nav>
       <header>
         <h1>Performance reports</h1>
         <nav aria-label="The service">
           <a href={`${serviceAddress}${pathOf('openapi').slice(1)}`}>OpenAPI</a>
-          <a href={`${serviceAddress}reporting/fields`}>Fields as JSON</a>
+          <a href={`${serviceAddress}${pathOf('fields').slice(1)}`}>Fields as JSON</a>
         </nav>
       </header>
       <main>
-        <div class="builder" id="builder" tabIndex={-1}>
-          <ReportStep />
-          <FieldsStep />
-          <WindowStep />
-          <FiltersStep />
-        </div>
-        <div class="side">
-          <div class="builder">
-            <CallerStep />
-            <RunBar />
-            <RequestView />
+        <QuestionLine />
+        <div class="builder" id="builder" tabIndex={-1} hidden={!isBuilderOpen.value}>
+          <div class="column">
+            <ReportStep />
+            <FieldsStep />
           </div>
+          <div class="column">
+            <WindowStep />
+            <FiltersStep />
+            <CompareStep />
+            <CallerStep />
+          </div>
+          <RunBar />
         </div>
         <ResultView />
+        <RequestView />
       </main>
     </>
+  );
+}
+
+function Skip({ to, children }: { readonly to: string; readonly children: string }) {
+  return (
+    <button
+      type="button"
+      class="skip"
+      onClick={() => {
+        if (to !== '#result-title') isBuilderOpen.value = true;
+        focusOn(to);
+      }}
+    >
+      {children}
+    </button>
   );
 }
 
@@ -60,7 +85,12 @@ effect(() => {
   if (chosenPartner.value !== '' || isCallerKnown.value)
     timer = setTimeout(() => void askDays(name), isTyped ? TOKEN_SETTLED_MS : 0);
 });
-
-void findSamplePartners();
+effect(tellTitle);
+void readServiceFacts();
+// On one machine the first question is asked at once. Elsewhere asking may start a query, which costs: people decide.
+void findSamplePartners().then((areThere) => {
+  if (areThere && faults.value.length === 0) void startRun();
+  else isBuilderOpen.value = true;
+});
 const pageRoot = document.getElementById('page');
 if (pageRoot) render(<Page />, pageRoot);

@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { type Choice, toHash } from './choice.ts';
 import { serviceAddress } from './service-address.ts';
+import { serviceFacts } from './service-facts.ts';
 import { snippets } from './snippets.ts';
-import { parameters, report } from './state.ts';
+import { choice, parameters, report } from './state.ts';
 
 const shown = signal(0);
 const copied = signal('');
@@ -12,7 +14,14 @@ export function RequestView() {
   const tabs = useRef<HTMLDivElement>(null);
   const snippet = snippets[shown.value] ?? snippets[0];
   if (!snippet) return null;
-  const text = snippet.text({ service: serviceAddress, report: report.value, parameters: parameters.value });
+  const access = serviceFacts.value;
+  const text = snippet.text({
+    service: serviceAddress,
+    report: report.value,
+    parameters: parameters.value,
+    access,
+  });
+  const link = linkTo(choice.value);
   const show = (index: number) => {
     shown.value = (index + snippets.length) % snippets.length;
     tabs.current?.querySelectorAll('button')[shown.value]?.focus();
@@ -21,9 +30,14 @@ export function RequestView() {
     <section class="request" aria-labelledby="request-title">
       <div class="request-head">
         <h2 id="request-title">The same as a request</h2>
-        <button type="button" class="pill" onClick={() => copy(text)}>
-          {copied.value === text ? 'Copied' : 'Copy'}
-        </button>
+        <div>
+          <button type="button" class="pill" onClick={() => copy(text)}>
+            {copied.value === text ? 'Copied' : 'Copy'}
+          </button>{' '}
+          <button type="button" class="pill" onClick={() => copy(link)}>
+            {copied.value === link ? 'Link copied' : 'Copy link'}
+          </button>
+        </div>
       </div>
       <div
         class="tabs"
@@ -55,13 +69,21 @@ export function RequestView() {
         <pre tabIndex={0}>
           <code>{text}</code>
         </pre>
-        <p class="hint">{snippet.note}</p>
+        <p class="hint">{snippet.note(access)}</p>
       </div>
       <p class="visually-hidden" role="status">
-        {copied.value === text ? 'Copied' : ''}
+        {copied.value === text ? 'Copied' : copied.value === link ? 'Link copied' : ''}
       </p>
     </section>
   );
+}
+
+/** The address of this page with the question: never with a token, which is no part of what is chosen. */
+function linkTo(chosen: Choice): string {
+  const link = new URL(location.href);
+  link.search = '';
+  link.hash = toHash(chosen);
+  return link.href;
 }
 
 async function copy(text: string): Promise<void> {

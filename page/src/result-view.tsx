@@ -1,57 +1,72 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
-import { MetricChart } from './chart-view.tsx';
-import { counted, duration, fileSize, grouped } from './format.ts';
-import { RowsTable } from './rows-table.tsx';
-import { chart, type Run, rows, run } from './run.ts';
-import { currency, requestUrl } from './state.ts';
+import { ChartView } from './chart-view.tsx';
+import { ComparedWords } from './compared-words.tsx';
+import { EmptyReport } from './empty-report.tsx';
+import { failureWords, waitingWords } from './failure-words.ts';
+import { focusOn } from './focus.ts';
+import { counted, duration, fileSize } from './format.ts';
+import { questionWords } from './question-line.tsx';
+import { ReadingRows, RowsTable } from './rows-table.tsx';
+import { cancelRun, chart, type Run, run } from './run.ts';
+import { serviceFacts } from './service-facts.ts';
+import { choice, isBuilderOpen, requestUrl } from './state.ts';
+import { TotalsView } from './totals-view.tsx';
 
-/** What has become of the run: waiting, rows, totals, chart, download; or why there is no report. */
+/** What has become of the run: waiting, totals, chart, rows, download; or why there is no report. */
 export function ResultView() {
   const heading = useRef<HTMLHeadingElement>(null);
   const now = run.value;
-  // Scrolls to where the run can be followed, once it begins.
+  // The button that was pressed goes with the form: whoever uses the keyboard goes on here.
   useEffect(() => {
-    if (now?.phase === 'waiting') heading.current?.scrollIntoView();
+    if (now?.phase === 'waiting' && document.activeElement?.closest('#builder')) heading.current?.focus();
   }, [now?.startedAt]);
   if (!now) return null;
+  const isEmpty = now.phase === 'done' && now.reading?.rowCount === 0;
   return (
     <section class="result" aria-labelledby="result-title">
       <div class="result-head">
-        <h2 id="result-title" ref={heading}>
+        <h2 id="result-title" ref={heading} tabIndex={-1}>
           {now.title}
         </h2>
-        <Download run={now} />
+        <p role="status" class="status">
+          {statusOf(now)}
+        </p>
+        {!isEmpty && <Download run={now} />}
       </div>
-      {requestUrl.value !== now.url && now.phase !== 'failed' && (
-        <p class="notice">This is of the request before your last change. Run the report again.</p>
+      {isOfAnotherQuestion(now) && now.phase !== 'failed' && (
+        <p class="notice">This is of the question before your last change. Run the report again.</p>
       )}
-      <p role="status" class="status">
-        {statusOf(now)}
-      </p>
       {now.phase === 'waiting' && <Waiting startedAt={now.startedAt} />}
       {now.phase === 'reading' && <ReadingBar run={now} />}
       {now.phase === 'failed' && <Failure run={now} />}
-      {now.totals && now.totals.length > 0 && <Totals run={now} />}
-      {now.phase === 'done' && chart.value && (
-        <MetricChart chart={chart.value} fields={now.fields} report={now.report} />
+      {now.compared && now.phase === 'done' && <ComparedWords compared={now.compared} />}
+      {isEmpty && <EmptyReport run={now} />}
+      {now.phase === 'done' && !isEmpty && (
+        <>
+          <TotalsView run={now} />
+          {chart.value && <ChartView chart={chart.value} run={now} />}
+          <RowsTable run={now} />
+        </>
       )}
-      {rows.value.length > 0 && <RowsTable rows={rows.value} run={now} />}
+      {(now.phase === 'reading' || now.phase === 'too-large') && <ReadingRows run={now} />}
     </section>
   );
 }
+
+const isOfAnotherQuestion = ({ url, choice: asked }: Run): boolean =>
+  requestUrl.value !== url || choice.value.compare !== asked.compare;
 
 /** One sentence for each state: it is read out when it changes, so that it must not change with every row. */
 function statusOf({ phase, waitedMs = 0, reading }: Run): string {
   const { rowCount = 0, bytes = 0, totalBytes = 0 } = reading ?? {};
   switch (phase) {
     case 'waiting':
-      return 'The report is being made.';
+      return `The report is being made. ${questionWords()}`;
     case 'reading':
       return 'The report is there. Reading it.';
     case 'done':
       return rowCount === 0
-        ? 'The report is there and has no rows: nothing of what the token opens fits the request.'
+        ? 'The report is there and has no rows.'
         : `${counted(rowCount, 'row')}, ${fileSize(bytes)}, made in ${duration(waitedMs)}.`;
     case 'too-large':
       return `The file has ${fileSize(totalBytes || bytes)}: too large to read here. These are its first rows, without totals and chart. Download it for the rest.`;
@@ -70,10 +85,10 @@ function Waiting({ startedAt }: { readonly startedAt: number }) {
   return (
     <div class="waiting">
       <progress aria-label="The report is being made" />
-      <span aria-hidden="true">
-        {duration(Math.max(0, now - startedAt)).replace(/\.\d/, '')}
-        {now - startedAt > 20_000 && ' — large reports take minutes. The page waits up to half an hour.'}
-      </span>
+      <span aria-hidden="true">{waitingWords(now - startedAt, serviceFacts.value.longestReportSeconds)}</span>
+      <button type="button" class="pill" onClick={cancelRun}>
+        Cancel
+      </button>
     </div>
   );
 }
@@ -94,10 +109,16 @@ function ReadingBar({ run: { reading } }: { readonly run: Run }) {
 
 function Failure({ run: { problem } }: { readonly run: Run }) {
   if (!problem) return null;
+  const { sentence, cure } = failureWords(problem);
+  const { contact } = serviceFacts.value;
   return (
     <div class="failure" role="alert">
-      <h3>{problem.title}</h3>
-      <p>{problem.detail}</p>
+      <p>
+        <strong>{sentence}</strong>
+        {cure === 'another token' && ' Paste a new token.'}
+        {cure === 'ask the operator' &&
+          ` Run it again; if it fails again, send the trace id to ${contact ?? 'the operator'}.`}
+      </p>
       {problem.errors && (
         <ul>
           {problem.errors.map(({ parameter, detail }) => (
@@ -109,9 +130,19 @@ function Failure({ run: { problem } }: { readonly run: Run }) {
       )}
       {problem.instance && (
         <p class="hint">
-          To ask the operator about it: <code>{problem.instance}</code>
+          Trace id: <code>{problem.instance}</code>
         </p>
       )}
+      <button
+        type="button"
+        class="pill"
+        onClick={() => {
+          isBuilderOpen.value = true;
+          focusOn('.builder [aria-invalid="true"]', cure === 'another token' ? '#token' : '.run-bar button');
+        }}
+      >
+        {cure === 'run again' || cure === 'ask the operator' ? 'Go to Run' : 'Change the question'}
+      </button>
     </div>
   );
 }
@@ -131,24 +162,5 @@ function Download({ run: { file, fileName = 'report.csv', downloadUrl } }: { rea
     <a class="primary" href={href} download={fileName}>
       Download CSV
     </a>
-  );
-}
-
-function Totals({ run: { totals = [], report } }: { readonly run: Run }) {
-  const asked = reportOf(report);
-  return (
-    <dl class="totals" aria-label="Totals of the whole file">
-      {totals.map(({ metric, sum }) => (
-        <div key={metric}>
-          <dt>{metric}</dt>
-          <dd>
-            {grouped(sum)}
-            {asked && fieldOf(asked, metric)?.type === 'float' && currency.value !== ''
-              ? ` ${currency.value}`
-              : ''}
-          </dd>
-        </div>
-      ))}
-    </dl>
   );
 }

@@ -1,73 +1,147 @@
 import { batch, signal } from '@preact/signals';
 import { accessToken } from './caller.ts';
 import type { ChartData } from './chart-data.ts';
+import type { Choice } from './choice.ts';
+import { type ComparedDays, comparedDays, dayPairs, overDays } from './compare.ts';
+import { type DayState, fetchDays } from './day-states.ts';
+import type { Days } from './presets.ts';
 import type { Cell } from './read-csv.ts';
-import type { ReaderAnswer, ReaderRequest, Reading, ReportProblem, Total } from './reader-messages.ts';
-import { besideThis } from './service-address.ts';
-import { answeredFaults, choice, report, requestUrl } from './state.ts';
+import type {
+  ChartQuestion,
+  ReaderAnswer,
+  Reading,
+  ReportProblem,
+  TableColumn,
+  Total,
+} from './reader-messages.ts';
+import { askWorker, endWorker, startWorker } from './report-worker.ts';
+import { parametersOf, urlOf } from './request.ts';
+import { serviceAddress } from './service-address.ts';
+import { answeredFaults, choice, days, isBuilderOpen, report, requestUrl, windowDays } from './state.ts';
+import { showView, takeViewRows } from './table-rows.ts';
 
 /** One run of a report, from the click to its end. */
 export interface Run {
   readonly phase: 'waiting' | 'reading' | 'done' | 'too-large' | 'failed';
   readonly report: string;
   readonly title: string;
-  readonly fields: readonly string[];
-  /** What was asked, to tell when something else is chosen. */
+  /** What was chosen and asked for. */
+  readonly choice: Choice;
+  readonly days: Days;
+  /** The request of what was chosen, to tell when something else is chosen. */
   readonly url: string;
+  /** By `performance.now()`. */
   readonly startedAt: number;
   /** How long the report took to be there, in milliseconds. */
   readonly waitedMs?: number;
+  /** Where it is compared with other days: which. */
+  readonly compared?: ComparedDays;
   readonly fileName?: string;
   readonly reading?: Reading;
+  readonly columns?: readonly TableColumn[];
   readonly totals?: readonly Total[];
+  /** The dimensions that the chart can be split by. */
+  readonly splits?: readonly { readonly name: string; readonly valueCount: number }[];
   readonly file?: Blob;
   readonly downloadUrl?: string;
   readonly problem?: ReportProblem;
 }
 
 export const run = signal<Run | undefined>(undefined);
-/** The first rows of the report, as they come. */
-export const rows = signal<readonly (readonly Cell[])[]>([]);
+/** The first rows of the file, while it is read. */
+export const firstRows = signal<readonly (readonly Cell[])[]>([]);
 export const chart = signal<ChartData | undefined>(undefined);
 
-let reader: Worker | undefined;
-
-const ask = (request: ReaderRequest) => reader?.postMessage(request);
+export const isUnderWay = (): boolean => run.value?.phase === 'waiting' || run.value?.phase === 'reading';
 
 /** Asks for the chosen report. One that is under way is dropped. */
 export async function startRun(): Promise<void> {
   cancelRun();
-  const { fields } = choice.value;
   const { name, title } = report.value;
-  const url = requestUrl.value;
-  const started: Run = { phase: 'waiting', report: name, title, fields, url, startedAt: performance.now() };
+  const started: Run = {
+    phase: 'waiting',
+    report: name,
+    title,
+    choice: choice.value,
+    days: days.value,
+    url: requestUrl.value,
+    startedAt: performance.now(),
+  };
+  const isCurrent = startWorker(take);
   batch(() => {
     run.value = started;
-    rows.value = [];
+    firstRows.value = [];
     chart.value = undefined;
     answeredFaults.value = [];
+    showView(undefined);
+    // The form makes room for the answer.
+    isBuilderOpen.value = false;
   });
-  const worker = new Worker(besideThis('reader.js'), { type: 'module', name: 'reader' });
-  reader = worker;
-  worker.addEventListener('message', ({ data }: MessageEvent<ReaderAnswer>) => {
-    if (reader === worker) batch(() => take(data));
-  });
+  // Read before anything is waited for: the choice may change meanwhile.
+  const window = windowDays.value;
+  const asked = report.value;
+  const url = (what: Choice, over: Days) => urlOf(serviceAddress, asked, parametersOf(what, over));
   try {
     const token = await accessToken();
-    if (reader === worker) ask({ kind: 'read', url, token, report: name, fields });
+    const plain = {
+      kind: 'read',
+      url: started.url,
+      token,
+      report: name,
+      fields: started.choice.fields,
+    } as const;
+    const compared = await daysToCompare(started.choice, window);
+    if (!isCurrent()) return;
+    if (compared === undefined) return askWorker(plain);
+    run.value = { ...started, compared };
+    const now = overDays(started.choice, asked, new Map(compared.pairs.map(({ day }) => [day, day])));
+    const before = overDays(
+      started.choice,
+      asked,
+      new Map(compared.pairs.map(({ day, before }) => [day, before])),
+    );
+    if (!now || !before) return askWorker(plain);
+    askWorker({
+      ...plain,
+      url: url(now.choice, now.days),
+      before: {
+        url: url(before.choice, before.days),
+        daysLater: new Map(compared.pairs.map(({ day, before }) => [before, day])),
+      },
+    });
   } catch {
-    fail({ title: 'No token', detail: 'No token could be had for the sample partner. Run it again.' });
+    if (isCurrent())
+      fail({ title: 'No token', detail: 'No token could be had for the sample partner. Run it again.' });
   }
+}
+
+/** The days of a comparison; undefined where none is chosen. */
+async function daysToCompare(
+  { compare, report }: Choice,
+  window: readonly string[],
+): Promise<ComparedDays | undefined> {
+  const pairs = dayPairs(compare, window);
+  const [first, last] = [pairs[0], pairs.at(-1)];
+  if (!first || !last) return undefined;
+  const told = await Promise.all([
+    fetchDays(report, first.day, last.day),
+    fetchDays(report, first.before, last.before),
+  ]);
+  // Where the service tells nothing of the days, all are compared.
+  if (told.includes(undefined)) return comparedDays(pairs, () => undefined);
+  const states = new Map<string, DayState>(
+    told.flatMap((days) => days ?? []).map(({ day, state }) => [day, state]),
+  );
+  return comparedDays(pairs, (day) => states.get(day) ?? 'missing');
 }
 
 /** Drops the run under way; the service ends its query by itself. */
 export function cancelRun(): void {
-  reader?.terminate();
-  reader = undefined;
-  if (run.value?.phase === 'waiting' || run.value?.phase === 'reading') run.value = undefined;
+  endWorker();
+  if (isUnderWay()) run.value = undefined;
 }
 
-export const chooseMetric = (metric: string): void => ask({ kind: 'chart', metric });
+export const askChart = (question: ChartQuestion): void => askWorker({ kind: 'chart', question });
 
 function take(answer: ReaderAnswer): void {
   const now = run.value;
@@ -82,27 +156,30 @@ function take(answer: ReaderAnswer): void {
       };
       return;
     case 'rows':
-      rows.value = [...rows.value, ...answer.rows];
+      firstRows.value = [...firstRows.value, ...answer.rows];
       run.value = { ...now, reading: answer.reading };
       return;
     case 'progress':
       run.value = { ...now, reading: answer.reading };
       return;
-    case 'done':
-      chart.value = answer.chart;
-      run.value = {
-        ...now,
-        phase: 'done',
-        reading: answer.reading,
-        totals: answer.totals,
-        file: answer.file,
-      };
+    case 'done': {
+      const { kind: _, chart: drawn, view, ...result } = answer;
+      chart.value = drawn;
+      showView(view);
+      run.value = { ...now, phase: 'done', ...result };
       return;
-    case 'too-large':
-      run.value = { ...now, phase: 'too-large', reading: answer.reading, downloadUrl: answer.downloadUrl };
+    }
+    case 'view':
+      showView(answer.result);
+      return;
+    case 'view-rows':
+      takeViewRows(answer);
       return;
     case 'chart':
       chart.value = answer.chart;
+      return;
+    case 'too-large':
+      run.value = { ...now, phase: 'too-large', reading: answer.reading, downloadUrl: answer.downloadUrl };
       return;
     case 'failed':
       fail(answer.problem);

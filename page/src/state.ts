@@ -6,9 +6,13 @@ import { type Choice, fromHash, toHash } from './choice.ts';
 import { daysBetween, resolveWindow } from './presets.ts';
 import { chosenReport, faultsOf, parametersOf, urlOf } from './request.ts';
 import { serviceAddress } from './service-address.ts';
+import { serviceFacts } from './service-facts.ts';
 
-/** The currency of all amounts, as the service says it in the page; empty where it doesn't. */
-export const currency = signal(document.documentElement.dataset['currency'] ?? '');
+/** The currency of all amounts; empty where the service doesn't say it. */
+export const currency = computed(() => serviceFacts.value.currency);
+
+/** Whether the form is unfolded. */
+export const isBuilderOpen = signal(false);
 
 export const choice = signal<Choice>(fromHash(location.hash));
 

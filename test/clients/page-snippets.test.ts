@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { snippets } from '../../page/src/snippets.ts';
@@ -25,10 +25,12 @@ const question = (hour: number) => ({
 const expected = (hour: number) =>
   expectedReport('publisherperformance', events.publisher_events, question(hour));
 
+const FILE = 'publisherperformance.csv';
+
 let service: Service;
 let directory: string;
 const hasCurl = await isHere('curl', '--version');
-const hasR = await isHere('Rscript', '--version');
+const hasR = await isHere('Rscript', '-e', 'library(curl)');
 const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0', 'requests==2.34.2']);
 
 beforeAll(async () => {
@@ -42,11 +44,11 @@ beforeEach(async () => {
   return () => rm(directory, { recursive: true, force: true });
 });
 
-const snippet = (name: string, hour: number): string => {
+const snippet = (name: string, hour: number, at = service.stack.apiUrl): string => {
   const found = snippets.find((one) => one.name === name);
   if (!found) throw new Error(`the page has no ${name}`);
   return found.text({
-    service: `${service.stack.apiUrl}/`,
+    service: `${at}/`,
     report: publisherReport,
     parameters: [
       ['requestedFields', fields.join(',')],
@@ -55,16 +57,28 @@ const snippet = (name: string, hour: number): string => {
       ...DEVICES.map((value) => ['filter[DeviceOrProxy]', value] as const),
       ['api-version', '1.0'],
     ],
+    access: { tokenEndpoint: service.stack.tokenUrl, contact: 'reports@example.com' },
   });
 };
 
-/** Runs what the page shows; resolves to the file that it leaves. */
-async function fileBy(name: string, hour: number, command: string): Promise<string> {
-  const program = join(directory, 'program');
-  await writeFile(program, `${snippet(name, hour)}\n`);
-  await runProgram(command, [program], { cwd: directory, env: { TOKEN: service.token, LC_ALL: 'C.UTF-8' } });
-  return readFile(join(directory, 'publisherperformance.csv'), 'utf8');
+/** Runs what the page shows, beside a good file of yesterday. */
+async function run(command: string, program: string, env: Readonly<Record<string, string>>): Promise<string> {
+  await writeFile(join(directory, 'program'), `${program}\n`);
+  await writeFile(join(directory, FILE), 'yesterday');
+  return runProgram(command, ['program'], { cwd: directory, env: { LC_ALL: 'C.UTF-8', ...env } });
 }
+/** What the directory holds after it, by name. */
+async function left(): Promise<Record<string, string>> {
+  const names = (await readdir(directory)).filter((name) => name !== 'program');
+  const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')));
+  return Object.fromEntries(names.map((name, index) => [name, texts[index] ?? '']));
+}
+
+const programs = [
+  ...(hasCurl ? [['curl', 1, 'sh'] as const] : []),
+  ...(python ? [['Python', 2, python] as const] : []),
+  ...(hasR ? [['R', 3, 'Rscript'] as const] : []),
+];
 
 describe('what the page shows to paste', () => {
   it('pulls the report as a URL', async () => {
@@ -74,15 +88,31 @@ describe('what the page shows to paste', () => {
     expect(await response.text()).toBe(expected(0));
   });
 
-  it.runIf(hasCurl)('pulls the report with curl', async () => {
-    expect(await fileBy('curl', 1, 'sh')).toBe(expected(1));
+  it.each(programs)('pulls the report with %s', async (name, hour, command) => {
+    await run(command, snippet(name, hour), { TOKEN: service.token });
+    expect(await left()).toEqual({ [FILE]: expected(hour) });
+  });
+});
+
+describe.each(programs)('what the page shows to paste, when it fails: %s', (name, hour, command) => {
+  afterEach(async () => {
+    expect(await left()).toEqual({ [FILE]: 'yesterday' });
   });
 
-  it.runIf(python)('pulls the report with Python', async () => {
-    expect(await fileBy('Python', 2, python as string)).toBe(expected(2));
+  it.each([{}, { TOKEN: '' }])('says where a token comes from, without one: %j', async (env) => {
+    await expect(run(command, snippet(name, hour), env)).rejects.toThrow(
+      new RegExp(`TOKEN:? is not set.* ${service.stack.tokenUrl} .* reports@example\\.com`, 's'),
+    );
   });
 
-  it.runIf(hasR)('pulls the report with R', async () => {
-    expect(await fileBy('R', 3, 'Rscript')).toBe(expected(3));
+  it('shows the problem that is answered', async () => {
+    await expect(run(command, snippet(name, hour), { TOKEN: 'of.last.week' })).rejects.toThrow(
+      'The access token is invalid or has expired.',
+    );
+  });
+
+  it('fails where nobody answers', async () => {
+    const nowhere = snippet(name, hour, 'http://127.0.0.1:9');
+    await expect(run(command, nowhere, { TOKEN: service.token })).rejects.toThrow(/connect/i);
   });
 });

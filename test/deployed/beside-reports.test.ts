@@ -11,6 +11,7 @@ import { queryOf, type Service, startService } from '../e2e/service.ts';
 import { siteOf } from './deployed-service.ts';
 import { currentLane, type Lane } from './lane.ts';
 import { operator } from './operator.ts';
+import { stages } from './stages.ts';
 
 const lane = currentLane() as Lane;
 const PARTNER = 'https://dash.partner.example';
@@ -63,7 +64,12 @@ it('tells the days that have events', async () => {
 it('describes its fields to anyone', async () => {
   const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
   expect(response.status).toBe(200);
-  expect(await response.json()).toEqual(asJson(describeFields(undefined)));
+  const { TokenUrl } = api['TokenUrl'] ? api : await operator(lane).outputs(lane.stage, 'identity');
+  const longestQueryMs = 1_000 * (stages[lane.stage]?.reports.longestQuerySeconds ?? 0);
+  const access = { tokenEndpoint: TokenUrl ?? '' };
+  expect(await response.json()).toEqual(
+    asJson(describeFields({ currency: undefined, access, longestQueryMs })),
+  );
 });
 
 it('describes itself to anyone', async () => {

@@ -52,7 +52,12 @@ describe('GET /reporting/fields', () => {
     const document = (await response.json()) as {
       reports: { fields: object[] }[];
     };
-    expect(document).toMatchObject({ apiVersions: ['1.0'], timeZone: 'UTC', limits: { windowDays: 32 } });
+    expect(document).toMatchObject({
+      apiVersions: ['1.0'],
+      timeZone: 'UTC',
+      access: { tokenEndpoint: service.stack.tokenUrl },
+      limits: { windowDays: 32, longestReportSeconds: 600 },
+    });
     expect(document).not.toHaveProperty('currency');
     for (const [index, { name, fields }] of reports.entries()) {
       const described = document.reports[index];

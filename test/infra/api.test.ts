@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ACCESS_LOG_FIELDS } from '../../infra/api/access-log.ts';
 import { serviceFunctions } from '../../infra/api/service-functions.ts';
+import type { StageInput } from '../../infra/stage.ts';
 import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { readConfig } from '../../lib/config.ts';
 import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';
@@ -120,6 +121,26 @@ describe('the functions', () => {
       });
       expect(environment(each)['POWERTOOLS_SERVICE_NAME']).toBe('performance-reports-test');
     }
+  });
+
+  it('know where tokens come from, by default of the identity provider, and whom to ask where the stage says it', () => {
+    const accessOf = (stage: StageInput) =>
+      new Set(
+        serving(ofType(resourcesOf(buildStacks(stage).api), 'AWS::Lambda::Function')).map((each) =>
+          JSON.stringify(readConfig(environment(each)).access),
+        ),
+      );
+    const ofProvider = (access: object) => new Set([JSON.stringify(access)]);
+    expect(accessOf(newAccount)).toEqual(ofProvider({ tokenEndpoint: 'https://cognito.example/token' }));
+    expect(accessOf(grownAccount)).toEqual(
+      ofProvider({ tokenEndpoint: 'https://login.example/tenant/token' }),
+    );
+    const access = { tokenEndpoint: 'https://tokens.example/token', contact: 'reports@example.com' };
+    expect(accessOf({ ...newAccount, access })).toEqual(ofProvider(access));
+    const { probe: _, ...unprobed } = newAccount;
+    expect(accessOf({ ...unprobed, access: { contact: access.contact } })).toEqual(
+      ofProvider({ tokenEndpoint: 'https://cognito.example/token', contact: access.contact }),
+    );
   });
 
   it('know the claims that say whose rows a caller sees, where the stage has claims', () => {

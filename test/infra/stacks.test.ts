@@ -75,18 +75,20 @@ describe('what stacks take from each other', () => {
       .map((output) => (output as { Export?: { Name: string } }).Export?.Name)
       .filter((name) => name !== undefined);
 
-  it('is exported, so that CloudFormation refuses to replace what another stack imports', () => {
-    const exported = new Set([data, identity].flatMap(exportsOf));
-    const imported = [
-      ...JSON.stringify(Template.fromStack(api).toJSON()).matchAll(/"Fn::ImportValue":"([^"]+)"/g),
-    ];
-    expect(new Set(imported.map(([, name]) => name))).toEqual(exported);
-    expect(exported).toEqual(
-      new Set(
-        ['events-bucket', 'results-bucket', 'partners-bucket', 'issuer', 'token-url', 'probe-client'].map(
-          (value) => `performance-reports-test-${value}`,
-        ),
-      ),
-    );
-  });
+  const { probe: _, ...unprobed } = newAccount;
+  const always = ['events-bucket', 'results-bucket', 'partners-bucket', 'issuer', 'token-url'];
+  it.each([
+    ['with a probe', { data, identity, api }, [...always, 'probe-client']],
+    ['without a probe', buildStacks(unprobed), always],
+  ] as const)(
+    '%s is exported, so that CloudFormation refuses to replace what another stack imports',
+    (_, stacks, values) => {
+      const exported = new Set([stacks.data, stacks.identity].flatMap(exportsOf));
+      const imported = [
+        ...JSON.stringify(Template.fromStack(stacks.api).toJSON()).matchAll(/"Fn::ImportValue":"([^"]+)"/g),
+      ];
+      expect(new Set(imported.map(([, name]) => name))).toEqual(exported);
+      expect(exported).toEqual(new Set(values.map((value) => `performance-reports-test-${value}`)));
+    },
+  );
 });

@@ -5,6 +5,7 @@ import { readFlags } from '../../infra/deployment-flags.ts';
 import { ownStages } from '../../infra/own-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
+import { CONTACT_FORM, TOKEN_ENDPOINT_FORM } from '../../lib/access.ts';
 import { ownerNames } from '../../lib/report/catalogue.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 
@@ -201,6 +202,29 @@ describe('readStage', () => {
       'a currency that is none',
       { events: { firstDay: '2025-01-01', currency: 'euro' } },
       'events.currency: expected a currency, ISO 4217, received "euro"',
+    ],
+    [
+      'a token endpoint without TLS',
+      {
+        identity: {
+          provider: 'existing',
+          issuer: 'https://login.example',
+          jwksUri: 'https://login.example/keys',
+          tokenUrl: 'http://login.example/t',
+        },
+        probe: undefined,
+      },
+      `identity.tokenUrl: expected ${TOKEN_ENDPOINT_FORM}, received "http://login.example/t"`,
+    ],
+    [
+      'a token endpoint that is none',
+      { access: { tokenEndpoint: 'login.example/token' } },
+      `access.tokenEndpoint: expected ${TOKEN_ENDPOINT_FORM}, received "login.example/token"`,
+    ],
+    [
+      'a contact that nobody can write to',
+      { access: { contact: 'the reports team' } },
+      `access.contact: expected ${CONTACT_FORM}, received "the reports team"`,
     ],
     [
       'an account of eleven digits',

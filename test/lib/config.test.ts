@@ -26,6 +26,7 @@ describe('readConfig', () => {
       downloadUrlSeconds: 300,
       corsOrigins: [],
       currency: undefined,
+      access: {},
       pageFiles: undefined,
     });
   });
@@ -70,6 +71,19 @@ describe('readConfig', () => {
     });
   });
 
+  it('reads where tokens come from and whom to ask, each by itself', () => {
+    const tokenEndpoint = 'https://login.example/token';
+    const contact = 'reports@example.com';
+    expect(readConfig({ ...env, ACCESS_TOKEN_ENDPOINT: tokenEndpoint }).access).toEqual({ tokenEndpoint });
+    expect(readConfig({ ...env, ACCESS_CONTACT: contact }).access).toEqual({ contact });
+  });
+
+  it('says how a contact must look that is none', () => {
+    expect(() => readConfig({ ...env, ACCESS_CONTACT: 'mailto:reports@example.com' })).toThrow(
+      'ACCESS_CONTACT: expected an e-mail address without a name or mailto: (reports@example.com), or the https URL of a page',
+    );
+  });
+
   it('reads the claim that a token must carry beside the scope: both variables or neither', () => {
     const claim = { REQUIRED_CLAIM: 'roles', REQUIRED_CLAIM_VALUE: 'Reports.Read' };
     expect(readConfig({ ...env, ...claim }).token.requiredClaim).toEqual({
@@ -107,6 +121,8 @@ describe('readConfig', () => {
     ['CORS_ORIGINS', 'https://good.example,https://with.a/path'],
     ['CORS_ORIGINS', '*'],
     ['CURRENCY', 'dollars'],
+    ['ACCESS_TOKEN_ENDPOINT', 'http://login.example/token'],
+    ['ACCESS_CONTACT', 'the reports team'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
   });

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { duration, fileSize, grouped, shownCell } from '../../page/src/format.ts';
+import {
+  duration,
+  fileSize,
+  grouped,
+  rounded,
+  shownCell,
+  shownChange,
+  shownMetric,
+  shownRatio,
+} from '../../page/src/format.ts';
 
 describe('the formats of the page', () => {
   it.each([
@@ -34,5 +43,37 @@ describe('the formats of the page', () => {
     const text = { role: 'dimension', type: 'string', name: 'x', column: 'x', meaning: '' } as const;
     for (const kept of [time, '7000013']) expect(shownCell(kept, text)).toBe(kept);
     expect(shownCell(null, text)).toBe('');
+  });
+
+  it.each([
+    ['1.005', 2, '1.01'],
+    ['-0.004', 2, '0.00'],
+    ['0.999999', 2, '1.00'],
+    ['12', 2, '12.00'],
+    ['-1.995', 2, '-2.00'],
+    ['9.5', 0, '10'],
+    // A number would lose the last digit.
+    ['90071992547409931.125', 2, '90071992547409931.13'],
+    ['no number', 2, 'no number'],
+  ])('rounds %s to %d places: %s', (digits, places, expected) => {
+    expect(rounded(digits, places)).toBe(expected);
+  });
+
+  it('shows each metric with one precision, changes with their sign, and ratios with their unit', () => {
+    expect([shownMetric('1234.567890', true), shownMetric('1234', false), shownMetric(null, true)]).toEqual([
+      '1,234.57',
+      '1,234',
+      '–',
+    ]);
+    expect(['5', '-5', '0', null].map((digits) => shownChange(digits, false))).toEqual([
+      '+5',
+      '-5',
+      '0',
+      '–',
+    ]);
+    expect(shownRatio('1.204819', 'percent')).toBe('1.20 %');
+    expect(shownRatio('3.2041', 'amount')).toBe('3.204');
+    expect(shownRatio('2.5', 'times')).toBe('2.50×');
+    expect(shownRatio(null, 'percent')).toBe('–');
   });
 });

@@ -13,6 +13,7 @@ const request = {
     ['filter[DeviceOrProxy]', "O'Brien"],
     ['api-version', '1.0'],
   ],
+  access: {},
 } as const;
 const text = (name: string) => snippets.find((snippet) => snippet.name === name)?.text(request);
 
@@ -24,8 +25,10 @@ describe('the request to paste', () => {
   // The others are run by test/clients.
   it('is Power Query’s own language, with types that keep every digit of an identifier', () => {
     expect(text('Power Query')).toBe(`let
-    Token = "paste the access token here",
-    Report = Web.Contents("https://api.example/dev", [
+    Token = "", // the access token, between the quotes
+    Answer = if Token = ""
+        then error "Token is not set. Put an access token into it. It comes from whoever gave you the client id and secret."
+        else Web.Contents("https://api.example/dev", [
         RelativePath = "reporting/publisherperformance",
         Query = [
             requestedFields = "Day,PlacementId,DeviceOrProxy,Clicks,Revenue",
@@ -34,8 +37,13 @@ describe('the request to paste', () => {
             #"filter[DeviceOrProxy]" = {"say ""hi"" #(#)(tab)", "O'Brien"},
             #"api-version" = "1.0"
         ],
-        Headers = [Authorization = "Bearer " & Token, Accept = "text/csv"]
+        Headers = [Authorization = "Bearer " & Token, Accept = "text/csv"],
+        ManualStatusHandling = {400, 404, 500, 502}
     ]),
+    Body = Binary.Buffer(Answer),
+    Status = Value.Metadata(Answer)[Response.Status],
+    Detail = try Json.Document(Body)[detail] otherwise Text.FromBinary(Body, TextEncoding.Utf8),
+    Report = if Status = 200 then Body else error Error.Record(Number.ToText(Status), Detail),
     Rows = Table.PromoteHeaders(
         Csv.Document(Report, [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv])),
     Typed = Table.TransformColumnTypes(Rows, {
@@ -47,6 +55,24 @@ describe('the request to paste', () => {
     }, "en-US")
 in
     Typed`);
+  });
+
+  it.each([
+    [{}, 'It comes from whoever gave you the client id and secret.'],
+    [{ contact: 'reports@example.com' }, 'It comes from reports@example.com.'],
+    [
+      { tokenEndpoint: 'https://login.example/token' },
+      'It comes from https://login.example/token for a client id and secret.',
+    ],
+    [
+      { tokenEndpoint: 'https://login.example/token', contact: 'https://help.example/access' },
+      'It comes from https://login.example/token for a client id and secret, and those from https://help.example/access.',
+    ],
+  ])('says where a token comes from, under each form and in each program: %j', (access, sentence) => {
+    for (const { name, note, text } of snippets) {
+      expect(note(access), name).toContain(sentence);
+      if (name !== 'URL') expect(text({ ...request, access }), name).toContain(sentence);
+    }
   });
 
   it('holds no token', () => {

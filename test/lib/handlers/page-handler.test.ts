@@ -12,26 +12,22 @@ const files = {
       'page.html',
       {
         mediaType: 'text/html',
-        body: '<html data-currency="{{currency}}"><script src="{{base}}/page/page.js?v={{version}}">',
+        body: '<html><script src="{{base}}/page/page.js?v={{version}}">',
       },
     ],
     ['page.js', { mediaType: 'text/javascript', body: 'run("{{base}}")' }],
   ]),
 };
-const handlerFor = (env: Record<string, string> = {}) =>
-  pageHandler({
-    config: readConfig({ ...LEAST_ENVIRONMENT, ...env }),
-    log: { info: () => {}, error: () => {} },
-    metrics: { addMetric: () => {}, publishStoredMetrics: () => {} } as never,
-    files,
-    downloadOrigins: ['https://results.s3.eu-west-1.amazonaws.com', 'https://edge.example'],
-  });
+const handler = pageHandler({
+  config: readConfig(LEAST_ENVIRONMENT),
+  log: { info: () => {}, error: () => {} },
+  metrics: { addMetric: () => {}, publishStoredMetrics: () => {} } as never,
+  files,
+  downloadOrigins: ['https://results.s3.eu-west-1.amazonaws.com', 'https://edge.example'],
+});
 
-const ask = (
-  path: string,
-  { file, v, env }: { file?: string; v?: string; env?: Record<string, string> } = {},
-) =>
-  handlerFor(env)(
+const ask = (path: string, { file, v }: { file?: string; v?: string } = {}) =>
+  handler(
     {
       httpMethod: 'GET',
       pathParameters: file === undefined ? null : { file },
@@ -53,11 +49,7 @@ describe('GET /', () => {
   ])('loads its files from where the service is, at %s', async (path, src) => {
     const { statusCode, body } = await ask(path);
     expect(statusCode).toBe(200);
-    expect(body).toBe(`<html data-currency=""><script src="${src}">`);
-  });
-
-  it('says the currency, where the operator has named it', async () => {
-    expect((await ask('/', { env: { CURRENCY: 'EUR' } })).body).toContain('data-currency="EUR"');
+    expect(body).toBe(`<html><script src="${src}">`);
   });
 
   it('allows no other host but the downloads’, and is not cached', async () => {

@@ -10,13 +10,24 @@ import { describeFields } from '../../../lib/openapi/describe-fields.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
 describe('GET /reporting/fields', () => {
-  it('describes the fields, and the currency of the stage, to anyone', async () => {
-    const { dependencies } = functionSetting({ CURRENCY: 'EUR' });
+  it('describes the fields, and what the stage says of currency, access and limits, to anyone', async () => {
+    const { dependencies } = functionSetting({
+      CURRENCY: 'EUR',
+      ACCESS_TOKEN_ENDPOINT: 'https://login.example/token',
+      ACCESS_CONTACT: 'reports@example.com',
+      LONGEST_QUERY_MS: '1500',
+    });
     const { body, ...answer } = await invoke(
       fieldsHandler(dependencies),
       requestEvent({ path: '/reporting/fields' }),
     );
-    expect(JSON.parse(body)).toEqual(JSON.parse(JSON.stringify(describeFields('EUR'))));
+    const described = JSON.parse(body);
+    expect(described).toEqual(JSON.parse(JSON.stringify(describeFields(dependencies.config))));
+    expect(described).toMatchObject({
+      currency: 'EUR',
+      access: { tokenEndpoint: 'https://login.example/token', contact: 'reports@example.com' },
+      limits: { longestReportSeconds: 2 },
+    });
     expect(answer).toMatchObject({
       statusCode: 200,
       headers: {
@@ -25,6 +36,18 @@ describe('GET /reporting/fields', () => {
         Vary: 'Accept-Encoding',
       },
     });
+  });
+
+  it('says nothing of currency and access where the stage doesn’t', async () => {
+    const { dependencies } = functionSetting();
+    const { body } = await invoke(fieldsHandler(dependencies), requestEvent({ path: '/reporting/fields' }));
+    expect(Object.keys(JSON.parse(body))).toEqual([
+      'apiVersions',
+      'timeZone',
+      'timeForm',
+      'limits',
+      'reports',
+    ]);
   });
 });
 

@@ -1,0 +1,25 @@
+import { batch } from '@preact/signals';
+import type { ReaderAnswer, ReaderRequest } from './reader-messages.ts';
+import { besideThis } from './service-address.ts';
+
+let worker: Worker | undefined;
+
+/** Starts a worker for a report, and ends the one before with all that it holds. Returns whether it is still the one. */
+export function startWorker(onAnswer: (answer: ReaderAnswer) => void): () => boolean {
+  endWorker();
+  const started = new Worker(besideThis('reader.js'), { type: 'module', name: 'reader' });
+  worker = started;
+  const isCurrent = () => worker === started;
+  started.addEventListener('message', ({ data }: MessageEvent<ReaderAnswer>) => {
+    if (isCurrent()) batch(() => onAnswer(data));
+  });
+  return isCurrent;
+}
+
+export function endWorker(): void {
+  worker?.terminate();
+  worker = undefined;
+}
+
+/** Asks the worker that holds the report. */
+export const askWorker = (request: ReaderRequest): void => worker?.postMessage(request);
