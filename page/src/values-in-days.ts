@@ -1,9 +1,8 @@
-import { dimensionsOf, metricsOf, type Report, reportOf } from '../../lib/report/catalogue.ts';
+import { metricsOf, reportOf } from '../../lib/report/catalogue.ts';
 import { askReport, NoReport } from './ask-report.ts';
 import { accessToken, chosenPartner, pastedToken } from './caller.ts';
-import { type Choice, firstChoice } from './choice.ts';
+import { firstChoice } from './choice.ts';
 import { fetchDays } from './day-states.ts';
-import { type EmptyReason, emptyReasons } from './empty-reasons.ts';
 import { type FoundValues, valueRanking } from './found-values.ts';
 import type { Days } from './presets.ts';
 import { BrokenCsv, csvReader } from './read-csv.ts';
@@ -59,23 +58,3 @@ async function askValues({ report: name, dimension, days }: ValuesQuestion): Pro
 /** Why no values came, in a sentence. */
 export const noValuesWords = (error: unknown): string =>
   error instanceof NoReport ? error.problem.detail : 'The values broke off on their way. Ask for them again.';
-
-/**
- * Why a report of this choice has no rows: values that do not occur in these days, with the near ones that do, or values
- * that do not occur together. Asks for the values of each filter by a text or a number, one report each, and keeps
- * them. Empty where it can't be told. Rejects with NoReport, or BrokenCsv.
- */
-export async function explainEmpty(
-  { filters }: Choice,
-  report: Report,
-  days: Days,
-): Promise<readonly EmptyReason[]> {
-  const judged = filters.map(async ({ field, values }) => {
-    const dimension = dimensionsOf(report).find(({ name }) => name === field);
-    if (!dimension) throw new TypeError(`${report.name} has no dimension ${field}`);
-    return dimension.type === 'datetime'
-      ? { dimension, values }
-      : { dimension, values, found: await valuesInDays(report.name, field, days) };
-  });
-  return emptyReasons(await Promise.all(judged), days);
-}

@@ -68,7 +68,8 @@ describe('faultWords', () => {
     'loses nothing that the service says of %s and the choice does not explain',
     (parameter) => {
       const fault = { parameter, detail: 'Something else.' };
-      expect(faultWords(fault, { fields: ['Day'], days: good })).toBe('Something else.');
+      for (const days of [good, { ...good, first: good.last }])
+        expect(faultWords(fault, { fields: ['Day'], days })).toBe('Something else.');
     },
   );
 });

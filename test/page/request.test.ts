@@ -42,6 +42,14 @@ describe('the request of a choice', () => {
   });
 });
 
+it('sends what is no day as it is, to be told so and not to be missing', () => {
+  const parameters = parametersOf(firstChoice(), { first: '2026-02-30', last: 'x' });
+  expect(parameters.slice(1, 3)).toEqual([
+    ['startInclusive', '2026-02-30T00:00:00Z'],
+    ['endExclusive', 'xT00:00:00Z'],
+  ]);
+});
+
 describe('the URL', () => {
   const awkward = [`O'Brien" OR 1=1 --`, 'a&b=c#d', '日本語 🦊', '$(id) `id` \\', '100%', '+'];
   const parameters = parametersOf(

@@ -8,7 +8,7 @@ import { timeText } from './time-text.ts';
 const MOST_NEAR = 3;
 
 /** Why a report has no rows. */
-export type EmptyReason =
+export type EmptyCause =
   /** No row of these days has this value of a filter, nor another of the filter's values. */
   | {
       readonly kind: 'no-such-value';
@@ -31,21 +31,21 @@ export interface JudgedFilter {
 }
 
 /** Why no row passes the filters. Empty where it can't be told, since not all values that occur are known. */
-export function emptyReasons(filters: readonly JudgedFilter[], days: Days): readonly EmptyReason[] {
-  if (filters.length === 0 || filters.some(({ found }) => found?.count === 0)) return [{ kind: 'no-rows' }];
+export function emptyCauses(filters: readonly JudgedFilter[], days: Days): readonly EmptyCause[] {
+  if (filters.some(({ found }) => found?.count === 0)) return [{ kind: 'no-rows' }];
   const verdicts = filters.map((filter) => judge(filter, days));
-  const reasons = verdicts.flatMap((verdict) => (typeof verdict === 'object' ? verdict : []));
-  if (reasons.length > 0 || verdicts.includes('unknown')) return reasons;
+  const causes = verdicts.flatMap((verdict) => (typeof verdict === 'object' ? verdict : []));
+  if (causes.length > 0 || verdicts.includes('unknown')) return causes;
   return verdicts.length > 1
     ? [{ kind: 'not-together', fields: filters.map(({ dimension }) => dimension.name) }]
     : [];
 }
 
-/** Whether one of a filter's values occurs; if none does, a reason for each of them. */
+/** Whether one of a filter's values occurs; if none does, a cause for each of them. */
 function judge(
   { dimension, values, found }: JudgedFilter,
   days: Days,
-): readonly EmptyReason[] | 'occurs' | 'unknown' {
+): readonly EmptyCause[] | 'occurs' | 'unknown' {
   const { name: field } = dimension;
   if (dimension.type === 'datetime') {
     const isInside = (value: string) => value.slice(0, 10) >= days.first && value.slice(0, 10) <= days.last;
@@ -73,17 +73,17 @@ function nearest(value: string, present: readonly string[]): readonly string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** A reason as a sentence. */
-export function reasonWords(reason: EmptyReason): string {
-  switch (reason.kind) {
+/** A cause as a sentence. */
+export function causeWords(cause: EmptyCause): string {
+  switch (cause.kind) {
     case 'no-such-value': {
-      const near = reason.near.length > 0 ? ` Near: ${reason.near.map(quoted).join(', ')}.` : '';
-      return `No row has ${reason.field} ${quoted(reason.value)} in these days.${near}`;
+      const near = cause.near.length > 0 ? ` Near: ${cause.near.map(quoted).join(', ')}.` : '';
+      return `No row has ${cause.field} ${quoted(cause.value)} in these days.${near}`;
     }
     case 'outside-days':
-      return `${reason.field} ${reason.value} is not among the chosen days.`;
+      return `${cause.field} ${cause.value} is not among the chosen days.`;
     case 'not-together':
-      return `The values of ${listed(reason.fields)} occur in these days, but in no row together.`;
+      return `The values of ${listed(cause.fields)} occur in these days, but in no row together.`;
     case 'no-rows':
       return 'You have no rows at all in these days.';
   }

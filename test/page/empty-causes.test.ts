@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { advertiserReport, dimensionsOf } from '../../lib/report/catalogue.ts';
-import {
-  type EmptyReason,
-  emptyReasons,
-  type JudgedFilter,
-  reasonWords,
-} from '../../page/src/empty-reasons.ts';
+import { causeWords, type EmptyCause, emptyCauses, type JudgedFilter } from '../../page/src/empty-causes.ts';
 import type { FoundValues } from '../../page/src/found-values.ts';
 import type { Cell } from '../../page/src/read-csv.ts';
 
@@ -25,16 +20,16 @@ function filter(name: string, values: readonly string[], found?: FoundValues): J
 }
 
 const devices = occurring(['Mobile', 'Desktop', null, 'mobile app', 'Mobil']);
-const noSuch = (field: string, value: string, near: readonly string[] = []): EmptyReason => ({
+const noSuch = (field: string, value: string, near: readonly string[] = []): EmptyCause => ({
   kind: 'no-such-value',
   field,
   value,
   near,
 });
 
-describe('emptyReasons', () => {
-  it.each<[string, readonly JudgedFilter[], readonly EmptyReason[]]>([
-    ['no filter', [], [{ kind: 'no-rows' }]],
+describe('emptyCauses', () => {
+  it.each<[string, readonly JudgedFilter[], readonly EmptyCause[]]>([
+    ['no filter', [], []],
     ['no rows in the days', [filter('CampaignId', ['7'], occurring([]))], [{ kind: 'no-rows' }]],
     [
       'another case, told first of the near ones',
@@ -106,13 +101,13 @@ describe('emptyReasons', () => {
     ],
     ['one day outside, one inside', [filter('Day', ['2026-01-31T00:00:00Z', '2026-02-02T00:00:00Z'])], []],
     ['values that were not asked for', [filter('DeviceOrProxy', ['Mobile'])], []],
-  ])('%s', (_, filters, reasons) => {
-    expect(emptyReasons(filters, days)).toEqual(reasons);
+  ])('%s', (_, filters, causes) => {
+    expect(emptyCauses(filters, days)).toEqual(causes);
   });
 });
 
-describe('reasonWords', () => {
-  it.each<[EmptyReason, string]>([
+describe('causeWords', () => {
+  it.each<[EmptyCause, string]>([
     [
       noSuch('DeviceOrProxy', 'mobile', ['Mobile', 'mo"bil']),
       'No row has DeviceOrProxy "mobile" in these days. Near: "Mobile", "mo\\"bil".',
@@ -127,7 +122,7 @@ describe('reasonWords', () => {
       'The values of Day, CampaignId and DeviceOrProxy occur in these days, but in no row together.',
     ],
     [{ kind: 'no-rows' }, 'You have no rows at all in these days.'],
-  ])('%o', (reason, words) => {
-    expect(reasonWords(reason)).toBe(words);
+  ])('%o', (cause, words) => {
+    expect(causeWords(cause)).toBe(words);
   });
 });
