@@ -1,0 +1,125 @@
+import type { ChartData, Series } from './chart-data.ts';
+import { type Figure, figureOf, type Sums, sumsBySlot } from './chart-sums.ts';
+import { type ColumnStore, valuesOf } from './column-store.ts';
+import { ratiosOf } from './ratios.ts';
+import type { ChartQuestion, Split } from './reader-messages.ts';
+import { type TimeAxis, timeAxisOf } from './time-axis.ts';
+import { groupsOf } from './value-groups.ts';
+
+/** More lines than this can't be told apart. */
+const MAX_SERIES = 7;
+
+/** What charts are made of: a report's rows, those of the period before, and what it can be split by. */
+export interface ChartSource {
+  readonly report: string;
+  readonly now: ColumnStore;
+  readonly before?: ColumnStore;
+  readonly splits: readonly Split[];
+}
+
+/** The dimensions that a chart can be split by, and how many values each has. */
+export const splitsOf = ({ columns, rowCount }: ColumnStore): Split[] =>
+  columns
+    .filter(({ field }) => field.role === 'dimension' && field.type !== 'datetime')
+    .map(({ name, values }) => ({ name, valueCount: groupsOf(values, rowCount).count }));
+
+export function chartOf(source: ChartSource, { metric, by }: ChartQuestion): ChartData {
+  const { report, now, before, splits } = source;
+  const names = now.columns.map(({ name }) => name);
+  const ratio = ratiosOf(report, names).find(({ name }) => name === metric);
+  const figure = figureOf(metric, ratio);
+  const split = by === undefined ? defaultSplit(splits) : splits.find(({ name }) => name === by)?.name;
+  const stores = before && split === undefined ? [now, before] : [now];
+  const axis = timeAxisOf(stores);
+  const { series, rest } =
+    split === undefined
+      ? { series: stores.map((store) => wholeSeries(store, axis, figure, store === before)), rest: undefined }
+      : splitSeries(now, axis, figure, split);
+  return {
+    metric,
+    times: axis.times,
+    by: split,
+    series,
+    ...(rest && { rest: ratio ? { count: rest.count } : rest }),
+    isBars: axis.times.length < 2 && (split !== undefined || series.length > 1),
+  };
+}
+
+/** The dimension of the fewest values above one: its lines are the easiest to tell apart. */
+function defaultSplit(splits: readonly Split[]): string | undefined {
+  const several = splits.filter(({ valueCount }) => valueCount > 1);
+  return several.toSorted((a, b) => a.valueCount - b.valueCount)[0]?.name;
+}
+
+function wholeSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, isBefore: boolean): Series {
+  const placeOf = axis.placesIn(store);
+  const total = sumsBySlot(store, figure.names, 1, (row) => (placeOf(row) === -1 ? -1 : 0));
+  const points = sumsBySlot(store, figure.names, axis.length, placeOf);
+  return {
+    value: undefined,
+    ...(isBefore && { side: 'before' }),
+    total: figure.valueOf(total.of(0)),
+    points: pointsOf(points, 0, axis.length, figure),
+  };
+}
+
+/** The largest values of a dimension, a series each, and what is left of them. */
+function splitSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, by: string) {
+  const groups = groupsOf(valuesOf(store, by), store.rowCount);
+  const placeOf = axis.placesIn(store);
+  const groupOfRow = new Int32Array(store.rowCount);
+  for (let row = 0; row < store.rowCount; row++)
+    groupOfRow[row] = placeOf(row) === -1 ? -1 : groups.groupOf(row);
+  const groupOf = (row: number) => groupOfRow[row] ?? -1;
+
+  const totals = sumsBySlot(store, figure.names, groups.size, groupOf);
+  const ranks = new Float64Array(groups.size);
+  for (let group = 0; group < groups.size; group++)
+    ranks[group] = totals.has(group) ? figure.rankOf(totals.of(group)) : Number.NaN;
+  const shown = largest(ranks, MAX_SERIES);
+
+  const firstSlot = new Int32Array(groups.size).fill(-1);
+  for (const [index, group] of shown.entries()) firstSlot[group] = index * axis.length;
+  const points = sumsBySlot(store, figure.names, shown.length * axis.length, (row) => {
+    const slot = firstSlot[groupOf(row)] ?? -1;
+    return slot === -1 ? -1 : slot + placeOf(row);
+  });
+  const series = shown.map(
+    (group, index): Series => ({
+      value: groups.valueOf(group),
+      total: figure.valueOf(totals.of(group)),
+      points: pointsOf(points, index * axis.length, axis.length, figure),
+    }),
+  );
+  return { series, rest: restOf(ranks, shown) };
+}
+
+const pointsOf = (sums: Sums, first: number, length: number, figure: Figure): (number | null)[] =>
+  Array.from({ length }, (_, index) =>
+    sums.has(first + index) ? figure.valueOf(sums.of(first + index)) : null,
+  );
+
+/** Where the largest ranks stand, the largest first; NaN is none. */
+function largest(ranks: Float64Array, count: number): number[] {
+  const top: number[] = [];
+  const rankOf = (index: number | undefined) => (index === undefined ? Number.NaN : (ranks[index] ?? 0));
+  for (let index = 0; index < ranks.length; index++) {
+    const rank = rankOf(index);
+    if (Number.isNaN(rank) || (top.length === count && rank <= rankOf(top.at(-1)))) continue;
+    let at = top.length;
+    while (at > 0 && rankOf(top[at - 1]) < rank) at -= 1;
+    top.splice(at, 0, index);
+    if (top.length > count) top.pop();
+  }
+  return top;
+}
+
+function restOf(ranks: Float64Array, shown: readonly number[]): ChartData['rest'] {
+  const known = ranks.filter((rank) => !Number.isNaN(rank));
+  const count = known.length - shown.length;
+  if (count === 0) return undefined;
+  const total = known.reduce((sum, rank) => sum + rank, 0);
+  const left = shown.reduce((sum, group) => sum - (ranks[group] ?? 0), total);
+  const share = left / total;
+  return { count, ...(total > 0 && share >= 0 && share <= 1 && { share }) };
+}

@@ -1,0 +1,30 @@
+/** Decimals as integers of their last place: with six places, `2.5` is 2500000. */
+
+/** Amounts have six places (docs/contract.md#the-file), and ratios are given as many. */
+export const AMOUNT_PLACES = 6;
+export const RATIO_PLACES = 6;
+
+/** A decimal's digits as an integer. It must not have more places than that. */
+export function scaled(text: string, places: number): bigint {
+  const point = text.indexOf('.');
+  if (point === -1) return BigInt(text + '0'.repeat(places));
+  return BigInt(text.slice(0, point) + text.slice(point + 1).padEnd(places, '0'));
+}
+
+/** The text of such an integer, with all its places. */
+export function decimalText(value: number | bigint, places: number): string {
+  if (places === 0) return String(value);
+  const digits = String(value < 0 ? -value : value).padStart(places + 1, '0');
+  return `${value < 0 ? '-' : ''}${digits.slice(0, -places)}.${digits.slice(-places)}`;
+}
+
+/** The quotient as text, its last place rounded (a half away from zero); null where the divisor is zero. */
+export function quotientText(dividend: bigint, divisor: bigint, places: number): string | null {
+  if (divisor === 0n) return null;
+  const above = size(dividend) * 10n ** BigInt(places);
+  const below = size(divisor);
+  const rounded = (2n * above + below) / (2n * below);
+  return decimalText(dividend < 0n === divisor < 0n ? rounded : -rounded, places);
+}
+
+const size = (value: bigint): bigint => (value < 0n ? -value : value);

@@ -1,0 +1,35 @@
+import type { Cell } from './read-csv.ts';
+import type { ReaderAnswer, Reading } from './reader-messages.ts';
+
+/** What the table shows while the file is read, or where it is too large to read. */
+const SHOWN_ROWS = 1_000;
+const PROGRESS_MS = 250;
+
+/** Tells the first rows of a file at once, and then how far the reading has come, a few times a second. */
+export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: () => Reading) {
+  let untold: Cell[][] = [];
+  let toldRows = 0;
+  let toldAt = performance.now();
+  const tellRows = () => {
+    if (untold.length > 0) tell({ kind: 'rows', rows: untold, reading: reading() });
+    toldRows += untold.length;
+    untold = [];
+  };
+  return {
+    onRow(cells: readonly Cell[]): void {
+      if (toldRows + untold.length < SHOWN_ROWS) untold.push([...cells]);
+    },
+    onPiece(): void {
+      const isFirst = toldRows === 0 && untold.length > 0;
+      const isLast = untold.length > 0 && toldRows + untold.length === SHOWN_ROWS;
+      const now = performance.now();
+      if (!isFirst && !isLast && now - toldAt <= PROGRESS_MS) return;
+      toldAt = now;
+      if (untold.length > 0) tellRows();
+      else tell({ kind: 'progress', reading: reading() });
+    },
+    onEnd: tellRows,
+    /** Whether it has told as many rows as it tells. */
+    isDone: (): boolean => toldRows === SHOWN_ROWS,
+  };
+}

@@ -1,0 +1,88 @@
+import { decimalText, scaled } from './decimal.ts';
+import { Growing } from './growing.ts';
+import { BrokenCsv, type Cell } from './read-csv.ts';
+
+/** Below it, a number holds an integer exactly. */
+export const EXACT_BELOW = 2 ** 53;
+/** So many digits are always exact. */
+const SAFE_DIGITS = 15;
+
+/** An exact value for each row, a decimal as an integer of its last place (decimal.ts). */
+export interface Numbers {
+  readonly places: number;
+  /** The number nearest to the value, which is the value itself below `EXACT_BELOW`; NaN where the row has none. */
+  near(row: number): number;
+  /** Undefined where the row has none. */
+  exact(row: number): bigint | undefined;
+}
+
+/** A column of numbers, eight bytes each. It gives back the very digits of the file. */
+export class NumberColumn implements Numbers {
+  readonly places: number;
+  readonly #pattern: RegExp;
+  readonly #near = new Growing(Float64Array);
+  /** The texts that a number can't give back, by row. */
+  readonly #texts = new Map<number, string>();
+
+  constructor(places: number) {
+    this.places = places;
+    this.#pattern = places === 0 ? /^-?\d+$/ : new RegExp(`^-?\\d+(\\.\\d{0,${places}})?$`);
+  }
+
+  /** Throws BrokenCsv where the text is no number. */
+  push(cell: Cell): void {
+    this.#near.push(cell === null ? Number.NaN : this.#nearOf(cell));
+  }
+
+  near(row: number): number {
+    return this.#near.at(row);
+  }
+
+  exact(row: number): bigint | undefined {
+    const near = this.near(row);
+    if (Number.isNaN(near)) return undefined;
+    const text = this.#texts.get(row);
+    return text === undefined ? BigInt(near) : scaled(text, this.places);
+  }
+
+  cell(row: number): Cell {
+    const near = this.near(row);
+    if (Number.isNaN(near)) return null;
+    return this.#texts.get(row) ?? decimalText(near, this.places);
+  }
+
+  /** The number of the newest row, whose text is kept where the number can't give it back. */
+  #nearOf(text: string): number {
+    const safe = safeNumber(text, this.places);
+    if (!Number.isNaN(safe)) return safe;
+    if (!this.#pattern.test(text)) throw new BrokenCsv('A value is not a number where one must be.');
+    this.#texts.set(this.#near.length, owned(text));
+    return Number(scaled(text, this.places));
+  }
+}
+
+const ZERO = 48;
+const MINUS = 45;
+const POINT = 46;
+
+/** The scaled value of a text of few digits; NaN where there are more, or where the value would print otherwise. */
+function safeNumber(text: string, places: number): number {
+  const start = text.charCodeAt(0) === MINUS ? 1 : 0;
+  const point = places === 0 ? text.length : text.length - places - 1;
+  const wholeDigits = point - start;
+  if (wholeDigits < 1 || wholeDigits + places > SAFE_DIGITS) return Number.NaN;
+  if (wholeDigits > 1 && text.charCodeAt(start) === ZERO) return Number.NaN;
+  let value = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (at === point) {
+      if (code !== POINT) return Number.NaN;
+    } else if (code < ZERO || code > ZERO + 9) return Number.NaN;
+    else value = value * 10 + (code - ZERO);
+  }
+  if (start === 0) return value;
+  return value === 0 ? Number.NaN : -value;
+}
+
+/** A text of its own: a slice would hold on to the whole piece of the file that it was cut from. */
+export const owned = (text: string): string => [...text].join('');

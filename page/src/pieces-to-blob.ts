@@ -1,0 +1,25 @@
+/** Pieces are put into a blob by so many bytes: a blob's bytes are not on the heap. */
+const BLOB_BYTES = 4_000_000;
+
+/** Keeps a file's bytes, as they were read, for the download. */
+export function piecesToBlob() {
+  const blobs: Blob[] = [];
+  let pieces: Uint8Array<ArrayBuffer>[] = [];
+  let pieceBytes = 0;
+  const toBlob = () => {
+    blobs.push(new Blob(pieces));
+    pieces = [];
+    pieceBytes = 0;
+  };
+  return {
+    add(piece: Uint8Array<ArrayBuffer>): void {
+      pieces.push(piece);
+      pieceBytes += piece.length;
+      if (pieceBytes >= BLOB_BYTES) toBlob();
+    },
+    whole(): Blob {
+      toBlob();
+      return new Blob(blobs, { type: 'text/csv;charset=utf-8' });
+    },
+  };
+}

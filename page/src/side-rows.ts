@@ -1,0 +1,77 @@
+import { type ColumnStore, valuesOf } from './column-store.ts';
+import { EXACT_BELOW, NumberColumn, type Numbers } from './number-column.ts';
+import type { ShownCell } from './reader-messages.ts';
+import { TextColumn } from './text-column.ts';
+
+/** A metric, or a ratio, of the report and, in a comparison, of the period before. */
+export interface Sides<Values> {
+  readonly name: string;
+  readonly now: Values;
+  readonly before?: Values;
+}
+
+/** One file's part in the rows of a table. */
+export interface SideRows {
+  readonly store: ColumnStore;
+  /** The file's row in a row of the table; -1 where it has none. */
+  rowOf(row: number): number;
+}
+
+/** A column's numbers by the row of the table. */
+export function onSide({ store, rowOf }: SideRows, name: string): Numbers {
+  const values = valuesOf(store, name);
+  if (!(values instanceof NumberColumn)) throw new Error(`${name} has texts, not numbers.`);
+  return {
+    places: values.places,
+    near: (row) => values.near(rowOf(row)),
+    exact: (row) => values.exact(rowOf(row)),
+  };
+}
+
+/** A column's texts by the row of the table; undefined where the file has no such row. */
+export function cellsOnSide({ store, rowOf }: SideRows, name: string): (row: number) => ShownCell {
+  const values = valuesOf(store, name);
+  return (row) => {
+    const own = rowOf(row);
+    return own === -1 ? undefined : values.cell(own);
+  };
+}
+
+/** The codes of a column's texts by the row of the table. */
+export function codesOnSide({ store, rowOf }: SideRows, name: string): (row: number) => number {
+  const values = valuesOf(store, name);
+  if (!(values instanceof TextColumn)) throw new Error(`${name} has numbers, not texts.`);
+  return (row) => values.code(rowOf(row));
+}
+
+/** The numbers of the first side where it has the row, else those of the second. */
+export const ofEither = (isFirst: (row: number) => boolean, first: Numbers, second: Numbers): Numbers => ({
+  places: first.places,
+  near: (row) => (isFirst(row) ? first : second).near(row),
+  exact: (row) => (isFirst(row) ? first : second).exact(row),
+});
+
+/** How much more `now` is than `before`. A side that has no such row counts as zero. */
+export function differenceOf(
+  now: Numbers,
+  isNow: (row: number) => boolean,
+  before: Numbers,
+  isBefore: (row: number) => boolean,
+): Numbers {
+  const exact = (row: number) => {
+    const one = isNow(row) ? now.exact(row) : 0n;
+    const other = isBefore(row) ? before.exact(row) : 0n;
+    return one === undefined || other === undefined ? undefined : one - other;
+  };
+  return {
+    places: now.places,
+    exact,
+    near(row) {
+      const one = isNow(row) ? now.near(row) : 0;
+      const other = isBefore(row) ? before.near(row) : 0;
+      const near = one - other;
+      const largest = Math.max(Math.abs(one), Math.abs(other), Math.abs(near));
+      return largest < EXACT_BELOW || Number.isNaN(near) ? near : Number(exact(row));
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { EXACT_BELOW, NumberColumn } from './number-column.ts';
+import type { Cell } from './read-csv.ts';
+import type { TextColumn } from './text-column.ts';
+
+/** The different values of a column, each with a number. */
+export interface ValueGroups {
+  /** How many values there are, "not known" among them. */
+  readonly count: number;
+  /** Groups have numbers below it; not all of them need to be in use. */
+  readonly size: number;
+  groupOf(row: number): number;
+  valueOf(group: number): Cell;
+}
+
+export const groupsOf = (values: NumberColumn | TextColumn, rowCount: number): ValueGroups =>
+  values instanceof NumberColumn ? groupsOfNumbers(values, rowCount) : groupsOfTexts(values, rowCount);
+
+function groupsOfTexts(column: TextColumn, rowCount: number): ValueGroups {
+  const { texts } = column.dictionary;
+  // The other file of a comparison may have values that this one lacks.
+  const isThere = new Uint8Array(texts.length);
+  for (let row = 0; row < rowCount; row++) isThere[column.code(row)] = 1;
+  return {
+    count: isThere.reduce((count, one) => count + one, 0),
+    size: texts.length,
+    groupOf: (row) => column.code(row),
+    valueOf: (group) => texts[group] ?? null,
+  };
+}
+
+/** A number's group is its place among the sorted ones: a map of a million of them would fill the memory. */
+function groupsOfNumbers(column: NumberColumn, rowCount: number): ValueGroups {
+  const nears = new Float64Array(rowCount);
+  // Numbers that are not exact are few, and need a map.
+  const large = new Map<bigint, number>();
+  let exactCount = 0;
+  let hasNull = false;
+  for (let row = 0; row < rowCount; row++) {
+    const near = column.near(row);
+    if (Math.abs(near) < EXACT_BELOW) nears[exactCount++] = near;
+    else if (Number.isNaN(near)) hasNull = true;
+    else large.set(column.exact(row) ?? 0n, 0);
+  }
+  const sorted = withoutRepeats(nears.subarray(0, exactCount).sort());
+  const nullGroup = sorted.length;
+  const largeValues = [...large.keys()];
+  for (const [index, value] of largeValues.entries()) large.set(value, nullGroup + 1 + index);
+  return {
+    count: sorted.length + large.size + (hasNull ? 1 : 0),
+    size: nullGroup + 1 + large.size,
+    groupOf(row) {
+      const near = column.near(row);
+      if (Number.isNaN(near)) return nullGroup;
+      return Math.abs(near) < EXACT_BELOW
+        ? placeOf(near, sorted)
+        : (large.get(column.exact(row) ?? 0n) ?? nullGroup);
+    },
+    valueOf(group) {
+      if (group === nullGroup) return null;
+      return String(group < nullGroup ? sorted[group] : largeValues[group - nullGroup - 1]);
+    },
+  };
+}
+
+/** Sorted values, each of them once, in the same memory. */
+function withoutRepeats(sorted: Float64Array): Float64Array {
+  let count = 0;
+  for (const value of sorted) if (count === 0 || value !== sorted[count - 1]) sorted[count++] = value;
+  return sorted.subarray(0, count);
+}
+
+function placeOf(value: number, sorted: Float64Array): number {
+  let low = 0;
+  let high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
