@@ -18,7 +18,7 @@ const ONE_LATE_IN = 12;
 export interface SampleDay {
   readonly day: string;
   /** How many days after the first. */
-  readonly index: number;
+  readonly dayIndex: number;
   /** Midnight, in milliseconds since 1970. */
   readonly start: number;
   /** The numbers of the day's records: from `first` up to, but not including, `end`. */
@@ -33,12 +33,12 @@ export function sampleDays(records: number): SampleDay[] {
   const starts = Array.from({ length: DAYS }, (_, index) => FIRST_DAY + index * DAY_MS);
   const total = starts.map(weightOf).reduce((sum, weight) => sum + weight);
   let before = 0;
-  return starts.map((start, index) => {
+  return starts.map((start, dayIndex) => {
     const first = Math.floor((records * before) / total);
     before += weightOf(start);
     const end = Math.floor((records * before) / total);
     const day = new Date(start).toISOString().slice(0, 10);
     const late = day === RESTATED_DAY ? end - Math.floor((end - first) / ONE_LATE_IN) : end;
-    return { day, index, start, first, end, late };
+    return { day, dayIndex, start, first, end, late };
   });
 }

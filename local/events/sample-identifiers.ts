@@ -6,9 +6,9 @@ const LINES_EACH = 4;
 const CREATIVES_EACH = 3;
 
 /**
- * When the campaigns of an advertiser run, by their number among its campaigns; all others run in the whole period.
- * `day` counts from the first. Most end and start on days of their own: those of the largest advertiser, whose number is
- * 0, end on 23 February and start on 10 and 24 February.
+ * When the campaigns of an advertiser run, by their number among its campaigns; all others run in the whole period. Most
+ * advertisers end and start theirs on days of their own. The largest one, whose number is 0, ends one on 23 February,
+ * and starts one on 10 and one on 24 February.
  */
 const FLIGHTS: Readonly<Record<number, string>> = {
   2: 'day_index <= 53 - advertiser * 11 % 45',
@@ -27,8 +27,8 @@ const drawnAdvertiser = (purpose: string) => skewedBelow(ADVERTISERS, draw(purpo
 /**
  * Who belongs to whom, in layers: each uses what those before it have drawn, the same in both tables. A record draws its
  * placement, and the parents follow by drawing on the child's number: a placement always has the same container. It
- * draws its campaign, and then a line and a creative of it. In place of a campaign that doesn't run on the day, another
- * advertiser's gets the record.
+ * draws its campaign, and then one of the campaign's lines and creatives. Where the campaign doesn't run on the day,
+ * another one that always runs gets the record.
  */
 export const HIERARCHY: readonly Readonly<Record<string, string>>[] = [
   {

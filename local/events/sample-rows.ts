@@ -25,8 +25,8 @@ export function sampleRows(
 ): string {
   const offset = index * RECORDS_PER_TABLE;
   const numbered = days.map(
-    ({ day, index, start, first, end, late }) =>
-      `SELECT range AS n, ${index} AS day_index, ${start} AS midnight, '${day}' AS ${PARTITION_COLUMN},
+    ({ day, dayIndex, start, first, end, late }) =>
+      `SELECT range AS n, ${dayIndex} AS day_index, ${start} AS midnight, '${day}' AS ${PARTITION_COLUMN},
        range >= ${offset + late} AS ${LATE_COLUMN} FROM range(${offset + first}, ${offset + end})`,
   );
   const drawn = [...HIERARCHY, ...measuresOf(report)].reduce((rows, layer) => {
