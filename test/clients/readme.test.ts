@@ -1,4 +1,4 @@
-/** Runs the commands of README.md and docs/security.md against `npm start`, and compares the output with the pages. */
+/** Runs the commands of README.md, docs/local.md and docs/security.md against `npm start`, and compares the output with the pages. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
@@ -75,8 +75,9 @@ async function answersOf(commands: readonly string[]): Promise<string[]> {
 }
 
 it('answers each command of the pages as they say', async () => {
-  const shown = [...(await shownOn('README.md')), ...(await shownOn('docs/security.md'))];
-  expect(shown.length).toBeGreaterThanOrEqual(7);
+  const pages = ['README.md', 'docs/local.md', 'docs/security.md'];
+  const shown = (await Promise.all(pages.map(shownOn))).flat();
+  expect(shown.length).toBeGreaterThanOrEqual(8);
   const answers = await answersOf(shown.map(({ command }) => command));
   expect(
     answers.map((answer, index) => ({
