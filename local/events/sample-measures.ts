@@ -20,33 +20,34 @@ const funnelOf = (counts: readonly string[]): Funnel | undefined =>
 
 /** SQL for the facts about a record on which its counts depend; `counts` are the columns that hold counts. */
 export const recordFacts = (counts: readonly string[]): Readonly<Record<string, string>> => {
-  const funnel = funnelOf(counts);
-  const kinds = Object.values(funnel?.counts ?? {}).reduce((sum, count) => sum + count, 1);
-  return {
-    is_rollup: chance(40, 'rollup'),
-    kind: below(kinds, draw('kind')),
-    rolled_up: `200 + ${below(801, draw('rolled up'))}`,
-    appeal: funnel ? `500 + ${below(1001, draw('appeal', funnel.appealOf))}` : '1000',
-  };
+  const kinds = Object.values(funnelOf(counts)?.counts ?? {}).reduce((sum, count) => sum + count, 1);
+  return { is_rollup: chance(70, 'rollup'), kind: below(kinds, draw('kind')) };
 };
+
+/** How many events a pre-aggregated record has of the first kind. */
+const ROLLED_UP = `(100 + ${below(501, draw('rolled up'))})`;
 
 /** SQL for a count: 1 in one of a raw event's, several in each of a pre-aggregated record's. */
 export function countOf(column: string, counts: readonly string[]): string {
-  const known = Object.entries(funnelOf(counts)?.counts ?? {});
+  const funnel = funnelOf(counts);
+  const known = Object.entries(funnel?.counts ?? {});
   const index = known.findIndex(([name]) => name === column);
   // A column that is not in the list gets made-up counts.
-  if (index < 0)
+  if (!funnel || index < 0)
     return `CASE WHEN is_rollup THEN 2 + ${below(60, draw(column))} WHEN ${chance(200, column)} THEN 1 ELSE 0 END`;
   const [, rate] = known[index] as [string, number];
   const from = known.slice(0, index).reduce((sum, [, before]) => sum + before, 0);
+  const appeal = `(500 + ${below(1001, draw('appeal', funnel.appealOf))})`;
   const whole = PER * 1000;
   const several =
-    index === 0 ? 'rolled_up' : `(rolled_up * ${rate} * appeal + ${below(whole, draw(column))}) // ${whole}`;
+    index === 0
+      ? ROLLED_UP
+      : `(${ROLLED_UP} * ${rate} * ${appeal} + ${below(whole, draw(column))}) // ${whole}`;
   return `CASE WHEN is_rollup THEN ${several} WHEN kind BETWEEN ${from} AND ${from + rate - 1} THEN 1 ELSE 0 END`;
 }
 
-/** SQL for the one count of a record of the coarser level. */
-export const COARSER_COUNT = 'CASE WHEN is_rollup THEN rolled_up ELSE 1 END';
+/** SQL for the one count of a record of the coarser level. More of these are pre-aggregated, of fewer events each. */
+export const COARSER_COUNT = `CASE WHEN ${chance(200, 'coarser rollup')} THEN ${ROLLED_UP} * 2 // 5 ELSE 1 END`;
 
 /** What an amount of money pays for. */
 interface Price {
@@ -84,6 +85,7 @@ const madeUpAmount = (column: string): string =>
 export function moneyOf(column: string, counts: readonly string[]): string {
   const price = PRICES[column];
   const amount = price?.of.every((count) => counts.includes(count)) ? price.amount : madeUpAmount(column);
-  return `CASE WHEN ${chance(3, `${column} corrected`)} THEN -1 ELSE 1 END
-   * CAST((${amount}) * (900 + ${below(201, draw(`${column} varies`))}) // 1000 AS DECIMAL(18,0)) * 0.000001`;
+  const varies = draw(`${column} varies`);
+  return `CAST((${amount}) * CASE WHEN ${below(1000, varies)} < 3 THEN -1000 ELSE 900 + ${below(201, varies)} END // 1000
+   AS DECIMAL(18,0)) * 0.000001`;
 }
