@@ -41,6 +41,8 @@ export const sampleEvents = (publisherRecords: number, advertiserRecords = 1_000
       [publisherReport.table]: publisherRecords,
       [advertiserReport.table]: advertiserRecords,
     },
+    // Texts in quotes cost a CSV writer more.
+    hasAwkwardTexts: true,
   });
 
 const WARM_UP_REQUESTS = 50;

@@ -12,6 +12,8 @@ export interface ChosenEngine {
   readonly openEngine: OpenEngine;
   /** Undefined where the events lie in a cluster. */
   readonly eventsDirectory: string | undefined;
+  /** Whether these are the sample events. */
+  readonly hasSampleEvents: boolean;
   /** The day, `YYYY-MM-DD`, up to which there are events: today where they lie in a cluster. */
   lastDay(): Promise<string>;
 }
@@ -27,6 +29,7 @@ export async function chooseEngine(
     return {
       openEngine: trinoOn(cluster),
       eventsDirectory: undefined,
+      hasSampleEvents: false,
       lastDay: async () => utcDay(Date.now()),
     };
   }
@@ -34,6 +37,7 @@ export async function chooseEngine(
   return {
     openEngine: duckDbOn(eventsDirectory, warn),
     eventsDirectory,
+    hasSampleEvents: !env['EVENTS_DIR'],
     lastDay: () => lastPartition(eventsDirectory),
   };
 }

@@ -71,7 +71,7 @@ export function describeRows({ record }: LocalPartner): string {
   return seen.length > 0 ? seen.join('; ') : 'nothing';
 }
 
-/** The partners where no file names others. The companies are the largest of the sample events. */
+/** The partners where no file names others. Their companies are among the largest of the sample events. */
 export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
   JSON.stringify([
     // Sees every row of every report, like the house's own staff.
@@ -82,3 +82,14 @@ export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
     { name: 'nobody' },
   ]),
 );
+
+/**
+ * The partners where the events are samples. The first is whom the page and the printed curl ask as: one that sees its
+ * own rows of both reports, as partners do.
+ */
+export const PARTNERS_OF_SAMPLE_EVENTS: readonly LocalPartner[] = [
+  ...readPartners(
+    JSON.stringify([{ name: 'media-group', publisherCompanies: ['1001'], advertiserCompanies: ['2000'] }]),
+  ),
+  ...SAMPLE_PARTNERS,
+];

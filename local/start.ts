@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { chooseEngine } from './choose-engine.ts';
-import { type LocalPartner, readPartners } from './clients.ts';
+import { type LocalPartner, PARTNERS_OF_SAMPLE_EVENTS, readPartners } from './clients.ts';
 import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
@@ -77,12 +77,15 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
   await removeLeftovers(LOCAL_DIR);
   // Before the sample events are made, because that takes long.
   await tryPort(port).catch((error) => faultOfPort(error, port));
-  const { openEngine, eventsDirectory, lastDay } = await chooseEngine(process.env, sampleEvents);
+  const { openEngine, eventsDirectory, hasSampleEvents, lastDay } = await chooseEngine(
+    process.env,
+    sampleEvents,
+  );
   const directory = join(LOCAL_DIR, `run-${process.pid}`);
   const stack = await startStack({
     openEngine,
     eventsDirectory,
-    partners,
+    partners: partners ?? (hasSampleEvents ? PARTNERS_OF_SAMPLE_EVENTS : undefined),
     hasDownloadsEdge,
     directory,
     port,

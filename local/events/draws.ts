@@ -33,6 +33,6 @@ export function skewedBelow(bound: number, drawn: string): string {
   return `${half * DRAWS} // (${start} + ${below(DRAWS - start, drawn)}) - ${half}`;
 }
 
-/** SQL that is true in this share of the rows. */
-export const chance = (perThousand: number, purpose: string): string =>
-  `${below(1000, draw(purpose))} < ${perThousand}`;
+/** SQL that is true in this share of the rows, or of whatever numbers are given instead. */
+export const chance = (perThousand: number, purpose: string, of?: string): string =>
+  `${below(1000, draw(purpose, of))} < ${perThousand}`;

@@ -17,7 +17,9 @@ export interface SampleEvents {
   readonly records?: number;
   /** By table, where a table is to get another number. */
   readonly recordsOf?: Readonly<Record<string, number>>;
-  /** Told after each of the files how many are done. */
+  /** Whether some texts are such as break CSV writers, SQL builders and readers. */
+  readonly hasAwkwardTexts?: boolean;
+  /** Told after each of the days of the tables how many are done. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -30,9 +32,10 @@ export async function makeSampleEvents({
   directory,
   records = 2_000_000,
   recordsOf = {},
+  hasAwkwardTexts = false,
   onProgress = () => {},
 }: SampleEvents): Promise<string> {
-  const files = sampleFiles((table) => recordsOf[table] ?? records);
+  const files = sampleFiles((table) => recordsOf[table] ?? records, hasAwkwardTexts);
   const version = createHash('sha256').update(DRAW_MACROS).update(JSON.stringify(files)).digest('hex');
   const target = join(resolve(directory), `sample-${version.slice(0, 12)}`);
   // A set that an earlier version has made has no markers.
@@ -80,7 +83,7 @@ async function removeInterrupted(directory: string): Promise<void> {
 /** A statement's records lie in memory, at some 170 bytes each, until their files are written. */
 const RECORDS_A_STATEMENT = 250_000;
 
-const sampleFiles = (recordsOf: (table: string) => number): SampleFiles[] =>
+const sampleFiles = (recordsOf: (table: string) => number, hasAwkwardTexts: boolean): SampleFiles[] =>
   reports.flatMap((report, index) => {
     const all = sampleDays(recordsOf(report.table));
     const statements = Math.max(1, Math.ceil(recordsOf(report.table) / RECORDS_A_STATEMENT));
@@ -89,8 +92,8 @@ const sampleFiles = (recordsOf: (table: string) => number): SampleFiles[] =>
       const days = all.slice(part * daysEach, (part + 1) * daysEach);
       return {
         table: report.table,
-        days: days.map(({ day }) => day),
-        rows: sampleRows(report, index, days),
+        days: days.map(({ day, late, end }) => ({ day, isRestated: late < end })),
+        rows: sampleRows(report, index, days, hasAwkwardTexts),
       };
     });
   });

@@ -1,39 +1,91 @@
 import { below, chance, draw, skewedBelow } from './draws.ts';
 
-/**
- * The kinds of events follow each other (an impression, a click, a conversion …). Of the events of a kind and of all
- * later kinds, this share is of a later kind.
- */
-const LATER = 1 / 5;
+/** How the counts of a table follow each other. */
+interface Funnel {
+  /** By column, how many there are for 100,000 of the first one's. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Whatever has this number has it that more or fewer of the first one's lead to the others'. */
+  readonly appealOf: string;
+}
 
-/** SQL for the facts about a record on which its measures depend; `counts` is how many columns hold counts. */
-export const recordFacts = (counts: number): Readonly<Record<string, string>> => ({
-  is_rollup: chance(40, 'rollup'),
-  counted: kindOf(counts, below(1000, draw('counted'))),
-});
+const PER = 100_000;
 
-const kindOf = (counts: number, drawn: string): string => {
-  if (counts <= 1) return '0';
-  const kinds = Array.from(
-    { length: counts - 1 },
-    (_, index) => `WHEN ${drawn} < ${Math.floor(1000 * (1 - LATER ** (index + 1)))} THEN ${index}`,
-  );
-  return `CASE ${kinds.join(' ')} ELSE ${counts - 1} END`;
+const FUNNELS: readonly Funnel[] = [
+  { counts: { served_ads: PER, placement_opens: 20_000, clicks: 1_900 }, appealOf: 'placement' },
+  { counts: { impressions: PER, clicks: 1_600, conversions: 40 }, appealOf: 'campaign' },
+];
+
+const funnelOf = (counts: readonly string[]): Funnel | undefined =>
+  FUNNELS.find((funnel) => counts.includes(Object.keys(funnel.counts)[0] as string));
+
+/** SQL for the facts about a record on which its counts depend; `counts` are the columns that hold counts. */
+export const recordFacts = (counts: readonly string[]): Readonly<Record<string, string>> => {
+  const kinds = Object.values(funnelOf(counts)?.counts ?? {}).reduce((sum, count) => sum + count, 1);
+  return { is_rollup: chance(70, 'rollup'), kind: below(kinds, draw('kind')) };
 };
 
-/** SQL for the n-th count: 1 in one of a raw event's, several in each of a pre-aggregated record's. */
-export const countOf = (column: string, index: number): string =>
-  `CASE WHEN is_rollup THEN ${several(column, index)} WHEN counted = ${index} THEN 1 ELSE 0 END`;
+/** How many events a pre-aggregated record has of the first kind. */
+const ROLLED_UP = `(100 + ${below(501, draw('rolled up'))})`;
 
-/** SQL for the one count of a record of the coarser level. */
-export const coarserCountOf = (column: string): string =>
-  `CASE WHEN is_rollup THEN ${several(column, 0)} ELSE 1 END`;
+/** SQL for a count: 1 in one of a raw event's, several in each of a pre-aggregated record's. */
+export function countOf(column: string, counts: readonly string[]): string {
+  const funnel = funnelOf(counts);
+  const known = Object.entries(funnel?.counts ?? {});
+  const index = known.findIndex(([name]) => name === column);
+  // A column that is not in the list gets made-up counts.
+  if (!funnel || index < 0)
+    return `CASE WHEN is_rollup THEN 2 + ${below(60, draw(column))} WHEN ${chance(200, column)} THEN 1 ELSE 0 END`;
+  const [, rate] = known[index] as [string, number];
+  const from = known.slice(0, index).reduce((sum, [, before]) => sum + before, 0);
+  const appeal = `(500 + ${below(1001, draw('appeal', funnel.appealOf))})`;
+  const whole = PER * 1000;
+  const several =
+    index === 0
+      ? ROLLED_UP
+      : `(${ROLLED_UP} * ${rate} * ${appeal} + ${below(whole, draw(column))}) // ${whole}`;
+  return `CASE WHEN is_rollup THEN ${several} WHEN kind BETWEEN ${from} AND ${from + rate - 1} THEN 1 ELSE 0 END`;
+}
 
-const several = (column: string, index: number): string =>
-  `2 + ${below(Math.ceil(60 * LATER ** index), draw(column))}`;
+/** SQL for the one count of a record of the coarser level. More of these are pre-aggregated, of fewer events each. */
+export const COARSER_COUNT = `CASE WHEN ${chance(200, 'coarser rollup')} THEN ${ROLLED_UP} * 2 // 5 ELSE 1 END`;
 
-/** SQL for an amount of money to the millionth: nothing in most records, below zero in a few corrections. */
-export const moneyOf = (column: string): string =>
-  `CASE WHEN ${chance(3, `${column} corrected`)} THEN -1 WHEN ${chance(400, `${column} due`)} THEN 1 ELSE 0 END
-   * CASE WHEN is_rollup THEN 20 ELSE 1 END
-   * CAST(1 + ${skewedBelow(5_000_000, draw(column))} AS DECIMAL(18,0)) * 0.000001`;
+/** What an amount of money pays for. */
+interface Price {
+  /** The counts that the SQL uses. */
+  readonly of: readonly string[];
+  /** SQL for the amount in millionths. */
+  readonly amount: string;
+}
+
+const PRICES: Readonly<Record<string, Price>> = {
+  // $0.80 to $3.20 for 1,000 ads, by placement.
+  revenue: { of: ['served_ads'], amount: `served_ads * (800 + ${below(2_400, draw('ad', 'placement'))})` },
+  // $1.50 to $6.00 for 1,000 impressions, or $0.15 to $0.40 for a click, by campaign.
+  spend: {
+    of: ['impressions', 'clicks'],
+    amount: `CASE WHEN ${chance(300, 'paid by click', 'campaign')}
+      THEN clicks * (150000 + ${below(250_000, draw('click', 'campaign'))})
+      ELSE impressions * (1500 + ${below(4_500, draw('impression', 'campaign'))}) END`,
+  },
+  // $8 to $48 for a conversion.
+  conversion_revenue: {
+    of: ['conversions'],
+    amount: `conversions * (8000000 + ${below(40_000_000, draw('conversion'))})`,
+  },
+};
+
+/** Nothing in most records, and seldom much. */
+const madeUpAmount = (column: string): string =>
+  `CASE WHEN ${chance(400, `${column} due`)} THEN 1 + ${skewedBelow(100_000, draw(column))} ELSE 0 END`;
+
+/**
+ * SQL for an amount of money to the millionth: what the record's counts cost, a tenth more or less, and below zero in a
+ * few corrections. A column that is not in the list gets made-up amounts.
+ */
+export function moneyOf(column: string, counts: readonly string[]): string {
+  const price = PRICES[column];
+  const amount = price?.of.every((count) => counts.includes(count)) ? price.amount : madeUpAmount(column);
+  const varies = draw(`${column} varies`);
+  return `CAST((${amount}) * CASE WHEN ${below(1000, varies)} < 3 THEN -1000 ELSE 900 + ${below(201, varies)} END // 1000
+   AS DECIMAL(18,0)) * 0.000001`;
+}

@@ -4,32 +4,40 @@ import { type Column, PARTITION_COLUMN, TIME_COLUMN, tableOf } from '../../lib/r
 import { below, chance, draw } from './draws.ts';
 import type { SampleDay } from './sample-days.ts';
 import { HIERARCHY, identifierOf } from './sample-identifiers.ts';
-import { coarserCountOf, countOf, moneyOf, recordFacts } from './sample-measures.ts';
+import { COARSER_COUNT, countOf, moneyOf, recordFacts } from './sample-measures.ts';
 import { textOf } from './sample-texts.ts';
 
 /** Keeps the numbers of the tables' records apart, so that they draw differently. */
 const RECORDS_PER_TABLE = 1_000_000_000;
 
+/** Beside the partition's column, what tells the files of a day apart: whether the record came late. */
+export const LATE_COLUMN = 'is_late';
+
 /**
- * SQL for the records of some days of a table, in an order that is always the same, with the partition's column as the
- * last one.
+ * SQL for the records of some days of a table, in an order that is always the same, with the partition's column and
+ * LATE_COLUMN as the last ones.
  */
-export function sampleRows(report: Report, index: number, days: readonly SampleDay[]): string {
+export function sampleRows(
+  report: Report,
+  index: number,
+  days: readonly SampleDay[],
+  hasAwkwardTexts = false,
+): string {
   const offset = index * RECORDS_PER_TABLE;
-  const layers = [...HIERARCHY, factsOf(report)];
   const numbered = days.map(
-    ({ day, start, first, end }) =>
-      `SELECT range AS n, ${start} AS midnight, '${day}' AS ${PARTITION_COLUMN}
-       FROM range(${offset + first}, ${offset + end})`,
+    ({ day, dayIndex, start, first, end, late }) =>
+      `SELECT range AS n, ${dayIndex} AS day_index, ${start} AS midnight, '${day}' AS ${PARTITION_COLUMN},
+       range >= ${offset + late} AS ${LATE_COLUMN} FROM range(${offset + first}, ${offset + end})`,
   );
-  const drawn = layers.reduce((rows, layer) => {
+  const drawn = [...HIERARCHY, ...measuresOf(report)].reduce((rows, layer) => {
     const added = Object.entries(layer).map(([name, sql]) => `${sql} AS ${name}`);
     return `SELECT *, ${added.join(', ')} FROM (${rows})`;
   }, numbered.join(' UNION ALL '));
   const columns = tableOf(report).columns.map(
-    (column) => `CAST(${valueIn(report, column)} AS ${storedType(column)}) AS ${quoteName(column.name)}`,
+    (column) =>
+      `CAST(${valueIn(report, column, hasAwkwardTexts)} AS ${storedType(column)}) AS ${quoteName(column.name)}`,
   );
-  return `SELECT ${columns.join(', ')}, ${PARTITION_COLUMN} FROM (${drawn})`;
+  return `SELECT ${columns.join(', ')}, ${PARTITION_COLUMN}, ${LATE_COLUMN} FROM (${drawn})`;
 }
 
 const countsOf = (report: Report): string[] =>
@@ -37,19 +45,25 @@ const countsOf = (report: Report): string[] =>
     .filter(({ type }) => type === 'integer')
     .map((metric) => (report.levels?.metric === metric ? report.levels.finerColumn : metric.column));
 
-const factsOf = (report: Report): Readonly<Record<string, string>> => ({
-  ...recordFacts(countsOf(report).length),
-  is_coarser: report.levels ? chance(150, 'coarser') : 'false',
-});
+/** The facts on which counts depend, and then the counts, on which money depends. */
+function measuresOf(report: Report): Readonly<Record<string, string>>[] {
+  const counts = countsOf(report);
+  return [
+    { ...recordFacts(counts), is_coarser: report.levels ? chance(150, 'coarser') : 'false' },
+    Object.fromEntries(
+      counts.map((name) => [name, `CASE WHEN is_coarser THEN 0 ELSE ${countOf(name, counts)} END`]),
+    ),
+  ];
+}
 
-function valueIn(report: Report, { name, type }: Column): string {
+function valueIn(report: Report, { name, type }: Column, hasAwkwardTexts: boolean): string {
   if (name === TIME_COLUMN) return TIME;
   const { levels } = report;
-  if (levels?.metric.column === name) return `CASE WHEN is_coarser THEN ${coarserCountOf(name)} ELSE 0 END`;
-  const count = countsOf(report).indexOf(name);
-  if (count >= 0) return `CASE WHEN is_coarser THEN 0 ELSE ${countOf(name, count)} END`;
-  if (type === 'decimal(18,6)') return `CASE WHEN is_coarser THEN 0 ELSE ${moneyOf(name)} END`;
-  const value = type === 'varchar' ? textOf(name) : identifierOf(name);
+  if (levels?.metric.column === name) return `CASE WHEN is_coarser THEN ${COARSER_COUNT} ELSE 0 END`;
+  const counts = countsOf(report);
+  if (counts.includes(name)) return quoteName(name);
+  if (type === 'decimal(18,6)') return `CASE WHEN is_coarser THEN 0 ELSE ${moneyOf(name, counts)} END`;
+  const value = type === 'varchar' ? textOf(name, hasAwkwardTexts) : identifierOf(name);
   return levels?.finer.column === name ? `CASE WHEN is_coarser THEN NULL ELSE ${value} END` : value;
 }
 

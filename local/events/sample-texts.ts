@@ -9,13 +9,20 @@ const TEXTS: Readonly<Record<string, readonly (string | null)[]>> = {
     'Apple Mail Privacy',
     'Gmail Image Proxy',
     'Tablet',
-    null,
     'Yahoo Mail Proxy',
+    null,
   ],
-  demand_origin: ['Direct', 'Open Exchange', 'Private Marketplace', null, 'House', 'Network'],
+  demand_origin: [
+    'Direct',
+    'Open Exchange',
+    'Private Marketplace',
+    'Programmatic Guaranteed',
+    'Network',
+    null,
+  ],
 };
 
-/** What a careless CSV writer, SQL builder or reader would trip over. One record in a hundred holds one. */
+/** What a careless CSV writer, SQL builder or reader would trip over. */
 const AWKWARD = [
   `O'Brien" OR 1=1 --`,
   'Phone, tablet',
@@ -31,10 +38,16 @@ const AWKWARD = [
 const listOf = (texts: readonly (string | null)[]): string =>
   `[${texts.map((text) => (text === null ? 'NULL' : quoteText(text))).join(', ')}]`;
 
-/** SQL for a text column's value. A column that is not in the list gets made-up texts. */
-export function textOf(column: string): string {
+/**
+ * SQL for a text column's value. A column that is not in the list gets made-up texts.
+ *
+ * @param hasAwkwardTexts whether one record in a hundred holds an awkward one
+ */
+export function textOf(column: string, hasAwkwardTexts: boolean): string {
   const texts = TEXTS[column] ?? Array.from({ length: 20 }, (_, index) => `${column} ${index + 1}`);
+  const usual = `${listOf(texts)}[1 + ${skewedBelow(texts.length, draw(column))}]`;
+  if (!hasAwkwardTexts) return usual;
   return `CASE WHEN ${chance(10, `${column} awkward`)}
     THEN ${listOf(AWKWARD)}[1 + ${below(AWKWARD.length, draw(column))}]
-    ELSE ${listOf(texts)}[1 + ${skewedBelow(texts.length, draw(column))}] END`;
+    ELSE ${usual} END`;
 }

@@ -5,12 +5,13 @@ import { quoteText } from '../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { dayFolder } from '../lake/layout.ts';
 import { DRAW_MACROS } from './draws.ts';
+import { LATE_COLUMN } from './sample-rows.ts';
 
-/** Days of a table that one statement draws. Each day gets a file. */
+/** Days of a table that one statement draws. Each day gets a file, and one of those that came late, if any did. */
 export interface SampleFiles {
   readonly table: string;
-  readonly days: readonly string[];
-  /** SQL for the records of these days, with the partition's column. */
+  readonly days: readonly { readonly day: string; readonly isRestated: boolean }[];
+  /** SQL for the records of these days, with the partition's column and LATE_COLUMN. */
   readonly rows: string;
 }
 
@@ -20,12 +21,12 @@ const AT_ONCE = 2;
 /**
  * Writes the files below a directory. On an error, rejects only once no file is being written any more.
  *
- * @param onFile called after each file
+ * @param onDay called after each day
  */
 export async function writeSampleFiles(
   directory: string,
   files: readonly SampleFiles[],
-  onFile: () => void,
+  onDay: () => void,
 ): Promise<void> {
   const instance = await DuckDBInstance.create();
   const queue = [...files];
@@ -34,7 +35,7 @@ export async function writeSampleFiles(
     const writers = Array.from({ length: AT_ONCE }, () =>
       withConnection(instance, async (connection) => {
         for (let next = queue.shift(); next; next = queue.shift())
-          await writeDays(connection, directory, next, onFile);
+          await writeDays(connection, directory, next, onDay);
       }).catch((error) => {
         // Leaves the other writer nothing more to write.
         queue.length = 0;
@@ -65,16 +66,20 @@ async function writeDays(
   connection: DuckDBConnection,
   directory: string,
   { table, days, rows }: SampleFiles,
-  onFile: () => void,
+  onDay: () => void,
 ) {
   await connection.run(`CREATE OR REPLACE TEMP TABLE drawn AS ${rows}`);
-  for (const day of days) {
+  for (const { day, isRestated } of days) {
     const path = join(directory, dayFolder(table, day));
     await mkdir(path, { recursive: true });
-    await connection.run(
-      `COPY (SELECT * EXCLUDE (${PARTITION_COLUMN}) FROM drawn WHERE ${PARTITION_COLUMN} = '${day}')
-       TO ${quoteText(join(path, 'events.parquet'))} (FORMAT parquet, COMPRESSION zstd)`,
-    );
-    onFile();
+    const write = (file: string, condition: string) =>
+      connection.run(
+        `COPY (SELECT * EXCLUDE (${PARTITION_COLUMN}, ${LATE_COLUMN}) FROM drawn
+               WHERE ${PARTITION_COLUMN} = '${day}' AND ${condition})
+         TO ${quoteText(join(path, file))} (FORMAT parquet, COMPRESSION zstd)`,
+      );
+    await write('events.parquet', `NOT ${LATE_COLUMN}`);
+    if (isRestated) await write('late-events.parquet', LATE_COLUMN);
+    onDay();
   }
 }

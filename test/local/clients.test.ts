@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
-import { describeRows, readPartners, SAMPLE_PARTNERS } from '../../local/clients.ts';
+import {
+  describeRows,
+  PARTNERS_OF_SAMPLE_EVENTS,
+  readPartners,
+  SAMPLE_PARTNERS,
+} from '../../local/clients.ts';
 import { labelOf } from '../../local/owner-words.ts';
 
 const read = (entries: unknown) => readPartners(JSON.stringify(entries));
@@ -63,6 +68,13 @@ describe('the file of partners of this machine', () => {
       'publisher companies 1001, 1002',
       'advertiser companies 2000',
       'nothing',
+    ]);
+  });
+
+  it('begins with one that sees its rows of both reports where the events are samples', () => {
+    expect(PARTNERS_OF_SAMPLE_EVENTS.slice(1)).toEqual(SAMPLE_PARTNERS);
+    expect(PARTNERS_OF_SAMPLE_EVENTS.slice(0, 1).map(describeRows)).toEqual([
+      'publisher companies 1001; advertiser companies 2000',
     ]);
   });
 });

@@ -475,8 +475,8 @@ describe('makeSampleEvents', () => {
          FROM read_parquet('${sample}/${table}/*/*.parquet', filename = true, file_row_number = true)`,
       );
     // Columns that stay what they are when the catalogue grows. A change of the generator changes these.
-    expect(await digestOf('publisher_events', 'revenue')).toEqual([['419ca95fc2f3f8313580d06dfab339cf']]);
-    expect(await digestOf('advertiser_events', 'spend')).toEqual([['18eac6ff75cb07e02fc10c3c7ea73088']]);
+    expect(await digestOf('publisher_events', 'revenue')).toEqual([['fd1dbb7f2f28d938a2bf79ecc7e8b9ab']]);
+    expect(await digestOf('advertiser_events', 'spend')).toEqual([['79249d025cc908c5cd6ec0d678e06392']]);
   });
 
   it('fills every column of every table', async () => {
@@ -499,10 +499,26 @@ describe('makeSampleEvents', () => {
     expect(made).toEqual([true]);
   });
 
-  it('reports progress from file to file', () => {
-    const files = 59 * tables.length;
-    expect(progress).toHaveLength(files);
-    expect(progress.slice(-1)).toEqual([`${files}/${files}`]);
+  it('reports progress from day to day', () => {
+    const days = 59 * tables.length;
+    expect(progress).toHaveLength(days);
+    expect(progress.slice(-1)).toEqual([`${days}/${days}`]);
+  });
+
+  it('restates one final day by a second file, which holds a twelfth of its records', async () => {
+    for (const { name } of tables) {
+      const names: string[] = [];
+      for (const day of await readdir(join(sample, name)))
+        for (const file of await readdir(join(sample, name, day)))
+          if (file !== 'events.parquet' && file !== '_SUCCESS') names.push(`${day}/${file}`);
+      expect(names).toEqual(['day=2026-02-24/late-events.parquet']);
+      expect(existsSync(join(sample, name, 'day=2026-02-24', '_SUCCESS'))).toBe(true);
+      const [share] = await rowsOf(
+        `SELECT count(*) FILTER (filename LIKE '%late-events.parquet') * 12 BETWEEN count(*) - 12 AND count(*)
+         FROM read_parquet('${sample}/${name}/day=2026-02-24/*.parquet', filename = true)`,
+      );
+      expect(share).toEqual([true]);
+    }
   });
 
   it('deletes what a killed process left half-made, and keeps what a running process is making', async () => {
@@ -555,11 +571,50 @@ describe('makeSampleEvents', () => {
   it('holds mostly raw events, some pre-aggregated records, and money with fractions, zeros and corrections', async () => {
     const [kinds] = await rowsOf(
       `SELECT avg(CAST(impressions + clicks + conversions = 1 AS INTEGER)) > 0.9,
-       count(*) FILTER (impressions > 1 AND clicks > 1 AND conversions > 1) > 400,
+       count(*) FILTER (impressions > 1 AND clicks > 1) > 400,
        count(*) FILTER (spend = 0) > 5000, count(*) FILTER (spend < 0) > 10,
        count(*) FILTER (spend <> round(spend, 4)) > 5000 FROM sample.advertiser_events`,
     );
     expect(kinds).toEqual([true, true, true, true, true]);
+  });
+
+  it('has the proportions of a business', async () => {
+    const [publishers] = await rowsOf(
+      `SELECT sum(clicks) / sum(served_ads) BETWEEN 0.01 AND 0.03,
+       sum(container_opens) / sum(served_ads) BETWEEN 0.1 AND 0.3,
+       sum(placement_opens) / sum(served_ads) BETWEEN 0.1 AND 0.3,
+       1000 * sum(revenue) / sum(served_ads) BETWEEN 1 AND 4 FROM sample.publisher_events`,
+    );
+    expect(publishers).toEqual([true, true, true, true]);
+    const [advertisers] = await rowsOf(
+      `SELECT sum(clicks) / sum(impressions) BETWEEN 0.01 AND 0.03,
+       sum(conversions) / sum(clicks) BETWEEN 0.01 AND 0.06,
+       1000 * sum(spend) / sum(impressions) BETWEEN 2 AND 7,
+       sum(conversion_revenue) / sum(spend) BETWEEN 1 AND 6 FROM sample.advertiser_events`,
+    );
+    expect(advertisers).toEqual([true, true, true, true]);
+  });
+
+  it('has campaigns of the largest advertiser end and start in the last week, and one in the middle', async () => {
+    const flights = await rowsOf(
+      `SELECT campaign_id, min(day), max(day) FROM sample.advertiser_events
+       WHERE advertiser_company_id = 2000 AND campaign_id IN (88000, 88840, 89260, 91360) GROUP BY 1 ORDER BY 1`,
+    );
+    expect(flights).toEqual([
+      ['88000', '2026-01-01', '2026-02-28'],
+      ['88840', '2026-01-01', '2026-02-23'],
+      ['89260', '2026-02-10', '2026-02-28'],
+      ['91360', '2026-02-24', '2026-02-28'],
+    ]);
+  });
+
+  it('keeps every creative in one line, campaign and advertiser', async () => {
+    const [creatives] = await rowsOf(
+      `SELECT count(*) > 1000, max(parents) FROM (
+         SELECT creative_id, count(DISTINCT (campaign_id, advertiser_company_id)) + count(DISTINCT campaign_line_id) AS parents
+         FROM sample.advertiser_events WHERE creative_id IS NOT NULL AND campaign_line_id IS NOT NULL GROUP BY creative_id)`,
+    );
+    expect(creatives).toEqual([true, '2']);
   });
 
   it('keeps every placement in one container, account and company, in both tables', async () => {
@@ -588,18 +643,46 @@ describe('makeSampleEvents', () => {
     expect(rhythm).toEqual([true, true]);
   });
 
-  it('holds awkward texts, NULLs, and events in the first and last millisecond of days', async () => {
+  it('holds the usual texts, the commonest most often, and NULLs', async () => {
+    const textsOf = async (table: string, column: string) =>
+      (await rowsOf(`SELECT ${column} FROM sample.${table} GROUP BY 1 ORDER BY count(*) DESC`)).flat();
+    expect(await textsOf('publisher_events', 'device_or_proxy')).toEqual([
+      'Mobile',
+      'Desktop',
+      'Apple Mail Privacy',
+      'Gmail Image Proxy',
+      'Tablet',
+      'Yahoo Mail Proxy',
+      null,
+    ]);
+    expect(await textsOf('advertiser_events', 'demand_origin')).toEqual([
+      'Direct',
+      'Open Exchange',
+      'Private Marketplace',
+      'Programmatic Guaranteed',
+      'Network',
+      null,
+    ]);
+  });
+
+  it('holds awkward texts where they are asked for', async () => {
+    const directory = join(home, 'awkward');
+    const records = { records: 0, recordsOf: { advertiser_events: 20_000 } };
+    const made = await makeSampleEvents({ directory, ...records, hasAwkwardTexts: true });
     const [texts] = await rowsOf(
       `SELECT list(DISTINCT demand_origin ORDER BY demand_origin)
-       FROM sample.advertiser_events WHERE demand_origin IS NOT NULL`,
+       FROM read_parquet('${made}/advertiser_events/*/*.parquet') WHERE demand_origin IS NOT NULL`,
     );
     const awkward = [`O'Brien" OR 1=1 --`, 'two\nlines', 'Zürich', '日本', '📱 app', ' spaces around ', ''];
     expect(texts?.[0]).toEqual(expect.arrayContaining(awkward));
+  });
+
+  it('holds records without a line, and events in the first and last millisecond of days', async () => {
     const [edges] = await rowsOf(
-      `SELECT count(*) FILTER (demand_origin IS NULL) > 0, count(*) FILTER (campaign_line_id IS NULL) > 0,
+      `SELECT count(*) FILTER (campaign_line_id IS NULL) > 0,
        count(*) FILTER (CAST(event_time AS TIME) = TIME '00:00:00') > 0,
        count(*) FILTER (CAST(event_time AS TIME) = TIME '23:59:59.999') > 0 FROM sample.advertiser_events`,
     );
-    expect(edges).toEqual([true, true, true, true]);
+    expect(edges).toEqual([true, true, true]);
   });
 });

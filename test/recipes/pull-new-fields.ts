@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldOf, reportOf } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
+import type { Client } from '../../local/identity-provider/answer-token-request.ts';
 import { spawnNode } from '../spawn-node.ts';
 
 /** A field that a tree has beyond this one's, and what a report by day shows of it in the sample events. */
@@ -30,7 +31,11 @@ export async function pullNewFields(directory: string): Promise<PulledField[]> {
   try {
     await readiness(child);
     const stack = JSON.parse(await readFile(join(home, 'stack.json'), 'utf8'));
-    const headers = { Authorization: `Bearer ${await accessToken(stack)}`, Accept: 'text/csv' };
+    const house = stack.clients.find(({ clientId }: Client) => clientId === 'house');
+    const headers = {
+      Authorization: `Bearer ${await accessToken({ ...stack, ...house })}`,
+      Accept: 'text/csv',
+    };
     const { reports } = (await (await fetch(`${stack.apiUrl}/reporting/fields`)).json()) as Catalogue;
     const pulled: PulledField[] = [];
     for (const { name: report, path, fields } of reports)
