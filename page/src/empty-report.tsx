@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type EmptyReason, reasonWords } from './empty-reasons.ts';
+import { type EmptyReason, explainEmpty } from './explain-empty.ts';
 import { chosenReport } from './request.ts';
 import type { Run } from './run.ts';
 import { choice, choose } from './state.ts';
-import { explainEmpty } from './values-in-days.ts';
 
 /** Why a report has no rows: which filter leaves nothing, and what is near. */
 export function EmptyReport({ run: { choice: asked, days } }: { readonly run: Run }) {
@@ -26,36 +25,29 @@ export function EmptyReport({ run: { choice: asked, days } }: { readonly run: Ru
       {asked.filters.length > 0 && reasons === undefined && (
         <p>Looking for the filter that leaves no row …</p>
       )}
-      {reasons?.map((reason) => (
-        <p key={reasonWords(reason)}>
-          {reasonWords(reason)} {reason.kind === 'no-such-value' && <Near reason={reason} />}
+      {reasons?.map(({ words, field, value, near }) => (
+        <p key={words}>
+          {words}{' '}
+          {near.map((candidate) => (
+            <button
+              key={candidate}
+              type="button"
+              class="pill"
+              onClick={() =>
+                choose({
+                  filters: choice.value.filters.map((filter) =>
+                    filter.field === field
+                      ? { ...filter, values: filter.values.map((one) => (one === value ? candidate : one)) }
+                      : filter,
+                  ),
+                })
+              }
+            >
+              Use {JSON.stringify(candidate)}
+            </button>
+          ))}
         </p>
       ))}
     </div>
-  );
-}
-
-/** Puts a value that occurs in the place of the one that doesn't. */
-function Near({
-  reason: { field, value, near },
-}: {
-  readonly reason: Extract<EmptyReason, { kind: 'no-such-value' }>;
-}) {
-  const put = (candidate: string) =>
-    choose({
-      filters: choice.value.filters.map((filter) =>
-        filter.field === field
-          ? { ...filter, values: filter.values.map((one) => (one === value ? candidate : one)) }
-          : filter,
-      ),
-    });
-  return (
-    <>
-      {near.map((candidate) => (
-        <button key={candidate} type="button" class="pill" onClick={() => put(candidate)}>
-          Use {JSON.stringify(candidate)}
-        </button>
-      ))}
-    </>
   );
 }
