@@ -46,11 +46,11 @@ function Page() {
           <div class="column">
             <ReportStep />
             <FieldsStep />
+            <CompareStep />
           </div>
           <div class="column">
             <WindowStep />
             <FiltersStep />
-            <CompareStep />
             <CallerStep />
           </div>
           <RunBar />

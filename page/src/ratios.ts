@@ -97,3 +97,9 @@ export const ratiosOf = (report: string, fields: readonly string[]): readonly Ra
   (ratios[report] ?? []).filter(
     ({ numerator, denominator }) => fields.includes(numerator) && fields.includes(denominator),
   );
+
+/** The unit of a ratio, by its name. */
+export const unitOf = (name: string): Ratio['unit'] | undefined =>
+  Object.values(ratios)
+    .flat()
+    .find((ratio) => ratio.name === name)?.unit;

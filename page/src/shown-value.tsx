@@ -1,16 +1,16 @@
 import type { ComponentChild } from 'preact';
 import type { Field } from '../../lib/report/catalogue.ts';
-import { grouped, rounded, shownCell } from './format.ts';
+import { grouped, rounded, shownCell, shownRatio } from './format.ts';
+import { unitOf } from './ratios.ts';
 import type { ShownCell, TableColumn } from './reader-messages.ts';
 
-/** Per cent have this many places in the table, other ratios one more: their title has six. */
-const RATIO_PLACES = 3;
+/** A change in per cent has this many places in the table: its title has all. */
 const PERCENT_PLACES = 2;
 
 export const isNumber = ({ kind }: TableColumn): boolean => kind !== 'dimension';
 
 /** A value of the table as people read it; the empty text where there is none. */
-export function shownText(cell: ShownCell, { kind }: TableColumn, field: Field | undefined): string {
+export function shownText(cell: ShownCell, { kind, of }: TableColumn, field: Field | undefined): string {
   if (cell === null || cell === undefined) return '';
   switch (kind) {
     case 'dimension':
@@ -19,7 +19,7 @@ export function shownText(cell: ShownCell, { kind }: TableColumn, field: Field |
     case 'before':
       return grouped(cell);
     case 'ratio':
-      return grouped(rounded(cell, RATIO_PLACES));
+      return shownRatio(cell, unitOf(of) ?? 'times');
     case 'change':
       return signed(grouped(cell));
     case 'percent':

@@ -72,7 +72,10 @@ export function VirtualTable({
           (most, row) => Math.max(most, shownText(row[index], column, field).length),
           4,
         );
-        return Math.min(MAX_WIDTH_CH, Math.max(longest, column.id.length + 2));
+        return Math.min(
+          MAX_WIDTH_CH,
+          Math.max(longest, column.id.length + (column.kind === 'ratio' ? 10 : 2)),
+        );
       }),
     [measured.length, totals, columns],
   );
@@ -171,14 +174,26 @@ function Header({
       {column.kind === 'ratio' && <span class="derived"> derived</span>}
     </>
   );
+  const cell = useRef<HTMLTableCellElement>(null);
+  // It may have been out of sight, where it was chosen by the keyboard.
+  useLayoutEffect(() => {
+    if (isSorted) cell.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isSorted]);
   return (
-    <th scope="col" class={isNumber(column) ? 'number' : ''} {...(onSort && { 'aria-sort': direction })}>
+    <th
+      ref={cell}
+      scope="col"
+      class={isNumber(column) ? 'number' : ''}
+      {...(onSort && { 'aria-sort': direction })}
+    >
       {onSort ? (
         <button type="button" class="sort" onClick={() => onSort(column)}>
+          {isSorted && (
+            <span class="sort-sign" aria-hidden="true">
+              {sort.isDescending ? '▼ ' : '▲ '}
+            </span>
+          )}
           {label}
-          <span class="sort-sign" aria-hidden="true">
-            {isSorted ? (sort.isDescending ? '▼' : '▲') : ''}
-          </span>
         </button>
       ) : (
         label
