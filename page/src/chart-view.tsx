@@ -16,7 +16,9 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
   const metrics = fields.filter((name) => report && fieldOf(report, name)?.role === 'metric');
   const ratios = ratiosOf(run.report, fields).map(({ name }) => name);
   const hasTime = chart.times.length > 0;
-  if (!hasTime && chart.by === undefined) return null;
+  const hasCourse = hasTime && !chart.isBars;
+  // A single figure is among the totals.
+  if (chart.times.length < 2 && chart.by === undefined && !chart.isBars) return null;
   const ask = (change: { readonly metric?: string; readonly by?: string | null }) =>
     askChart({ metric: chart.metric, by: chart.by ?? null, ...change });
   return (
@@ -51,7 +53,7 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
             ))}
           </select>
         </label>
-        {hasTime && (
+        {hasCourse && (
           <label>
             <span>as</span>
             <select
@@ -65,7 +67,7 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
         )}
         <span class="hint">{restWords(chart)}</span>
       </figcaption>
-      {hasTime && !isInAll ? <LineChart chart={chart} run={run} /> : <Bars chart={chart} run={run} />}
+      {hasCourse && !isInAll ? <LineChart chart={chart} run={run} /> : <Bars chart={chart} run={run} />}
     </figure>
   );
 }
