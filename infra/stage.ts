@@ -14,9 +14,13 @@ const matching = (pattern: RegExp, expected: string) =>
     v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`),
   );
 
+/** Client secrets are sent there: without TLS only within one machine. */
 const tokenEndpoint = v.pipe(
   v.string(),
-  v.check(isTokenEndpoint, ({ received }) => `expected ${TOKEN_ENDPOINT_FORM}, received ${received}`),
+  v.check(
+    (url) => isTokenEndpoint(url) && /^(https:|http:\/\/(127\.0\.0\.1|localhost)[:/])/.test(url),
+    ({ received }) => `expected ${TOKEN_ENDPOINT_FORM}, with https, received ${received}`,
+  ),
 );
 
 /** A setting of older versions: whoever still has it is told what takes its place. */

@@ -11,22 +11,17 @@ export interface Access {
 
 const PLAIN_URL = /^https?:\/\/[\w.-]+(?::\d+)?(?:[/?#][\w.~:/?#&=%+,@-]*)?$/;
 const PLAIN_EMAIL = /^[\w+-]+(?:\.[\w+-]+)*@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}$/i;
-const THIS_MACHINE = ['127.0.0.1', 'localhost'];
 
-const isPlainHttps = (text: string): boolean =>
-  PLAIN_URL.test(text) && URL.canParse(text) && new URL(text).protocol === 'https:';
+const isPlainUrl = (text: string): boolean => PLAIN_URL.test(text) && URL.canParse(text);
 
-/** Whether it can be a token endpoint. Client secrets are sent there: without TLS only within one machine. */
-export function isTokenEndpoint(text: string): boolean {
-  if (!PLAIN_URL.test(text) || !URL.canParse(text) || text.includes('#')) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || THIS_MACHINE.includes(hostname);
-}
+/** Whether it can be a token endpoint. That it has TLS, a stage is asked for (`infra/stage.ts`). */
+export const isTokenEndpoint = (text: string): boolean => isPlainUrl(text) && !text.includes('#');
 
-export const isContact = (text: string): boolean => PLAIN_EMAIL.test(text) || isPlainHttps(text);
+export const isContact = (text: string): boolean =>
+  PLAIN_EMAIL.test(text) || (text.startsWith('https:') && isPlainUrl(text));
 
 /** What is expected, for whoever set something else. */
 export const TOKEN_ENDPOINT_FORM =
-  "an https URL without blanks, quotes, user and fragment, as the identity provider's documentation or its /.well-known/openid-configuration names its token endpoint";
+  "the token endpoint as the identity provider's documentation or its /.well-known/openid-configuration names it: a URL without blanks, quotes, user and fragment";
 export const CONTACT_FORM =
   'an e-mail address without a name or mailto: (reports@example.com), or the https URL of a page';

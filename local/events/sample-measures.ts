@@ -1,3 +1,4 @@
+import { quoteName } from '../../lib/report/quote-sql.ts';
 import { below, chance, draw, skewedBelow } from './draws.ts';
 
 /** How the counts of a table follow each other. */
@@ -18,9 +19,15 @@ const FUNNELS: readonly Funnel[] = [
 const funnelOf = (counts: readonly string[]): Funnel | undefined =>
   FUNNELS.find((funnel) => counts.includes(Object.keys(funnel.counts)[0] as string));
 
+/** The name of a record's count while its record is being drawn. No column has such a name. */
+export const counted = (column: string): string => `counted ${column}`;
+
+const countIn = (column: string): string => quoteName(counted(column));
+
 /** SQL for the facts about a record on which its counts depend; `counts` are the columns that hold counts. */
 export const recordFacts = (counts: readonly string[]): Readonly<Record<string, string>> => {
-  const kinds = Object.values(funnelOf(counts)?.counts ?? {}).reduce((sum, count) => sum + count, 1);
+  const known = Object.values(funnelOf(counts)?.counts ?? {});
+  const kinds = known.reduce((sum, count) => sum + count, 0);
   return { is_rollup: chance(70, 'rollup'), kind: below(kinds, draw('kind')) };
 };
 
@@ -59,18 +66,21 @@ interface Price {
 
 const PRICES: Readonly<Record<string, Price>> = {
   // $0.80 to $3.20 for 1,000 ads, by placement.
-  revenue: { of: ['served_ads'], amount: `served_ads * (800 + ${below(2_400, draw('ad', 'placement'))})` },
+  revenue: {
+    of: ['served_ads'],
+    amount: `${countIn('served_ads')} * (800 + ${below(2_400, draw('ad', 'placement'))})`,
+  },
   // $1.50 to $6.00 for 1,000 impressions, or $0.15 to $0.40 for a click, by campaign.
   spend: {
     of: ['impressions', 'clicks'],
     amount: `CASE WHEN ${chance(300, 'paid by click', 'campaign')}
-      THEN clicks * (150000 + ${below(250_000, draw('click', 'campaign'))})
-      ELSE impressions * (1500 + ${below(4_500, draw('impression', 'campaign'))}) END`,
+      THEN ${countIn('clicks')} * (150000 + ${below(250_000, draw('click', 'campaign'))})
+      ELSE ${countIn('impressions')} * (1500 + ${below(4_500, draw('impression', 'campaign'))}) END`,
   },
   // $8 to $48 for a conversion.
   conversion_revenue: {
     of: ['conversions'],
-    amount: `conversions * (8000000 + ${below(40_000_000, draw('conversion'))})`,
+    amount: `${countIn('conversions')} * (8000000 + ${below(40_000_000, draw('conversion'))})`,
   },
 };
 

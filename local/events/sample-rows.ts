@@ -4,7 +4,7 @@ import { type Column, PARTITION_COLUMN, TIME_COLUMN, tableOf } from '../../lib/r
 import { below, chance, draw } from './draws.ts';
 import type { SampleDay } from './sample-days.ts';
 import { HIERARCHY, identifierOf } from './sample-identifiers.ts';
-import { COARSER_COUNT, countOf, moneyOf, recordFacts } from './sample-measures.ts';
+import { COARSER_COUNT, counted, countOf, moneyOf, recordFacts } from './sample-measures.ts';
 import { textOf } from './sample-texts.ts';
 
 /** Keeps the numbers of the tables' records apart, so that they draw differently. */
@@ -30,7 +30,7 @@ export function sampleRows(
        range >= ${offset + late} AS ${LATE_COLUMN} FROM range(${offset + first}, ${offset + end})`,
   );
   const drawn = [...HIERARCHY, ...measuresOf(report)].reduce((rows, layer) => {
-    const added = Object.entries(layer).map(([name, sql]) => `${sql} AS ${name}`);
+    const added = Object.entries(layer).map(([name, sql]) => `${sql} AS ${quoteName(name)}`);
     return `SELECT *, ${added.join(', ')} FROM (${rows})`;
   }, numbered.join(' UNION ALL '));
   const columns = tableOf(report).columns.map(
@@ -51,7 +51,7 @@ function measuresOf(report: Report): Readonly<Record<string, string>>[] {
   return [
     { ...recordFacts(counts), is_coarser: report.levels ? chance(150, 'coarser') : 'false' },
     Object.fromEntries(
-      counts.map((name) => [name, `CASE WHEN is_coarser THEN 0 ELSE ${countOf(name, counts)} END`]),
+      counts.map((name) => [counted(name), `CASE WHEN is_coarser THEN 0 ELSE ${countOf(name, counts)} END`]),
     ),
   ];
 }
@@ -61,7 +61,7 @@ function valueIn(report: Report, { name, type }: Column, hasAwkwardTexts: boolea
   const { levels } = report;
   if (levels?.metric.column === name) return `CASE WHEN is_coarser THEN ${COARSER_COUNT} ELSE 0 END`;
   const counts = countsOf(report);
-  if (counts.includes(name)) return quoteName(name);
+  if (counts.includes(name)) return quoteName(counted(name));
   if (type === 'decimal(18,6)') return `CASE WHEN is_coarser THEN 0 ELSE ${moneyOf(name, counts)} END`;
   const value = type === 'varchar' ? textOf(name, hasAwkwardTexts) : identifierOf(name);
   return levels?.finer.column === name ? `CASE WHEN is_coarser THEN NULL ELSE ${value} END` : value;

@@ -214,12 +214,12 @@ describe('readStage', () => {
         },
         probe: undefined,
       },
-      `identity.tokenUrl: expected ${TOKEN_ENDPOINT_FORM}, received "http://login.example/t"`,
+      `identity.tokenUrl: expected ${TOKEN_ENDPOINT_FORM}, with https, received "http://login.example/t"`,
     ],
     [
       'a token endpoint that is none',
       { access: { tokenEndpoint: 'login.example/token' } },
-      `access.tokenEndpoint: expected ${TOKEN_ENDPOINT_FORM}, received "login.example/token"`,
+      `access.tokenEndpoint: expected ${TOKEN_ENDPOINT_FORM}, with https, received "login.example/token"`,
     ],
     [
       'a contact that nobody can write to',

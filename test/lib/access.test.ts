@@ -25,17 +25,13 @@ describe('a token endpoint', () => {
     'https://login.example:8443/tenant/oauth2/v2.0/token?api-version=1.0',
     'https://stage-1234abcd.auth.eu-west-1.amazoncognito.com/oauth2/token',
     'http://127.0.0.1:8080/token',
-    'http://localhost:8080/token',
   ])('can be %s', (text) => {
     expect(isTokenEndpoint(text)).toBe(true);
   });
 
-  it.each([...NEVER, 'http://login.example/token', 'https://login.example/token#part', 'ask@example.com'])(
-    'can not be %j',
-    (text) => {
-      expect(isTokenEndpoint(text)).toBe(false);
-    },
-  );
+  it.each([...NEVER, 'https://login.example/token#part', 'ask@example.com'])('can not be %j', (text) => {
+    expect(isTokenEndpoint(text)).toBe(false);
+  });
 });
 
 describe('a contact', () => {

@@ -121,7 +121,7 @@ describe('readConfig', () => {
     ['CORS_ORIGINS', 'https://good.example,https://with.a/path'],
     ['CORS_ORIGINS', '*'],
     ['CURRENCY', 'dollars'],
-    ['ACCESS_TOKEN_ENDPOINT', 'http://login.example/token'],
+    ['ACCESS_TOKEN_ENDPOINT', 'login.example/token'],
     ['ACCESS_CONTACT', 'the reports team'],
   ])('refuses %s=%s by its name', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
