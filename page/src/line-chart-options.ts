@@ -46,6 +46,7 @@ export function optionsFor(
     axes: [
       {
         ...axis,
+        size: 28,
         // No labels of hours where the report has only days.
         ...(isByDay(chart) && {
           incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400),

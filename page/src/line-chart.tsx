@@ -48,21 +48,20 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
   return (
     <>
       <div ref={chartBox} role="img" aria-label={wordsOf(chart, run)} />
-      <label class="read-at">
-        <span class="at">{time === undefined ? 'In all' : timeText(time, chart)}</span>
-        <input
-          type="range"
-          aria-label="Read the chart at"
-          min={0}
-          max={chart.times.length - 1}
-          step={1}
-          value={at ?? chart.times.length - 1}
-          aria-valuetext={time === undefined ? 'In all' : `${timeText(time, chart)}: ${values}`}
-          onInput={({ currentTarget }) => readAt(Number(currentTarget.value))}
-          onFocus={() => at === null && readAt(chart.times.length - 1)}
-        />
-      </label>
+      <input
+        type="range"
+        class="read-at"
+        aria-label="Read the chart at"
+        min={0}
+        max={chart.times.length - 1}
+        step={1}
+        value={at ?? chart.times.length - 1}
+        aria-valuetext={time === undefined ? 'In all' : `${timeText(time, chart)}: ${values}`}
+        onInput={({ currentTarget }) => readAt(Number(currentTarget.value))}
+        onFocus={() => at === null && readAt(chart.times.length - 1)}
+      />
       <ul class="legend">
+        <li class="at">{time === undefined ? 'In all' : timeText(time, chart)}</li>
         {chart.series.map((series, index) => (
           <li key={`${index}`}>
             <span
