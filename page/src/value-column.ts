@@ -32,7 +32,7 @@ export const columnOfTexts = (
   },
   total: () => null,
   holding(part) {
-    const isHolding = dictionary.texts.map((text) => text !== null && text.toLowerCase().includes(part));
+    const isHolding = dictionary.texts.map((text) => text?.toLowerCase().includes(part));
     return (row) => isHolding[code(row)] === true;
   },
 });
