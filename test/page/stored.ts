@@ -1,0 +1,49 @@
+import { type ColumnStore, columnStore, columnsOf, storeBefore } from '../../page/src/column-store.ts';
+import { joinRows } from '../../page/src/compare-rows.ts';
+import type { Cell } from '../../page/src/read-csv.ts';
+import type { ShownCell, View } from '../../page/src/reader-messages.ts';
+import { type Table, tableOf } from '../../page/src/table.ts';
+import { cellsOf, viewOf } from '../../page/src/table-view.ts';
+
+export const PUBLISHER = 'publisherperformance';
+export const ADVERTISER = 'advertiserperformance';
+
+export const day = (date: number, month = 2): string => `2026-0${month}-0${date}T00:00:00Z`;
+
+/** A report's rows, stored. */
+export function stored(
+  fields: string,
+  rows: readonly (readonly Cell[])[],
+  report: string = PUBLISHER,
+): ColumnStore {
+  const store = columnStore(columnsOf(report, fields.split(' ')));
+  for (const row of rows) store.add(row);
+  return store;
+}
+
+/** The period before beside it. */
+export function storedBefore(
+  now: ColumnStore,
+  rows: readonly (readonly Cell[])[],
+  daysLater: Readonly<Record<string, string>> = {},
+): ColumnStore {
+  const store = storeBefore(now, new Map(Object.entries(daysLater)));
+  for (const row of rows) store.add(row);
+  return store;
+}
+
+/** The table of a report and, if it is given, the period before. */
+export const tableFor = (now: ColumnStore, before?: ColumnStore, report: string = PUBLISHER): Table =>
+  tableOf(report, now, before && { store: before, rows: joinRows(now, before) });
+
+/** The cells of a view, row by row. */
+export function rowsIn(table: Table, view: Partial<View> = {}): ShownCell[][] {
+  const { rows } = viewOf(table, { search: '', ...view });
+  return cellsOf(table, rows, 0, rows.length);
+}
+
+/** One column of a view. */
+export function columnIn(table: Table, id: string, view: Partial<View> = {}): ShownCell[] {
+  const index = table.columns.findIndex(({ shown }) => shown.id === id);
+  return rowsIn(table, view).map((row) => row[index]);
+}
