@@ -116,9 +116,8 @@ function ValueList({ dimension, values, found, onChange }: Props & { readonly fo
   const drawn = matching.slice(0, MAX_DRAWN);
   return (
     <fieldset class="value-list">
-      <legend>
-        Values of {name} <span class="hint">share of {found.metric}</span>
-      </legend>
+      <legend>Values of {name}</legend>
+      <p class="hint">Each with its share of {found.metric}.</p>
       <input
         type="search"
         autocomplete="off"
@@ -151,13 +150,12 @@ function ValueList({ dimension, values, found, onChange }: Props & { readonly fo
 
 /** How many there are that are not drawn. */
 function countWords({ values, count }: FoundValues, matching: number, drawn: number): string {
-  const searched = count > values.length ? `the ${grouped(values.length)} largest of ` : '';
-  const all = `${searched}${counted(count, 'value')}`;
+  const kept = count > values.length ? `the ${grouped(values.length)} largest of ` : '';
+  const all = `${kept}${counted(count, 'value')}`;
   if (matching === 0) return `None of ${all} matches.`;
-  if (matching === count) return drawn < count ? `${drawn} of ${all}. Search for the others.` : `${all}.`;
-  return drawn < matching
-    ? `${drawn} of ${grouped(matching)} that match, of ${all}. Search for the others.`
-    : `${drawn} of ${all}.`;
+  const searched = matching < values.length ? `${grouped(matching)} that match, of ${all}` : all;
+  if (drawn < matching) return `${drawn} of ${searched}. Search for the others.`;
+  return `${searched}.`;
 }
 
 function ValueBox({
