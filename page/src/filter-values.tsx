@@ -13,7 +13,7 @@ import {
   valueWords,
   withToggled,
 } from './found-values.ts';
-import { run } from './run.ts';
+import { isUnderWay } from './run.ts';
 import { days, report, windowDays } from './state.ts';
 import { callerKey, noValuesWords, valuesInDays } from './values-in-days.ts';
 
@@ -102,8 +102,7 @@ export function FilterValues({ dimension, values, onChange }: Props) {
 
 /** Why values can't be asked for now. */
 function hindranceNow(): string | undefined {
-  if (run.value?.phase === 'waiting' || run.value?.phase === 'reading')
-    return 'Once the report that is being made is there.';
+  if (isUnderWay()) return 'Once the report that is being made is there.';
   if (windowDays.value.length === 0 || windowDays.value.length > MAX_WINDOW_DAYS)
     return 'Once the days are right.';
   return isCallerKnown.value ? undefined : 'Once it is known who asks.';
