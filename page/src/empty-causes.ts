@@ -1,7 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 import type { Dimension } from '../../lib/report/catalogue.ts';
 import { quoted } from '../../lib/report/did-you-mean.ts';
-import { type FoundValues, inFile } from './found-values.ts';
+import { grouped } from './format.ts';
+import { type FoundValues, inFile, MAX_KEPT } from './found-values.ts';
 import type { Days } from './presets.ts';
 import { timeText } from './time-text.ts';
 
@@ -20,6 +21,8 @@ export type EmptyCause =
   | { readonly kind: 'outside-days'; readonly field: string; readonly value: string }
   /** Each filter finds rows by itself; all of them together find none. */
   | { readonly kind: 'not-together'; readonly fields: readonly string[] }
+  /** These fields have more values than are kept: theirs may be among them. */
+  | { readonly kind: 'not-told'; readonly fields: readonly string[] }
   /** The caller has no rows at all in these days. */
   | { readonly kind: 'no-rows' };
 
@@ -30,21 +33,27 @@ export interface JudgedFilter {
   readonly found?: FoundValues | undefined;
 }
 
-/** Why no row passes the filters. Empty where it can't be told, since not all values that occur are known. */
+/** Why no row passes the filters. Empty where there is one filter at most, and it finds rows. */
 export function emptyCauses(filters: readonly JudgedFilter[], days: Days): readonly EmptyCause[] {
   if (filters.some(({ found }) => found?.count === 0)) return [{ kind: 'no-rows' }];
-  const verdicts = filters.map((filter) => judge(filter, days));
+  const verdicts = filters.map((filter) => judge(filter, days, filters.length === 1));
   const causes = verdicts.flatMap((verdict) => (typeof verdict === 'object' ? verdict : []));
-  if (causes.length > 0 || verdicts.includes('unknown')) return causes;
-  return verdicts.length > 1
-    ? [{ kind: 'not-together', fields: filters.map(({ dimension }) => dimension.name) }]
-    : [];
+  if (causes.length > 0) return causes;
+  const named = (verdict?: string) =>
+    filters.flatMap(({ dimension: { name } }, index) => (verdict && verdicts[index] !== verdict ? [] : name));
+  if (verdicts.includes('unknown')) return [{ kind: 'not-told', fields: named('unknown') }];
+  return verdicts.length > 1 ? [{ kind: 'not-together', fields: named() }] : [];
 }
 
-/** Whether one of a filter's values occurs; if none does, a cause for each of them. */
+/**
+ * Whether one of a filter's values occurs; if none does, a cause for each of them.
+ *
+ * @param isAlone there is no other filter: then a value that is not among those kept does not occur, or there were rows
+ */
 function judge(
   { dimension, values, found }: JudgedFilter,
   days: Days,
+  isAlone: boolean,
 ): readonly EmptyCause[] | 'occurs' | 'unknown' {
   const { name: field } = dimension;
   if (dimension.type === 'datetime') {
@@ -55,7 +64,7 @@ function judge(
   if (!found) return 'unknown';
   const present = found.values.flatMap(({ value }) => value ?? []);
   if (values.some((value) => present.includes(inFile(dimension, value)))) return 'occurs';
-  if (found.count > found.values.length) return 'unknown';
+  if (found.count > found.values.length && !isAlone) return 'unknown';
   return values.map((value) => ({ kind: 'no-such-value', field, value, near: nearest(value, present) }));
 }
 
@@ -84,6 +93,8 @@ export function causeWords(cause: EmptyCause): string {
       return `${cause.field} ${cause.value} is not among the chosen days.`;
     case 'not-together':
       return `The values of ${listed(cause.fields)} occur in these days, but in no row together.`;
+    case 'not-told':
+      return `Which filter leaves no row is not known: ${listed(cause.fields)} ${cause.fields.length === 1 ? 'has' : 'have'} more than ${grouped(MAX_KEPT)} values in these days.`;
     case 'no-rows':
       return 'You have no rows at all in these days.';
   }

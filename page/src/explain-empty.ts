@@ -17,7 +17,7 @@ export interface EmptyReason {
 /**
  * Why a report of this choice has no rows: values that do not occur in these days, with the near ones that do, or values
  * that do not occur together. Asks for the values of each filter by a text or a number, one report each, and keeps
- * them. Empty where it can't be told; never rejects.
+ * them. Empty where nothing can be said; never rejects.
  */
 export async function explainEmpty(
   { filters }: Choice,
@@ -28,8 +28,9 @@ export async function explainEmpty(
     const judged = await Promise.all(filters.map((filter) => withValues(filter, report, days)));
     return emptyCauses(judged, days).map((cause) => ({
       words: causeWords(cause),
-      near: [],
-      ...(cause.kind === 'no-such-value' && cause),
+      ...(cause.kind === 'no-such-value'
+        ? { field: cause.field, value: cause.value, near: cause.near }
+        : { near: [] }),
     }));
   } catch (error) {
     return [

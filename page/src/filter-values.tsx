@@ -13,7 +13,7 @@ import {
   valueWords,
   withToggled,
 } from './found-values.ts';
-import { run } from './run.ts';
+import { isUnderWay } from './run.ts';
 import { days, report, windowDays } from './state.ts';
 import { callerKey, noValuesWords, valuesInDays } from './values-in-days.ts';
 
@@ -102,8 +102,7 @@ export function FilterValues({ dimension, values, onChange }: Props) {
 
 /** Why values can't be asked for now. */
 function hindranceNow(): string | undefined {
-  if (run.value?.phase === 'waiting' || run.value?.phase === 'reading')
-    return 'Once the report that is being made is there.';
+  if (isUnderWay()) return 'Once the report that is being made is there.';
   if (windowDays.value.length === 0 || windowDays.value.length > MAX_WINDOW_DAYS)
     return 'Once the days are right.';
   return isCallerKnown.value ? undefined : 'Once it is known who asks.';
@@ -116,9 +115,8 @@ function ValueList({ dimension, values, found, onChange }: Props & { readonly fo
   const drawn = matching.slice(0, MAX_DRAWN);
   return (
     <fieldset class="value-list">
-      <legend>
-        Values of {name} <span class="hint">share of {found.metric}</span>
-      </legend>
+      <legend>Values of {name}</legend>
+      <p class="hint">Each with its share of {found.metric}.</p>
       <input
         type="search"
         autocomplete="off"
@@ -151,13 +149,12 @@ function ValueList({ dimension, values, found, onChange }: Props & { readonly fo
 
 /** How many there are that are not drawn. */
 function countWords({ values, count }: FoundValues, matching: number, drawn: number): string {
-  const searched = count > values.length ? `the ${grouped(values.length)} largest of ` : '';
-  const all = `${searched}${counted(count, 'value')}`;
+  const kept = count > values.length ? `the ${grouped(values.length)} largest of ` : '';
+  const all = `${kept}${counted(count, 'value')}`;
   if (matching === 0) return `None of ${all} matches.`;
-  if (matching === count) return drawn < count ? `${drawn} of ${all}. Search for the others.` : `${all}.`;
-  return drawn < matching
-    ? `${drawn} of ${grouped(matching)} that match, of ${all}. Search for the others.`
-    : `${drawn} of ${all}.`;
+  const searched = matching < values.length ? `${grouped(matching)} that match, of ${all}` : all;
+  if (drawn < matching) return `${drawn} of ${searched}. Search for the others.`;
+  return `${searched}.`;
 }
 
 function ValueBox({

@@ -1,7 +1,7 @@
 import { isCallerKnown, samplePartners } from './caller.ts';
 import { focusOn } from './focus.ts';
 import { counted } from './format.ts';
-import { cancelRun, run, startRun } from './run.ts';
+import { cancelRun, isUnderWay, startRun } from './run.ts';
 import { answeredFaults, faults, isAsked } from './state.ts';
 
 /** Where somebody says who asks. */
@@ -9,12 +9,11 @@ const CALLER_INPUTS = ['input[name="partner"]', '#token'];
 
 /** Runs the report, or says what stands in the way and leads there. */
 export function RunBar() {
-  const isUnderWay = run.value?.phase === 'waiting' || run.value?.phase === 'reading';
   const count = faults.value.length;
   const cure = callerCure();
   return (
     <div class="run-bar">
-      {isUnderWay ? (
+      {isUnderWay() ? (
         <button type="button" class="primary" onClick={cancelRun}>
           Cancel
         </button>

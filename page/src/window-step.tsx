@@ -46,7 +46,6 @@ export function WindowStep() {
             <input
               type="radio"
               name="preset"
-              class="visually-hidden"
               checked={isChosen(preset)}
               onChange={() => choose({ window: preset })}
             />

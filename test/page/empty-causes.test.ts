@@ -70,8 +70,14 @@ describe('emptyCauses', () => {
     [
       'a value that may be among those that are not kept',
       [filter('DeviceOrProxy', ['Mobile'], devices), filter('CampaignId', ['9999'], occurring(['1'], 2_000))],
-      [],
+      [{ kind: 'not-told', fields: ['CampaignId'] }],
     ],
+    [
+      'a value that is not among those kept, and no other filter',
+      [filter('CampaignId', ['19'], occurring(['18', '7'], 2_000))],
+      [noSuch('CampaignId', '19', ['18'])],
+    ],
+    ['a value that occurs, and no other filter', [filter('CampaignId', ['7'], occurring(['7']))], []],
     [
       'a value that does not occur, beside one that may',
       [filter('DeviceOrProxy', ['TV'], devices), filter('CampaignId', ['9999'], occurring(['1'], 2_000))],
@@ -100,7 +106,6 @@ describe('emptyCauses', () => {
       ],
     ],
     ['one day outside, one inside', [filter('Day', ['2026-01-31T00:00:00Z', '2026-02-02T00:00:00Z'])], []],
-    ['values that were not asked for', [filter('DeviceOrProxy', ['Mobile'])], []],
   ])('%s', (_, filters, causes) => {
     expect(emptyCauses(filters, days)).toEqual(causes);
   });
@@ -120,6 +125,14 @@ describe('causeWords', () => {
     [
       { kind: 'not-together', fields: ['Day', 'CampaignId', 'DeviceOrProxy'] },
       'The values of Day, CampaignId and DeviceOrProxy occur in these days, but in no row together.',
+    ],
+    [
+      { kind: 'not-told', fields: ['CampaignId'] },
+      'Which filter leaves no row is not known: CampaignId has more than 1,000 values in these days.',
+    ],
+    [
+      { kind: 'not-told', fields: ['CampaignId', 'CreativeId'] },
+      'Which filter leaves no row is not known: CampaignId and CreativeId have more than 1,000 values in these days.',
     ],
     [{ kind: 'no-rows' }, 'You have no rows at all in these days.'],
   ])('%o', (cause, words) => {
