@@ -39,6 +39,8 @@ export interface Run {
   readonly fileName?: string;
   readonly reading?: Reading;
   readonly columns?: readonly TableColumn[];
+  /** Rows of the table: in a comparison also those that only the days before have. */
+  readonly tableRows?: number;
   readonly totals?: readonly Total[];
   /** The dimensions that the chart can be split by. */
   readonly splits?: readonly { readonly name: string; readonly valueCount: number }[];
@@ -166,7 +168,7 @@ function take(answer: ReaderAnswer): void {
       const { kind: _, chart: drawn, view, ...result } = answer;
       chart.value = drawn;
       showView(view);
-      run.value = { ...now, phase: 'done', ...result };
+      run.value = { ...now, phase: 'done', tableRows: view.rowCount, ...result };
       return;
     }
     case 'view':

@@ -63,7 +63,9 @@ export function VirtualTable({
     };
   }, [isScaled]);
   // Another order, or other rows, begin at the top.
-  useLayoutEffect(() => box.current?.scrollTo(0, 0), [totals]);
+  useLayoutEffect(() => {
+    if (box.current) box.current.scrollTop = 0;
+  }, [totals]);
   const widths = useMemo(
     () =>
       columns.map((column, index) => {
