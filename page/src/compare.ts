@@ -1,6 +1,6 @@
 import { dimensionsOf, type Report } from '../../lib/report/catalogue.ts';
 import type { Choice, Comparison } from './choice.ts';
-import type { DayState } from './day-states.ts';
+import type { DayState } from './told-day.ts';
 import { addDays, type Days, daysBetween } from './presets.ts';
 
 /** A day of the window, and the day that it is compared with. */

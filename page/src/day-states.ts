@@ -6,17 +6,9 @@ import { accessToken } from './caller.ts';
 import { addDays } from './presets.ts';
 import { serviceAddress } from './service-address.ts';
 import { newestDay, today } from './state.ts';
+import type { DayState, ToldDay } from './told-day.ts';
 
-/** How a day's events stand. A day that the service does not list has none. */
-export type DayState = 'final' | 'open' | 'unknown' | 'missing';
-
-/** A day that holds events, as the service tells of it. */
-export interface ToldDay {
-  readonly day: string;
-  readonly state: Exclude<DayState, 'missing'>;
-  /** Another one as soon as the day's data are others. */
-  readonly version: string;
-}
+export type { DayState, ToldDay };
 
 interface Told {
   readonly report: string;

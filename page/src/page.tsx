@@ -45,12 +45,12 @@ function Page() {
         <div class="builder" id="builder" tabIndex={-1} hidden={!isBuilderOpen.value}>
           <div class="column">
             <ReportStep />
-            <FieldsStep />
-            <CompareStep />
-          </div>
-          <div class="column">
             <WindowStep />
             <FiltersStep />
+          </div>
+          <div class="column">
+            <FieldsStep />
+            <CompareStep />
             <CallerStep />
           </div>
           <RunBar />
