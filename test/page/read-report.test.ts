@@ -117,6 +117,22 @@ describe('reading a report', () => {
     });
   });
 
+  it('has said all where it is too large, whatever fails then', async () => {
+    const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
+    const told: ReaderAnswer[] = [];
+    let fail = (_: Error) => {};
+    const failing = new Promise<Response>((_, reject) => {
+      fail = reject;
+    });
+    const ask = async (url: string) => (url === 'now' ? download('now', [many], 256_000_001) : failing);
+    const report = await readReport(comparing, ask, (answer) => {
+      told.push(answer);
+      if (answer.kind === 'too-large') fail(new Error('The connection broke.'));
+    });
+    expect(report).toBeUndefined();
+    expect(told.at(-1)?.kind).toBe('too-large');
+  });
+
   it('is read where both files together just fit', async () => {
     const { report } = await read(comparing, {
       now: () => download('now', [csv([day(1), 1])], 156_000_000),
