@@ -66,15 +66,9 @@ export function orderOfQuotients({ dividend, divisor }: Quotients): Ordering {
 
 export const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** More bits than a divisor has, and 64 more. */
-const FRACTION_BITS = 192;
+/** So many that no quotient of 90-bit integers is rounded wrongly for being cut off after them. */
+const FRACTION_BITS = 256;
 
 /** The number nearest to a quotient of integers, of which no number may hold either. */
-function nearestQuotient(above: bigint, below: bigint): number {
-  const shifted = above << BigInt(FRACTION_BITS);
-  const whole = shifted / below;
-  // What is left over is below the bits of a number; it only decides a half.
-  const isRounded = whole * below !== shifted;
-  const sign = above < 0n === below < 0n ? 1n : -1n;
-  return Number(isRounded ? 2n * whole + sign : 2n * whole) * 2 ** -(FRACTION_BITS + 1);
-}
+const nearestQuotient = (above: bigint, below: bigint): number =>
+  Number((above << BigInt(FRACTION_BITS)) / below) * 2 ** -FRACTION_BITS;

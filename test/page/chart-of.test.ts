@@ -119,6 +119,16 @@ describe('the chart of a report', () => {
     expect(times).toEqual([at(1) + 5 * 3_600]);
     // A row without a time has no place on the axis.
     expect(series).toEqual([{ value: undefined, total: 1, points: [1] }]);
+    const split = stored('Day DeviceOrProxy Clicks', [
+      [day(1), 'a', '1'],
+      [null, 'b', '7'],
+      [day(2), 'b', '2'],
+      [null, 'c', '7'],
+    ]);
+    expect(chart(split, { metric: 'Clicks' }).series).toEqual([
+      { value: 'b', total: 2, points: [null, 2] },
+      { value: 'a', total: 1, points: [1, null] },
+    ]);
   });
 
   it('has the seven largest, and says what the others are of all', () => {

@@ -108,6 +108,10 @@ describe('a comparison', () => {
       null,
       '0.200000',
     ]);
+    // Its change is all of it, in the order and in the total, too.
+    const view = { sort: { column: 'Clicks change', isDescending: true } };
+    expect(columnIn(alone, 'Clicks change', view)).toEqual(['7', '6', '5']);
+    expect(viewOf(alone, { search: '' }).result.totals.slice(3, 7)).toEqual(['18', '0', '18', null]);
   });
 
   it.each([

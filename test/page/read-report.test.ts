@@ -23,7 +23,7 @@ const csv = (...rows: [string, number][]) =>
   HEADER + rows.map(([instant, clicks]) => `"${instant}",${clicks}\n`).join('');
 
 /** A download of these pieces; without `size`, the store does not say how long it is. */
-function download(name: string, pieces: readonly string[], size?: number): Response {
+function download(name: string, pieces: readonly string[], size?: number, onCancel = () => {}): Response {
   const bytes = pieces.map((piece) => new TextEncoder().encode(piece));
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -31,6 +31,7 @@ function download(name: string, pieces: readonly string[], size?: number): Respo
       if (piece) controller.enqueue(piece);
       else controller.close();
     },
+    cancel: onCancel,
   });
   const response = new Response(body, { headers: size === undefined ? {} : { 'content-length': `${size}` } });
   Object.defineProperty(response, 'url', { value: `${STORE}/${name}.csv?signature=1` });
@@ -103,18 +104,36 @@ describe('reading a report', () => {
 
   it('is too large by both files together, and keeps none of them then', async () => {
     const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
+    const cancelled: string[] = [];
     const { told, report, kinds } = await read(comparing, {
-      now: () => download('now', [many], 156_000_000),
+      now: () => download('now', [many, '"x', '"y'], 156_000_000, () => cancelled.push('now')),
       before: () => download('before', [csv([day(1, 1), 2])], 100_000_001),
     });
     expect(report).toBeUndefined();
     expect(kinds.filter((kind) => kind === 'too-large')).toHaveLength(1);
     expect(kinds.at(-1)).toBe('too-large');
+    expect(cancelled).toContain('now');
     expect(told.flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []))).toHaveLength(1_000);
     expect(told.at(-1)).toMatchObject({
       reading: { totalBytes: 256_000_001 },
       downloadUrl: `${STORE}/now.csv?signature=1`,
     });
+  });
+
+  it('has said all where it is too large, whatever fails then', async () => {
+    const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
+    const told: ReaderAnswer[] = [];
+    let fail = (_: Error) => {};
+    const failing = new Promise<Response>((_, reject) => {
+      fail = reject;
+    });
+    const ask = async (url: string) => (url === 'now' ? download('now', [many], 256_000_001) : failing);
+    const report = await readReport(comparing, ask, (answer) => {
+      told.push(answer);
+      if (answer.kind === 'too-large') fail(new Error('The connection broke.'));
+    });
+    expect(report).toBeUndefined();
+    expect(told.at(-1)?.kind).toBe('too-large');
   });
 
   it('is read where both files together just fit', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reportAnswers } from '../../page/src/report-answers.ts';
 import { day, PUBLISHER, stored } from './stored.ts';
 
-const file = new Blob();
+const file = new Blob([]);
 const answersOf = (fields: string, rows: (string | null)[][]) =>
   reportAnswers(PUBLISHER, { now: stored(fields, rows), reading: { rowCount: rows.length, bytes: 1 }, file });
 

@@ -172,15 +172,18 @@ describe('the rows of a view', () => {
 
   it('are sorted by ratios as fractions are, in thousands', () => {
     const random = randomNumbers(11);
+    const integer = (below: number) => BigInt(Math.floor(random() * below));
     const amount = () => {
       const size = random();
-      if (size < 0.4) return BigInt(Math.floor(random() * 9));
-      return BigInt(Math.floor(random() * 3)) + (size < 0.7 ? 10n ** 15n : 2n ** 62n);
+      const sign = random() < 0.2 ? -1n : 1n;
+      if (size < 0.4) return sign * integer(9);
+      // Numbers of this size are 1,024 apart.
+      return sign * (integer(4_000) + (size < 0.5 ? 10n ** 15n : 2n ** 62n));
     };
     const fractions = Array.from({ length: 2_000 }, () => [amount(), amount()] as const);
     const text = (millionths: bigint) => {
-      const digits = String(millionths).padStart(7, '0');
-      return `${digits.slice(0, -6)}.${digits.slice(-6)}`;
+      const digits = String(millionths < 0n ? -millionths : millionths).padStart(7, '0');
+      return `${millionths < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
     };
     const table = tableFor(
       stored(
@@ -198,7 +201,8 @@ describe('the rows of a view', () => {
           if (a.below === 0n || b.below === 0n)
             return Number(a.below === 0n) - Number(b.below === 0n) || a.index - b.index;
           const crossed = a.above * b.below - b.above * a.below;
-          const sign = crossed < 0n ? -1 : crossed > 0n ? 1 : 0;
+          const order = crossed < 0n ? -1 : crossed > 0n ? 1 : 0;
+          const sign = a.below < 0n === b.below < 0n ? order : -order;
           return (isDescending ? -sign : sign) || a.index - b.index;
         })
         .map(({ index }) => String(index));
