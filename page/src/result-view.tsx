@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ChartView } from './chart-view.tsx';
 import { ComparedWords } from './compared-words.tsx';
 import { EmptyReport } from './empty-report.tsx';
@@ -14,18 +14,13 @@ import { TotalsView } from './totals-view.tsx';
 
 /** What has become of the run: waiting, totals, chart, rows, download; or why there is no report. */
 export function ResultView() {
-  const heading = useRef<HTMLHeadingElement>(null);
   const now = run.value;
-  // The button that was pressed goes with the form: whoever uses the keyboard goes on here.
-  useEffect(() => {
-    if (now?.phase === 'waiting' && document.activeElement?.closest('#builder')) heading.current?.focus();
-  }, [now?.startedAt]);
   if (!now) return null;
   const isEmpty = now.phase === 'done' && now.reading?.rowCount === 0;
   return (
     <section class="result" aria-labelledby="result-title">
       <div class="result-head">
-        <h2 id="result-title" ref={heading} tabIndex={-1}>
+        <h2 id="result-title" tabIndex={-1}>
           {now.title}
         </h2>
         <p role="status" class="status">
@@ -86,7 +81,16 @@ function Waiting({ startedAt }: { readonly startedAt: number }) {
     <div class="waiting">
       <progress aria-label="The report is being made" />
       <span aria-hidden="true">{waitingWords(now - startedAt, serviceFacts.value.longestReportSeconds)}</span>
-      <button type="button" class="pill" onClick={cancelRun}>
+      <button
+        type="button"
+        class="pill"
+        onClick={() => {
+          cancelRun();
+          // With the result goes this button: whoever has dropped the run asks something else.
+          isBuilderOpen.value = true;
+          focusOn('.run-bar button');
+        }}
+      >
         Cancel
       </button>
     </div>
@@ -156,7 +160,8 @@ function Download({ run: { file, fileName = 'report.csv', downloadUrl } }: { rea
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [file]);
-  const href = url ?? downloadUrl;
+  // The address of the file before stands until the effect has run.
+  const href = file ? url : downloadUrl;
   if (href === undefined) return null;
   return (
     <a class="primary" href={href} download={fileName}>

@@ -45,13 +45,15 @@ function callerCure(): string | undefined {
     : 'First paste a token under “Access token”.';
 }
 
-async function ask(): Promise<void> {
+function ask(): void {
   isAsked.value = true;
   // Faults that the service answered do not block another request: it may answer otherwise now.
   answeredFaults.value = [];
   if (faults.value.length > 0) return leadToFault();
   if (!isCallerKnown.value) return focusOn(...CALLER_INPUTS);
-  return startRun();
+  void startRun();
+  // This button goes with the form: whoever uses the keyboard goes on at the answer.
+  focusOn('#result-title');
 }
 
 function leadToFault(): void {

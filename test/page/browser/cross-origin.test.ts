@@ -148,7 +148,7 @@ describe.each([
 
   describe('the service’s own page', () => {
     it('can read downloads, also where the service names no origins', async () => {
-      const { page } = await openPage(browser, service.gatewayUrl);
+      const { page } = await openPage(browser, service.gatewayUrl, { isAsDeployed: true });
       const sent = await sentBy(page);
       expect(await fetchIn(page, urlFor(3))).toMatchObject({
         status: 200,

@@ -26,6 +26,11 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
+export interface OpenOptions extends BrowserContextOptions {
+  /** There are no sample partners, and so nothing is asked by itself. */
+  readonly isAsDeployed?: boolean;
+}
+
 declare global {
   // In the page.
   var watched: { clicks: number; violations: string[] };
@@ -35,7 +40,7 @@ declare global {
 export async function openPage(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  { isAsDeployed = false, ...options }: OpenOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
@@ -60,6 +65,8 @@ export async function openPage(
       watched.violations.push(`${violatedDirective} ${blockedURI}`),
     );
   });
+  if (isAsDeployed)
+    await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }));
   await page.goto(url);
   await page.getByRole('heading', { name: 'Performance reports' }).waitFor();
   return {
@@ -93,10 +100,27 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
   });
 }
 
+/** Waits until a report is there and read. */
+export const reportRead = (page: Page): Promise<void> =>
+  page.getByRole('link', { name: 'Download CSV' }).waitFor();
+
+/** Unfolds the form, where it is folded. */
+export async function openForm(page: Page): Promise<void> {
+  const change = page.getByRole('button', { name: 'Change', exact: true });
+  if (await change.isVisible()) await change.click();
+  await page.locator('#builder').waitFor();
+}
+
+/** Asks for the report that is chosen. */
+export async function pressRun(page: Page): Promise<void> {
+  await openForm(page);
+  await page.getByRole('button', { name: 'Run the report' }).click();
+}
+
 /** Runs the report that is chosen, and waits for its end. */
 export async function runReport(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Run the report' }).click();
-  await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+  await pressRun(page);
+  await reportRead(page);
 }
 
 /** The name and the text of the downloaded file. */

@@ -10,7 +10,11 @@ import {
   accessibilityFindings,
   downloaded,
   keepPicture,
+  type OpenOptions,
+  openForm,
   openPage,
+  pressRun,
+  reportRead,
   runReport,
   startBrowser,
   type WatchedPage,
@@ -47,11 +51,30 @@ afterAll(async () => {
   await service.close();
 });
 
-const open = (hash = '', options = {}): Promise<WatchedPage> =>
-  openPage(browser, `${service.gatewayUrl}/${hash}`, options);
+/** A page whose first question, asked by itself, is answered; its form is unfolded. */
+async function open(hash = '', options: OpenOptions = {}): Promise<WatchedPage> {
+  const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, options);
+  await reportRead(watched.page);
+  await openForm(watched.page);
+  return watched;
+}
+
+/** A page as deployed, with a token: nothing is asked by itself. */
+async function openUnasked(hash: string): Promise<WatchedPage> {
+  const watched = await openPage(browser, `${service.gatewayUrl}/${hash}`, { isAsDeployed: true });
+  await watched.page.getByLabel('Access token', { exact: true }).fill(service.token);
+  return watched;
+}
 
 /** The box that chooses a field. */
 const field = (page: Page, name: string) => page.getByRole('checkbox', { name: RegExp(`^${name} `) });
+
+async function addFilter(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Add a filter', { exact: true }).selectOption(name);
+  await page.getByRole('button', { name: 'Add the filter' }).click();
+}
+
+const openOrder = (page: Page) => page.getByText('Order of columns').click();
 
 /** What any client gets for the request that the page shows, with a token of that partner's. */
 async function byUrl(page: Page, partner: string): Promise<string> {
@@ -68,8 +91,7 @@ describe('from the page open to a right CSV', () => {
     await page.getByLabel('Advertiser', { exact: true }).click();
     await field(page, 'CampaignId').click();
     for (const metric of ['Conversions', 'ConversionRevenue']) await field(page, metric).click();
-    await page.getByLabel('house').click();
-    await page.getByRole('button', { name: 'Run the report' }).click();
+    await pressRun(page);
     const { name, text } = await downloaded(page);
     expect(await clicks()).toBe(7);
     expect(name).toMatch(/\.csv$/);
@@ -87,18 +109,17 @@ describe('from the page open to a right CSV', () => {
   });
 
   it('takes a pasted token where there are no sample partners, as deployed', async () => {
-    const watched = await open();
+    const watched = await openPage(browser, service.gatewayUrl, { isAsDeployed: true });
     const { page } = watched;
-    await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }));
-    await page.reload();
     const token = page.getByLabel('Access token', { exact: true });
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('Paste an access token.').waitFor();
+    expect(await page.getByRole('status').filter({ hasText: 'report is' }).count()).toBe(0);
     expect(await accessibilityFindings(page)).toEqual([]);
     // With `Bearer` and a line end, as people copy it from a header.
     await token.fill(`Bearer ${service.token}\n`);
-    await page.getByLabel('First day').fill('2026-01-01');
-    await page.getByLabel('Last day').fill('2026-01-05');
+    await page.getByLabel('First day', { exact: true }).fill('2026-01-01');
+    await page.getByLabel('Last day', { exact: true }).fill('2026-01-05');
     await runReport(page);
     expect((await downloaded(page)).text).toBe(await byUrl(page, 'house'));
     expect(await page.getByText('publisher-one').count()).toBe(0);
@@ -109,22 +130,24 @@ describe('from the page open to a right CSV', () => {
     const watched = await open();
     const { page } = watched;
     await page.route('**/.local/partners/house/token', (route) => route.fulfill({ status: 404, body: '{}' }));
-    await page.getByLabel('house').click();
-    await page.getByRole('button', { name: 'Run the report' }).click();
+    await pressRun(page);
     await page.getByText('No token could be had for the sample partner.').waitFor();
     await watched.close();
   });
 
   it('can be done with the keyboard alone', async () => {
-    const watched = await open();
+    const watched = await openPage(browser, service.gatewayUrl);
     const { page, clicks } = watched;
-    await page.getByText('nobody').waitFor();
+    await reportRead(page);
     const focused = () =>
       page.evaluate(() => {
-        const { activeElement } = document;
-        const label =
-          activeElement?.getAttribute('aria-label') ?? activeElement?.closest('label')?.textContent;
-        return label ?? activeElement?.textContent ?? '';
+        const element = document.activeElement as HTMLInputElement | null;
+        return (
+          element?.getAttribute('aria-label') ??
+          element?.labels?.[0]?.textContent ??
+          element?.textContent ??
+          ''
+        );
       });
     /** Presses Tab up to the control of that name; every control on the way must show its focus. */
     const tabTo = async (name: string) => {
@@ -143,13 +166,17 @@ describe('from the page open to a right CSV', () => {
     await tabTo('Publisher');
     await tabTo('DeviceOrProxy');
     await page.keyboard.press('Space');
+    await tabTo('Order of columns');
+    await page.keyboard.press('Enter');
     await tabTo('Move Day right');
     await page.keyboard.press('Enter');
     await expect.poll(focused).toBe('Move Day right');
     await tabTo('Drop Revenue');
     await page.keyboard.press('Enter');
     await expect.poll(focused).toBe('Drop Clicks');
-    await tabTo('Filter by PlacementId');
+    await tabTo('Add a filter');
+    await page.keyboard.type('PlacementId');
+    await tabTo('Add the filter');
     await page.keyboard.press('Enter');
     await expect.poll(focused).toBe('PlacementId, value 1');
     await page.keyboard.type('11');
@@ -158,17 +185,28 @@ describe('from the page open to a right CSV', () => {
     await page.keyboard.press('ArrowUp');
     await tabTo('Run the report');
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+    await expect.poll(focused).toBe('Publisher performance report');
+    await reportRead(page);
     await page.getByRole('tab', { name: 'URL', exact: true }).focus();
     await page.keyboard.press('ArrowRight');
     expect(await page.getByRole('tabpanel').innerText()).toContain('curl -sS');
     await page.keyboard.press('ArrowLeft');
+    // Round the end of the page, by way of what skips the form.
+    await tabTo('Skip to the result');
+    await page.keyboard.press('Enter');
     await tabTo('Download CSV');
     const coming = page.waitForEvent('download');
     await page.keyboard.press('Enter');
     await coming;
     const header = page.getByRole('columnheader');
-    expect(await header.allInnerTexts()).toEqual(['DeviceOrProxy', 'Day', 'ServedAds', 'Opens', 'Clicks']);
+    expect(await header.allInnerTexts()).toEqual([
+      'DeviceOrProxy',
+      'Day',
+      'ServedAds',
+      'Opens',
+      'Clicks',
+      'CTR derived',
+    ]);
     await tabTo('Rows of the report');
     await page.keyboard.press('End');
     expect(await clicks()).toBe(0);
@@ -177,21 +215,26 @@ describe('from the page open to a right CSV', () => {
 });
 
 describe('faults', () => {
-  it('are shown beside their controls, in the words of the service, and nothing is sent', async () => {
+  it('are shown beside their controls, in the words of the page, and nothing is sent', async () => {
     const watched = await open();
     const { page } = watched;
-    await page.getByLabel('First day').fill('2025-11-01');
+    await page.getByLabel('First day', { exact: true }).fill('2025-11-01');
     const days = page.getByRole('region', { name: /^Days/ });
-    expect(await days.getByRole('alert').innerText()).toBe('The window is longer than 32 days.');
-    await page.getByRole('button', { name: 'Filter by PlacementId' }).click();
+    expect(await days.getByRole('alert').innerText()).toBe(
+      'At most 32 days. From 2025-11-01 on, the last day can be 2025-12-02.',
+    );
+    await addFilter(page, 'PlacementId');
     const filters = page.getByRole('region', { name: /^Filters/ });
     expect(await filters.getByRole('alert').count()).toBe(0);
     await page.getByLabel('PlacementId, value 1', { exact: true }).fill('1x');
-    expect(await filters.getByRole('alert').innerText()).toBe('"1x" is not an integer in decimal digits.');
+    expect(await filters.getByRole('alert').innerText()).toBe('"1x" is no whole number.');
+    await openOrder(page);
     for (const name of ['Day', 'ServedAds', 'Opens', 'Clicks', 'Revenue'])
       await page.getByRole('button', { name: `Drop ${name}` }).click();
     const fields = page.getByRole('region', { name: 'Fields' });
-    expect(await fields.getByRole('alert').innerText()).toBe('Missing: this parameter is required.');
+    expect(await fields.getByRole('alert').innerText()).toBe('Choose at least one field.');
+    await page.getByText('Use a token of your own').click();
+    for (const token of ['another', '']) await page.getByLabel('Access token', { exact: true }).fill(token);
 
     const asked: string[] = [];
     // The browser may fetch the page's icon only now.
@@ -227,14 +270,15 @@ describe('faults', () => {
         }),
       }),
     );
-    await page.getByLabel('house').check();
-    await page.getByRole('button', { name: 'Run the report' }).click();
-    await page.getByRole('heading', { name: 'Invalid request' }).waitFor();
+    await pressRun(page);
+    await page.getByText('The service refused the question.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Change the question' }).click();
     expect(await page.getByRole('region', { name: /^Days/ }).getByRole('alert').innerText()).toBe(
       'Not on a Sunday.',
     );
     expect(await accessibilityFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Last month' }).click();
+    await page.getByText('Last month', { exact: true }).click();
     expect(await page.getByText('Not on a Sunday.').count()).toBe(1);
     await watched.close();
   });
@@ -256,12 +300,12 @@ describe('faults', () => {
     await page
       .getByLabel('Access token', { exact: true })
       .fill(typeof token === 'string' ? token : await token());
-    await page.getByRole('button', { name: 'Run the report' }).click();
-    await page
-      .getByRole('heading', { name: 'There is no report' })
-      .or(page.getByText('There is no report.'))
-      .first()
-      .waitFor();
+    await pressRun(page);
+    await page.getByText('There is no report.').waitFor();
+    const failure = page.getByRole('alert').filter({ hasText: 'The service refused the token: ' });
+    expect(await failure.innerText()).toMatch(words);
+    await page.getByRole('button', { name: 'Change the question' }).click();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('token');
     expect(await page.getByRole('group', { name: 'Ask as' }).getByRole('alert').innerText()).toMatch(words);
     expect(await accessibilityFindings(page)).toEqual([]);
     await watched.close();
@@ -272,9 +316,9 @@ describe('a run', () => {
   it('shows that it waits, goes through the waiting room, and can be dropped', async () => {
     const watched = await open();
     const { page } = watched;
-    await page.getByLabel('house').check();
+    await field(page, 'ContainerId').check();
     service.stack.faults.set([{ on: 'query', delayMs: 3_500 }]);
-    await page.getByRole('button', { name: 'Run the report' }).click();
+    await pressRun(page);
     await page.getByText('The report is being made.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -291,17 +335,16 @@ describe('a run', () => {
   });
 
   it('is asked again, and joined, where it takes more redirects than a browser follows', async () => {
-    const watched = await open('#requestedFields=Day,Opens&first=2026-01-02&last=2026-01-03');
+    const watched = await openUnasked('#requestedFields=Day,Opens&first=2026-01-02&last=2026-01-03');
     const { page } = watched;
     const asked: string[] = [];
     page.on(
       'request',
       (request) => request.url().includes('publisherperformance?') && asked.push(request.url()),
     );
-    await page.getByLabel('house').check();
     // More than twenty hops of a second each.
     service.stack.faults.set([{ on: 'query', delayMs: 24_000 }]);
-    await page.getByRole('button', { name: 'Run the report' }).click();
+    await pressRun(page);
     await page.getByRole('link', { name: 'Download CSV' }).waitFor({ timeout: 90_000 });
     expect(service.stack.faults.current()).toMatchObject([{ struck: 1 }]);
     service.stack.faults.set([]);
@@ -316,15 +359,14 @@ describe('a run', () => {
     ['is another', '"Day","Opens"\n', 'What came is not the report that was asked for.'],
     ['is no CSV', '<html>\nSign in</html>\n', 'What came is not the report that was asked for.'],
   ])('says so where the file %s, and offers nothing to download', async (_, body, words) => {
-    const watched = await open('#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02');
+    const watched = await openUnasked('#requestedFields=Day,Clicks&first=2026-01-01&last=2026-01-02');
     const { page } = watched;
     await page.route('**/reporting/publisherperformance?**', (route) =>
       route.fulfill({ body, contentType: 'text/csv' }),
     );
-    await page.getByLabel('house').check();
-    await page.getByRole('button', { name: 'Run the report' }).click();
-    await page.getByRole('heading', { name: 'The download broke off' }).waitFor();
-    expect(await page.getByText(words).count()).toBe(1);
+    await pressRun(page);
+    await page.getByText('There is no report.').waitFor();
+    expect(await page.getByRole('alert').getByText(words).innerText()).toBe(`${words} Run the report again.`);
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
     await watched.close();
   });
@@ -334,36 +376,38 @@ describe('a run', () => {
       '#report=publisherperformance&requestedFields=Day,DeviceOrProxy,Clicks,Revenue&first=2025-12-31&last=2026-01-06',
     );
     const { page } = watched;
-    await page.getByLabel('house').check();
-    await runReport(page);
     const lines = (await byUrl(page, 'house')).split('\n');
     const totals = expectedReport('publisherperformance', events.publisher_events, {
       fields: ['Clicks', 'Revenue'],
       ...LATEST,
     });
     const [clicks, revenue] = (totals.split('\n')[1] ?? '').split(',');
-    const plain = async (metric: string) =>
-      (await page.locator('.totals > div', { hasText: metric }).locator('dd').innerText()).replaceAll(
-        ',',
-        '',
-      );
-    expect(await plain('Clicks')).toBe(clicks);
-    expect(await plain('Revenue')).toBe(`${revenue} EUR`);
+    const total = (metric: string) => page.locator('.totals > div', { hasText: metric }).locator('.figure');
+    const exact = async (metric: string) => (await total(metric).getAttribute('title'))?.replaceAll(',', '');
+    expect(await exact('Clicks')).toBe(clicks);
+    expect(await exact('Revenue')).toBe(`${revenue} EUR`);
+    expect((await total('Clicks').innerText()).replaceAll(',', '')).toBe(clicks);
+    expect(await total('Revenue').innerText()).toBe(
+      `${Number(revenue).toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} EUR`,
+    );
 
     const chart = page.getByRole('img');
     expect(await chart.getAttribute('aria-label')).toMatch(
-      /^Clicks from 2025-12-31 to 2026-01-06, 8 lines\. In all: /,
+      /^Clicks from 2025-12-31 to 2026-01-06, 7 lines\. In all: .* The 7 largest of DeviceOrProxy, and \d+ others?: \d+ %\.$/,
     );
+    // The last day is open.
+    await page.locator('.legend li', { hasText: 'open day' }).waitFor();
     expect(await page.locator('.legend li').count()).toBe(8);
-    await page.getByLabel('Metric of the chart').selectOption('Revenue');
+    await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('Revenue');
     await expect.poll(() => chart.getAttribute('aria-label')).toMatch(/^Revenue from /);
     expect(await page.locator('.chart canvas').count()).toBe(1);
 
     expect(await page.locator('tbody tr').first().innerText()).toMatch(/^2025-12-31\t/);
     expect(lines.length).toBeGreaterThan(50);
+    expect(await page.locator('.table-controls h3').innerText()).toBe(`${lines.length - 2} rows`);
     // After a change of the request, the page says that the rows are of the old one.
     await field(page, 'ServedAds').check();
-    await page.getByText('This is of the request before your last change.').waitFor();
+    await page.getByText('This is of the question before your last change.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await watched.close();
   });
@@ -371,15 +415,14 @@ describe('a run', () => {
   it('shows bars where the report has no time, and says when there is no row', async () => {
     const watched = await open('#requestedFields=PlacementId,Clicks&first=2026-01-01&last=2026-01-02');
     const { page } = watched;
-    await page.getByLabel('house').check();
-    await runReport(page);
     expect(await page.locator('.bars li').count()).toBeGreaterThan(3);
     expect(await accessibilityFindings(page)).toEqual([]);
-    await page.getByLabel('First day').fill('2024-01-01');
-    await page.getByLabel('Last day').fill('2024-01-02');
-    await runReport(page);
+    await page.getByLabel('First day', { exact: true }).fill('2024-01-01');
+    await page.getByLabel('Last day', { exact: true }).fill('2024-01-02');
+    await pressRun(page);
     await page.getByText('The report is there and has no rows').waitFor();
-    expect((await downloaded(page)).text).toBe('"PlacementId","Clicks"\n');
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
+    expect(await byUrl(page, 'house')).toBe('"PlacementId","Clicks"\n');
     expect(await accessibilityFindings(page)).toEqual([]);
     await watched.close();
   });
@@ -391,9 +434,10 @@ describe('the page’s address', () => {
     const { page } = watched;
     await page.getByLabel('Advertiser', { exact: true }).check();
     await field(page, 'DemandOrigin').check();
+    await openOrder(page);
     await page.getByRole('button', { name: 'Move DemandOrigin left' }).click();
-    await page.getByRole('button', { name: 'Last month' }).click();
-    await page.getByRole('button', { name: 'Filter by DemandOrigin' }).click();
+    await page.getByText('Last month', { exact: true }).click();
+    await addFilter(page, 'DemandOrigin');
     await page.getByLabel('DemandOrigin, value 1', { exact: true }).fill(`O'Brien" & #1`);
     await page.getByLabel('house').check();
     await page.getByText('Use a token of your own').click();
@@ -415,7 +459,6 @@ describe('the page’s address', () => {
   it('may be one behind a stage or a base path', async () => {
     const watched = await openBehind('/dev');
     const { page } = watched;
-    await page.getByLabel('house').check();
     await runReport(page);
     expect(await page.getByRole('tabpanel').locator('pre').innerText()).toContain(
       '/dev/reporting/publisherperformance?',
@@ -458,7 +501,6 @@ describe('the days of the window', () => {
   it('show their state, as the service gives it', async () => {
     const watched = await open();
     const { page } = watched;
-    await page.getByLabel('house').check();
     await page.getByText('5 days final').waitFor();
     expect(await page.locator('.day-words').innerText()).toBe(
       '5 days final\n1 day open: more events may come: 2026-01-06\n1 day without events: 2026-01-04',
@@ -474,7 +516,6 @@ describe('the days of the window', () => {
     await page.route('**/advertiserperformance/days?**', (route) =>
       route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{}' }),
     );
-    await page.getByLabel('house').check();
     await page.getByText('5 days final').waitFor();
     const refused = page.waitForResponse((response) => response.status() === 404);
     await page.getByLabel('Advertiser', { exact: true }).check();
@@ -487,10 +528,12 @@ describe('the days of the window', () => {
 
   it('are not shown where the service does not answer', async () => {
     const watched = await open();
-    await watched.page.route('**/days?**', (route) => route.fulfill({ status: 404, body: '' }));
-    await watched.page.getByLabel('house').check();
-    await runReport(watched.page);
-    expect(await watched.page.locator('.day-strip').count()).toBe(0);
+    const { page } = watched;
+    await page.route('**/days?**', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.reload();
+    await reportRead(page);
+    await openForm(page);
+    expect(await page.locator('.day-strip').count()).toBe(0);
     await watched.close();
   });
 });
@@ -501,19 +544,27 @@ describe('every user', () => {
 
   it.each(cases)('finds no barrier and no sideways scrolling in $colorScheme at $width', async (look) => {
     const { colorScheme, width } = look;
-    const watched = await open('', { colorScheme, viewport: { width, height: 900 } });
-    const { page } = watched;
-    const sideways = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    const seen = async (state: string) => {
+    const options = { colorScheme, viewport: { width, height: 900 } };
+    const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    const seenOn = async (page: Page, state: string) => {
       expect(await accessibilityFindings(page), state).toEqual([]);
-      expect(await sideways(), state).toBeLessThanOrEqual(0);
+      expect(await sidewaysOf(page), state).toBeLessThanOrEqual(0);
       await keepPicture(page, `${state}-${colorScheme}-${width}`);
     };
-    await page.getByLabel('house').waitFor();
-    await seen('cold');
+    const deployed = await openPage(browser, service.gatewayUrl, { ...options, isAsDeployed: true });
+    await deployed.page.getByLabel('Access token', { exact: true }).waitFor();
+    await seenOn(deployed.page, 'cold');
+    await deployed.close();
 
-    await page.getByLabel('First day').fill('2025-11-01');
-    await page.getByRole('button', { name: 'Filter by PlacementId' }).click();
+    const watched = await open('', options);
+    const { page } = watched;
+    const seen = (state: string) => seenOn(page, state);
+    await page.getByLabel('house').waitFor();
+    await seen('form');
+
+    await page.getByLabel('First day', { exact: true }).fill('2025-11-01');
+    await addFilter(page, 'PlacementId');
+    await openOrder(page);
     await page.getByLabel('PlacementId, value 1', { exact: true }).fill('1x');
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText('The request has 2 faults, told where they are.').waitFor();
@@ -521,23 +572,23 @@ describe('every user', () => {
 
     await page.getByLabel('nobody').check();
     await page.getByRole('button', { name: 'Drop PlacementId, value 1' }).click();
-    await page.getByRole('button', { name: 'Latest 7 days' }).click();
+    await page.getByText('Latest 7 days').click();
     await field(page, 'DeviceOrProxy').check();
-    await page.getByRole('button', { name: 'Run the report' }).click();
+    await pressRun(page);
     await page.getByText('There is no report.').waitFor();
     await seen('refused');
 
+    await openForm(page);
     await page.getByLabel('house').check();
     // A window of its own, so that there is no copy yet.
-    await page.getByLabel('First day').fill(`2025-12-${10 + cases.indexOf(look)}`);
+    await page.getByLabel('First day', { exact: true }).fill(`2025-12-${10 + cases.indexOf(look)}`);
     service.stack.faults.set([{ on: 'query', delayMs: 4_000 }]);
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByRole('progressbar').waitFor();
     await seen('waiting');
     service.stack.faults.set([]);
-    await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+    await reportRead(page);
     await page.getByRole('img').waitFor();
-    await page.getByText('6 days final').waitFor();
     // A number of which digits are cut is another number.
     const cut = await page
       .locator('td.number')
@@ -549,17 +600,19 @@ describe('every user', () => {
 
     for (const name of ['curl', 'Python', 'R', 'Power Query']) {
       await page.getByRole('tab', { name, exact: true }).click();
-      expect(await sideways(), name).toBeLessThanOrEqual(0);
+      expect(await sidewaysOf(page), name).toBeLessThanOrEqual(0);
     }
-    // A request that grows pushes its column up, and does not lie over the report.
+    // Neither lies over the other, however they grow.
     const overlap = await page.evaluate(() => {
-      const [request, result] = ['.request', '.result'].map((name) =>
+      const [result, request] = ['.result', '.request'].map((name) =>
         document.querySelector(name)?.getBoundingClientRect(),
       );
-      return (request?.bottom ?? Number.NaN) - (result?.top ?? Number.NaN);
+      return (result?.bottom ?? Number.NaN) - (request?.top ?? Number.NaN);
     });
     expect(overlap).toBeLessThanOrEqual(0);
     await seen('Power Query');
+    await openForm(page);
+    await page.getByText('6 days final').waitFor();
     await field(page, 'Day').uncheck();
     await runReport(page);
     await page.locator('.bars').waitFor();
