@@ -3,7 +3,7 @@ import { owned } from './number-column.ts';
 import type { Cell } from './read-csv.ts';
 
 /** The code of "not known" in every dictionary. */
-export const NULL_CODE = 0;
+const NULL_CODE = 0;
 
 /** The different texts of a column, each with its code. Both files of a comparison share one. */
 export class Dictionary {
