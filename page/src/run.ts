@@ -184,9 +184,14 @@ function take(answer: ReaderAnswer): void {
       run.value = { ...now, phase: 'too-large', reading: answer.reading, downloadUrl: answer.downloadUrl };
       return;
     case 'failed':
-      fail(answer.problem);
+      fail(answer.isBefore ? ofTheDaysBefore(answer.problem) : answer.problem);
   }
 }
+
+const ofTheDaysBefore = (problem: ReportProblem): ReportProblem => ({
+  ...problem,
+  detail: `The days to compare with could not be had: ${problem.detail}`,
+});
 
 function fail(problem: ReportProblem): void {
   if (!run.value) return;

@@ -65,7 +65,8 @@ export function metricColumns(
       cellsOnSide(before, name),
     ),
     columnOfDifferences({ id: `${name} change`, kind: 'change', of: name }, change),
-    columnOfQuotients({ id: `${name} change %`, kind: 'percent', of: name }, percent, () => true),
+    // What is not there any more is shown as such, and not as a fall of 100 %.
+    columnOfQuotients({ id: `${name} change %`, kind: 'percent', of: name }, percent, hasRow(now)),
   ];
 }
 

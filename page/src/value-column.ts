@@ -77,6 +77,6 @@ export const columnOfQuotients = (
 ): ValueColumn => ({
   shown,
   cell: (row) => (hasRow(row) ? quotientAt(quotients, row) : undefined),
-  ordering: () => orderOfQuotients(quotients),
+  ordering: () => orderOfQuotients(quotients, hasRow),
   total: (sumOf) => quotientOf(quotients, sumOf(quotients.dividend), sumOf(quotients.divisor)),
 });
