@@ -50,11 +50,13 @@ function ask(): void {
   isAsked.value = true;
   // Faults that the service answered do not block another request: it may answer otherwise now.
   answeredFaults.value = [];
-  if (faults.value.length > 0) return leadToFault();
-  if (!isCallerKnown.value) return focusOn(...CALLER_INPUTS);
-  void startRun();
-  // This button goes with the form: whoever uses the keyboard goes on at the answer.
-  focusOn('#result-title');
+  if (faults.value.length > 0) leadToFault();
+  else if (!isCallerKnown.value) focusOn(...CALLER_INPUTS);
+  else {
+    void startRun();
+    // This button goes with the form: whoever uses the keyboard goes on at the answer.
+    focusOn('#result-title');
+  }
 }
 
 function leadToFault(): void {
