@@ -141,13 +141,10 @@ describe('from the page open to a right CSV', () => {
     await reportRead(page);
     const focused = () =>
       page.evaluate(() => {
-        const element = document.activeElement as HTMLInputElement | null;
-        return (
-          element?.getAttribute('aria-label') ??
-          element?.labels?.[0]?.textContent ??
-          element?.textContent ??
-          ''
-        );
+        const element = document.activeElement as HTMLInputElement;
+        // Tab has left the page at its end.
+        if (element === (document.body as HTMLElement)) return '';
+        return element.getAttribute('aria-label') ?? (element.labels?.[0] ?? element).textContent;
       });
     /** Presses Tab up to the control of that name; every control on the way must show its focus. */
     const tabTo = async (name: string) => {
@@ -227,7 +224,7 @@ describe('faults', () => {
     const filters = page.getByRole('region', { name: /^Filters/ });
     expect(await filters.getByRole('alert').count()).toBe(0);
     await page.getByLabel('PlacementId, value 1', { exact: true }).fill('1x');
-    expect(await filters.getByRole('alert').innerText()).toBe('"1x" is no whole number.');
+    expect(await filters.getByRole('alert').innerText()).toBe('1x is no whole number.');
     await openOrder(page);
     for (const name of ['Day', 'ServedAds', 'Opens', 'Clicks', 'Revenue'])
       await page.getByRole('button', { name: `Drop ${name}` }).click();
@@ -393,7 +390,7 @@ describe('a run', () => {
 
     const chart = page.getByRole('img');
     expect(await chart.getAttribute('aria-label')).toMatch(
-      /^Clicks from 2025-12-31 to 2026-01-06, 7 lines\. In all: .* The 7 largest of DeviceOrProxy, and \d+ others?: \d+ %\.$/,
+      /^Clicks from 2025-12-31 to 2026-01-06, 7 lines\. In all: .* The 7 largest of DeviceOrProxy, and \d+ others?: \d+ %\.$/s,
     );
     // The last day is open.
     await page.locator('.legend li', { hasText: 'open day' }).waitFor();
@@ -404,7 +401,9 @@ describe('a run', () => {
 
     expect(await page.locator('tbody tr').first().innerText()).toMatch(/^2025-12-31\t/);
     expect(lines.length).toBeGreaterThan(50);
-    expect(await page.locator('.table-controls h3').innerText()).toBe(`${lines.length - 2} rows`);
+    expect(await page.locator('.table-controls h3').innerText()).toBe(
+      `${lines.filter((line) => /^"?20/.test(line)).length} rows`,
+    );
     // After a change of the request, the page says that the rows are of the old one.
     await field(page, 'ServedAds').check();
     await page.getByText('This is of the question before your last change.').waitFor();
