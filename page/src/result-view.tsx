@@ -7,7 +7,7 @@ import { focusOn } from './focus.ts';
 import { counted, duration, fileSize } from './format.ts';
 import { questionWords } from './question-line.tsx';
 import { ReadingRows, RowsTable } from './rows-table.tsx';
-import { cancelRun, chart, type Run, run } from './run.ts';
+import { cancelRun, chart, type Run, run, startRun } from './run.ts';
 import { serviceFacts } from './service-facts.ts';
 import { choice, isBuilderOpen, requestUrl } from './state.ts';
 import { TotalsView } from './totals-view.tsx';
@@ -29,7 +29,16 @@ export function ResultView() {
         {!isEmpty && <Download run={now} />}
       </div>
       {isOfAnotherQuestion(now) && now.phase !== 'failed' && (
-        <p class="notice">This is of the question before your last change. Run the report again.</p>
+        <p class="notice">
+          This is of the question before your last change.{' '}
+          {isBuilderOpen.value ? (
+            'Run the report again.'
+          ) : (
+            <button type="button" class="pill" onClick={() => void startRun()}>
+              Run the report
+            </button>
+          )}
+        </p>
       )}
       {now.phase === 'waiting' && <Waiting startedAt={now.startedAt} />}
       {now.phase === 'reading' && <ReadingBar run={now} />}
