@@ -47,6 +47,9 @@ async function openUnasked(hash: string): Promise<WatchedPage> {
   return watched;
 }
 
+/** Only what hangs takes so long. */
+const PATIENT = { timeout: 60_000 };
+
 /** The cells of a drawn row, without those that the page derives. */
 const cellsOf = async (page: Page, index: number): Promise<string[]> =>
   (await page.locator(`tr[aria-rowindex="${index + 2}"] td`).allInnerTexts()).slice(0, 8);
@@ -96,7 +99,10 @@ async function watchHeap(cdp: CDPSession) {
   let isOver = false;
   const watching = (async () => {
     while (!isOver) {
-      const page = allOf(await cdp.send('Runtime.getHeapUsage'));
+      const usage = await cdp.send('Runtime.getHeapUsage').catch(() => undefined);
+      // The page is closed: the test has failed.
+      if (!usage) return;
+      const page = allOf(usage);
       const reader = await ofWorker();
       most = {
         page: Math.max(most.page, page),
@@ -176,26 +182,21 @@ describe('a file of a million rows', () => {
       addEventListener('click', () => (pressedAt = performance.now()), true);
       new MutationObserver(() => {
         const now = performance.now();
-        if (document.body.textContent.includes('Reading it.')) seen.began ??= now;
+        if (document.querySelector('.status')?.textContent.includes('Reading it.')) seen.began ??= now;
         if (document.querySelector('tbody tr')) seen.firstRow ??= now;
         const isBusy = document.querySelector('.rows[aria-busy="true"]') !== null;
         if (wasBusy && !isBusy && pressedAt !== undefined) seen.sorts.push((now - pressedAt) / 1_000);
         wasBusy = isBusy;
       }).observe(document.body, { attributes: true, childList: true, subtree: true, characterData: true });
     });
-    const answered = page.waitForResponse((response) => response.url().includes('/reports/'), {
-      timeout: 120_000,
-    });
     await pressRun(page);
-    await answered;
-    const answeredAt = Date.now();
     await page.locator('tbody tr').first().waitFor();
-    const firstRowMs = Date.now() - answeredAt;
+    const firstRowAt = Date.now();
     expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
     const reading = await tasksDuring(page, async () => {
       await page.getByRole('link', { name: 'Download CSV' }).waitFor({ timeout: 120_000 });
     });
-    const readMs = Date.now() - answeredAt;
+    const readMs = Date.now() - firstRowAt;
     const rowCount = Number((await page.locator('.status').innerText()).split(' ')[0]?.replaceAll(',', ''));
     expect(rowCount).toBeGreaterThan(1_000_000);
     expect(await page.locator('.totals > div', { hasText: 'Clicks' }).locator('dd').innerText()).toBe(
@@ -211,7 +212,7 @@ describe('a file of a million rows', () => {
     const box = page.getByRole('region', { name: 'Rows of the report' });
     await box.scrollIntoViewIfNeeded();
     await box.hover();
-    await expect.poll(() => cellsOf(page, 0)).toEqual(first);
+    await expect.poll(() => cellsOf(page, 0), PATIENT).toEqual(first);
     const scrolling = await tasksDuring(page, async () => {
       for (const by of [240, 900, -600, 3_000, -3_000])
         for (let turn = 0; turn < 20; turn++) {
@@ -220,25 +221,25 @@ describe('a file of a million rows', () => {
         }
       await box.focus();
       await page.keyboard.press('End');
-      await expect.poll(() => cellsOf(page, rowCount - 1)).toEqual(shownCells(lines.at(-1) ?? ''));
+      await expect.poll(() => cellsOf(page, rowCount - 1), PATIENT).toEqual(shownCells(lines.at(-1) ?? ''));
     });
     expect(await page.locator('tbody tr').count()).toBeLessThan(100);
     await page.keyboard.press('Home');
-    await expect.poll(() => cellsOf(page, 0)).toEqual(first);
+    await expect.poll(() => cellsOf(page, 0), PATIENT).toEqual(first);
 
     const greatest = lines.reduce((most, line) => (millionths(line) > millionths(most) ? line : most));
-    const header = page.getByRole('columnheader', { name: 'Revenue' });
+    const header = page.getByRole('columnheader', { name: 'Revenue', exact: true });
     const sorting = await tasksDuring(page, async () => {
       await header.getByRole('button').click();
-      await expect.poll(() => cellsOf(page, 0), { timeout: 60_000 }).toEqual(shownCells(greatest));
+      await expect.poll(() => cellsOf(page, 0), PATIENT).toEqual(shownCells(greatest));
     });
     expect(await header.getAttribute('aria-sort')).toBe('descending');
     const mostHeap = await heap.stop();
     const seen = await page.evaluate(() => (globalThis as never as { seen: Seen }).seen);
+    const firstRowMs = (seen.firstRow ?? Number.NaN) - (seen.began ?? Number.NaN);
     const figures = {
       rowCount,
       firstRowMs,
-      ownFirstRowMs: (seen.firstRow ?? Number.NaN) - (seen.began ?? Number.NaN),
       readMs,
       sortSeconds: seen.sorts,
       reading,
@@ -254,7 +255,7 @@ describe('a file of a million rows', () => {
     expect(scrolling.processorMs[0]).toBeLessThan(250);
     // Sorting here, and not in the worker, would take a second.
     expect(sorting.processorMs[0]).toBeLessThan(200);
-    // It takes two or three: more than this is a hang.
+    // In seconds. It takes one, on a busy machine some: more than this is a hang.
     expect(seen.sorts).toHaveLength(1);
     expect(seen.sorts[0]).toBeLessThan(30);
     expect(mostHeap.together).toBeLessThan(250_000_000);
