@@ -1,5 +1,5 @@
 import type { Comparison } from './choice.ts';
-import { COMPARISONS } from './question-line.tsx';
+import { COMPARISONS } from './question-words.ts';
 import { choice, choose } from './state.ts';
 
 /** With which other days the report is compared. */

@@ -1,5 +1,6 @@
 import { reports } from '../../lib/report/catalogue.ts';
 import { firstChoice } from './choice.ts';
+import { shortTitle } from './question-words.ts';
 import { choice, choose } from './state.ts';
 
 /** Which report. Another one starts with its own fields, and without filters. */
@@ -20,7 +21,7 @@ export function ReportStep() {
               checked={choice.value.report === name}
               onChange={() => select(name)}
             />
-            <span>{title.replace(' performance report', '')}</span>
+            <span>{shortTitle(title)}</span>
           </label>
         ))}
       </div>

@@ -5,7 +5,7 @@ import { EmptyReport } from './empty-report.tsx';
 import { failureWords, waitingWords } from './failure-words.ts';
 import { focusOn } from './focus.ts';
 import { counted, duration, fileSize } from './format.ts';
-import { questionWords } from './question-line.tsx';
+import { questionWords } from './question-words.ts';
 import { ReadingRows, RowsTable } from './rows-table.tsx';
 import { cancelRun, chart, type Run, run, startRun } from './run.ts';
 import { serviceFacts } from './service-facts.ts';
@@ -61,11 +61,11 @@ const isOfAnotherQuestion = ({ url, choice: asked }: Run): boolean =>
   requestUrl.value !== url || choice.value.compare !== asked.compare;
 
 /** One sentence for each state: it is read out when it changes, so that it must not change with every row. */
-function statusOf({ phase, waitedMs = 0, reading }: Run): string {
+function statusOf({ phase, waitedMs = 0, reading, choice, days }: Run): string {
   const { rowCount = 0, bytes = 0, totalBytes = 0 } = reading ?? {};
   switch (phase) {
     case 'waiting':
-      return `The report is being made. ${questionWords()}`;
+      return `The report is being made. ${questionWords(choice, days)}`;
     case 'reading':
       return 'The report is there. Reading it.';
     case 'done':

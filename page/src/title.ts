@@ -1,4 +1,4 @@
-import { shortTitle } from './question-line.tsx';
+import { shortTitle } from './question-words.ts';
 import { run } from './run.ts';
 
 const PAGE = 'Performance reports';
