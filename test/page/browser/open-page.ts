@@ -31,11 +31,16 @@ declare global {
   var watched: { clicks: number; violations: string[] };
 }
 
-/** Opens an address in a browser of its own, so that nothing is kept from another test. */
+/**
+ * Opens an address in a browser of its own, so that nothing is kept from another test.
+ *
+ * @param prepare what is done before the page is asked for
+ */
 export async function openPage(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
+  prepare: (page: Page) => Promise<unknown> = async () => undefined,
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
@@ -60,6 +65,7 @@ export async function openPage(
       watched.violations.push(`${violatedDirective} ${blockedURI}`),
     );
   });
+  await prepare(page);
   await page.goto(url);
   await page.getByRole('heading', { name: 'Performance reports' }).waitFor();
   return {
