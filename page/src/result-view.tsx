@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ChartView } from './chart-view.tsx';
 import { ComparedWords } from './compared-words.tsx';
 import { EmptyReport } from './empty-report.tsx';
@@ -16,8 +16,9 @@ import { TotalsView } from './totals-view.tsx';
 export function ResultView() {
   const heading = useRef<HTMLHeadingElement>(null);
   const now = run.value;
-  // The button that was pressed goes with the form: whoever uses the keyboard goes on here.
-  useEffect(() => {
+  // The button that was pressed goes with the form: whoever uses the keyboard goes on here. Before the browser draws,
+  // which takes the focus from what is hidden.
+  useLayoutEffect(() => {
     if (now?.phase === 'waiting' && document.activeElement?.closest('#builder')) heading.current?.focus();
   }, [now?.startedAt]);
   if (!now) return null;

@@ -10,7 +10,7 @@ import { VirtualTable } from './virtual-table.tsx';
 export function RowsTable({ run }: { readonly run: Run }) {
   const result = viewResult.value;
   if (!result || !run.columns) return null;
-  const all = run.reading?.rowCount ?? 0;
+  const all = run.rowCount ?? 0;
   const { sort } = view.value;
   return (
     <div class="rows" aria-busy={isAtIt()}>

@@ -39,6 +39,8 @@ export interface Run {
   readonly fileName?: string;
   readonly reading?: Reading;
   readonly columns?: readonly TableColumn[];
+  /** The table's; a comparison has rows that the file lacks. */
+  readonly rowCount?: number;
   readonly totals?: readonly Total[];
   /** The dimensions that the chart can be split by. */
   readonly splits?: readonly { readonly name: string; readonly valueCount: number }[];
@@ -166,7 +168,7 @@ function take(answer: ReaderAnswer): void {
       const { kind: _, chart: drawn, view, ...result } = answer;
       chart.value = drawn;
       showView(view);
-      run.value = { ...now, phase: 'done', ...result };
+      run.value = { ...now, phase: 'done', ...result, rowCount: view.rowCount };
       return;
     }
     case 'view':

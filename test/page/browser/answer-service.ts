@@ -21,9 +21,11 @@ export async function startAnswering(): Promise<Service> {
   return service;
 }
 
-/** Waits until the report that was asked for is there. */
+/** Waits until the report that was asked for is there; throws what the page says where there is none. */
 export async function answered(page: Page): Promise<void> {
-  await page.getByRole('link', { name: 'Download CSV' }).waitFor();
+  const report = page.getByRole('link', { name: 'Download CSV' });
+  await report.or(page.locator('.failure')).waitFor();
+  if (!(await report.isVisible())) throw new Error(await page.locator('.failure').innerText());
 }
 
 /** Asks another question in a page that is open, by its address; `answered` is left to the caller. */

@@ -84,6 +84,9 @@ describe('which three campaigns lost most spend against the week before', () => 
 
     const rows = await drawnRows(page);
     expect(rows).toHaveLength(campaigns.length);
+    // One more than the file has.
+    expect(await page.locator('.table-controls h3').innerText()).toBe(`${campaigns.length} rows`);
+    expect((await totalsRow(page))[0]).toBe('All rows');
     const begun = rows.find((row) => row['CampaignId'] === '28');
     expect(begun).toMatchObject({
       'Spend before': 'no row',

@@ -26,11 +26,15 @@ const SCREEN = { width: 1280, height: 800 };
 const toTheCent = (micros: bigint) =>
   withCommas(amount(((micros + 5_000n) / 10_000n) * 10_000n).slice(0, -4));
 
-const clicksOf = (back: number, device?: string) =>
-  sumOf(
-    deviceDays.filter((row) => row.back === back && (device === undefined || row.device === device)),
-    ({ clicks }) => clicks,
+/** What was served on a day, with commas. */
+const servedOn = (back: number) =>
+  withCommas(
+    sumOf(
+      deviceDays.filter((row) => row.back === back),
+      ({ served }) => served,
+    ),
   );
+const inWeek = deviceDays.filter(({ back }) => back < 7);
 const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 const slider = (page: Page) => page.getByRole('slider', { name: 'Read the chart at' });
 
@@ -62,47 +66,41 @@ describe('the first screen', () => {
     expect(lines).toBe(1);
     await keepPicture(page, 'answer-first-screen');
 
-    const revenue = sumOf(
-      deviceDays.filter(({ back }) => back < 7),
-      (row) => row.revenue,
-    );
+    const revenue = sumOf(inWeek, (row) => row.revenue);
     expect(await tile(page, 'Revenue')).toEqual({
       shown: `${toTheCent(revenue)} EUR`,
       exact: `${withCommas(amount(revenue))} EUR`,
     });
     await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('Revenue');
     await page.locator('.legend').getByText(toTheCent(revenue), { exact: true }).waitFor();
-    await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('Clicks');
-    await page.getByRole('img', { name: /^Clicks from / }).waitFor();
+    await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('ServedAds');
+    await page.getByRole('img', { name: /^ServedAds from / }).waitFor();
 
-    const [hatchedEarlier, hatchedLast] = await page.locator('.chart canvas').evaluate((element) => {
+    const hatched = await page.locator('.chart canvas').evaluate((element) => {
       const canvas = element as HTMLCanvasElement;
       const { width, height } = canvas;
       const { data } = canvas.getContext('2d')?.getImageData(0, 0, width, height) ?? { data: [] };
-      const counts = [0, 0];
+      const counts = { earlier: 0, last: 0 };
       for (let pixel = 0; pixel < width * height; pixel++) {
         const [red = 0, , blue = 0, alpha = 0] = data.slice(4 * pixel, 4 * pixel + 4);
         // Nothing else in this chart is orange. Days are a seventh of the width and more; of the last, half is drawn.
-        if (alpha > 30 && red - blue > 60) counts[pixel % width > width * 0.85 ? 1 : 0]! += 1;
+        if (alpha > 30 && red - blue > 60) counts[pixel % width > width * 0.85 ? 'last' : 'earlier'] += 1;
       }
-      return counts as [number, number];
+      return counts;
     });
-    expect(hatchedEarlier).toBe(0);
-    expect(hatchedLast).toBeGreaterThan(100);
+    expect(hatched.earlier).toBe(0);
+    expect(hatched.last).toBeGreaterThan(100);
 
     await slider(page).focus();
     await expect
       .poll(() => slider(page).getAttribute('aria-valuetext'), POLL)
-      .toBe(`${OPEN_DAY}: All ${withCommas(clicksOf(0))}`);
+      .toBe(`${OPEN_DAY}: All ${servedOn(0)}`);
     await page.keyboard.press('Home');
     await page.keyboard.press('ArrowRight');
     await expect
       .poll(() => slider(page).getAttribute('aria-valuetext'), POLL)
-      .toBe(`${daysBack(5)}: All ${withCommas(clicksOf(5))}`);
-    await page
-      .locator('.legend')
-      .getByText(withCommas(clicksOf(5)), { exact: true })
-      .waitFor();
+      .toBe(`${daysBack(5)}: All ${servedOn(5)}`);
+    await page.locator('.legend').getByText(servedOn(5), { exact: true }).waitFor();
     expect(await page.locator('.read-at .at').innerText()).toBe(daysBack(5));
     await watched.close();
   });
@@ -128,31 +126,31 @@ describe('the first screen', () => {
     expect(reports).toEqual([]);
     expect(await page.locator('.result').count()).toBe(0);
 
-    const first = page.getByLabel('First day');
+    const first = page.getByRole('textbox', { name: 'First day' });
     expect([await first.inputValue(), await first.getAttribute('type')]).toEqual([WEEK.first, 'text']);
     const today = new Date().toISOString().slice(0, 10);
-    const before = (day: string, count: number) =>
+    const daysBefore = (day: string, count: number) =>
       new Date(Date.parse(day) - count * 86_400_000).toISOString().slice(0, 10);
-    const yesterday = before(today, 1);
+    const yesterday = daysBefore(today, 1);
     const presets = {
-      'Last 14 days': before(today, 14),
-      'Last 30 days': before(today, 30),
+      'Last 14 days': daysBefore(today, 14),
+      'Last 30 days': daysBefore(today, 30),
       'Month to date': `${yesterday.slice(0, 8)}01`,
     };
     for (const [preset, day] of Object.entries(presets)) {
       await page.getByText(preset, { exact: true }).click();
-      expect([await first.inputValue(), await page.getByLabel('Last day').inputValue()]).toEqual([
-        day,
-        yesterday,
-      ]);
+      expect([
+        await first.inputValue(),
+        await page.getByRole('textbox', { name: 'Last day' }).inputValue(),
+      ]).toEqual([day, yesterday]);
     }
-    await page.getByLabel('Last day').fill('2026-03-31');
+    await page.getByRole('textbox', { name: 'Last day' }).fill('2026-03-31');
     await first.fill('2026-01-01');
     const days = page.getByRole('region', { name: /^Days/ });
     expect(await days.getByRole('alert').innerText()).toBe(
       'At most 32 days. From 2026-01-01 on, the last day can be 2026-02-01.',
     );
-    await page.getByLabel('Last day').fill('2025-12-31');
+    await page.getByRole('textbox', { name: 'Last day' }).fill('2025-12-31');
     expect(await days.getByRole('alert').innerText()).toBe('The last day is before the first day.');
     await watched.close();
   });
@@ -170,7 +168,7 @@ describe('on a phone', () => {
     await page.touchscreen.tap(box.x + 12, box.y + box.height / 2);
     await expect
       .poll(() => slider(page).getAttribute('aria-valuetext'), POLL)
-      .toBe(`${daysBack(6)}: All ${withCommas(sumOf([clicksOf(6)], (clicks) => clicks))}`);
+      .toBe(`${daysBack(6)}: All ${servedOn(6)}`);
     expect(await page.locator('.read-at .at').innerText()).toBe(daysBack(6));
 
     await page.getByRole('button', { name: 'Change', exact: true }).tap();
@@ -246,7 +244,7 @@ describe('by the keyboard alone', () => {
     await expect.poll(() => focused(page), POLL).toBe('result-title');
     await answered(page);
     const carClicks = sumOf(
-      deviceDays.filter(({ back, device }) => back < 7 && device === 'Car'),
+      inWeek.filter(({ device }) => device === 'Car'),
       (row) => row.clicks,
     );
     expect((await tile(page, 'Clicks')).shown).toBe(withCommas(carClicks));
