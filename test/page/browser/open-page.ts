@@ -36,11 +36,16 @@ declare global {
   var watched: { clicks: number; violations: string[] };
 }
 
-/** Opens an address in a browser of its own, so that nothing is kept from another test. */
+/**
+ * Opens an address in a browser of its own, so that nothing is kept from another test.
+ *
+ * @param prepare what is done before the page is asked for
+ */
 export async function openPage(
   browser: Browser,
   url: string,
   { isAsDeployed = false, ...options }: OpenOptions = {},
+  prepare: (page: Page) => Promise<unknown> = async () => undefined,
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
@@ -68,6 +73,7 @@ export async function openPage(
   // Once: as long as there is a route, all requests of the page go by way of the test.
   if (isAsDeployed)
     await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }), { times: 1 });
+  await prepare(page);
   await page.goto(url);
   await page.getByRole('heading', { name: 'Performance reports' }).waitFor();
   return {

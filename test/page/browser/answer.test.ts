@@ -1,0 +1,413 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Service } from '../../e2e/service.ts';
+import {
+  answered,
+  askOtherwise,
+  CONTACT,
+  drawnRows,
+  hashOf,
+  POLL,
+  startAnswering,
+  tile,
+  totalsRow,
+  unfold,
+} from './answer-service.ts';
+import { downloaded, openPage, startBrowser } from './open-page.ts';
+import {
+  amount,
+  campaignDays,
+  DEVICES,
+  daysBack,
+  deviceDays,
+  FULL_DAY,
+  fullDay,
+  OPEN_DAY,
+  sumOf,
+  withCommas,
+} from './weeks-of-events.ts';
+
+let service: Service;
+let browser: Browser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const open = (hash = '', options = {}, prepare?: (page: Page) => Promise<unknown>) =>
+  openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare);
+
+const WEEK = { first: daysBack(6), last: OPEN_DAY };
+
+describe('which three campaigns lost most spend against the week before', () => {
+  it('is told in eight clicks, exactly, without the open day on either side', async () => {
+    const watched = await open();
+    const { page, clicks } = watched;
+    await answered(page);
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByLabel('Advertiser', { exact: true }).click();
+    await page.getByRole('checkbox', { name: /^CampaignId / }).click();
+    await page.getByRole('checkbox', { name: /^Day / }).click();
+    await page.getByLabel('The period before').click();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('button', { name: 'Spend change', exact: true }).click();
+    await page
+      .getByRole('columnheader', { name: 'Spend change', exact: true })
+      .and(page.locator('[aria-sort=descending]'))
+      .waitFor();
+    await page.getByRole('button', { name: 'Spend change', exact: true }).click();
+
+    /** Spend of each campaign in six of the days of a week. */
+    const spent = (campaign: bigint, first: number) =>
+      sumOf(
+        campaignDays.filter((row) => row.campaign === campaign && row.back >= first && row.back < first + 6),
+        ({ spend }) => spend,
+      );
+    const campaigns = [...new Set(campaignDays.map(({ campaign }) => campaign))];
+    const falls = campaigns
+      .map((campaign) => ({ campaign, now: spent(campaign, 1), before: spent(campaign, 8) }))
+      .sort((a, b) => Number(a.now - a.before - (b.now - b.before)));
+    const three = falls.slice(0, 3).map(({ campaign, now, before }) => ({
+      CampaignId: String(campaign),
+      Spend: campaign === 27n ? 'no row' : withCommas(amount(now)),
+      'Spend before': withCommas(amount(before)),
+      'Spend change': withCommas(amount(now - before)),
+    }));
+    expect(three.map(({ CampaignId }) => CampaignId)).toEqual(['21', '27', '23']);
+    await expect
+      .poll(async () => (await drawnRows(page)).slice(0, 3), POLL)
+      .toEqual(three.map((row) => expect.objectContaining(row)));
+    expect(await clicks()).toBeLessThanOrEqual(8);
+
+    const rows = await drawnRows(page);
+    expect(rows).toHaveLength(campaigns.length);
+    // One more than the file has.
+    expect(await page.locator('.table-controls h3').innerText()).toBe(`${campaigns.length} rows`);
+    expect((await totalsRow(page))[0]).toBe('All rows');
+    const begun = rows.find((row) => row['CampaignId'] === '28');
+    expect(begun).toMatchObject({
+      'Spend before': 'no row',
+      'Spend change': `+${withCommas(amount(spent(28n, 1)))}`,
+    });
+    // Of a period without a row there is no percentage.
+    expect(begun?.['Spend change %']).toBe('–no value');
+    const words = await page.locator('.compared').innerText();
+    expect(words).toBe(
+      `6 days against as many: ${daysBack(6)} to ${daysBack(1)} with ${daysBack(13)} to ${daysBack(8)}. ` +
+        `Left out on both sides, since a day is open: ${OPEN_DAY} against ${daysBack(7)}.`,
+    );
+    const all = { now: sumOf(falls, ({ now }) => now), before: sumOf(falls, ({ before }) => before) };
+    const spend = page.getByLabel('Totals of the whole file').locator('div', { hasText: 'Spend' });
+    expect(await spend.locator('.before span').first().getAttribute('title')).toBe(
+      withCommas(amount(all.now - all.before)),
+    );
+    await watched.close();
+  });
+
+  it('is not told where the year before has no data, and nothing falls by 100 %', async () => {
+    const watched = await open(
+      hashOf({
+        report: 'advertiserperformance',
+        requestedFields: 'CampaignId,Spend',
+        ...WEEK,
+        compare: 'year-before',
+      }),
+    );
+    const { page } = watched;
+    await answered(page);
+    expect(await page.locator('.compared').innerText()).toContain('There is no data to compare with');
+    expect(await page.locator('main').innerText()).not.toMatch(/-100|-\d+\.\d+ %|no row/);
+    const spent = sumOf(
+      campaignDays.filter(({ back }) => back < 7),
+      ({ spend }) => spend,
+    );
+    expect((await tile(page, 'Spend')).exact).toBe(`${withCommas(amount(spent))} EUR`);
+    await watched.close();
+  });
+});
+
+describe('the table', () => {
+  const QUESTION = hashOf({ requestedFields: 'PlacementId,Clicks', first: FULL_DAY, last: FULL_DAY });
+
+  it('has all rows: sorted exactly by any column, searched, cut, and added up', async () => {
+    const watched = await open(QUESTION);
+    const { page } = watched;
+    await answered(page);
+    const header = (name: string) => page.getByRole('columnheader', { name, exact: true });
+    const sortBy = (name: string) => page.getByRole('button', { name, exact: true }).click();
+    const sorted = async (name: string, direction: string) =>
+      expect.poll(() => header(name).getAttribute('aria-sort'), POLL).toBe(direction);
+    const first = (count: number) =>
+      expect.poll(
+        async () =>
+          (await drawnRows(page)).slice(0, count).map((row) => `${row['PlacementId']} ${row['Clicks']}`),
+        POLL,
+      );
+    const asShown = ({ placement, clicks }: (typeof fullDay)[number]) => `${placement} ${withCommas(clicks)}`;
+    const by = (order: (a: (typeof fullDay)[number], b: (typeof fullDay)[number]) => bigint) =>
+      fullDay.toSorted((a, b) => (order(a, b) < 0n ? -1 : 1)).map(asShown);
+    const largestFirst = by((a, b) => b.clicks - a.clicks);
+    const all = withCommas(sumOf(fullDay, ({ clicks }) => clicks));
+    expect(largestFirst[0]).toBe('9007199254740992 9,007,199,254,740,993');
+
+    await sorted('Clicks', 'none');
+    await sortBy('Clicks');
+    await first(5).toEqual(largestFirst.slice(0, 5));
+    await sorted('Clicks', 'descending');
+    expect(await totalsRow(page)).toEqual(['All rows', all]);
+    await sortBy('Clicks');
+    await first(3).toEqual(by((a, b) => a.clicks - b.clicks).slice(0, 3));
+    await sorted('Clicks', 'ascending');
+    await sortBy('PlacementId');
+    await sorted('PlacementId', 'ascending');
+    await sorted('Clicks', 'none');
+    await sortBy('PlacementId');
+    await sorted('PlacementId', 'descending');
+    const byId = by((a, b) => b.placement - a.placement);
+    expect(byId[0]).toMatch(/^9007199254740994 /);
+    await first(4).toEqual(byId.slice(0, 4));
+    // The last row is reached without its page of rows having been there.
+    await page.getByRole('region', { name: 'Rows of the report' }).focus();
+    await page.keyboard.press('End');
+    await expect.poll(async () => (await drawnRows(page)).at(-1)?.['PlacementId'], POLL).toBe('1');
+    const rowIndex = page.locator(`tr[aria-rowindex="${fullDay.length + 1}"]`);
+    expect(await rowIndex.evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
+    await sortBy('PlacementId');
+    await sorted('PlacementId', 'none');
+
+    await page.getByLabel('Search the rows').fill('99');
+    const found = fullDay.filter(({ placement }) => String(placement).includes('99'));
+    const some = withCommas(String(found.length));
+    await page.getByText(`${some} of ${withCommas(String(fullDay.length))} rows`).waitFor();
+    expect(await totalsRow(page)).toEqual([
+      `These ${some} rows`,
+      withCommas(sumOf(found, ({ clicks }) => clicks)),
+    ]);
+    await page.getByLabel('Search the rows').fill('');
+    await sortBy('Clicks');
+    await page.getByLabel('How many rows').selectOption('the first 10');
+    await page.getByText(`10 of ${withCommas(String(fullDay.length))} rows`).waitFor();
+    await expect
+      .poll(async () => (await drawnRows(page)).map((row) => `${row['PlacementId']} ${row['Clicks']}`), POLL)
+      .toEqual(largestFirst.slice(0, 10));
+    const ten = fullDay.toSorted((a, b) => (b.clicks > a.clicks ? 1 : -1)).slice(0, 10);
+    expect(await totalsRow(page)).toEqual(['These 10 rows', withCommas(sumOf(ten, ({ clicks }) => clicks))]);
+    // What is seen is not what is taken away.
+    expect((await downloaded(page)).text.trim().split('\n')).toHaveLength(fullDay.length + 1);
+    await watched.close();
+  });
+});
+
+describe('the chart', () => {
+  const metricOf = (device: string, of: 'clicks' | 'revenue') =>
+    sumOf(
+      deviceDays.filter((row) => row.device === device && row.back < 7),
+      (row) => row[of],
+    );
+
+  it('is split by the dimension of fewest values above one, or by another, and tells the rest in words', async () => {
+    const watched = await open(
+      hashOf({ requestedFields: 'Day,ContainerId,DeviceOrProxy,PlacementId,Clicks,Revenue', ...WEEK }),
+    );
+    const { page } = watched;
+    await answered(page);
+    const split = page.getByRole('combobox', { name: 'split by' });
+    const shape = page.getByRole('combobox', { name: 'as', exact: true });
+    const names = async () =>
+      (await page.locator('.legend li').allInnerTexts()).map((text) => text.split(/\s/)[0]);
+    expect(await split.inputValue()).toBe('PlacementId');
+    expect(await split.locator('option').allInnerTexts()).toEqual([
+      'nothing',
+      'ContainerId (1 value)',
+      'DeviceOrProxy (16 values)',
+      'PlacementId (3 values)',
+    ]);
+    expect((await names()).slice(0, 3).sort()).toEqual(['11', '12', '13']);
+
+    await split.selectOption('DeviceOrProxy (16 values)');
+    const all = sumOf(DEVICES, (device) => metricOf(device, 'clicks'));
+    const drawn = sumOf(DEVICES.slice(0, 7), (device) => metricOf(device, 'clicks'));
+    const rest = Math.round((100 * Number(all - drawn)) / Number(all));
+    await page
+      .getByText(`The 7 largest of DeviceOrProxy, and 9 others: ${rest} %.`, { exact: true })
+      .waitFor();
+    expect(await page.locator('.legend li').allInnerTexts()).toEqual([
+      ...DEVICES.slice(0, 7).map((device) => `${device} ${withCommas(metricOf(device, 'clicks'))}`),
+      'open day: more events may come',
+    ]);
+    await shape.selectOption('bars of all days');
+    await expect
+      .poll(() => page.locator('.bars .bar-name').allInnerTexts(), POLL)
+      .toEqual(DEVICES.slice(0, 7));
+    await shape.selectOption('lines over time');
+    await split.selectOption('nothing');
+    await expect.poll(names, POLL).toEqual(['All', 'open']);
+    await watched.close();
+  });
+});
+
+describe('ratios', () => {
+  it('are derived of sums, marked so, a dash without a denominator, and in no file', async () => {
+    const watched = await open(
+      hashOf({ requestedFields: 'DeviceOrProxy,ServedAds,Clicks,Revenue', ...WEEK }),
+    );
+    const { page } = watched;
+    await answered(page);
+    const rows = deviceDays.filter(({ back }) => back < 7);
+    const clicks = sumOf(rows, (row) => row.clicks);
+    const served = sumOf(rows, (row) => row.served);
+    // The mean of the devices' ratios is another.
+    const ctr = `${((100 * Number(clicks)) / Number(served)).toFixed(2)} %`;
+    const ratios = page.getByLabel('Ratios of the totals, derived by this page');
+    expect(await ratios.locator('div', { hasText: 'CTR' }).locator('dd').innerText()).toBe(ctr);
+    expect((await totalsRow(page))[4]).toBe(ctr);
+    expect(await page.getByRole('columnheader').allInnerTexts()).toEqual([
+      'DeviceOrProxy',
+      'ServedAds',
+      'Clicks',
+      'Revenue',
+      'CTR derived',
+      'eCPM derived',
+      'Revenue per click derived',
+    ]);
+    const proxy = (await drawnRows(page)).find((row) => row['DeviceOrProxy'] === 'Proxy');
+    expect(proxy).toMatchObject({ ServedAds: '0', 'CTR derived': '–no value', 'eCPM derived': '–no value' });
+    expect((await downloaded(page)).text.split('\n')[0]).toBe(
+      '"DeviceOrProxy","ServedAds","Clicks","Revenue"',
+    );
+    await askOtherwise(page, hashOf({ requestedFields: 'DeviceOrProxy,ServedAds,Opens', ...WEEK }));
+    await answered(page);
+    expect(await page.locator('main').innerText()).not.toMatch(/derived|CTR|eCPM/);
+    await watched.close();
+  });
+});
+
+describe('the values of a filter', () => {
+  const asked = (page: Page) => {
+    const reports: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith('performance')) reports.push(searchParams.get('requestedFields') ?? '');
+    });
+    return reports;
+  };
+
+  it('are asked for at a click, once, and set the filter', async () => {
+    const watched = await open(hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK }));
+    const { page } = watched;
+    await answered(page);
+    const reports = asked(page);
+    await unfold(page);
+    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
+    await page.getByRole('button', { name: 'Add the filter' }).click();
+    const values = page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' });
+    expect(reports).toEqual([]);
+    await values.click();
+    const list = page.getByRole('group', { name: /^Values of DeviceOrProxy/ });
+    await list.waitFor();
+    expect(reports).toEqual(['DeviceOrProxy,ServedAds']);
+    const rows = deviceDays.filter(({ back }) => back < 7);
+    const all = sumOf(rows, ({ served }) => served);
+    const shares = DEVICES.map((device) => {
+      const own = sumOf(
+        rows.filter((row) => row.device === device),
+        ({ served }) => served,
+      );
+      return `${device} ${((100 * Number(own)) / Number(all)).toFixed(1)} %`;
+    });
+    expect((await list.locator('label').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual(
+      shares,
+    );
+    await list.getByRole('checkbox', { name: /^Tablet / }).check();
+    expect(await page.getByLabel('DeviceOrProxy, value 1', { exact: true }).inputValue()).toBe('Tablet');
+    await values.click();
+    await list.waitFor({ state: 'hidden' });
+    await values.click();
+    await list.waitFor();
+    expect(reports).toHaveLength(1);
+
+    // While a report waits, nothing else is asked.
+    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    await values.click();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('progressbar').waitFor();
+    await unfold(page);
+    await values.click({ force: true });
+    expect(await values.getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('Once the report that is being made is there.').waitFor();
+    service.stack.faults.set([]);
+    await answered(page);
+    expect(reports.filter((fields) => fields.startsWith('DeviceOrProxy'))).toHaveLength(1);
+    const clicks = sumOf(
+      rows.filter(({ device }) => device === 'Tablet'),
+      (row) => row.clicks,
+    );
+    expect((await tile(page, 'Clicks')).shown).toBe(withCommas(clicks));
+    await watched.close();
+  });
+
+  it('tell why a report is empty, and what was meant', async () => {
+    const watched = await open(
+      hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
+    );
+    const { page } = watched;
+    await page.getByText('No row has DeviceOrProxy "mobile" in these days. Near: "Mobile".').waitFor();
+    expect(await page.locator('.status').innerText()).toBe('The report is there and has no rows.');
+    expect(await page.getByLabel('Totals of the whole file').count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Use "Mobile"' }).click();
+    await page.getByText('This is of the question before your last change.').waitFor();
+    await unfold(page);
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await answered(page);
+    const clicks = sumOf(
+      deviceDays.filter(({ back, device }) => back < 7 && device === 'Mobile'),
+      (row) => row.clicks,
+    );
+    expect((await tile(page, 'Clicks')).shown).toBe(withCommas(clicks));
+    await watched.close();
+  });
+});
+
+describe('a report that is waited for, or fails', () => {
+  it('says how it stands in the title, how long it may take, and why there is none', async () => {
+    const watched = await open(hashOf({ requestedFields: 'PlacementId,Clicks', ...WEEK }));
+    const { page } = watched;
+    await answered(page);
+    expect(await page.title()).toBe('Ready: Publisher – Performance reports');
+    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Opens', ...WEEK }));
+    await page.getByText(/^The query has run for \d+ s; the longest may take 10 min\.$/).waitFor();
+    expect(await page.title()).toBe('Waiting: Publisher – Performance reports');
+    await answered(page);
+    service.stack.faults.set([]);
+    expect(await page.title()).toBe('Ready: Publisher – Performance reports');
+
+    await page.route('**/reporting/publisherperformance?**', (route) =>
+      route.fulfill({
+        status: 500,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          title: 'Internal error',
+          status: 500,
+          detail: 'Internal error',
+          instance: 'urn:trace:4f1c',
+        }),
+      }),
+    );
+    await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Revenue', ...WEEK }));
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.innerText()).toContain(
+      'The service failed while it made the report; the question is not at fault. ' +
+        `Run it again; if it fails again, send the trace id to ${CONTACT}.`,
+    );
+    expect(await alert.innerText()).toContain('Trace id: urn:trace:4f1c');
+    expect(await page.locator('main').innerText()).not.toContain('Internal error');
+    expect(await page.title()).toBe('No report: Publisher – Performance reports');
+    await page.context().close();
+  });
+});

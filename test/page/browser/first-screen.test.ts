@@ -1,0 +1,346 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Service } from '../../e2e/service.ts';
+import { answered, askOtherwise, hashOf, POLL, startAnswering, tile, unfold } from './answer-service.ts';
+import { accessibilityFindings, keepPicture, openPage, startBrowser } from './open-page.ts';
+import { amount, DEVICES, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
+
+let service: Service;
+let browser: Browser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const open = (hash = '', options = {}, prepare?: (page: Page) => Promise<unknown>) =>
+  openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare);
+
+const WEEK = { first: daysBack(6), last: OPEN_DAY };
+const PHONE = { width: 390, height: 844 };
+const SCREEN = { width: 1280, height: 800 };
+
+/** Digits of millionths to the cent, half up. */
+const toTheCent = (micros: bigint) =>
+  withCommas(amount(((micros + 5_000n) / 10_000n) * 10_000n).slice(0, -4));
+
+/** What was served on a day, with commas. */
+const servedOn = (back: number) =>
+  withCommas(
+    sumOf(
+      deviceDays.filter((row) => row.back === back),
+      ({ served }) => served,
+    ),
+  );
+const inWeek = deviceDays.filter(({ back }) => back < 7);
+const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+const slider = (page: Page) => page.getByRole('slider', { name: 'Read the chart at' });
+
+describe('the first screen', () => {
+  it('holds the answer without scrolling, with the open day hatched, and is read by the keyboard', async () => {
+    const watched = await open('', { viewport: SCREEN });
+    const { page } = watched;
+    await answered(page);
+    await page.getByText('open day: more events may come').waitFor();
+    const bottoms = await page.evaluate(() => {
+      const boxOf = (element: Element | null) => element?.getBoundingClientRect();
+      return {
+        scrolled: scrollY,
+        totals: [...document.querySelectorAll('.totals, .ratios')].map((part) => boxOf(part)?.bottom),
+        canvas: boxOf(document.querySelector('.chart canvas'))?.top,
+        rows: [...document.querySelectorAll('tbody tr')]
+          .filter((row) => (row.textContent ?? '').trim() !== '')
+          .map((row) => boxOf(row)?.bottom ?? Number.NaN),
+      };
+    });
+    expect(bottoms.scrolled).toBe(0);
+    for (const bottom of [...bottoms.totals, bottoms.canvas, bottoms.rows[2]])
+      expect(bottom, JSON.stringify(bottoms)).toBeLessThanOrEqual(SCREEN.height);
+    const lines = await page.locator('.question p').evaluate((line) => {
+      const range = document.createRange();
+      range.selectNodeContents(line);
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+    });
+    expect(lines).toBe(1);
+    await keepPicture(page, 'answer-first-screen');
+
+    const revenue = sumOf(inWeek, (row) => row.revenue);
+    expect(await tile(page, 'Revenue')).toEqual({
+      shown: `${toTheCent(revenue)} EUR`,
+      exact: `${withCommas(amount(revenue))} EUR`,
+    });
+    await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('Revenue');
+    await page.locator('.legend').getByText(toTheCent(revenue), { exact: true }).waitFor();
+    await page.getByRole('combobox', { name: 'Show', exact: true }).selectOption('ServedAds');
+    await page.getByRole('img', { name: /^ServedAds from / }).waitFor();
+
+    const hatched = await page.locator('.chart canvas').evaluate((element) => {
+      const canvas = element as HTMLCanvasElement;
+      const { width, height } = canvas;
+      const { data } = canvas.getContext('2d')?.getImageData(0, 0, width, height) ?? { data: [] };
+      const counts = { earlier: 0, last: 0 };
+      for (let pixel = 0; pixel < width * height; pixel++) {
+        const [red = 0, , blue = 0, alpha = 0] = data.slice(4 * pixel, 4 * pixel + 4);
+        // Nothing else in this chart is orange. Days are a seventh of the width and more; of the last, half is drawn.
+        if (alpha > 30 && red - blue > 60) counts[pixel % width > width * 0.85 ? 'last' : 'earlier'] += 1;
+      }
+      return counts;
+    });
+    expect(hatched.earlier).toBe(0);
+    expect(hatched.last).toBeGreaterThan(100);
+
+    await slider(page).focus();
+    await expect
+      .poll(() => slider(page).getAttribute('aria-valuetext'), POLL)
+      .toBe(`${OPEN_DAY}: All ${servedOn(0)}`);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    await expect
+      .poll(() => slider(page).getAttribute('aria-valuetext'), POLL)
+      .toBe(`${daysBack(5)}: All ${servedOn(5)}`);
+    await page.locator('.legend').getByText(servedOn(5), { exact: true }).waitFor();
+    expect(await page.locator('.read-at .at').innerText()).toBe(daysBack(5));
+    await watched.close();
+  });
+
+  it('is the form where asking may cost: nothing is asked, and days and faults read as the form does', async () => {
+    const reports: string[] = [];
+    const watched = await open(
+      hashOf({ requestedFields: 'Day,Clicks', ...WEEK }),
+      { viewport: SCREEN, locale: 'en-US' },
+      async (page) => {
+        page.on('request', (request) => {
+          if (new URL(request.url()).pathname.endsWith('performance')) reports.push(request.url());
+        });
+        await page.route('**/.local/partners', (route) => route.fulfill({ status: 404, body: '' }));
+      },
+    );
+    const { page } = watched;
+    await page.getByRole('button', { name: 'Run the report' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Fold' }).getAttribute('aria-expanded')).toBe('true');
+    await page.getByLabel('Access token', { exact: true }).fill(service.token);
+    // The days are asked for, and answered; a report is not.
+    await page.getByText(`1 day open: more events may come: ${OPEN_DAY}`).waitFor();
+    expect(reports).toEqual([]);
+    expect(await page.locator('.result').count()).toBe(0);
+
+    const first = page.getByRole('textbox', { name: 'First day' });
+    expect([await first.inputValue(), await first.getAttribute('type')]).toEqual([WEEK.first, 'text']);
+    const today = new Date().toISOString().slice(0, 10);
+    const daysBefore = (day: string, count: number) =>
+      new Date(Date.parse(day) - count * 86_400_000).toISOString().slice(0, 10);
+    const yesterday = daysBefore(today, 1);
+    const presets = {
+      'Last 14 days': daysBefore(today, 14),
+      'Last 30 days': daysBefore(today, 30),
+      'Month to date': `${yesterday.slice(0, 8)}01`,
+    };
+    for (const [preset, day] of Object.entries(presets)) {
+      await page.getByText(preset, { exact: true }).click();
+      expect([
+        await first.inputValue(),
+        await page.getByRole('textbox', { name: 'Last day' }).inputValue(),
+      ]).toEqual([day, yesterday]);
+    }
+    await page.getByRole('textbox', { name: 'Last day' }).fill('2026-03-31');
+    await first.fill('2026-01-01');
+    const days = page.getByRole('region', { name: /^Days/ });
+    expect(await days.getByRole('alert').innerText()).toBe(
+      'At most 32 days. From 2026-01-01 on, the last day can be 2026-02-01.',
+    );
+    await page.getByRole('textbox', { name: 'Last day' }).fill('2025-12-31');
+    expect(await days.getByRole('alert').innerText()).toBe('The last day is before the first day.');
+    await watched.close();
+  });
+});
+
+describe('on a phone', () => {
+  it('Run is always at hand while the form is open, nothing is cut off, and the chart is read by touch', async () => {
+    const watched = await open('', { viewport: PHONE, hasTouch: true, isMobile: true });
+    const { page } = watched;
+    await answered(page);
+    expect(await sidewaysOf(page)).toBeLessThanOrEqual(0);
+    await slider(page).scrollIntoViewIfNeeded();
+    const box = await slider(page).boundingBox();
+    if (!box) throw new Error('The slider has no box.');
+    await page.touchscreen.tap(box.x + 12, box.y + box.height / 2);
+    await expect
+      .poll(() => slider(page).getAttribute('aria-valuetext'), POLL)
+      .toBe(`${daysBack(6)}: All ${servedOn(6)}`);
+    expect(await page.locator('.read-at .at').innerText()).toBe(daysBack(6));
+
+    await page.getByRole('button', { name: 'Change', exact: true }).tap();
+    const outside = await page.evaluate(() => {
+      const run = [...document.querySelectorAll('button')].find(
+        ({ textContent }) => textContent === 'Run the report',
+      );
+      const missed: number[] = [];
+      const builder = document.querySelector('#builder')?.getBoundingClientRect();
+      const end = Math.max(0, (builder?.bottom ?? 0) + scrollY);
+      for (let top = 0; top <= document.documentElement.scrollHeight - innerHeight; top += 100) {
+        scrollTo(0, top);
+        const { top: above, bottom } = run?.getBoundingClientRect() ?? { top: -1, bottom: -1 };
+        if (above < 0 || bottom > innerHeight) missed.push(scrollY);
+      }
+      return { missed, end, height: document.documentElement.scrollHeight };
+    });
+    expect(outside.missed, JSON.stringify(outside)).toEqual([]);
+    expect(await sidewaysOf(page)).toBeLessThanOrEqual(0);
+    await watched.close();
+  });
+});
+
+describe('by the keyboard alone', () => {
+  const focused = (page: Page) =>
+    page.evaluate(() => {
+      const { activeElement } = document;
+      const label = activeElement?.getAttribute('aria-label') ?? activeElement?.closest('label')?.textContent;
+      return label || activeElement?.id || activeElement?.textContent || '';
+    });
+  /** Presses Tab up to the control of that name, and tells how often; each control on the way must show its focus. */
+  const tabTo = async (page: Page, name: string) => {
+    for (let presses = 1; presses <= 60; presses++) {
+      await page.keyboard.press('Tab');
+      const outline = await page.evaluate(
+        () =>
+          getComputedStyle(document.activeElement?.closest('.pill') ?? document.body).outlineStyle +
+          getComputedStyle(document.activeElement as Element).outlineStyle,
+      );
+      if (/^(none)+$/.test(outline)) throw new Error(`${await focused(page)} does not show its focus.`);
+      if ((await focused(page)).startsWith(name)) return presses;
+    }
+    throw new Error(`Tab does not lead to ${name}; the last was ${await focused(page)}.`);
+  };
+
+  it('the parts are skipped to, a question is asked, and the answer is heard in its order', async () => {
+    const watched = await open('', { viewport: SCREEN });
+    const { page, clicks } = watched;
+    await answered(page);
+    await tabTo(page, 'Skip to the result');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused(page), POLL).toBe('result-title');
+    await page.reload();
+    await answered(page);
+    await tabTo(page, 'Skip to Run');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused(page), POLL).toBe('Run the report');
+
+    await page.reload();
+    await answered(page);
+    let presses = await tabTo(page, 'Skip to the question');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused(page), POLL).toBe('builder');
+    presses += await tabTo(page, 'add-filter');
+    expect(presses).toBeLessThanOrEqual(25);
+    await page.keyboard.type('Device');
+    await tabTo(page, 'Add the filter');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused(page), POLL).toBe('DeviceOrProxy, value 1');
+    await page.keyboard.type('Car');
+    await tabTo(page, 'Run the report');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused(page), POLL).toBe('result-title');
+    await answered(page);
+    const carClicks = sumOf(
+      inWeek.filter(({ device }) => device === 'Car'),
+      (row) => row.clicks,
+    );
+    expect((await tile(page, 'Clicks')).shown).toBe(withCommas(carClicks));
+    expect(await clicks()).toBe(0);
+
+    const heard = await page.getByRole('main').ariaSnapshot();
+    const order = [
+      'region "The question"',
+      `by Day · ServedAds, Opens, Clicks, Revenue · 1 filter`,
+      'heading "Publisher performance report"',
+      'status: 7 rows, ',
+      'ServedAds',
+      'Clicks',
+      withCommas(carClicks),
+      'Revenue',
+      'img "ServedAds from ',
+      'slider "Read the chart at"',
+      'table',
+      'columnheader "Day"',
+      'columnheader "Clicks"',
+      'columnheader "CTR derived"',
+    ];
+    let at = 0;
+    for (const words of order) {
+      const found = heard.indexOf(words, at);
+      expect(found, `${words} after ${heard.slice(Math.max(0, at - 100), at + 400)}`).toBeGreaterThanOrEqual(
+        at,
+      );
+      at = found + words.length;
+    }
+    await watched.close();
+  });
+});
+
+describe('every state of the page', () => {
+  it('has no barrier and nothing cut off: light and dark, wide and narrow', async () => {
+    const watched = await open('', { viewport: SCREEN });
+    const { page } = watched;
+    const seen = async (state: string) => {
+      for (const viewport of [SCREEN, PHONE])
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize(viewport);
+          await page.emulateMedia({ colorScheme });
+          const look = `answer-${state}-${colorScheme}-${viewport.width}`;
+          expect(await accessibilityFindings(page), look).toEqual([]);
+          expect(await sidewaysOf(page), look).toBeLessThanOrEqual(0);
+          await keepPicture(page, look);
+        }
+      await page.setViewportSize(SCREEN);
+    };
+    await answered(page);
+    await page.getByText('open day: more events may come').waitFor();
+    await seen('first');
+    await page.getByRole('button', { name: 'Clicks', exact: true }).click();
+    await page.locator('th[aria-sort=descending]').waitFor();
+    await seen('sorted');
+    await unfold(page);
+    await seen('form');
+    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
+    await page.getByRole('button', { name: 'Add the filter' }).click();
+    await page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' }).click();
+    await page.getByRole('checkbox', { name: RegExp(`^${DEVICES[2]} `) }).check();
+    await seen('values');
+    await askOtherwise(
+      page,
+      hashOf({
+        report: 'advertiserperformance',
+        requestedFields: 'CampaignId,Clicks,Spend',
+        ...WEEK,
+        compare: 'period-before',
+      }),
+    );
+    await page.getByText('no row').first().waitFor();
+    await seen('compared');
+    await askOtherwise(
+      page,
+      hashOf({ requestedFields: 'Day,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
+    );
+    await page.getByRole('button', { name: 'Use "Mobile"' }).waitFor();
+    await seen('empty');
+    await page.route('**/reporting/publisherperformance?**', (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          title: 'Busy',
+          status: 503,
+          detail: 'Too many reports are being made.',
+          instance: 'urn:trace:1',
+        }),
+      }),
+    );
+    await askOtherwise(page, hashOf({ requestedFields: 'Day,Opens', ...WEEK }));
+    await page.getByText('Too many reports are being made.').waitFor();
+    await seen('failed');
+    // The browser logs the answer that was made up.
+    await page.context().close();
+  });
+});
