@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { chosenPartner } from './caller.ts';
 import { ChartView } from './chart-view.tsx';
 import { ComparedWords } from './compared-words.tsx';
 import { EmptyReport } from './empty-report.tsx';
@@ -151,7 +152,10 @@ function Failure({ run: { problem } }: { readonly run: Run }) {
         class="pill"
         onClick={() => {
           isBuilderOpen.value = true;
-          focusOn('.builder [aria-invalid="true"]', cure === 'another token' ? '#token' : '.run-bar button');
+          focusOn(
+            '.builder [aria-invalid="true"]',
+            cure === 'another token' ? callerInput() : '.run-bar button',
+          );
         }}
       >
         {cure === 'run again' || cure === 'ask the operator' ? 'Go to Run' : 'Change the question'}
@@ -159,6 +163,9 @@ function Failure({ run: { problem } }: { readonly run: Run }) {
     </div>
   );
 }
+
+/** Where somebody says who asks: by a partner of this machine, or by a token. */
+const callerInput = (): string => (chosenPartner.value === '' ? '#token' : 'input[name="partner"]:checked');
 
 /** The file's own bytes where they were read; a link to the store where they were not. */
 function Download({ run: { file, fileName = 'report.csv', downloadUrl } }: { readonly run: Run }) {

@@ -20,7 +20,7 @@ export function RowsTable({ run }: { readonly run: Run }) {
         fieldOf={fieldsOf(run)}
         rowCount={result.rowCount}
         rowAt={viewRow}
-        measured={loadedRows()}
+        measured={loadedRows.value}
         totals={result.totals}
         totalsLabel={result.rowCount === all ? 'All rows' : `These ${grouped(result.rowCount)} rows`}
         sort={sort}

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import type { ReaderAnswer, ShownCell, View, ViewResult } from './reader-messages.ts';
 import { askWorker } from './report-worker.ts';
 
@@ -62,7 +62,7 @@ export const isAtIt = (): boolean =>
   viewResult.value !== undefined && !isSame(viewResult.value.view, view.value);
 
 /** All rows that are here, to measure columns by. */
-export const loadedRows = (): readonly (readonly ShownCell[])[] => [...blocks.value.values()].flat();
+export const loadedRows = computed(() => [...blocks.value.values()].flat());
 
 const isSame = (one: View, other: View): boolean =>
   one.search === other.search &&
