@@ -278,6 +278,16 @@ describe('ratios', () => {
     expect((await downloaded(page)).text.split('\n')[0]).toBe(
       '"DeviceOrProxy","ServedAds","Clicks","Revenue"',
     );
+    await page.getByLabel('Search the rows').fill('proxy');
+    await page.getByText(`1 of ${DEVICES.length} rows`).waitFor();
+    const [label, , , , ofOne] = await totalsRow(page);
+    expect([label, ofOne?.[0]]).toEqual(['This row', '–']);
+    await askOtherwise(
+      page,
+      hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'Proxy' }),
+    );
+    await answered(page);
+    expect(await ratios.locator('div', { hasText: 'CTR' }).locator('dd').innerText()).toBe('–');
     await askOtherwise(page, hashOf({ requestedFields: 'DeviceOrProxy,ServedAds,Opens', ...WEEK }));
     await answered(page);
     expect(await page.locator('main').innerText()).not.toMatch(/derived|CTR|eCPM/);
