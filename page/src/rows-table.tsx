@@ -22,12 +22,17 @@ export function RowsTable({ run }: { readonly run: Run }) {
         rowAt={viewRow}
         measured={loadedRows.value}
         totals={result.totals}
-        totalsLabel={result.rowCount === all ? 'All rows' : `These ${grouped(result.rowCount)} rows`}
+        totalsLabel={totalsLabel(result.rowCount, all)}
         sort={sort}
         onSort={(column) => changeView({ sort: nextSort(column, sort) })}
       />
     </div>
   );
+}
+
+function totalsLabel(rowCount: number, all: number): string {
+  if (rowCount === all) return 'All rows';
+  return rowCount === 1 ? 'This row' : `These ${grouped(rowCount)} rows`;
 }
 
 /** A first press sorts numbers from the largest, texts from the first; the second turns it round; the third ends it. */

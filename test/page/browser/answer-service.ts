@@ -11,7 +11,7 @@ export const CONTACT = 'data@example.com';
 export async function startAnswering(): Promise<Service> {
   const service = await startService(weeksOfEvents, {
     lastDay: async () => OPEN_DAY,
-    functionEnv: { [ENV.queryWaitMs]: '1000', [ENV.currency]: 'EUR', [ENV.accessContact]: CONTACT },
+    functionEnv: { [ENV.currency]: 'EUR', [ENV.accessContact]: CONTACT },
   });
   for (const table of ['publisher_events', 'advertiser_events']) {
     const days = join(service.eventsDirectory, table);

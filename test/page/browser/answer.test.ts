@@ -1,17 +1,15 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Service } from '../../e2e/service.ts';
 import {
   answered,
   askOtherwise,
-  CONTACT,
   drawnRows,
   hashOf,
   POLL,
   startAnswering,
   tile,
   totalsRow,
-  unfold,
 } from './answer-service.ts';
 import { downloaded, openPage, startBrowser } from './open-page.ts';
 import {
@@ -37,8 +35,7 @@ afterAll(async () => {
   await service.close();
 });
 
-const open = (hash = '', options = {}, prepare?: (page: Page) => Promise<unknown>) =>
-  openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare);
+const open = (hash = '') => openPage(browser, `${service.gatewayUrl}/${hash}`);
 
 const WEEK = { first: daysBack(6), last: OPEN_DAY };
 
@@ -278,136 +275,19 @@ describe('ratios', () => {
     expect((await downloaded(page)).text.split('\n')[0]).toBe(
       '"DeviceOrProxy","ServedAds","Clicks","Revenue"',
     );
+    await page.getByLabel('Search the rows').fill('proxy');
+    await page.getByText(`1 of ${DEVICES.length} rows`).waitFor();
+    const [label, , , , ofOne] = await totalsRow(page);
+    expect([label, ofOne?.[0]]).toEqual(['This row', '–']);
+    await askOtherwise(
+      page,
+      hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'Proxy' }),
+    );
+    await answered(page);
+    expect(await ratios.locator('div', { hasText: 'CTR' }).locator('dd').innerText()).toBe('–');
     await askOtherwise(page, hashOf({ requestedFields: 'DeviceOrProxy,ServedAds,Opens', ...WEEK }));
     await answered(page);
     expect(await page.locator('main').innerText()).not.toMatch(/derived|CTR|eCPM/);
     await watched.close();
-  });
-});
-
-describe('the values of a filter', () => {
-  const asked = (page: Page) => {
-    const reports: string[] = [];
-    page.on('request', (request) => {
-      const { pathname, searchParams } = new URL(request.url());
-      if (pathname.endsWith('performance')) reports.push(searchParams.get('requestedFields') ?? '');
-    });
-    return reports;
-  };
-
-  it('are asked for at a click, once, and set the filter', async () => {
-    const watched = await open(hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK }));
-    const { page } = watched;
-    await answered(page);
-    const reports = asked(page);
-    await unfold(page);
-    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
-    await page.getByRole('button', { name: 'Add the filter' }).click();
-    const values = page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' });
-    expect(reports).toEqual([]);
-    await values.click();
-    const list = page.getByRole('group', { name: /^Values of DeviceOrProxy/ });
-    await list.waitFor();
-    expect(reports).toEqual(['DeviceOrProxy,ServedAds']);
-    const rows = deviceDays.filter(({ back }) => back < 7);
-    const all = sumOf(rows, ({ served }) => served);
-    const shares = DEVICES.map((device) => {
-      const own = sumOf(
-        rows.filter((row) => row.device === device),
-        ({ served }) => served,
-      );
-      return `${device} ${((100 * Number(own)) / Number(all)).toFixed(1)} %`;
-    });
-    expect((await list.locator('label').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual(
-      shares,
-    );
-    await list.getByRole('checkbox', { name: /^Tablet / }).check();
-    expect(await page.getByLabel('DeviceOrProxy, value 1', { exact: true }).inputValue()).toBe('Tablet');
-    await values.click();
-    await list.waitFor({ state: 'hidden' });
-    await values.click();
-    await list.waitFor();
-    expect(reports).toHaveLength(1);
-
-    // While a report waits, nothing else is asked.
-    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
-    await values.click();
-    await page.getByRole('button', { name: 'Run the report' }).click();
-    await page.getByRole('progressbar').waitFor();
-    await unfold(page);
-    await values.click({ force: true });
-    expect(await values.getAttribute('aria-disabled')).toBe('true');
-    await page.getByText('Once the report that is being made is there.').waitFor();
-    service.stack.faults.set([]);
-    await answered(page);
-    expect(reports.filter((fields) => fields.startsWith('DeviceOrProxy'))).toHaveLength(1);
-    const clicks = sumOf(
-      rows.filter(({ device }) => device === 'Tablet'),
-      (row) => row.clicks,
-    );
-    expect((await tile(page, 'Clicks')).shown).toBe(withCommas(clicks));
-    await watched.close();
-  });
-
-  it('tell why a report is empty, and what was meant', async () => {
-    const watched = await open(
-      hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
-    );
-    const { page } = watched;
-    await page.getByText('No row has DeviceOrProxy "mobile" in these days. Near: "Mobile".').waitFor();
-    expect(await page.locator('.status').innerText()).toBe('The report is there and has no rows.');
-    expect(await page.getByLabel('Totals of the whole file').count()).toBe(0);
-    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Use "Mobile"' }).click();
-    await page.getByText('This is of the question before your last change.').waitFor();
-    await unfold(page);
-    await page.getByRole('button', { name: 'Run the report' }).click();
-    await answered(page);
-    const clicks = sumOf(
-      deviceDays.filter(({ back, device }) => back < 7 && device === 'Mobile'),
-      (row) => row.clicks,
-    );
-    expect((await tile(page, 'Clicks')).shown).toBe(withCommas(clicks));
-    await watched.close();
-  });
-});
-
-describe('a report that is waited for, or fails', () => {
-  it('says how it stands in the title, how long it may take, and why there is none', async () => {
-    const watched = await open(hashOf({ requestedFields: 'PlacementId,Clicks', ...WEEK }));
-    const { page } = watched;
-    await answered(page);
-    expect(await page.title()).toBe('Ready: Publisher – Performance reports');
-    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
-    await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Opens', ...WEEK }));
-    await page.getByText(/^The query has run for \d+ s; the longest may take 10 min\.$/).waitFor();
-    expect(await page.title()).toBe('Waiting: Publisher – Performance reports');
-    await answered(page);
-    service.stack.faults.set([]);
-    expect(await page.title()).toBe('Ready: Publisher – Performance reports');
-
-    await page.route('**/reporting/publisherperformance?**', (route) =>
-      route.fulfill({
-        status: 500,
-        contentType: 'application/problem+json',
-        body: JSON.stringify({
-          title: 'Internal error',
-          status: 500,
-          detail: 'Internal error',
-          instance: 'urn:trace:4f1c',
-        }),
-      }),
-    );
-    await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Revenue', ...WEEK }));
-    const alert = page.getByRole('alert');
-    await alert.waitFor();
-    expect(await alert.innerText()).toContain(
-      'The service failed while it made the report; the question is not at fault. ' +
-        `Run it again; if it fails again, send the trace id to ${CONTACT}.`,
-    );
-    expect(await alert.innerText()).toContain('Trace id: urn:trace:4f1c');
-    expect(await page.locator('main').innerText()).not.toContain('Internal error');
-    expect(await page.title()).toBe('No report: Publisher – Performance reports');
-    await page.context().close();
   });
 });

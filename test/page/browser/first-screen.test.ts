@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Service } from '../../e2e/service.ts';
-import { answered, askOtherwise, hashOf, POLL, startAnswering, tile, unfold } from './answer-service.ts';
-import { accessibilityFindings, keepPicture, openPage, startBrowser } from './open-page.ts';
-import { amount, DEVICES, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
+import { answered, hashOf, POLL, startAnswering, tile } from './answer-service.ts';
+import { keepPicture, openPage, startBrowser } from './open-page.ts';
+import { amount, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
 
 let service: Service;
 let browser: Browser;
@@ -276,71 +276,5 @@ describe('by the keyboard alone', () => {
       at = found + words.length;
     }
     await watched.close();
-  });
-});
-
-describe('every state of the page', () => {
-  it('has no barrier and nothing cut off: light and dark, wide and narrow', async () => {
-    const watched = await open('', { viewport: SCREEN });
-    const { page } = watched;
-    const seen = async (state: string) => {
-      for (const viewport of [SCREEN, PHONE])
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.setViewportSize(viewport);
-          await page.emulateMedia({ colorScheme });
-          const look = `answer-${state}-${colorScheme}-${viewport.width}`;
-          expect(await accessibilityFindings(page), look).toEqual([]);
-          expect(await sidewaysOf(page), look).toBeLessThanOrEqual(0);
-          await keepPicture(page, look);
-        }
-      await page.setViewportSize(SCREEN);
-    };
-    await answered(page);
-    await page.getByText('open day: more events may come').waitFor();
-    await seen('first');
-    await page.getByRole('button', { name: 'Clicks', exact: true }).click();
-    await page.locator('th[aria-sort=descending]').waitFor();
-    await seen('sorted');
-    await unfold(page);
-    await seen('form');
-    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
-    await page.getByRole('button', { name: 'Add the filter' }).click();
-    await page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' }).click();
-    await page.getByRole('checkbox', { name: RegExp(`^${DEVICES[2]} `) }).check();
-    await seen('values');
-    await askOtherwise(
-      page,
-      hashOf({
-        report: 'advertiserperformance',
-        requestedFields: 'CampaignId,Clicks,Spend',
-        ...WEEK,
-        compare: 'period-before',
-      }),
-    );
-    await page.getByText('no row').first().waitFor();
-    await seen('compared');
-    await askOtherwise(
-      page,
-      hashOf({ requestedFields: 'Day,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
-    );
-    await page.getByRole('button', { name: 'Use "Mobile"' }).waitFor();
-    await seen('empty');
-    await page.route('**/reporting/publisherperformance?**', (route) =>
-      route.fulfill({
-        status: 503,
-        contentType: 'application/problem+json',
-        body: JSON.stringify({
-          title: 'Busy',
-          status: 503,
-          detail: 'Too many reports are being made.',
-          instance: 'urn:trace:1',
-        }),
-      }),
-    );
-    await askOtherwise(page, hashOf({ requestedFields: 'Day,Opens', ...WEEK }));
-    await page.getByText('Too many reports are being made.').waitFor();
-    await seen('failed');
-    // The browser logs the answer that was made up.
-    await page.context().close();
   });
 });

@@ -105,7 +105,7 @@ export const deviceDays: readonly DeviceDay[] = Array.from({ length: 14 }, (_, b
       back,
       device,
       placement,
-      served: device === 'Proxy' ? 0n : BigInt(16 - rank) * 1_000n * placement,
+      served: device === 'Proxy' ? 0n : BigInt(16 - rank) * 1_000n * placement + BigInt(back) * 71n,
       clicks: BigInt(16 - rank) * (placement + BigInt(back)),
       revenue: BigInt(16 - rank) * placement * 1_234_567n,
     })),

@@ -1,0 +1,216 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Service } from '../../e2e/service.ts';
+import { answered, askOtherwise, CONTACT, hashOf, startAnswering, tile, unfold } from './answer-service.ts';
+import { accessibilityFindings, keepPicture, openPage, startBrowser } from './open-page.ts';
+import { DEVICES, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
+
+let service: Service;
+let browser: Browser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const open = (hash = '', options = {}) => openPage(browser, `${service.gatewayUrl}/${hash}`, options);
+
+const WEEK = { first: daysBack(6), last: OPEN_DAY };
+const PHONE = { width: 390, height: 844 };
+const SCREEN = { width: 1280, height: 800 };
+const sidewaysOf = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+describe('the values of a filter', () => {
+  const asked = (page: Page) => {
+    const reports: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith('performance')) reports.push(searchParams.get('requestedFields') ?? '');
+    });
+    return reports;
+  };
+
+  it('are asked for at a click, once, and set the filter', async () => {
+    const watched = await open(hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK }));
+    const { page } = watched;
+    await answered(page);
+    const reports = asked(page);
+    await unfold(page);
+    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
+    await page.getByRole('button', { name: 'Add the filter' }).click();
+    const values = page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' });
+    expect(reports).toEqual([]);
+    await values.click();
+    const list = page.getByRole('group', { name: /^Values of DeviceOrProxy/ });
+    await list.waitFor();
+    expect(reports).toEqual(['DeviceOrProxy,ServedAds']);
+    const rows = deviceDays.filter(({ back }) => back < 7);
+    const all = sumOf(rows, ({ served }) => served);
+    const shares = DEVICES.map((device) => {
+      const own = sumOf(
+        rows.filter((row) => row.device === device),
+        ({ served }) => served,
+      );
+      return `${device} ${((100 * Number(own)) / Number(all)).toFixed(1)} %`;
+    });
+    expect((await list.locator('label').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual(
+      shares,
+    );
+    await list.getByRole('checkbox', { name: /^Tablet / }).check();
+    expect(await page.getByLabel('DeviceOrProxy, value 1', { exact: true }).inputValue()).toBe('Tablet');
+    await values.click();
+    await list.waitFor({ state: 'hidden' });
+    await values.click();
+    await list.waitFor();
+    expect(reports).toHaveLength(1);
+
+    // While a report waits, nothing else is asked.
+    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    await values.click();
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await page.getByRole('progressbar').waitFor();
+    await unfold(page);
+    await values.click({ force: true });
+    expect(await values.getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('Once the report that is being made is there.').waitFor();
+    service.stack.faults.set([]);
+    await answered(page);
+    expect(reports.filter((fields) => fields.startsWith('DeviceOrProxy'))).toHaveLength(1);
+    const clicks = sumOf(
+      rows.filter(({ device }) => device === 'Tablet'),
+      (row) => row.clicks,
+    );
+    expect((await tile(page, 'Clicks')).shown).toBe(withCommas(clicks));
+    await watched.close();
+  });
+
+  it('tell why a report is empty, and what was meant', async () => {
+    const watched = await open(
+      hashOf({ requestedFields: 'Day,ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
+    );
+    const { page } = watched;
+    await page.getByText('No row has DeviceOrProxy "mobile" in these days. Near: "Mobile".').waitFor();
+    expect(await page.locator('.status').innerText()).toBe('The report is there and has no rows.');
+    expect(await page.getByLabel('Totals of the whole file').count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Use "Mobile"' }).click();
+    await page.getByText('This is of the question before your last change.').waitFor();
+    await unfold(page);
+    await page.getByRole('button', { name: 'Run the report' }).click();
+    await answered(page);
+    const clicks = sumOf(
+      deviceDays.filter(({ back, device }) => back < 7 && device === 'Mobile'),
+      (row) => row.clicks,
+    );
+    expect((await tile(page, 'Clicks')).shown).toBe(withCommas(clicks));
+    await watched.close();
+  });
+});
+
+describe('a report that is waited for, or fails', () => {
+  it('says how it stands in the title, how long it may take, and why there is none', async () => {
+    const watched = await open(hashOf({ requestedFields: 'PlacementId,Clicks', ...WEEK }));
+    const { page } = watched;
+    await answered(page);
+    expect(await page.title()).toBe('Ready: Publisher – Performance reports');
+    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Opens', ...WEEK }));
+    await page.getByText(/^The query has run for \d+ s; the longest may take 10 min\.$/).waitFor();
+    expect(await page.title()).toBe('Waiting: Publisher – Performance reports');
+    await answered(page);
+    service.stack.faults.set([]);
+    expect(await page.title()).toBe('Ready: Publisher – Performance reports');
+
+    await page.route('**/reporting/publisherperformance?**', (route) =>
+      route.fulfill({
+        status: 500,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          title: 'Internal error',
+          status: 500,
+          detail: 'Internal error',
+          instance: 'urn:trace:4f1c',
+        }),
+      }),
+    );
+    await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Revenue', ...WEEK }));
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.innerText()).toContain(
+      'The service failed while it made the report; the question is not at fault. ' +
+        `Run it again; if it fails again, send the trace id to ${CONTACT}.`,
+    );
+    expect(await alert.innerText()).toContain('Trace id: urn:trace:4f1c');
+    expect(await page.locator('main').innerText()).not.toContain('Internal error');
+    expect(await page.title()).toBe('No report: Publisher – Performance reports');
+    await page.context().close();
+  });
+});
+
+describe('every state of the page', () => {
+  it('has no barrier and nothing cut off: light and dark, wide and narrow', async () => {
+    const watched = await open('', { viewport: SCREEN });
+    const { page } = watched;
+    const seen = async (state: string) => {
+      for (const viewport of [SCREEN, PHONE])
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize(viewport);
+          await page.emulateMedia({ colorScheme });
+          const look = `answer-${state}-${colorScheme}-${viewport.width}`;
+          expect(await accessibilityFindings(page), look).toEqual([]);
+          expect(await sidewaysOf(page), look).toBeLessThanOrEqual(0);
+          await keepPicture(page, look);
+        }
+      await page.setViewportSize(SCREEN);
+    };
+    await answered(page);
+    await page.getByText('open day: more events may come').waitFor();
+    await seen('first');
+    await page.getByRole('button', { name: 'Clicks', exact: true }).click();
+    await page.locator('th[aria-sort=descending]').waitFor();
+    await seen('sorted');
+    await unfold(page);
+    await seen('form');
+    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
+    await page.getByRole('button', { name: 'Add the filter' }).click();
+    await page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' }).click();
+    await page.getByRole('checkbox', { name: RegExp(`^${DEVICES[2]} `) }).check();
+    await seen('values');
+    await askOtherwise(
+      page,
+      hashOf({
+        report: 'advertiserperformance',
+        requestedFields: 'CampaignId,Clicks,Spend',
+        ...WEEK,
+        compare: 'period-before',
+      }),
+    );
+    await page.getByText('no row').first().waitFor();
+    await seen('compared');
+    await askOtherwise(
+      page,
+      hashOf({ requestedFields: 'Day,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
+    );
+    await page.getByRole('button', { name: 'Use "Mobile"' }).waitFor();
+    await seen('empty');
+    await page.route('**/reporting/publisherperformance?**', (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          title: 'Busy',
+          status: 503,
+          detail: 'Too many reports are being made.',
+          instance: 'urn:trace:1',
+        }),
+      }),
+    );
+    await askOtherwise(page, hashOf({ requestedFields: 'Day,Opens', ...WEEK }));
+    await page.getByText('Too many reports are being made.').waitFor();
+    await seen('failed');
+    // The browser logs the answer that was made up.
+    await page.context().close();
+  });
+});
