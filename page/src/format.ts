@@ -1,5 +1,5 @@
 import type { Field } from '../../lib/report/catalogue.ts';
-import type { Cell } from './read-csv.ts';
+import type { Cell } from './reader/read-csv.ts';
 
 /** Digits in groups of three, nothing rounded: `1234567.890000` is `1,234,567.890000`. */
 export function grouped(digits: string | number): string {

@@ -1,5 +1,5 @@
 import { batch } from '@preact/signals';
-import type { ReaderAnswer, ReaderRequest } from './reader-messages.ts';
+import type { ReaderAnswer, ReaderRequest } from './reader/reader-messages.ts';
 import { besideThis } from './service-address.ts';
 
 let worker: Worker | undefined;

@@ -2,9 +2,9 @@ import { computed, effect, signal } from '@preact/signals';
 import type { Fault } from '../../lib/answers/problem.ts';
 import { MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
-import { type Choice, fromHash, toHash } from './choice.ts';
-import { daysBetween, resolveWindow } from './presets.ts';
-import { chosenReport, faultsOf, parametersOf, urlOf } from './request.ts';
+import { type Choice, fromHash, toHash } from './question/choice.ts';
+import { daysBetween, resolveWindow } from './question/presets.ts';
+import { chosenReport, faultsOf, parametersOf, urlOf } from './question/request.ts';
 import { serviceAddress } from './service-address.ts';
 import { serviceFacts } from './service-facts.ts';
 

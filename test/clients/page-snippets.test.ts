@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ENV } from '../../lib/names.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
-import { snippets } from '../../page/src/snippets.ts';
+import { snippets } from '../../page/src/answer/snippets.ts';
 import { expectedReport } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { type Service, startService } from '../e2e/service.ts';

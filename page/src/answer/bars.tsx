@@ -1,0 +1,24 @@
+import type { ChartData } from '../reader/chart-data.ts';
+import { figureOf, nameOf } from './chart-words.ts';
+import type { Run } from '../run.ts';
+
+/** The totals of a chart's values, as bars on one scale. */
+export function Bars({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
+  const most = Math.max(...chart.series.map(({ total }) => total ?? 0), 0);
+  return (
+    <ul class="bars">
+      {chart.series.map((one, index) => (
+        <li key={`${index}`}>
+          <span class="bar-name">{nameOf(one)}</span>
+          <span class="bar-track" aria-hidden="true">
+            <span
+              class="bar"
+              style={{ width: `${most > 0 ? (Math.max(0, one.total ?? 0) / most) * 100 : 0}%` }}
+            />
+          </span>
+          <span class="bar-value">{figureOf(one.total, chart, run)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,52 @@
+import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
+import type { Choice, ChosenFilter } from '../question/choice.ts';
+import { causeWords, emptyCauses, type JudgedFilter } from './empty-causes.ts';
+import type { Days } from '../question/presets.ts';
+import { noValuesWords, valuesInDays } from '../question/values-in-days.ts';
+
+/** Why a report has no rows, in a sentence and, where a filter's value occurs in none, what may have been meant. */
+export interface EmptyReason {
+  readonly words: string;
+  readonly field?: string;
+  /** The filter's value that does not occur. */
+  readonly value?: string;
+  /** Values that do occur, the nearest first, at most three. */
+  readonly near: readonly string[];
+}
+
+/**
+ * Why a report of this choice has no rows: values that do not occur in these days, with the near ones that do, or values
+ * that do not occur together. Asks for the values of each filter by a text or a number, one report each, and keeps
+ * them. Empty where nothing can be said; never rejects.
+ */
+export async function explainEmpty(
+  { filters }: Choice,
+  report: Report,
+  days: Days,
+): Promise<readonly EmptyReason[]> {
+  try {
+    const judged = await Promise.all(filters.map((filter) => withValues(filter, report, days)));
+    return emptyCauses(judged, days).map((cause) => ({
+      words: causeWords(cause),
+      ...(cause.kind === 'no-such-value'
+        ? { field: cause.field, value: cause.value, near: cause.near }
+        : { near: [] }),
+    }));
+  } catch (error) {
+    return [
+      { words: `Which filter leaves no row could not be found out. ${noValuesWords(error)}`, near: [] },
+    ];
+  }
+}
+
+async function withValues(
+  { field, values }: ChosenFilter,
+  report: Report,
+  days: Days,
+): Promise<JudgedFilter> {
+  const dimension = dimensionsOf(report).find(({ name }) => name === field);
+  if (!dimension) throw new TypeError(`${report.name} has no dimension ${field}`);
+  return dimension.type === 'datetime'
+    ? { dimension, values }
+    : { dimension, values, found: await valuesInDays(report.name, field, days) };
+}

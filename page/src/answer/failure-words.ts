@@ -1,0 +1,39 @@
+import { duration } from '../format.ts';
+import type { ReportProblem } from '../reader/reader-messages.ts';
+
+/** Where a failure can be cured from the page. */
+export type Cure = 'run again' | 'change the question' | 'another token' | 'ask the operator';
+
+/** Why there is no report, what to do about it, and what to quote to the operator. */
+export interface FailureWords {
+  readonly sentence: string;
+  readonly cure: Cure;
+}
+
+/** The service's own sentence where that says why (docs/problems.md), and where its cure is to be found on the page. */
+export function failureWords({ status, detail, errors }: ReportProblem): FailureWords {
+  if (errors && errors.length > 0)
+    return { sentence: 'The service refused the question.', cure: 'change the question' };
+  switch (status) {
+    case 400:
+      return { sentence: detail, cure: 'change the question' };
+    case 401:
+      return { sentence: `The service refused the token: ${detail}`, cure: 'another token' };
+    case 500:
+      return {
+        sentence: 'The service failed while it made the report; the question is not at fault.',
+        cure: 'ask the operator',
+      };
+    default:
+      return { sentence: detail, cure: 'run again' };
+  }
+}
+
+/** What is being waited for, and how long it may take. */
+export function waitingWords(waitedMs: number, longestSeconds: number | undefined): string {
+  const longest =
+    longestSeconds === undefined
+      ? ''
+      : `; the longest may take ${duration(longestSeconds * 1_000).replace(/ 0 s$/, '')}`;
+  return `The query has run for ${Math.max(0, Math.round(waitedMs / 1_000))} s${longest}.`;
+}

@@ -1,0 +1,38 @@
+import type uPlot from 'uplot';
+import type { ChartData } from '../reader/chart-data.ts';
+import { isByDay, iso } from './chart-words.ts';
+
+const DAY_SECONDS = 86_400;
+const GAP_PX = 8;
+
+/** Hatches the days that are open: of them a line falls, since events are still to come. */
+export function hatchOver(
+  plot: uPlot,
+  chart: ChartData,
+  isOpen: (day: string) => boolean,
+  colour: string,
+): void {
+  const days = [...new Set(chart.times.map((time) => iso(time).slice(0, 10)))].filter(isOpen);
+  const { ctx, bbox } = plot;
+  for (const day of days) {
+    const midnight = Date.parse(`${day}T00:00:00Z`) / 1_000;
+    // A day is a point where there are only days, and a stretch of hours elsewhere.
+    const start = isByDay(chart) ? midnight - DAY_SECONDS / 2 : midnight;
+    const [left, right] = [start, start + DAY_SECONDS].map((time) =>
+      Math.min(bbox.left + bbox.width, Math.max(bbox.left, plot.valToPos(time, 'x', true))),
+    ) as [number, number];
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, bbox.top, right - left, bbox.height);
+    ctx.clip();
+    ctx.strokeStyle = colour;
+    ctx.globalAlpha = 0.5;
+    ctx.beginPath();
+    for (let x = left - bbox.height; x < right; x += GAP_PX * devicePixelRatio) {
+      ctx.moveTo(x, bbox.top + bbox.height);
+      ctx.lineTo(x + bbox.height, bbox.top);
+    }
+    ctx.stroke();
+    ctx.restore();
+  }
+}

@@ -1,0 +1,79 @@
+import uPlot from 'uplot';
+import type { ChartData } from '../reader/chart-data.ts';
+import { isByDay, iso } from './chart-words.ts';
+import { rough } from '../format.ts';
+import { hatchOver } from './hatch.ts';
+
+/** Low, so that the first rows are on the screen with it. */
+export const HEIGHT_PX = 200;
+
+/** How the lines are drawn: in the colours of the page, over UTC. */
+export function optionsFor(
+  chart: ChartData,
+  element: HTMLElement,
+  onPoint: (index: number | null) => void,
+  isOpen: (day: string) => boolean,
+): uPlot.Options {
+  const colour = coloursAt(element);
+  const axis = {
+    stroke: colour('--muted'),
+    font: '12px system-ui, sans-serif',
+    grid: { stroke: colour('--line'), width: 1 },
+    ticks: { stroke: colour('--line'), width: 1, size: 4 },
+  };
+  return {
+    width: element.clientWidth,
+    height: HEIGHT_PX,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+    tzDate: (time) => uPlot.tzDate(new Date(time * 1_000), 'Etc/UTC'),
+    scales: {
+      x: { time: true, range: (_, min, max) => (min === max ? [min - 43_200, max + 43_200] : [min, max]) },
+      y: { range: (_, min, max) => [Math.min(0, min ?? 0), Math.max(0, max ?? 0) * 1.05 || 1] },
+    },
+    series: [
+      {},
+      ...chart.series.map(({ side }, index) => {
+        const stroke = colour(side === 'before' ? '--series-7' : `--series-${index}`);
+        return {
+          stroke,
+          width: 2,
+          ...(side === 'before' && { dash: [6, 4] }),
+          points: { show: chart.times.length <= 62, size: 5, fill: stroke },
+        };
+      }),
+    ],
+    axes: [
+      {
+        ...axis,
+        size: 28,
+        // No labels of hours where the report has only days.
+        ...(isByDay(chart) && {
+          incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400),
+        }),
+        values: (_: uPlot, splits: number[], __: number, ___: number, increment: number) =>
+          splits.map((time) =>
+            increment >= 86_400 || time % 86_400 === 0 ? shortDay(time) : iso(time).slice(11, 16),
+          ),
+      },
+      { ...axis, size: 64, values: (_: uPlot, splits: number[]) => splits.map(rough) },
+    ],
+    hooks: {
+      setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)],
+      drawClear: [(plot) => hatchOver(plot, chart, isOpen, colour('--open'))],
+    },
+  };
+}
+
+/** Month and day, as ISO has them. */
+const shortDay = (time: number): string => iso(time).slice(5, 10);
+
+/** Reads colours of the style sheet for a canvas, which does not understand `light-dark()`. */
+function coloursAt(element: HTMLElement): (name: string) => string {
+  return (name) => {
+    element.style.color = `var(${name})`;
+    const { color } = getComputedStyle(element);
+    element.style.color = '';
+    return color;
+  };
+}

@@ -1,0 +1,100 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import type { ChartData } from '../reader/chart-data.ts';
+import { figureOf, nameOf, timeText, wordsOf } from './chart-words.ts';
+import { stateOf, toldDays } from '../question/day-states.ts';
+import { HEIGHT_PX, optionsFor } from './line-chart-options.ts';
+import type { Run } from '../run.ts';
+
+/** A report over time, a line for each value. The legend has the totals or, where the chart is read, the values there. */
+export function LineChart({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
+  const chartBox = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot | undefined>(undefined);
+  const [at, setAt] = useState<number | null>(null);
+  const isDark = useDark();
+  const told = toldDays.value;
+  const isOpen = (day: string) => stateOf(told, run.report, day) === 'open';
+  const hasOpen = chart.times.some((time) => isOpen(dayOf(time)));
+  useEffect(() => {
+    const element = chartBox.current;
+    if (!element) return;
+    const plot = new uPlot(
+      optionsFor(chart, element, setAt, isOpen),
+      [chart.times, ...chart.series.map(({ points }) => points)] as uPlot.AlignedData,
+      element,
+    );
+    drawn.current = plot;
+    const observer = new ResizeObserver(() =>
+      plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }),
+    );
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [chart, isDark, told]);
+  const time = at === null ? undefined : chart.times[at];
+  const readAt = (index: number) => {
+    const plot = drawn.current;
+    if (plot) plot.setCursor({ left: plot.valToPos(chart.times[index] ?? 0, 'x'), top: 1 });
+    setAt(index);
+  };
+  const values = chart.series
+    .map((series) => `${nameOf(series)} ${valueAt(series.points[at ?? -1] ?? null)}`)
+    .join(', ');
+  function valueAt(value: number | null): string {
+    return value === null ? 'no row' : figureOf(value, chart, run);
+  }
+  return (
+    <>
+      <div ref={chartBox} role="img" aria-label={wordsOf(chart, run)} />
+      <input
+        type="range"
+        class="read-at"
+        aria-label="Read the chart at"
+        min={0}
+        max={chart.times.length - 1}
+        step={1}
+        value={at ?? chart.times.length - 1}
+        aria-valuetext={time === undefined ? 'In all' : `${timeText(time, chart)}: ${values}`}
+        onInput={({ currentTarget }) => readAt(Number(currentTarget.value))}
+        onFocus={() => at === null && readAt(chart.times.length - 1)}
+      />
+      <ul class="legend">
+        <li class="at">{time === undefined ? 'In all' : timeText(time, chart)}</li>
+        {chart.series.map((series, index) => (
+          <li key={`${index}`}>
+            <span
+              class={`line ${series.side === 'before' ? 'line-before' : `line-${index}`}`}
+              aria-hidden="true"
+            />
+            {nameOf(series)}{' '}
+            <span class="hint">
+              {at === null ? figureOf(series.total, chart, run) : valueAt(series.points[at] ?? null)}
+            </span>
+          </li>
+        ))}
+        {hasOpen && (
+          <li>
+            <span class="hatch" aria-hidden="true" />
+            open day: more events may come
+          </li>
+        )}
+      </ul>
+    </>
+  );
+}
+
+export const dayOf = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10);
+
+/** Whether the machine is set to dark colours, as it changes. */
+function useDark(): boolean {
+  const [query] = useState(() => matchMedia('(prefers-color-scheme: dark)'));
+  const [isDark, setDark] = useState(query.matches);
+  useEffect(() => {
+    const look = () => setDark(query.matches);
+    query.addEventListener('change', look);
+    return () => query.removeEventListener('change', look);
+  }, [query]);
+  return isDark;
+}

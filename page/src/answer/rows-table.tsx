@@ -1,0 +1,74 @@
+import { type Field, fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
+import { grouped } from '../format.ts';
+import type { TableColumn, View } from '../reader/reader-messages.ts';
+import { firstRows, type Run } from '../run.ts';
+import { TableControls } from './table-controls.tsx';
+import { changeView, isAtIt, loadedRows, view, viewResult, viewRow } from './table-rows.ts';
+import { VirtualTable } from './virtual-table.tsx';
+
+/** All rows of a report that has been read, to sort, to search and to cut. */
+export function RowsTable({ run }: { readonly run: Run }) {
+  const result = viewResult.value;
+  if (!result || !run.columns) return null;
+  const all = run.tableRows ?? 0;
+  const { sort } = view.value;
+  return (
+    <div class="rows" aria-busy={isAtIt()}>
+      <TableControls rowCount={result.rowCount} all={all} columns={run.columns} />
+      <VirtualTable
+        columns={run.columns}
+        fieldOf={fieldsOf(run)}
+        rowCount={result.rowCount}
+        rowAt={viewRow}
+        measured={loadedRows.value}
+        totals={result.totals}
+        totalsLabel={totalsLabel(result.rowCount, all)}
+        sort={sort}
+        onSort={(column) => changeView({ sort: nextSort(column, sort) })}
+      />
+    </div>
+  );
+}
+
+function totalsLabel(rowCount: number, all: number): string {
+  if (rowCount === all) return 'All rows';
+  return rowCount === 1 ? 'This row' : `These ${grouped(rowCount)} rows`;
+}
+
+/** A first press sorts numbers from the largest, texts from the first; the second turns it round; the third ends it. */
+function nextSort(column: TableColumn, sort: View['sort']): View['sort'] {
+  const first = column.kind !== 'dimension';
+  if (sort?.column !== column.id) return { column: column.id, isDescending: first };
+  return sort.isDescending === first ? { column: column.id, isDescending: !first } : undefined;
+}
+
+/** The first rows, in the file's order, while it is read or where it is too large to be read. */
+export function ReadingRows({ run }: { readonly run: Run }) {
+  const rows = firstRows.value;
+  if (rows.length === 0) return null;
+  const fields = fieldsOf(run);
+  const columns = run.choice.fields.map(
+    (name): TableColumn => ({
+      id: name,
+      of: name,
+      kind: fields(name)?.role === 'metric' ? 'metric' : 'dimension',
+    }),
+  );
+  return (
+    <div class="rows">
+      <h3>The first {grouped(rows.length)} rows</h3>
+      <VirtualTable
+        columns={columns}
+        fieldOf={fields}
+        rowCount={rows.length}
+        rowAt={(index) => rows[index]}
+        measured={rows}
+      />
+    </div>
+  );
+}
+
+function fieldsOf({ report }: Run): (name: string) => Field | undefined {
+  const known = reportOf(report);
+  return (name) => known && fieldOf(known, name);
+}

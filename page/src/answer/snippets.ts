@@ -1,0 +1,184 @@
+import type { Access } from '../../../lib/access.ts';
+import { type FieldType, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
+import { reportPath } from '../../../lib/routes.ts';
+import { type Parameters, urlOf } from '../question/request.ts';
+
+/** What the programs are made for. */
+interface SnippetRequest {
+  /** The service's address, with a slash at its end. */
+  readonly service: string;
+  readonly report: Report;
+  readonly parameters: Parameters;
+  /** What the programs say where they find no token. The service lets no address pass that a shell could run. */
+  readonly access: Access;
+}
+
+export interface Snippet {
+  readonly name: string;
+  readonly text: (request: SnippetRequest) => string;
+  /** What the program expects. */
+  readonly note: (access: Access) => string;
+}
+
+/** Where a token comes from: the end of a sentence, without quotes, so that it can stand within those of any program. */
+function tokenSource({ tokenEndpoint, contact }: Access): string {
+  if (tokenEndpoint === undefined) return `from ${contact ?? 'whoever gave you the client id and secret'}`;
+  const forWhat = `from ${tokenEndpoint} for a client id and secret`;
+  return contact === undefined ? forWhat : `${forWhat}, and those from ${contact}`;
+}
+
+const noToken = (access: Access): string =>
+  `is not set. Put an access token into it. It comes ${tokenSource(access)}.`;
+
+const tokenNote = (access: Access): string =>
+  `Takes the access token from the environment variable TOKEN. It comes ${tokenSource(access)}.`;
+
+const fileOf = ({ name }: Report): string => `${name}.csv`;
+
+/**
+ * One command, so that nothing of it is run without a token in a shell that people type in, too. curl ends with 22 where
+ * the answer is a problem, which is then in the file.
+ */
+const curl = ({ service, report, parameters, access }: SnippetRequest): string => {
+  const file = fileOf(report);
+  return [
+    `if curl -sS --fail-with-body -L -o ${file}.part \\`,
+    `  -H "Authorization: Bearer \${TOKEN:?${noToken(access)}}" \\`,
+    `  '${urlOf(service, report, parameters)}'`,
+    'then',
+    `  mv ${file}.part ${file}`,
+    'else',
+    `  [ $? -ne 22 ] || cat ${file}.part >&2`,
+    `  rm -f ${file}.part`,
+    '  false',
+    'fi',
+  ].join('\n');
+};
+
+/** A JSON string is also a valid Python string. */
+const python = ({ service, report, parameters, access }: SnippetRequest): string => {
+  const file = fileOf(report);
+  return [
+    'import os',
+    '',
+    'import requests',
+    '',
+    'token = os.environ.get("TOKEN")',
+    'if not token:',
+    `    raise SystemExit(${JSON.stringify(`TOKEN ${noToken(access)}`)})`,
+    'response = requests.get(',
+    `    ${JSON.stringify(`${service.replace(/\/$/, '')}${reportPath(report)}`)},`,
+    '    params=[',
+    ...parameters.map(([name, value]) => `        (${JSON.stringify(name)}, ${JSON.stringify(value)}),`),
+    '    ],',
+    '    headers={"Authorization": "Bearer " + token, "Accept": "text/csv"},',
+    '    timeout=60,',
+    ')',
+    'if not response.ok:',
+    '    raise SystemExit(f"{response.status_code}: {response.text}")',
+    `with open(${JSON.stringify(`${file}.part`)}, "wb") as file:`,
+    '    file.write(response.content)',
+    `os.replace(${JSON.stringify(`${file}.part`)}, ${JSON.stringify(file)})`,
+  ].join('\n');
+};
+
+/**
+ * One expression: where people paste line by line, R goes on after a line that fails. `download.file` would not show
+ * the problem.
+ */
+const r = ({ service, report, parameters, access }: SnippetRequest): string => {
+  const file = fileOf(report);
+  return [
+    'report <- local({',
+    '  token <- Sys.getenv("TOKEN")',
+    `  if (token == "") stop(${JSON.stringify(`TOKEN ${noToken(access)}`)}, call. = FALSE)`,
+    '  handle <- curl::new_handle(unrestricted_auth = FALSE, maxredirs = 50)',
+    '  curl::handle_setheaders(handle, Authorization = paste("Bearer", token), Accept = "text/csv")',
+    `  part <- ${JSON.stringify(`${file}.part`)}`,
+    '  on.exit(unlink(part))',
+    '  response <- curl::curl_fetch_disk(',
+    `    ${JSON.stringify(urlOf(service, report, parameters))},`,
+    '    part, handle',
+    '  )',
+    '  if (response$status_code != 200) {',
+    '    problem <- paste(readLines(part, warn = FALSE), collapse = "\\n")',
+    '    stop(response$status_code, ": ", problem, call. = FALSE)',
+    '  }',
+    `  stopifnot(file.rename(part, ${JSON.stringify(file)}))`,
+    `  read.csv(${JSON.stringify(file)}, check.names = FALSE)`,
+    '})',
+  ].join('\n');
+};
+
+const POWER_QUERY_TYPE: Readonly<Record<FieldType, string>> = {
+  datetime: 'type datetimezone',
+  string: 'type text',
+  integer: 'Int64.Type',
+  float: 'Currency.Type',
+};
+
+const mText = (text: string): string => `"${text.replaceAll('#(', '#(#)(').replaceAll('"', '""')}"`;
+const mName = (name: string): string => (/^\w+$/.test(name) ? name : `#${mText(name)}`);
+
+/**
+ * Identifiers are text: Excel keeps 15 digits of a number. The statuses are those whose problem can be shown: Power Query
+ * asks again after 429, 503 and 504, and for other credentials after 401 and 403, whatever a query says of them.
+ */
+function powerQuery({ service, report, parameters, access }: SnippetRequest): string {
+  const names = [...new Set(parameters.map(([name]) => name))];
+  const query = names.map((name) => {
+    const values = parameters.filter(([other]) => other === name).map(([, value]) => mText(value));
+    return `            ${mName(name)} = ${values.length > 1 ? `{${values.join(', ')}}` : values[0]}`;
+  });
+  const requested = parameters.find(([name]) => name === 'requestedFields')?.[1].split(',') ?? [];
+  const types = requested.map((name) => {
+    const field = fieldOf(report, name);
+    const isId = field?.role === 'dimension' && field.type === 'integer';
+    return `        {${mText(name)}, ${isId ? 'type text' : POWER_QUERY_TYPE[field?.type ?? 'string']}}`;
+  });
+  return [
+    'let',
+    '    Token = "", // the access token, between the quotes',
+    '    Answer = if Token = ""',
+    `        then error ${mText(`Token ${noToken(access)}`)}`,
+    `        else Web.Contents(${mText(service.replace(/\/$/, ''))}, [`,
+    `        RelativePath = ${mText(reportPath(report).slice(1))},`,
+    '        Query = [',
+    query.join(',\n'),
+    '        ],',
+    '        Headers = [Authorization = "Bearer " & Token, Accept = "text/csv"],',
+    '        ManualStatusHandling = {400, 404, 500, 502}',
+    '    ]),',
+    '    Body = Binary.Buffer(Answer),',
+    '    Status = Value.Metadata(Answer)[Response.Status],',
+    '    Detail = try Json.Document(Body)[detail] otherwise Text.FromBinary(Body, TextEncoding.Utf8),',
+    '    Report = if Status = 200 then Body else error Error.Record(Number.ToText(Status), Detail),',
+    '    Rows = Table.PromoteHeaders(',
+    '        Csv.Document(Report, [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv])),',
+    '    Typed = Table.TransformColumnTypes(Rows, {',
+    types.join(',\n'),
+    '    }, "en-US")',
+    'in',
+    '    Typed',
+  ].join('\n');
+}
+
+/** The request in the forms that people paste, in the order of the tabs. */
+export const snippets: readonly Snippet[] = [
+  {
+    name: 'URL',
+    text: ({ service, report, parameters }) => urlOf(service, report, parameters),
+    note: (access) =>
+      `GET it with the header Authorization: Bearer and your access token. It comes ${tokenSource(access)}.`,
+  },
+  { name: 'curl', text: curl, note: tokenNote },
+  { name: 'Python', text: python, note: (access) => `${tokenNote(access)} Needs the package requests.` },
+  { name: 'R', text: r, note: (access) => `${tokenNote(access)} Needs the package curl.` },
+  {
+    name: 'Power Query',
+    text: powerQuery,
+    note: (access) =>
+      'For Excel and Power BI: a blank query, Advanced Editor. Choose anonymous access. Put the access token ' +
+      `between the quotes of Token. It comes ${tokenSource(access)}. Where Power Query asks for credentials again, the token is no longer good.`,
+  },
+];

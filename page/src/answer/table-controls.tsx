@@ -1,0 +1,60 @@
+import { useRef } from 'preact/hooks';
+import { counted, grouped } from '../format.ts';
+import type { TableColumn } from '../reader/reader-messages.ts';
+import { changeView, view } from './table-rows.ts';
+
+const TOPS = [10, 25, 100, 1_000];
+/** Whoever types goes on typing: the rows are searched after this pause. */
+const TYPING_MS = 150;
+
+/** Which rows of the report the table shows. */
+export function TableControls({
+  rowCount,
+  all,
+  columns,
+}: {
+  readonly rowCount: number;
+  readonly all: number;
+  readonly columns: readonly TableColumn[];
+}) {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const hasDimensions = columns.some(({ kind }) => kind === 'dimension');
+  return (
+    <div class="table-controls">
+      <h3>
+        <span role="status">
+          {rowCount === all ? counted(all, 'row') : `${grouped(rowCount)} of ${counted(all, 'row')}`}
+        </span>
+      </h3>
+      {hasDimensions && (
+        <input
+          type="search"
+          placeholder="Search the rows"
+          aria-label="Search the rows"
+          onInput={({ currentTarget }) => {
+            clearTimeout(timer.current);
+            const search = currentTarget.value;
+            timer.current = setTimeout(() => changeView({ search }), TYPING_MS);
+          }}
+        />
+      )}
+      <label>
+        <span>Show</span>
+        <select
+          aria-label="How many rows"
+          value={String(view.value.top ?? '')}
+          onChange={({ currentTarget: { value } }) =>
+            changeView({ top: value === '' ? undefined : Number(value) })
+          }
+        >
+          <option value="">all</option>
+          {TOPS.map((top) => (
+            <option key={top} value={top}>
+              the first {grouped(top)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}

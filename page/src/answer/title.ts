@@ -1,0 +1,15 @@
+import { shortTitle } from '../reader/question-words.ts';
+import { run } from '../run.ts';
+
+const PAGE = 'Performance reports';
+
+/** Says in the window's title how the run stands: people wait in another tab. */
+export function tellTitle(): void {
+  const now = run.value;
+  const words =
+    now &&
+    { waiting: 'Waiting', reading: 'Reading', done: 'Ready', 'too-large': 'Ready', failed: 'No report' }[
+      now.phase
+    ];
+  document.title = now && words ? `${words}: ${shortTitle(now.title)} – ${PAGE}` : PAGE;
+}

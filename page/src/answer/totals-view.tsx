@@ -1,0 +1,75 @@
+import { fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
+import { grouped, shownChange, shownMetric, shownRatio } from '../format.ts';
+import { ratiosOf } from '../reader/ratios.ts';
+import type { Total } from '../reader/reader-messages.ts';
+import type { Run } from '../run.ts';
+import { currency } from '../state.ts';
+
+/** The totals of the whole file, each with its difference where it is compared, and the ratios derived from them. */
+export function TotalsView({ run: { totals = [], report, choice, compared } }: { readonly run: Run }) {
+  const asked = reportOf(report);
+  const ratios = ratiosOf(report, choice.fields);
+  const isAmount = (name: string) => asked !== undefined && fieldOf(asked, name)?.type === 'float';
+  const unit = (name: string) => (isAmount(name) && currency.value !== '' ? ` ${currency.value}` : '');
+  const derived = totals.filter(({ kind }) => kind === 'ratio');
+  return (
+    <>
+      <dl class="totals" aria-label="Totals of the whole file">
+        {totals
+          .filter(({ kind }) => kind === 'metric')
+          .map((total) => (
+            <div key={total.of}>
+              <dt>{total.of}</dt>
+              <dd>
+                <span class="figure" title={`${grouped(total.sum ?? '')}${unit(total.of)}`}>
+                  {shownMetric(total.sum, isAmount(total.of))}
+                  <span class="unit">{unit(total.of)}</span>
+                </span>
+                {compared && <Before total={total} isAmount={isAmount(total.of)} />}
+              </dd>
+            </div>
+          ))}
+      </dl>
+      {derived.length > 0 && (
+        <dl class="ratios" aria-label="Ratios of the totals, derived by this page">
+          {derived.map((total) => {
+            const ratio = ratios.find(({ name }) => name === total.of);
+            return (
+              ratio && (
+                <div key={total.of}>
+                  <dt title={ratio.meaning}>{total.of}</dt>
+                  <dd title={total.sum ?? ''}>
+                    {shownRatio(total.sum, ratio.unit)}
+                    {ratio.unit === 'amount' && total.sum !== null && currency.value !== ''
+                      ? ` ${currency.value}`
+                      : ''}
+                  </dd>
+                </div>
+              )
+            );
+          })}
+        </dl>
+      )}
+    </>
+  );
+}
+
+/** What it was before, and the change; in words where there is nothing to compare with. */
+function Before({
+  total: { before, change, percent },
+  isAmount,
+}: {
+  readonly total: Total;
+  readonly isAmount: boolean;
+}) {
+  if (before === undefined || before === null) return <span class="before">no data before</span>;
+  return (
+    <span class="before">
+      <span title={grouped(change ?? '')} class={change?.startsWith('-') ? 'fall' : 'rise'}>
+        {shownChange(change ?? null, isAmount)}
+        {percent === null || percent === undefined ? '' : ` (${shownChange(percent, true)} %)`}
+      </span>{' '}
+      <span title={grouped(before)}>from {shownMetric(before, isAmount)}</span>
+    </span>
+  );
+}

@@ -1,0 +1,213 @@
+import type { VNode } from 'preact';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Field } from '../../../lib/report/catalogue.ts';
+import type { ShownCell, TableColumn, View } from '../reader/reader-messages.ts';
+import { exactText, isNumber, ShownValue, shownText } from './shown-value.tsx';
+
+/** As the style sheet has it. */
+const ROW_PX = 30;
+/** Drawn above and below what is seen, so that scrolling does not outrun it. */
+const SPARE_ROWS = 16;
+/** Rows come and go in steps of this many: most scrolling draws nothing. */
+const STEP_ROWS = 8;
+const MAX_WIDTH_CH = 44;
+/** Browsers lay out no taller boxes (Firefox: 17.9 million pixels). With more rows, each pixel scrolls further. */
+const MAX_HEIGHT_PX = 15_000_000;
+
+type Row = readonly ShownCell[];
+
+/** A table of any number of rows, of which only those in sight are drawn. */
+export function VirtualTable({
+  columns,
+  fieldOf,
+  rowCount,
+  rowAt,
+  measured,
+  totals,
+  totalsLabel,
+  sort,
+  onSort,
+}: {
+  readonly columns: readonly TableColumn[];
+  readonly fieldOf: (name: string) => Field | undefined;
+  readonly rowCount: number;
+  /** Undefined while the row is on its way. */
+  readonly rowAt: (index: number) => Row | undefined;
+  /** The rows that the columns' widths are measured by. */
+  readonly measured: readonly Row[];
+  readonly totals?: Row;
+  readonly totalsLabel?: string;
+  readonly sort?: View['sort'];
+  readonly onSort?: (column: TableColumn) => void;
+}) {
+  const box = useRef<HTMLElement>(null);
+  const [top, setTop] = useState(0);
+  const [seenRows, setSeenRows] = useState(20);
+  const heightPx = Math.min(MAX_HEIGHT_PX, rowCount * ROW_PX);
+  const isScaled = heightPx < rowCount * ROW_PX;
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const look = () => {
+      const step = isScaled ? 1 : STEP_ROWS * ROW_PX;
+      setTop(Math.floor(element.scrollTop / step) * step);
+      setSeenRows(Math.ceil(element.clientHeight / ROW_PX));
+    };
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', look);
+    };
+  }, [isScaled]);
+  // Another order, or other rows, begin at the top.
+  useLayoutEffect(() => {
+    if (box.current) box.current.scrollTop = 0;
+  }, [totals]);
+  const widths = useMemo(
+    () =>
+      columns.map((column, index) => {
+        const field = fieldOf(column.of);
+        const longest = [...measured, ...(totals ? [totals] : [])].reduce(
+          (most, row) => Math.max(most, shownText(row[index], column, field).length),
+          4,
+        );
+        return Math.min(
+          MAX_WIDTH_CH,
+          Math.max(longest, column.id.length + (column.kind === 'ratio' ? 10 : 2)),
+        );
+      }),
+    [measured.length, totals, columns],
+  );
+  // Without a width of its own, the table would grow with its longest text.
+  const width = `calc(${widths.reduce((sum, one) => sum + one, 0)}ch + ${widths.length * 1.6}rem)`;
+  const firstSeen = isScaled
+    ? Math.round((top / Math.max(1, heightPx - seenRows * ROW_PX)) * (rowCount - seenRows))
+    : top / ROW_PX;
+  const first = Math.max(0, Math.floor(firstSeen) - SPARE_ROWS);
+  const end = Math.min(rowCount, Math.ceil(firstSeen) + STEP_ROWS + seenRows + SPARE_ROWS);
+  const above = isScaled ? Math.max(0, top - (firstSeen - first) * ROW_PX) : first * ROW_PX;
+  const below = Math.max(0, heightPx - above - (end - first) * ROW_PX);
+  // Preact does not compare a row that is the same object as before: scrolling costs only what comes into sight.
+  const drawn = useMemo(() => new Map<number, VNode>(), [measured, columns, totals]);
+  const rowNode = (index: number): VNode => {
+    const kept = drawn.get(index);
+    if (kept) return kept;
+    const row = rowAt(index);
+    const node = (
+      <tr key={index} aria-rowindex={index + 2} class={index % 2 ? '' : 'even'}>
+        {columns.map((column, at) => (
+          <td
+            key={column.id}
+            class={isNumber(column) ? 'number' : ''}
+            title={row && exactText(row[at], column)}
+          >
+            {row && <ShownValue cell={row[at]} column={column} field={fieldOf(column.of)} />}
+          </td>
+        ))}
+      </tr>
+    );
+    if (row) drawn.set(index, node);
+    return node;
+  };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
+    <section class="rows-box" ref={box} tabIndex={0} aria-label="Rows of the report">
+      <table aria-rowcount={rowCount + 1} style={{ width: `max(100%, ${width})` }}>
+        <colgroup>
+          {widths.map((width, index) => (
+            <col key={columns[index]?.id} style={{ width: `calc(${width}ch + 1.6rem)` }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((column) => (
+              <Header key={column.id} column={column} sort={sort} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {above > 0 && <Gap heightPx={above} columns={columns.length} />}
+          {Array.from({ length: Math.max(0, end - first) }, (_, index) => rowNode(first + index))}
+          {below > 0 && <Gap heightPx={below} columns={columns.length} />}
+        </tbody>
+        {totals && (
+          <tfoot>
+            <tr>
+              {columns.map((column, index) => (
+                <td
+                  key={column.id}
+                  class={isNumber(column) ? 'number' : ''}
+                  title={exactText(totals[index], column)}
+                >
+                  {index === 0 && column.kind === 'dimension' ? (
+                    totalsLabel
+                  ) : column.kind === 'dimension' ? (
+                    ''
+                  ) : (
+                    <ShownValue cell={totals[index]} column={column} field={fieldOf(column.of)} />
+                  )}
+                </td>
+              ))}
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </section>
+  );
+}
+
+function Header({
+  column,
+  sort,
+  onSort,
+}: {
+  readonly column: TableColumn;
+  readonly sort: View['sort'];
+  readonly onSort: ((column: TableColumn) => void) | undefined;
+}) {
+  const isSorted = sort?.column === column.id;
+  const direction = isSorted ? (sort.isDescending ? 'descending' : 'ascending') : 'none';
+  const label = (
+    <>
+      {column.id}
+      {column.kind === 'ratio' && <span class="derived"> derived</span>}
+    </>
+  );
+  const cell = useRef<HTMLTableCellElement>(null);
+  // It may have been out of sight, where it was chosen by the keyboard.
+  useLayoutEffect(() => {
+    if (isSorted) cell.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isSorted]);
+  return (
+    <th
+      ref={cell}
+      scope="col"
+      class={isNumber(column) ? 'number' : ''}
+      {...(onSort && { 'aria-sort': direction })}
+    >
+      {onSort ? (
+        <button type="button" class="sort" onClick={() => onSort(column)}>
+          {isSorted && (
+            <span class="sort-sign" aria-hidden="true">
+              {sort.isDescending ? '▼ ' : '▲ '}
+            </span>
+          )}
+          {label}
+        </button>
+      ) : (
+        label
+      )}
+    </th>
+  );
+}
+
+/** Takes the room of the rows that are not drawn. */
+const Gap = ({ heightPx, columns }: { readonly heightPx: number; readonly columns: number }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
+  <tr aria-hidden="true" class="gap">
+    <td colSpan={columns} style={{ height: `${heightPx}px` }} />
+  </tr>
+);

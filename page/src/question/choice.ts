@@ -1,0 +1,77 @@
+import { reportOf, reports } from '../../../lib/report/catalogue.ts';
+import { filteredField, filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { type Days, isPreset, type Preset } from './presets.ts';
+
+export interface ChosenFilter {
+  readonly field: string;
+  /** As they are sent. */
+  readonly values: readonly string[];
+}
+
+/** What the chosen days are compared with: as many days just before them, or the same days a year before. */
+const COMPARISONS = ['none', 'period-before', 'year-before'] as const;
+
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** All that is chosen on the page, except who asks. */
+export interface Choice {
+  readonly report: string;
+  /** The columns, in their order. */
+  readonly fields: readonly string[];
+  /** A preset goes with the calendar: a bookmark of yesterday shows another day tomorrow. */
+  readonly window: Preset | Days;
+  readonly filters: readonly ChosenFilter[];
+  readonly compare: Comparison;
+}
+
+/** A report as it is first shown: every metric, day by day, over the latest days. */
+export function firstChoice(report = reports[0]?.name ?? ''): Choice {
+  const shown = reportOf(report)?.fields.filter(
+    (field) => field.role === 'metric' || (field.type === 'datetime' && field.grain === 'day'),
+  );
+  return {
+    report,
+    fields: shown?.map(({ name }) => name) ?? [],
+    window: 'latest',
+    filters: [],
+    compare: 'none',
+  };
+}
+
+/** The choice as the part of the page's address after `#`, which no browser sends to anybody. */
+export function toHash({ report, fields, window, filters, compare }: Choice): string {
+  const query = new URLSearchParams({ report, requestedFields: fields.join(',') });
+  if (typeof window === 'string') query.set('window', window);
+  else {
+    query.set('first', window.first);
+    query.set('last', window.last);
+  }
+  if (compare !== 'none') query.set('compare', compare);
+  for (const { field, values } of filters)
+    for (const value of values) query.append(filterParameter(field), value);
+  return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
+}
+
+/** The choice that an address holds. What it leaves out or misspells is as it is on a fresh page. */
+export function fromHash(hash: string): Choice {
+  const query = new URLSearchParams(hash.replace(/^#/, ''));
+  const known = reportOf(query.get('report') ?? '');
+  const first = firstChoice(known?.name);
+  const fields = query.get('requestedFields');
+  const preset = query.get('window') ?? '';
+  return {
+    report: first.report,
+    // Unknown names are kept, so that the page can show the fault.
+    fields: fields === null ? first.fields : fields.split(',').filter((name) => name !== ''),
+    window: isPreset(preset)
+      ? preset
+      : query.has('first') || query.has('last')
+        ? { first: query.get('first') ?? '', last: query.get('last') ?? '' }
+        : first.window,
+    filters: [...new Set(query.keys())].flatMap((parameter) => {
+      const field = filteredField(parameter);
+      return field === undefined ? [] : [{ field, values: query.getAll(parameter) }];
+    }),
+    compare: COMPARISONS.find((name) => name === query.get('compare')) ?? 'none',
+  };
+}

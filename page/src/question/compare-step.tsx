@@ -1,0 +1,25 @@
+import type { Comparison } from './choice.ts';
+import { COMPARISONS } from '../reader/question-words.ts';
+import { choice, choose } from '../state.ts';
+
+/** With which other days the report is compared. */
+export function CompareStep() {
+  return (
+    <fieldset class="step">
+      <legend>Compare with</legend>
+      <div class="choices">
+        {(Object.keys(COMPARISONS) as Comparison[]).map((comparison) => (
+          <label key={comparison} class="choice">
+            <input
+              type="radio"
+              name="compare"
+              checked={choice.value.compare === comparison}
+              onChange={() => choose({ compare: comparison })}
+            />
+            <span>{COMPARISONS[comparison]}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

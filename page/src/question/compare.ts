@@ -1,0 +1,97 @@
+import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
+import type { Choice, Comparison } from './choice.ts';
+import { addDays, type Days, daysBetween } from './presets.ts';
+import type { DayState } from '../reader/told-day.ts';
+
+/** A day of the window, and the day that it is compared with. */
+interface DayPair {
+  readonly day: string;
+  readonly before: string;
+}
+
+/** Which days are compared. Both sides have as many. */
+export interface ComparedDays {
+  readonly pairs: readonly DayPair[];
+  /** Pairs of which a day is open or has no data: half a day, or none, would look like a fall. */
+  readonly leftOut: readonly (DayPair & { readonly why: 'open' | 'no data' })[];
+}
+
+const DAY_CHARACTERS = 'YYYY-MM-DD'.length;
+
+/** Pairs the days of a window with those before it, or with the same dates a year ago, one by one from the first on. */
+export function dayPairs(comparison: Comparison, window: readonly string[]): DayPair[] {
+  const [first] = window;
+  if (first === undefined || comparison === 'none') return [];
+  const start = comparison === 'period-before' ? addDays(first, -window.length) : yearBefore(first);
+  return window.map((day, index) => ({ day, before: addDays(start, index) }));
+}
+
+/** 29 February has 28 February a year ago. */
+function yearBefore(day: string): string {
+  const date = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`;
+  return date.endsWith('-02-29') ? date.replace('-29', '-28') : date;
+}
+
+/**
+ * Keeps the pairs that can be compared.
+ *
+ * @param stateOf how a day stands; undefined where the service has not told
+ */
+export function comparedDays(
+  pairs: readonly DayPair[],
+  stateOf: (day: string) => DayState | undefined,
+): ComparedDays {
+  const why = ({ day, before }: DayPair) => {
+    const states = [stateOf(day), stateOf(before)];
+    if (states.includes('missing')) return 'no data';
+    return states.includes('open') ? 'open' : undefined;
+  };
+  return {
+    pairs: pairs.filter((pair) => why(pair) === undefined),
+    leftOut: pairs.flatMap((pair) => {
+      const reason = why(pair);
+      return reason ? [{ ...pair, why: reason }] : [];
+    }),
+  };
+}
+
+/**
+ * The question over some days alone: the window from the first to the last of them and, where days in between are left
+ * out, a filter of those that stay. Filters of times move with the days. Undefined where the question's own filters leave
+ * nothing to ask for.
+ *
+ * @param moved each day of the question that stays, and the day that takes its place
+ */
+export function overDays(
+  choice: Choice,
+  report: Report,
+  moved: ReadonlyMap<string, string>,
+): { readonly choice: Choice; readonly days: Days } | undefined {
+  const days = [...moved.values()].sort();
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const times = dimensionsOf(report).filter(({ type }) => type === 'datetime');
+  const filters = choice.filters.map(({ field, values }) => ({
+    field,
+    values: times.some(({ name }) => name === field)
+      ? values.flatMap((value) => {
+          const day = moved.get(value.slice(0, DAY_CHARACTERS));
+          return day === undefined ? [] : [day + value.slice(DAY_CHARACTERS)];
+        })
+      : values,
+  }));
+  if (filters.some(({ values }) => values.length === 0)) return undefined;
+  const byDay = times.find((field) => field.type === 'datetime' && field.grain === 'day')?.name;
+  const hasGaps = daysBetween({ first, last }, days.length + 1).length > days.length;
+  const isDayChosen = filters.some(({ field }) => field === byDay);
+  return {
+    choice: {
+      ...choice,
+      filters:
+        hasGaps && byDay !== undefined && !isDayChosen
+          ? [...filters, { field: byDay, values: days.map((day) => `${day}T00:00:00Z`) }]
+          : filters,
+    },
+    days: { first, last },
+  };
+}

@@ -1,0 +1,138 @@
+import { signal } from '@preact/signals';
+import { type Field, fieldOf, metricsOf, type Report } from '../../../lib/report/catalogue.ts';
+import { Faults } from './faults.tsx';
+import { called, focusOn } from '../focus.ts';
+import { choice, choose, currency, report } from '../state.ts';
+
+/** Whether the order of the columns is unfolded: folded, it keeps nobody from the filters who uses the keyboard. */
+const isOrderOpen = signal(false);
+
+const GROUPS = [
+  { role: 'dimension', title: 'Dimensions', hint: 'Rows are grouped by each one that you pick.' },
+  { role: 'metric', title: 'Metrics', hint: 'Added up for each row.' },
+] as const;
+
+/** The fields with one more: a dimension goes before the metrics, a metric to the end. */
+function withField(fields: readonly string[], name: string, known: Report): string[] {
+  const metrics = metricsOf(known).map((metric) => metric.name);
+  if (metrics.includes(name)) return [...fields, name];
+  const firstMetric = fields.findIndex((field) => metrics.includes(field));
+  return firstMetric === -1 ? [...fields, name] : fields.toSpliced(firstMetric, 0, name);
+}
+
+/** Which fields, and in which order. */
+export function FieldsStep() {
+  const { fields } = choice.value;
+  const known = report.value;
+  const toggle = (name: string) =>
+    choose({
+      fields: fields.includes(name)
+        ? fields.filter((field) => field !== name)
+        : withField(fields, name, known),
+    });
+  return (
+    <section class="step" aria-labelledby="fields-title">
+      <h2 id="fields-title">Fields</h2>
+      <div class="field-groups">
+        {GROUPS.map(({ role, title, hint }) => (
+          <fieldset key={role}>
+            <legend>
+              {title} <span class="hint">{hint}</span>
+            </legend>
+            {known.fields
+              .filter((field) => field.role === role)
+              .map((field) => (
+                <label key={field.name} class="field">
+                  <input
+                    type="checkbox"
+                    checked={fields.includes(field.name)}
+                    onChange={() => toggle(field.name)}
+                  />
+                  <span class="field-name">{field.name}</span>
+                  <span class="hint">{meaningOf(field, fields, known)}</span>
+                </label>
+              ))}
+          </fieldset>
+        ))}
+      </div>
+      <Columns />
+      <Faults of="requestedFields" id="fields-faults" />
+    </section>
+  );
+}
+
+function meaningOf(field: Field, fields: readonly string[], { levels }: Report): string {
+  const { meaning } = field;
+  if (field.role === 'dimension') return meaning;
+  if (levels?.metric === field)
+    return `${meaning}, by ${fields.includes(levels.finer.name) ? levels.finer.name : levels.coarser.name}`;
+  return field.type === 'float' && currency.value !== '' ? `${meaning}, ${currency.value}` : meaning;
+}
+
+/** The columns as the file will have them, to move and to drop. */
+function Columns() {
+  const { fields } = choice.value;
+  if (fields.length === 0) return null;
+  // A field that the report doesn't have stands here alone, to be dropped.
+  const isUnknownThere = fields.some((name) => fieldOf(report.value, name) === undefined);
+  const move = (name: string, by: -1 | 1) => {
+    const index = fields.indexOf(name);
+    choose({ fields: fields.toSpliced(index, 1).toSpliced(index + by, 0, name) });
+    const [there, back] = by < 0 ? ['left', 'right'] : ['right', 'left'];
+    focusOn(called(`Move ${name} ${there}`), called(`Move ${name} ${back}`));
+  };
+  const drop = (name: string) => {
+    const next = fields[fields.indexOf(name) + 1] ?? fields.at(-2);
+    choose({ fields: fields.filter((field) => field !== name) });
+    focusOn(called(`Drop ${next}`), '.field input');
+  };
+  return (
+    <details
+      class="columns"
+      open={isOrderOpen.value || isUnknownThere}
+      onToggle={({ currentTarget }) => {
+        isOrderOpen.value = currentTarget.open;
+      }}
+    >
+      <summary>Order of columns</summary>
+      <ol aria-label="Order of columns">
+        {fields.map((name, index) => (
+          <li key={name} class="chip">
+            <ColumnButton
+              label={`Move ${name} left`}
+              sign="‹"
+              isOff={index === 0}
+              onClick={() => move(name, -1)}
+            />
+            <span>{name}</span>
+            <ColumnButton
+              label={`Move ${name} right`}
+              sign="›"
+              isOff={index === fields.length - 1}
+              onClick={() => move(name, 1)}
+            />
+            <ColumnButton label={`Drop ${name}`} sign="×" onClick={() => drop(name)} />
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+function ColumnButton({
+  label,
+  sign,
+  isOff = false,
+  onClick,
+}: {
+  readonly label: string;
+  readonly sign: string;
+  readonly isOff?: boolean;
+  readonly onClick: () => void;
+}) {
+  return (
+    <button type="button" aria-label={label} disabled={isOff} onClick={onClick}>
+      {sign}
+    </button>
+  );
+}

@@ -1,0 +1,102 @@
+import type { Dimension } from '../../../lib/report/catalogue.ts';
+import { DayInput } from './day-input.tsx';
+import { valueFault } from './fault-words.ts';
+import { isAsked } from '../state.ts';
+import { isWholeTime, timeText, timeValue } from './time-text.ts';
+import { faultAttributes, TypedInput } from './typed-input.tsx';
+
+/** One value of a filter, by the input that fits its type; a fault stands below it. */
+export function FilterValueInput({
+  label,
+  id,
+  dimension,
+  value,
+  onInput,
+  onDrop,
+}: {
+  readonly label: string;
+  readonly id: string;
+  readonly dimension: Dimension | undefined;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly onDrop: () => void;
+}) {
+  const fault = dimension ? valueFault(dimension, value) : undefined;
+  // An input that nobody has filled in yet is not wrong, until the report is asked for.
+  const isShown = fault !== undefined && (value !== '' || isAsked.value);
+  return (
+    <div class="value">
+      <ValueInput
+        label={label}
+        id={id}
+        dimension={dimension}
+        value={value}
+        faultIds={isShown ? [`${id}-fault`] : []}
+        onInput={onInput}
+      />
+      <button type="button" class="icon" aria-label={`Drop ${label}`} onClick={onDrop}>
+        ×
+      </button>
+      {isShown && (
+        <p class="faults" id={`${id}-fault`} role="alert">
+          {fault}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The input that fits a dimension's type, and how its text becomes a value. */
+function ValueInput({
+  label,
+  id,
+  dimension,
+  value,
+  faultIds,
+  onInput,
+}: {
+  readonly label: string;
+  readonly id: string;
+  readonly dimension: Dimension | undefined;
+  readonly value: string;
+  readonly faultIds: readonly string[];
+  readonly onInput: (value: string) => void;
+}) {
+  if (dimension?.type === 'datetime' && dimension.grain === 'day')
+    return (
+      <DayInput
+        id={id}
+        label={label}
+        calendar={`Choose ${label} from a calendar`}
+        day={timeText(value, 'day')}
+        faultIds={faultIds}
+        onDay={(day) => onInput(timeValue(day, 'day'))}
+      />
+    );
+  if (dimension?.type === 'datetime')
+    return (
+      <TypedInput
+        id={id}
+        aria-label={label}
+        placeholder="YYYY-MM-DD HH:00"
+        value={timeText(value, 'hour')}
+        isWhole={(text) => isWholeTime(text, 'hour')}
+        onText={(text) => onInput(timeValue(text, 'hour'))}
+        {...faultAttributes(faultIds)}
+      />
+    );
+  const isNumber = dimension?.type === 'integer';
+  return (
+    <input
+      id={id}
+      aria-label={label}
+      type="text"
+      autocomplete="off"
+      spellcheck={false}
+      {...(isNumber && { inputMode: 'numeric' as const })}
+      value={value}
+      onInput={({ currentTarget: { value: text } }) => onInput(isNumber ? text.trim() : text)}
+      {...faultAttributes(faultIds)}
+    />
+  );
+}

@@ -1,0 +1,25 @@
+import { focusOn } from '../focus.ts';
+import { questionWords } from '../reader/question-words.ts';
+import { choice, days, isBuilderOpen } from '../state.ts';
+
+/** What is chosen, in one line, and the way to change it. */
+export function QuestionLine() {
+  const isOpen = isBuilderOpen.value;
+  return (
+    <section class="question" aria-label="The question">
+      <p>{questionWords(choice.value, days.value)}</p>
+      <button
+        type="button"
+        class="pill"
+        aria-expanded={isOpen}
+        aria-controls="builder"
+        onClick={() => {
+          isBuilderOpen.value = !isOpen;
+          if (!isOpen) focusOn('#builder');
+        }}
+      >
+        {isOpen ? 'Fold' : 'Change'}
+      </button>
+    </section>
+  );
+}

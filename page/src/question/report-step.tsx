@@ -1,0 +1,30 @@
+import { reports } from '../../../lib/report/catalogue.ts';
+import { firstChoice } from './choice.ts';
+import { shortTitle } from '../reader/question-words.ts';
+import { choice, choose } from '../state.ts';
+
+/** Which report. Another one starts with its own fields, and without filters. */
+export function ReportStep() {
+  const select = (name: string) => {
+    const next = firstChoice(name);
+    choose({ report: name, fields: next.fields, filters: [] });
+  };
+  return (
+    <fieldset class="step">
+      <legend>Report</legend>
+      <div class="segments">
+        {reports.map(({ name, title }) => (
+          <label key={name} class="segment">
+            <input
+              type="radio"
+              name="report"
+              checked={choice.value.report === name}
+              onChange={() => select(name)}
+            />
+            <span>{shortTitle(title)}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,60 @@
+import { type Fault, InvalidRequest } from '../../../lib/answers/problem.ts';
+import { type Report, reportOf, reports } from '../../../lib/report/catalogue.ts';
+import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { API_VERSIONS, parseRequest } from '../../../lib/report/parse-request.ts';
+import { reportPath } from '../../../lib/routes.ts';
+import type { Choice } from './choice.ts';
+import { addDays, type Days } from './presets.ts';
+
+/** A request's query, name by name in the order of the contract. */
+export type Parameters = readonly (readonly [name: string, value: string])[];
+
+const midnight = (day: string) => (day === '' ? [] : [`${day}T00:00:00Z`]);
+
+/** The end of a day. A text that is no day is sent as it is: it then has its own fault, and is not named as missing. */
+const endOf = (day: string) => midnight(addDays(day, 1) || day);
+
+/** The query that a choice makes. */
+export function parametersOf({ fields, filters }: Choice, { first, last }: Days): Parameters {
+  const named = (name: string, values: readonly string[]) => values.map((value) => [name, value] as const);
+  return [
+    ...named('requestedFields', fields.length > 0 ? [fields.join(',')] : []),
+    ...named('startInclusive', midnight(first)),
+    ...named('endExclusive', endOf(last)),
+    ...filters.flatMap(({ field, values }) => named(filterParameter(field), values)),
+    ...named('api-version', API_VERSIONS.slice(-1)),
+  ];
+}
+
+/** The report of the catalogue that is chosen. */
+export function chosenReport({ report }: Choice): Report {
+  const found = reportOf(report) ?? reports[0];
+  if (!found) throw new TypeError('the catalogue is empty');
+  return found;
+}
+
+/** What is wrong with a request: found by the service's own rules, and so in its own words. */
+export function faultsOf(report: Report, parameters: Parameters): readonly Fault[] {
+  const values: Record<string, string[]> = {};
+  for (const [name, value] of parameters) values[name] = [...(values[name] ?? []), value];
+  try {
+    parseRequest(report, { parameters: values, accept: 'text/csv' });
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error.faults;
+    throw error;
+  }
+}
+
+/** Percent-encodes what a shell or a URL would misread. Commas and colons stay, so that people can read the rest. */
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll("'", '%27').replaceAll('%2C', ',').replaceAll('%3A', ':');
+
+/**
+ * The request's URL.
+ *
+ * @param service the service's address, with a slash at its end
+ */
+export const urlOf = (service: string, report: Report, parameters: Parameters): string =>
+  `${service.replace(/\/$/, '')}${reportPath(report)}?` +
+  parameters.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&');

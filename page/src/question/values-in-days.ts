@@ -1,0 +1,60 @@
+import { metricsOf, reportOf } from '../../../lib/report/catalogue.ts';
+import { askReport, NoReport } from '../reader/ask-report.ts';
+import { accessToken, chosenPartner, pastedToken } from './caller.ts';
+import { firstChoice } from './choice.ts';
+import { fetchDays } from './day-states.ts';
+import { type FoundValues, valueRanking } from './found-values.ts';
+import type { Days } from './presets.ts';
+import { BrokenCsv, csvReader } from '../reader/read-csv.ts';
+import { parametersOf, urlOf } from './request.ts';
+import { serviceAddress } from '../service-address.ts';
+import { type ValuesQuestion, valuesCache } from './values-cache.ts';
+
+/** Who asks, to keep what one caller sees from another. It stays in memory. */
+export const callerKey = (): string => JSON.stringify([chosenPartner.value, pastedToken.value]);
+
+const fromCache = valuesCache(versionsOf, askValues);
+
+/**
+ * The values of a dimension in the rows that the caller sees of these days, whatever the filters. Asks for one report,
+ * once. Rejects with NoReport, or BrokenCsv.
+ */
+export const valuesInDays = (report: string, dimension: string, days: Days): Promise<FoundValues> =>
+  fromCache({ caller: callerKey(), report, dimension, days });
+
+async function versionsOf({ report, days }: ValuesQuestion): Promise<string | undefined> {
+  const told = await fetchDays(report, days.first, days.last);
+  return told?.map(({ day, version }) => `${day}=${version}`).join();
+}
+
+async function askValues({ report: name, dimension, days }: ValuesQuestion): Promise<FoundValues> {
+  const report = reportOf(name);
+  const metric = report && metricsOf(report)[0]?.name;
+  if (!report || metric === undefined) throw new TypeError(`no report ${name} with a metric`);
+  const choice = { ...firstChoice(name), fields: [dimension, metric] };
+  const token = await accessToken().catch(() => {
+    throw new NoReport({ title: 'No token', detail: 'No token could be had for the sample partner.' });
+  });
+  const response = await askReport(urlOf(serviceAddress, report, parametersOf(choice, days)), token);
+  const ranking = valueRanking(metric);
+  let isHeader = true;
+  const reader = csvReader(([value, digits]) => {
+    if (value === undefined || digits === undefined) throw new BrokenCsv('A row has not two values.');
+    if (!isHeader) return ranking.add(value, digits);
+    if (value !== dimension || digits !== metric) throw new BrokenCsv('It is another report.');
+    isHeader = false;
+  });
+  const decoder = new TextDecoder();
+  for (const chunks = response.body?.getReader(); chunks; ) {
+    const { done, value } = await chunks.read();
+    if (done) break;
+    reader.read(decoder.decode(value, { stream: true }));
+  }
+  reader.end();
+  if (isHeader) throw new BrokenCsv('It is empty.');
+  return ranking.found();
+}
+
+/** Why no values came, in a sentence. */
+export const noValuesWords = (error: unknown): string =>
+  error instanceof NoReport ? error.problem.detail : 'The values broke off on their way. Ask for them again.';

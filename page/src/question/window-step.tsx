@@ -1,0 +1,136 @@
+import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
+import { DayInput } from './day-input.tsx';
+import { type DayState, stateOf, toldDays } from './day-states.ts';
+import { faultWords, faultyDays } from './fault-words.ts';
+import { counted } from '../format.ts';
+import { addDays, PRESETS, type Preset } from './presets.ts';
+import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';
+
+const WORDS: Readonly<Record<DayState, string>> = {
+  final: 'final',
+  open: 'open: more events may come',
+  unknown: 'not known whether final',
+  missing: 'without events',
+};
+
+/** Which days: by a preset, or from one day to another. */
+export function WindowStep() {
+  const { first, last } = days.value;
+  const yesterday = addDays(today.value, -1);
+  const isBehind = newestDay.value !== undefined && newestDay.value < yesterday;
+  const presets = (Object.keys(PRESETS) as Preset[]).filter((preset) => preset !== 'latest' || isBehind);
+  const isChosen = (preset: Preset) => {
+    if (choice.value.window === preset) return true;
+    // Where the events are up to date, the latest seven days are the last seven.
+    return preset === 'last-7-days' && choice.value.window === 'latest' && !isBehind;
+  };
+  const told = windowFaults();
+  const idsOf = (input: 'first' | 'last') =>
+    told.filter(({ inputs }) => inputs.includes(input)).map(({ id }) => id);
+  return (
+    <section class="step" aria-labelledby="window-title">
+      <h2 id="window-title">
+        Days{' '}
+        <span class="hint">
+          UTC,{' '}
+          {windowDays.value.length > MAX_WINDOW_DAYS
+            ? `more than the ${MAX_WINDOW_DAYS} that a report may have`
+            : `${windowDays.value.length} of at most ${MAX_WINDOW_DAYS}`}
+        </span>
+      </h2>
+      {/* One stop for the keyboard: the arrow keys go from preset to preset. */}
+      <fieldset class="presets">
+        <legend class="visually-hidden">Presets</legend>
+        {presets.map((preset) => (
+          <label key={preset} class="pill">
+            <input
+              type="radio"
+              name="preset"
+              checked={isChosen(preset)}
+              onChange={() => choose({ window: preset })}
+            />
+            {PRESETS[preset]}
+          </label>
+        ))}
+      </fieldset>
+      <div class="dates">
+        <div>
+          <label for="first-day">First day</label>
+          <DayInput
+            id="first-day"
+            calendar="Choose the first day from a calendar"
+            day={first}
+            faultIds={idsOf('first')}
+            onDay={(day) => choose({ window: { first: day, last } })}
+          />
+        </div>
+        <div>
+          <label for="last-day">Last day</label>
+          <DayInput
+            id="last-day"
+            calendar="Choose the last day from a calendar"
+            day={last}
+            faultIds={idsOf('last')}
+            onDay={(day) => choose({ window: { first, last: day } })}
+          />
+        </div>
+      </div>
+      {told.length > 0 && (
+        <div class="faults" role="alert">
+          {told.map(({ id, words }) => (
+            <p key={id} id={id}>
+              {words}
+            </p>
+          ))}
+        </div>
+      )}
+      <DayStrip />
+    </section>
+  );
+}
+
+/** What is wrong with the days, and with which of the two inputs: once, also where it is wrong with both. */
+function windowFaults() {
+  const context = { fields: choice.value.fields, days: days.value };
+  return faults.value.flatMap((fault, index) => {
+    const inputs = faultyDays(fault, days.value);
+    return inputs.length > 0
+      ? [{ id: `days-fault-${index}`, inputs, words: faultWords(fault, context) }]
+      : [];
+  });
+}
+
+/** The days of the window, each as it stands. */
+function DayStrip() {
+  const shown = windowDays.value.slice(0, MAX_WINDOW_DAYS);
+  const states = shown.map((day) => stateOf(toldDays.value, report.value.name, day));
+  if (shown.length === 0 || states.every((state) => state === undefined)) return null;
+  const groups = (Object.keys(WORDS) as DayState[]).flatMap((state) => {
+    const those = shown.filter((_, index) => states[index] === state);
+    return those.length > 0 ? [{ state, those }] : [];
+  });
+  return (
+    <div class="days">
+      <div class="day-strip" aria-hidden="true">
+        {shown.map((day, index) => (
+          <span
+            key={day}
+            class={`day ${states[index] ?? 'untold'}`}
+            title={`${day}: ${WORDS[states[index] ?? 'unknown']}`}
+          >
+            {Number(day.slice(8))}
+          </span>
+        ))}
+      </div>
+      <ul class="day-words">
+        {groups.map(({ state, those }) => (
+          <li key={state}>
+            <span class={`swatch ${state}`} aria-hidden="true" />
+            {counted(those.length, 'day')} {WORDS[state]}
+            {state !== 'final' && those.length <= 3 ? `: ${those.join(', ')}` : ''}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { knownProblems } from '../../../lib/answers/known-problems.ts';
+import { failureWords, waitingWords } from '../../../page/src/answer/failure-words.ts';
+
+describe('why there is no report', () => {
+  it.each(knownProblems('scope').map((known) => [known.name, known] as const))(
+    'is said of %s in a sentence with its cure, and never by its name alone',
+    (_, { document, status }) => {
+      const { sentence, cure } = failureWords({ ...document, status });
+      expect(sentence).toMatch(/\.$/);
+      expect(sentence).not.toBe(document.title);
+      if (status === 401) expect(cure).toBe('another token');
+      if (status === 500)
+        expect({ sentence, cure }).toEqual({
+          sentence: 'The service failed while it made the report; the question is not at fault.',
+          cure: 'ask the operator',
+        });
+      if (status === 400) expect(cure).toBe('change the question');
+      if (status === 429 || status === 503) expect(cure).toBe('run again');
+    },
+  );
+});
+
+describe('what is waited for', () => {
+  it.each([
+    [24_400, 600, 'The query has run for 24 s; the longest may take 10 min.'],
+    [400, undefined, 'The query has run for 0 s.'],
+    [1_000, 90, 'The query has run for 1 s; the longest may take 1 min 30 s.'],
+  ])('%d ms of %s s', (waitedMs, longest, words) => {
+    expect(waitingWords(waitedMs, longest)).toBe(words);
+  });
+});

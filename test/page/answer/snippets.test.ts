@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { snippets } from '../../../page/src/answer/snippets.ts';
+
+const request = {
+  service: 'https://api.example/dev/',
+  report: publisherReport,
+  parameters: [
+    ['requestedFields', 'Day,PlacementId,DeviceOrProxy,Clicks,Revenue'],
+    ['startInclusive', '2026-01-01T00:00:00Z'],
+    ['endExclusive', '2026-02-01T00:00:00Z'],
+    ['filter[DeviceOrProxy]', 'say "hi" #(tab)'],
+    ['filter[DeviceOrProxy]', "O'Brien"],
+    ['api-version', '1.0'],
+  ],
+  access: {},
+} as const;
+const text = (name: string) => snippets.find((snippet) => snippet.name === name)?.text(request);
+
+describe('the request to paste', () => {
+  it('is given as a URL, and for curl, Python, R and Power Query', () => {
+    expect(snippets.map(({ name }) => name)).toEqual(['URL', 'curl', 'Python', 'R', 'Power Query']);
+  });
+
+  // The others are run by test/clients.
+  it('is Power Query’s own language, with types that keep every digit of an identifier', () => {
+    expect(text('Power Query')).toBe(`let
+    Token = "", // the access token, between the quotes
+    Answer = if Token = ""
+        then error "Token is not set. Put an access token into it. It comes from whoever gave you the client id and secret."
+        else Web.Contents("https://api.example/dev", [
+        RelativePath = "reporting/publisherperformance",
+        Query = [
+            requestedFields = "Day,PlacementId,DeviceOrProxy,Clicks,Revenue",
+            startInclusive = "2026-01-01T00:00:00Z",
+            endExclusive = "2026-02-01T00:00:00Z",
+            #"filter[DeviceOrProxy]" = {"say ""hi"" #(#)(tab)", "O'Brien"},
+            #"api-version" = "1.0"
+        ],
+        Headers = [Authorization = "Bearer " & Token, Accept = "text/csv"],
+        ManualStatusHandling = {400, 404, 500, 502}
+    ]),
+    Body = Binary.Buffer(Answer),
+    Status = Value.Metadata(Answer)[Response.Status],
+    Detail = try Json.Document(Body)[detail] otherwise Text.FromBinary(Body, TextEncoding.Utf8),
+    Report = if Status = 200 then Body else error Error.Record(Number.ToText(Status), Detail),
+    Rows = Table.PromoteHeaders(
+        Csv.Document(Report, [Delimiter = ",", Encoding = 65001, QuoteStyle = QuoteStyle.Csv])),
+    Typed = Table.TransformColumnTypes(Rows, {
+        {"Day", type datetimezone},
+        {"PlacementId", type text},
+        {"DeviceOrProxy", type text},
+        {"Clicks", Int64.Type},
+        {"Revenue", Currency.Type}
+    }, "en-US")
+in
+    Typed`);
+  });
+
+  it.each([
+    [{}, 'It comes from whoever gave you the client id and secret.'],
+    [{ contact: 'reports@example.com' }, 'It comes from reports@example.com.'],
+    [
+      { tokenEndpoint: 'https://login.example/token' },
+      'It comes from https://login.example/token for a client id and secret.',
+    ],
+    [
+      { tokenEndpoint: 'https://login.example/token', contact: 'https://help.example/access' },
+      'It comes from https://login.example/token for a client id and secret, and those from https://help.example/access.',
+    ],
+  ])('says where a token comes from, under each form and in each program: %j', (access, sentence) => {
+    for (const { name, note, text } of snippets) {
+      expect(note(access), name).toContain(sentence);
+      if (name !== 'URL') expect(text({ ...request, access }), name).toContain(sentence);
+    }
+  });
+
+  it('holds no token', () => {
+    for (const snippet of snippets) expect(snippet.text(request)).not.toMatch(/eyJ/);
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { type Choice, firstChoice } from '../../../page/src/question/choice.ts';
+import { comparedDays, dayPairs, overDays } from '../../../page/src/question/compare.ts';
+import type { DayState } from '../../../page/src/reader/told-day.ts';
+
+const daysOf = (...days: number[]) => days.map((day) => `2026-03-${String(day).padStart(2, '0')}`);
+
+describe('the days of a comparison', () => {
+  it.each([
+    [
+      'period-before',
+      daysOf(8, 9),
+      [
+        ['2026-03-08', '2026-03-06'],
+        ['2026-03-09', '2026-03-07'],
+      ],
+    ],
+    ['period-before', ['2026-03-01'], [['2026-03-01', '2026-02-28']]],
+    [
+      'year-before',
+      daysOf(8, 9),
+      [
+        ['2026-03-08', '2025-03-08'],
+        ['2026-03-09', '2025-03-09'],
+      ],
+    ],
+    // A leap day: as many days on both sides, one by one.
+    [
+      'year-before',
+      ['2024-02-29', '2024-03-01'],
+      [
+        ['2024-02-29', '2023-02-28'],
+        ['2024-03-01', '2023-03-01'],
+      ],
+    ],
+    [
+      'year-before',
+      ['2025-02-28', '2025-03-01'],
+      [
+        ['2025-02-28', '2024-02-28'],
+        ['2025-03-01', '2024-02-29'],
+      ],
+    ],
+    ['none', daysOf(8), []],
+    ['period-before', [], []],
+  ] as const)('%s of %j', (comparison, window, pairs) => {
+    expect(dayPairs(comparison, window)).toEqual(pairs.map(([day, before]) => ({ day, before })));
+  });
+
+  it('leaves out pairs of which a day is open or has no data, on both sides', () => {
+    const states: Record<string, DayState> = {
+      '2026-03-08': 'final',
+      '2026-03-09': 'final',
+      '2026-03-10': 'open',
+      '2026-03-05': 'final',
+      '2026-03-06': 'unknown',
+      '2026-03-07': 'final',
+      '2026-03-11': 'open',
+    };
+    const pairs = dayPairs('period-before', daysOf(8, 9, 10));
+    expect(comparedDays(pairs, (day) => states[day] ?? 'missing')).toEqual({
+      pairs: [
+        { day: '2026-03-08', before: '2026-03-05' },
+        { day: '2026-03-09', before: '2026-03-06' },
+      ],
+      leftOut: [{ day: '2026-03-10', before: '2026-03-07', why: 'open' }],
+    });
+    // The open day that another is compared with, and one that has no data at all.
+    const [pair] = pairs;
+    expect(
+      comparedDays([{ day: '2026-03-08', before: '2026-03-11' }], (day) => states[day]).leftOut,
+    ).toMatchObject([{ why: 'open' }]);
+    expect(
+      comparedDays(pair ? [pair] : [], (day) => (day === '2026-03-05' ? 'missing' : 'open')).leftOut,
+    ).toMatchObject([{ why: 'no data' }]);
+  });
+
+  it('are all compared where the service tells nothing of them', () => {
+    const pairs = dayPairs('period-before', daysOf(8, 9));
+    expect(comparedDays(pairs, () => undefined)).toEqual({ pairs, leftOut: [] });
+  });
+});
+
+describe('the question over the days of a comparison', () => {
+  const asked = (filters: Choice['filters']): Choice => ({ ...firstChoice(), filters });
+  const moved = (pairs: readonly (readonly [string, string])[]) => new Map(pairs);
+
+  it('is a window where the days follow each other', () => {
+    const { choice, days } =
+      overDays(
+        asked([]),
+        publisherReport,
+        moved([
+          ['2026-03-08', '2026-03-06'],
+          ['2026-03-09', '2026-03-07'],
+        ]),
+      ) ?? {};
+    expect(days).toEqual({ first: '2026-03-06', last: '2026-03-07' });
+    expect(choice?.filters).toEqual([]);
+  });
+
+  it('names the days where some in between are left out', () => {
+    const result = overDays(
+      asked([{ field: 'DeviceOrProxy', values: ['Mobile'] }]),
+      publisherReport,
+      moved([
+        ['2026-03-08', '2026-03-05'],
+        ['2026-03-10', '2026-03-07'],
+      ]),
+    );
+    expect(result?.days).toEqual({ first: '2026-03-05', last: '2026-03-07' });
+    expect(result?.choice.filters).toEqual([
+      { field: 'DeviceOrProxy', values: ['Mobile'] },
+      { field: 'Day', values: ['2026-03-05T00:00:00Z', '2026-03-07T00:00:00Z'] },
+    ]);
+  });
+
+  it('moves filters of times with the days, and has none where they are left out', () => {
+    const pairs = moved([
+      ['2026-03-08', '2026-03-06'],
+      ['2026-03-09', '2026-03-07'],
+    ]);
+    const ofDay = asked([{ field: 'Day', values: ['2026-03-09T00:00:00Z', '2026-03-12T00:00:00Z'] }]);
+    expect(overDays(ofDay, publisherReport, pairs)?.choice.filters).toEqual([
+      { field: 'Day', values: ['2026-03-07T00:00:00Z'] },
+    ]);
+    const ofHour = asked([{ field: 'DateTime', values: ['2026-03-08T23:00:00Z'] }]);
+    expect(overDays(ofHour, publisherReport, pairs)?.choice.filters).toEqual([
+      { field: 'DateTime', values: ['2026-03-06T23:00:00Z'] },
+    ]);
+    const ofNone = asked([{ field: 'Day', values: ['2026-03-12T00:00:00Z'] }]);
+    expect(overDays(ofNone, publisherReport, pairs)).toBeUndefined();
+    expect(overDays(asked([]), publisherReport, moved([]))).toBeUndefined();
+  });
+});

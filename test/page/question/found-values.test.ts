@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { type Dimension, dimensionsOf, publisherReport } from '../../../lib/report/catalogue.ts';
+import {
+  inFile,
+  isChosen,
+  MAX_KEPT,
+  searchValues,
+  shareWords,
+  valueRanking,
+  withToggled,
+} from '../../../page/src/question/found-values.ts';
+
+const dimension = (name: string): Dimension => {
+  const found = dimensionsOf(publisherReport).find((candidate) => candidate.name === name);
+  if (!found) throw new TypeError(name);
+  return found;
+};
+const device = dimension('DeviceOrProxy');
+const placement = dimension('PlacementId');
+
+describe('valueRanking', () => {
+  it('ranks the values by their amount, equal ones as the file has them, with their total', () => {
+    const ranking = valueRanking('ServedAds');
+    for (const [value, digits] of [
+      ['Desktop', '30'],
+      ['Mobile', '621'],
+      ['TV', '30'],
+      [null, '319'],
+    ] as const)
+      ranking.add(value, digits);
+    expect(ranking.found()).toEqual({
+      metric: 'ServedAds',
+      values: [
+        { value: 'Mobile', amount: 621 },
+        { value: null, amount: 319 },
+        { value: 'Desktop', amount: 30 },
+        { value: 'TV', amount: 30 },
+      ],
+      count: 4,
+      total: 1_000,
+    });
+  });
+
+  it('keeps the largest of very many, counts and adds up all, and has none of no rows', () => {
+    const ranking = valueRanking('ServedAds');
+    const count = 9 * MAX_KEPT + 1;
+    for (let id = 0; id < count; id++) ranking.add(String(id), String((id * 7_919) % count));
+    const { values, ...all } = ranking.found();
+    expect(all).toEqual({ metric: 'ServedAds', count, total: (count * (count - 1)) / 2 });
+    expect(values.map(({ amount }) => amount)).toEqual(
+      Array.from({ length: MAX_KEPT }, (_, place) => count - 1 - place),
+    );
+    expect(valueRanking('ServedAds').found()).toEqual({
+      metric: 'ServedAds',
+      values: [],
+      count: 0,
+      total: 0,
+    });
+  });
+});
+
+describe('shareWords', () => {
+  it.each([
+    [621, 1_000, '62.1 %'],
+    [1_000, 1_000, '100.0 %'],
+    [0, 1_000, '0.0 %'],
+    [1, 2_000, '0.1 %'],
+    [1, 2_001, 'below 0.1 %'],
+    // No share of nothing.
+    [0, 0, ''],
+  ])('%d of %d: %s', (amount, total, words) => {
+    expect(shareWords({ value: 'x', amount }, total)).toBe(words);
+  });
+});
+
+describe('searchValues', () => {
+  const values = ['Mobile', 'Automobile', '', null, 'Desktop'].map((value) => ({ value, amount: 1 }));
+  it.each([
+    ['', values.map(({ value }) => value)],
+    [' ', values.map(({ value }) => value)],
+    ['mobile', ['Mobile', 'Automobile']],
+    ['MOB ', ['Mobile', 'Automobile']],
+    ['not', [null]],
+    ['empty', ['']],
+    ['.', []],
+  ])('finds "%s"', (search, found) => {
+    expect(searchValues(values, search).map(({ value }) => value)).toEqual(found);
+  });
+});
+
+describe('a filter’s values', () => {
+  it.each([
+    [placement, '007', '7'],
+    [placement, '-0', '0'],
+    [placement, '12345678901234567890', '12345678901234567890'],
+    [placement, 'x', 'x'],
+    [placement, '', ''],
+    [device, '007', '007'],
+  ])('are compared as the file has them: %#', (of, value, expected) => {
+    expect(inFile(of, value)).toBe(expected);
+  });
+
+  it.each([
+    ['the first, in the place of the empty input', device, [''], 'TV', ['TV']],
+    ['another', device, ['TV'], 'Mobile', ['TV', 'Mobile']],
+    ['not one of another case', device, ['tv'], 'TV', ['tv', 'TV']],
+    ['no more', device, ['TV', 'Mobile'], 'TV', ['Mobile']],
+    ['no more, and none is left', device, ['TV'], 'TV', ['']],
+    ['no more, as it was typed', placement, ['7', '007', '8'], '7', ['8']],
+  ] as const)('have %s', (_, of, values, toggled, expected) => {
+    expect(withToggled(of, values, toggled)).toEqual(expected);
+    expect(isChosen(of, expected, toggled)).toBe(!isChosen(of, values, toggled));
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import {
+  addDays,
+  type Days,
+  daysBetween,
+  isPreset,
+  PRESETS,
+  type Preset,
+  resolveWindow,
+  windowWords,
+} from '../../../page/src/question/presets.ts';
+
+describe('resolveWindow', () => {
+  it.each<[Preset, string, string | undefined, Days]>([
+    ['yesterday', '2026-03-01', undefined, { first: '2026-02-28', last: '2026-02-28' }],
+    ['last-7-days', '2026-03-01', undefined, { first: '2026-02-22', last: '2026-02-28' }],
+    ['last-14-days', '2026-03-01', undefined, { first: '2026-02-15', last: '2026-02-28' }],
+    ['last-30-days', '2026-03-01', undefined, { first: '2026-01-30', last: '2026-02-28' }],
+    ['month-to-date', '2026-03-31', undefined, { first: '2026-03-01', last: '2026-03-30' }],
+    ['month-to-date', '2026-03-02', undefined, { first: '2026-03-01', last: '2026-03-01' }],
+    // On the first of a month, yesterday's month is the one before.
+    ['month-to-date', '2026-03-01', undefined, { first: '2026-02-01', last: '2026-02-28' }],
+    ['month-to-date', '2026-01-01', undefined, { first: '2025-12-01', last: '2025-12-31' }],
+    ['last-month', '2026-03-31', undefined, { first: '2026-02-01', last: '2026-02-28' }],
+    ['last-month', '2026-01-01', undefined, { first: '2025-12-01', last: '2025-12-31' }],
+    ['latest', '2026-11-21', '2026-02-28', { first: '2026-02-22', last: '2026-02-28' }],
+    ['latest', '2026-03-01', undefined, { first: '2026-02-22', last: '2026-02-28' }],
+    // Today is not over: it is never among the latest days.
+    ['latest', '2026-03-01', '2026-03-01', { first: '2026-02-22', last: '2026-02-28' }],
+  ])('%s on %s, with events up to %s', (preset, today, newest, days) => {
+    expect(resolveWindow(preset, { today, newest })).toEqual(days);
+  });
+
+  it.each(Object.keys(PRESETS).filter(isPreset))('%s has at most 32 days and ends before today', (preset) => {
+    for (const today of ['2026-01-01', '2026-02-01', '2026-03-31', '2024-03-01', '2026-12-31']) {
+      const days = resolveWindow(preset, { today, newest: today });
+      expect(days.last < today).toBe(true);
+      expect(daysBetween(days, 100).length).toBeGreaterThan(0);
+      expect(daysBetween(days, 100).length).toBeLessThanOrEqual(32);
+    }
+  });
+
+  it('leaves chosen days as they are', () => {
+    const days = { first: '2026-01-05', last: '' };
+    expect(resolveWindow(days, { today: '2026-03-01', newest: undefined })).toBe(days);
+  });
+});
+
+describe('windowWords', () => {
+  it.each<[Preset | Days, string]>([
+    ['yesterday', 'yesterday, 2026-11-22'],
+    ['last-7-days', 'last 7 days'],
+    ['last-14-days', 'last 14 days'],
+    ['last-30-days', 'last 30 days'],
+    ['month-to-date', 'month to date, 2026-11-01 to 2026-11-22'],
+    ['last-month', 'last month, 2026-10'],
+    ['latest', '7 days to 2026-11-20'],
+    [{ first: '2026-02-01', last: '2026-02-07' }, '2026-02-01 to 2026-02-07'],
+    [{ first: '2026-02-01', last: '2026-02-01' }, '2026-02-01'],
+    [{ first: '2026-02-01', last: '' }, 'from 2026-02-01, no last day yet'],
+    [{ first: '', last: '2026-02-01' }, 'no first day yet, to 2026-02-01'],
+    [{ first: '', last: '' }, 'no days yet'],
+  ])('%o: %s', (window, words) => {
+    const days = resolveWindow(window, { today: '2026-11-23', newest: '2026-11-20' });
+    expect(windowWords(window, days)).toBe(words);
+  });
+});
+
+describe('days', () => {
+  it('are counted over months and leap days', () => {
+    expect(addDays('2024-02-28', 1)).toBe('2024-02-29');
+    expect(addDays('', 1)).toBe('');
+    // Date.parse takes it for 2 March.
+    expect(addDays('2026-02-30', 1)).toBe('');
+    expect(addDays('2026-2-3', 1)).toBe('');
+  });
+
+  it('are listed from the first to the last, as many as may be', () => {
+    expect(daysBetween({ first: '2026-02-27', last: '2026-03-01' }, 32)).toEqual([
+      '2026-02-27',
+      '2026-02-28',
+      '2026-03-01',
+    ]);
+    expect(daysBetween({ first: '2026-01-01', last: '2026-12-31' }, 33)).toHaveLength(33);
+    expect(daysBetween({ first: '2026-01-02', last: '2026-01-01' }, 33)).toEqual([]);
+    expect(daysBetween({ first: '', last: '2026-01-01' }, 33)).toEqual([]);
+    expect(daysBetween({ first: '2026-02-30', last: '2026-03-02' }, 33)).toEqual([]);
+    expect(daysBetween({ first: '2026-02-27', last: '2026-02-30' }, 33)).toEqual([]);
+  });
+});

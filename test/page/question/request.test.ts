@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
+import { firstChoice } from '../../../page/src/question/choice.ts';
+import { faultsOf, parametersOf, urlOf } from '../../../page/src/question/request.ts';
+
+const days = { first: '2026-02-22', last: '2026-02-28' };
+
+describe('the request of a choice', () => {
+  it('runs up to the end of its last day, and is free of faults as it is first shown', () => {
+    const parameters = parametersOf(firstChoice(), days);
+    expect(parameters).toEqual([
+      ['requestedFields', 'Day,ServedAds,Opens,Clicks,Revenue'],
+      ['startInclusive', '2026-02-22T00:00:00Z'],
+      ['endExclusive', '2026-03-01T00:00:00Z'],
+      ['api-version', '1.0'],
+    ]);
+    expect(faultsOf(publisherReport, parameters)).toEqual([]);
+    expect(faultsOf(advertiserReport, parametersOf(firstChoice('advertiserperformance'), days))).toEqual([]);
+  });
+
+  it('has faults in the words of the service', () => {
+    const choice = {
+      ...firstChoice(),
+      fields: ['Click'],
+      filters: [{ field: 'PlacementId', values: ['1', 'x'] }],
+    };
+    const parameters = parametersOf(choice, { first: '2026-01-01', last: '2026-02-28' });
+    expect(faultsOf(publisherReport, parameters)).toEqual([
+      { parameter: 'requestedFields', detail: 'Unknown field "Click". Did you mean "Clicks"?' },
+      { parameter: 'endExclusive', detail: 'The window is longer than 32 days.' },
+      { parameter: 'filter[PlacementId]', detail: '"x" is not an integer in decimal digits.' },
+    ]);
+  });
+
+  it('leaves out what is not chosen yet, as the service would then name it as missing', () => {
+    const parameters = parametersOf({ ...firstChoice(), fields: [] }, { first: '', last: '' });
+    expect(faultsOf(publisherReport, parameters).map(({ parameter }) => parameter)).toEqual([
+      'requestedFields',
+      'startInclusive',
+      'endExclusive',
+    ]);
+  });
+});
+
+it('sends what is no day as it is, to be told so and not to be missing', () => {
+  const parameters = parametersOf(firstChoice(), { first: '2026-02-30', last: 'x' });
+  expect(parameters.slice(1, 3)).toEqual([
+    ['startInclusive', '2026-02-30T00:00:00Z'],
+    ['endExclusive', 'xT00:00:00Z'],
+  ]);
+});
+
+describe('the URL', () => {
+  const awkward = [`O'Brien" OR 1=1 --`, 'a&b=c#d', '日本語 🦊', '$(id) `id` \\', '100%', '+'];
+  const parameters = parametersOf(
+    { ...firstChoice(), filters: [{ field: 'DeviceOrProxy', values: awkward }] },
+    days,
+  );
+  const url = urlOf('https://api.example/dev/', publisherReport, parameters);
+
+  it('is the service’s, behind its stage, and says what was chosen', () => {
+    expect(url).toMatch(
+      /^https:\/\/api\.example\/dev\/reporting\/publisherperformance\?requestedFields=Day,/,
+    );
+    expect([...new URL(url).searchParams]).toEqual(parameters);
+  });
+
+  it('can stand in single quotes in a shell', () => {
+    expect(url).not.toMatch(/['\\\s]/);
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { type ValuesQuestion, valuesCache } from '../../../page/src/question/values-cache.ts';
+
+const january = { first: '2026-01-01', last: '2026-01-31' };
+const march = { first: '2026-03-01', last: '2026-03-31' };
+const question: ValuesQuestion = {
+  caller: 'a',
+  report: 'publisherperformance',
+  dimension: 'DeviceOrProxy',
+  days: january,
+};
+
+/** A cache, and how often it has asked. */
+function watched(versions: { now: string | undefined }, fails: { now: boolean } = { now: false }) {
+  const asked: ValuesQuestion[] = [];
+  const values = valuesCache(
+    async () => versions.now,
+    async (asking) => {
+      asked.push(asking);
+      if (fails.now) throw new Error('busy');
+      return { metric: 'ServedAds', values: [], count: asked.length, total: 0 };
+    },
+  );
+  return { values, asked };
+}
+
+describe('valuesCache', () => {
+  it('asks once, also for two at one time', async () => {
+    const { values, asked } = watched({ now: 'v1' });
+    const [one, two] = await Promise.all([values(question), values({ ...question, days: { ...january } })]);
+    expect(await values(question)).toBe(one);
+    expect(two).toBe(one);
+    expect(asked).toEqual([question]);
+  });
+
+  it.each<[string, Partial<ValuesQuestion>]>([
+    ['caller', { caller: 'b' }],
+    ['report', { report: 'advertiserperformance' }],
+    ['dimension', { dimension: 'PlacementId' }],
+    ['first day', { days: { ...january, first: '2026-01-02' } }],
+    ['last day', { days: { ...january, last: '2026-01-30' } }],
+  ])('asks again for another %s, and keeps both', async (_, change) => {
+    const { values, asked } = watched({ now: 'v1' });
+    for (const next of [question, { ...question, ...change }, question]) await values(next);
+    expect(asked).toEqual([question, { ...question, ...change }]);
+  });
+
+  it('asks again once the data of the days are others', async () => {
+    const versions = { now: 'v1' };
+    const { values, asked } = watched(versions);
+    await values(question);
+    versions.now = 'v2';
+    await values(question);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('keeps an answer until other days are asked for, where the service tells no versions', async () => {
+    const { values, asked } = watched({ now: undefined });
+    await values(question);
+    await values({ ...question, dimension: 'PlacementId' });
+    await values(question);
+    expect(asked).toHaveLength(2);
+    await values({ ...question, days: march });
+    await values(question);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('tells of a failure, and keeps none', async () => {
+    const fails = { now: true };
+    const { values, asked } = watched({ now: 'v1' }, fails);
+    await expect(values(question)).rejects.toThrow('busy');
+    fails.now = false;
+    expect((await values(question)).count).toBe(2);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('drops the oldest of more than fifty answers', async () => {
+    const { values, asked } = watched({ now: 'v1' });
+    const of = (index: number) => ({ ...question, dimension: `d${index}` });
+    for (let index = 0; index <= 50; index++) await values(of(index));
+    await values(of(1));
+    expect(asked).toHaveLength(51);
+    await values(of(0));
+    expect(asked).toHaveLength(52);
+  });
+});

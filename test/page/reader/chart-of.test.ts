@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest';
+import { chartOf, splitsOf } from '../../../page/src/reader/chart-of.ts';
+import type { ColumnStore } from '../../../page/src/reader/column-store.ts';
+import type { ChartQuestion } from '../../../page/src/reader/reader-messages.ts';
+import { ADVERTISER, day, PUBLISHER, stored, storedBefore } from '../stored.ts';
+
+const at = (date: number) => Date.UTC(2026, 1, date) / 1_000;
+const chart = (now: ColumnStore, question: ChartQuestion, before?: ColumnStore, report = PUBLISHER) =>
+  chartOf({ report, now, splits: splitsOf(now), ...(before && { before }) }, question);
+
+const devices = stored('DeviceOrProxy Day PlacementId Clicks ServedAds Revenue', [
+  ['Phone', day(2), '1', '3', '10', '0.500000'],
+  ['Phone', day(2), '2', '4', '30', '0.250000'],
+  [null, day(1), '3', '10', '0', '0.000000'],
+  ['Phone', day(1), '1', null, '5', '1.000000'],
+]);
+
+describe('the chart of a report', () => {
+  it('has a line for each value of the dimension with the fewest, the largest first', () => {
+    expect(chart(devices, { metric: 'Clicks' })).toEqual({
+      metric: 'Clicks',
+      times: [at(1), at(2)],
+      by: 'DeviceOrProxy',
+      isBars: false,
+      series: [
+        { value: null, total: 10, points: [10, null] },
+        { value: 'Phone', total: 7, points: [0, 7] },
+      ],
+    });
+    expect(chart(devices, { metric: 'Revenue' }).series[0]).toEqual({
+      value: 'Phone',
+      total: 1.75,
+      points: [1, 0.75],
+    });
+  });
+
+  it('is split by whatever dimension is asked for, or by none', () => {
+    expect(chart(devices, { metric: 'Clicks', by: 'PlacementId' })).toMatchObject({
+      by: 'PlacementId',
+      series: [
+        { value: '3', total: 10, points: [10, null] },
+        { value: '2', total: 4, points: [null, 4] },
+        { value: '1', total: 3, points: [0, 3] },
+      ],
+    });
+    const whole = { by: undefined, series: [{ value: undefined, total: 17, points: [10, 7] }] };
+    expect(chart(devices, { metric: 'Clicks', by: null })).toMatchObject(whole);
+    expect(chart(devices, { metric: 'Clicks', by: 'Day' })).toMatchObject(whole);
+  });
+
+  it.each<[string, string, (string | null)[][], string | undefined]>([
+    ['one value each', 'PlacementId DeviceOrProxy Clicks', [['1', 'a', '1']], undefined],
+    [
+      'fewer values in the second',
+      'PlacementId DeviceOrProxy Clicks',
+      [
+        ['1', 'a', '1'],
+        ['2', 'a', '1'],
+        ['3', null, '1'],
+      ],
+      'DeviceOrProxy',
+    ],
+    [
+      'one value in the second',
+      'PlacementId DeviceOrProxy Clicks',
+      [
+        ['1', 'a', '1'],
+        ['2', 'a', '1'],
+        ['9007199254740993', 'a', '1'],
+      ],
+      'PlacementId',
+    ],
+    [
+      'as many in both',
+      'PlacementId DeviceOrProxy Clicks',
+      [
+        ['1', 'a', '1'],
+        [null, 'b', '1'],
+      ],
+      'PlacementId',
+    ],
+    ['no dimension but time', 'Day Clicks', [[day(1), '1']], undefined],
+  ])('by default is split so: %s', (_, fields, rows, expected) => {
+    expect(chart(stored(fields, rows), { metric: 'Clicks' }).by).toBe(expected);
+  });
+
+  it('is bars where there is no time, or one only', () => {
+    const rows = stored('PlacementId Clicks', [
+      ['1', '3'],
+      ['2', '4'],
+    ]);
+    expect(chart(rows, { metric: 'Clicks' })).toEqual({
+      metric: 'Clicks',
+      times: [],
+      by: 'PlacementId',
+      isBars: true,
+      series: [
+        { value: '2', total: 4, points: [4] },
+        { value: '1', total: 3, points: [3] },
+      ],
+    });
+    expect(chart(rows, { metric: 'Clicks', by: null })).toMatchObject({
+      isBars: false,
+      series: [{ total: 7 }],
+    });
+    const oneDay = stored('Day PlacementId Clicks', [
+      [day(1), '1', '3'],
+      [day(1), '2', '4'],
+    ]);
+    expect(chart(oneDay, { metric: 'Clicks' })).toMatchObject({ times: [at(1)], isBars: true });
+  });
+
+  it('draws by the hour where there are hours and days', () => {
+    const rows = stored('Day DateTime Clicks', [
+      [day(1), '2026-02-01T05:00:00Z', '1'],
+      [null, null, '7'],
+    ]);
+    const { times, series } = chart(rows, { metric: 'Clicks' });
+    expect(times).toEqual([at(1) + 5 * 3_600]);
+    // A row without a time has no place on the axis.
+    expect(series).toEqual([{ value: undefined, total: 1, points: [1] }]);
+    const split = stored('Day DeviceOrProxy Clicks', [
+      [day(1), 'a', '1'],
+      [null, 'b', '7'],
+      [day(2), 'b', '2'],
+      [null, 'c', '7'],
+    ]);
+    expect(chart(split, { metric: 'Clicks' }).series).toEqual([
+      { value: 'b', total: 2, points: [null, 2] },
+      { value: 'a', total: 1, points: [1, null] },
+    ]);
+  });
+
+  it('has the seven largest, and says what the others are of all', () => {
+    const rows = stored(
+      'Day PlacementId Clicks',
+      [2, 8, 1, 9, 3, 10, 4, 7, 5, 6].map((id) => [day(1), String(id), String(id)]),
+    );
+    const { series, rest } = chart(rows, { metric: 'Clicks' });
+    expect(series.map(({ value }) => value)).toEqual(['10', '9', '8', '7', '6', '5', '4']);
+    expect(rest).toEqual({ count: 3, share: 6 / 55 });
+    const seven = stored(
+      'PlacementId Clicks',
+      [1, 2, 3, 4, 5, 6, 7].map((id) => [String(id), '1']),
+    );
+    const whole = chart(seven, { metric: 'Clicks' });
+    // The file's order where they are the same.
+    expect(whole.series.map(({ value }) => value)).toEqual(['1', '2', '3', '4', '5', '6', '7']);
+    expect(whole).not.toHaveProperty('rest');
+  });
+
+  it('says no share where debts leave none', () => {
+    const rows = stored(
+      'PlacementId Revenue',
+      [-1, -2, 3, 4, 5, 6, 7, 8, 9].map((amount, index) => [String(index), `${amount}.000000`]),
+    );
+    expect(chart(rows, { metric: 'Revenue' }).rest).toEqual({ count: 2 });
+  });
+
+  it('splits by a million ids, also those that no number tells apart', () => {
+    const rows = stored(
+      'PlacementId Clicks',
+      Array.from({ length: 30_000 }, (_, id) => [
+        String(9007199254740000n + BigInt(id)),
+        id === 993 ? '5' : '1',
+      ]),
+    );
+    const { series, rest } = chart(rows, { metric: 'Clicks', by: 'PlacementId' });
+    expect(series[0]).toEqual({ value: '9007199254740993', total: 5, points: [5] });
+    expect(rest).toEqual({ count: 29_993, share: 29_993 / 30_004 });
+    expect(splitsOf(rows)).toEqual([{ name: 'PlacementId', valueCount: 30_000 }]);
+  });
+
+  it('draws a ratio of sums, ranked by its denominator', () => {
+    expect(chart(devices, { metric: 'CTR' })).toEqual({
+      metric: 'CTR',
+      times: [at(1), at(2)],
+      by: 'DeviceOrProxy',
+      isBars: false,
+      series: [
+        // 7 of 45, 0 of 5, 7 of 40
+        { value: 'Phone', total: 700 / 45, points: [0, 17.5] },
+        { value: null, total: null, points: [null, null] },
+      ],
+    });
+    expect(chart(devices, { metric: 'eCPM', by: null }).series[0]?.points).toEqual([200, 18.75]);
+  });
+
+  it('says no share of a ratio', () => {
+    const rows = stored(
+      'CampaignId Clicks Impressions',
+      Array.from({ length: 9 }, (_, id) => [String(id), '1', String(id + 1)]),
+      ADVERTISER,
+    );
+    const { series, rest } = chart(rows, { metric: 'CTR' }, undefined, ADVERTISER);
+    expect(series.map(({ value }) => value)).toEqual(['8', '7', '6', '5', '4', '3', '2']);
+    expect(rest).toEqual({ count: 2 });
+  });
+});
+
+describe('the chart of a comparison', () => {
+  const now = stored('Day DeviceOrProxy Clicks', [
+    [day(1), 'a', '3'],
+    [day(2), 'a', '4'],
+    [day(2), 'b', '1'],
+  ]);
+  const before = storedBefore(
+    now,
+    [
+      [day(2, 1), 'a', '2'],
+      [day(2, 1), 'c', '6'],
+      [day(3, 1), 'a', '5'],
+    ],
+    { '2026-01-01': '2026-02-01', '2026-01-02': '2026-02-02', '2026-01-03': '2026-02-03' },
+  );
+
+  it('has the period before as a second line, on the days that it is compared with', () => {
+    expect(chart(now, { metric: 'Clicks', by: null }, before)).toEqual({
+      metric: 'Clicks',
+      times: [at(1), at(2), at(3)],
+      by: undefined,
+      isBars: false,
+      series: [
+        { value: undefined, total: 8, points: [3, 5, null] },
+        { value: undefined, side: 'before', total: 13, points: [null, 8, 5] },
+      ],
+    });
+  });
+
+  it('has the period alone where it is split, with its own values', () => {
+    expect(chart(now, { metric: 'Clicks' }, before)).toMatchObject({
+      times: [at(1), at(2)],
+      by: 'DeviceOrProxy',
+      series: [
+        { value: 'a', total: 7 },
+        { value: 'b', total: 1 },
+      ],
+    });
+    expect(splitsOf(now)).toEqual([{ name: 'DeviceOrProxy', valueCount: 2 }]);
+  });
+
+  it('compares totals where there is no time', () => {
+    const one = stored('Clicks', [['3']]);
+    expect(chart(one, { metric: 'Clicks' }, storedBefore(one, [['2']]))).toMatchObject({
+      times: [],
+      isBars: true,
+      series: [{ total: 3 }, { side: 'before', total: 2 }],
+    });
+  });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { joinRows } from '../../../page/src/reader/compare-rows.ts';
+import { viewOf } from '../../../page/src/reader/table-view.ts';
+import { totalsOf } from '../../../page/src/reader/totals.ts';
+import { randomNumbers } from '../../e2e/known-events.ts';
+import { columnIn, day, rowsIn, stored, storedBefore, tableFor } from '../stored.ts';
+
+const FIELDS = 'Clicks Day PlacementId DeviceOrProxy Revenue';
+const now = stored(FIELDS, [
+  ['5', day(1), '9007199254740993', 'Phone', '1.000000'],
+  ['6', day(2), null, null, '12345678901234.000001'],
+  ['7', day(2), '3', '', '0.000000'],
+]);
+const before = storedBefore(
+  now,
+  [
+    ['1', day(1, 1), '9007199254740992', 'Phone', '4.000000'],
+    ['4', day(1, 1), '9007199254740993', 'Phone', '3.000000'],
+    ['0', day(2, 1), '3', '', '-2.000000'],
+    ['9', day(2, 1), '3', null, '0.000001'],
+    ['2', day(2, 1), null, null, '12345678901234.000000'],
+  ],
+  { '2026-01-01': '2026-02-01', '2026-01-02': '2026-02-02' },
+);
+const table = tableFor(now, before);
+
+describe('a comparison', () => {
+  it('has its columns beside each metric’s, and dimensions first', () => {
+    expect(table.columns.map(({ shown }) => shown)).toEqual([
+      { id: 'Day', kind: 'dimension', of: 'Day' },
+      { id: 'PlacementId', kind: 'dimension', of: 'PlacementId' },
+      { id: 'DeviceOrProxy', kind: 'dimension', of: 'DeviceOrProxy' },
+      { id: 'Clicks', kind: 'metric', of: 'Clicks' },
+      { id: 'Clicks before', kind: 'before', of: 'Clicks' },
+      { id: 'Clicks change', kind: 'change', of: 'Clicks' },
+      { id: 'Clicks change %', kind: 'percent', of: 'Clicks' },
+      { id: 'Revenue', kind: 'metric', of: 'Revenue' },
+      { id: 'Revenue before', kind: 'before', of: 'Revenue' },
+      { id: 'Revenue change', kind: 'change', of: 'Revenue' },
+      { id: 'Revenue change %', kind: 'percent', of: 'Revenue' },
+      { id: 'Revenue per click', kind: 'ratio', of: 'Revenue per click' },
+    ]);
+  });
+
+  it('joins rows by all dimensions, on the days that are compared, and keeps those of one side', () => {
+    const none = undefined;
+    expect(rowsIn(table)).toEqual([
+      [
+        day(1),
+        '9007199254740993',
+        'Phone',
+        '5',
+        '4',
+        '1',
+        '25.00',
+        '1.000000',
+        '3.000000',
+        '-2.000000',
+        '-66.67',
+        '0.200000',
+      ],
+      [
+        day(2),
+        null,
+        null,
+        '6',
+        '2',
+        '4',
+        '200.00',
+        '12345678901234.000001',
+        '12345678901234.000000',
+        '0.000001',
+        '0.00',
+        '2057613150205.666667',
+      ],
+      [day(2), '3', '', '7', '0', '7', null, '0.000000', '-2.000000', '2.000000', '-100.00', '0.000000'],
+      [day(1), '9007199254740992', 'Phone', none, '1', '-1', none, none, '4.000000', '-4.000000', none, none],
+      [day(2), '3', null, none, '9', '-9', none, none, '0.000001', '-0.000001', none, none],
+    ]);
+  });
+
+  it('says of a row that was not there before that it has no percentage', () => {
+    const alone = tableFor(now, storedBefore(now, []));
+    expect(rowsIn(alone)[0]).toEqual([
+      day(1),
+      '9007199254740993',
+      'Phone',
+      '5',
+      undefined,
+      '5',
+      null,
+      '1.000000',
+      undefined,
+      '1.000000',
+      null,
+      '0.200000',
+    ]);
+    // Its change is all of it, in the order and in the total, too.
+    const view = { sort: { column: 'Clicks change', isDescending: true } };
+    expect(columnIn(alone, 'Clicks change', view)).toEqual(['7', '6', '5']);
+    expect(viewOf(alone, { search: '' }).result.totals.slice(3, 7)).toEqual(['18', '0', '18', null]);
+  });
+
+  it.each([
+    ['Clicks before', ['9', '4', '2', '1', '0']],
+    ['Clicks', ['7', '6', '5', undefined, undefined]],
+  ])('sorts by %s, rows without that side last', (column, expected) => {
+    expect(columnIn(table, column, { sort: { column, isDescending: true } })).toEqual(expected);
+  });
+
+  it.each([
+    ['Clicks change', false, ['-9', '-1', '1', '4', '7']],
+    ['Clicks change %', false, ['25.00', '200.00', null, undefined, undefined]],
+    ['Clicks change %', true, ['200.00', '25.00', null, undefined, undefined]],
+    ['Revenue change', true, ['2.000000', '0.000001', '-0.000001', '-2.000000', '-4.000000']],
+    ['PlacementId', true, ['9007199254740993', '9007199254740992', '3', '3', null]],
+    ['DeviceOrProxy', false, ['', 'Phone', 'Phone', null, null]],
+  ])('sorts by %s (descending: %s)', (column, isDescending, expected) => {
+    expect(columnIn(table, column, { sort: { column, isDescending } })).toEqual(expected);
+  });
+
+  it('finds rows of either side', () => {
+    expect(columnIn(table, 'Clicks before', { search: '740992' })).toEqual(['1']);
+    expect(columnIn(table, 'Clicks before', { search: 'phone' })).toEqual(['4', '1']);
+  });
+
+  it('adds up each side, and tells the change of the sums', () => {
+    expect(viewOf(table, { search: '' }).result.totals).toEqual([
+      ...[null, null, null],
+      ...['18', '16', '2', '12.50'],
+      // 12345678901235.000001 and 12345678901239.000001
+      ...['12345678901235.000001', '12345678901239.000001', '-4.000000', '0.00'],
+      '685871050068.611111',
+    ]);
+    expect(totalsOf(table)).toEqual([
+      { of: 'Clicks', kind: 'metric', sum: '18', before: '16', change: '2', percent: '12.50' },
+      {
+        of: 'Revenue',
+        kind: 'metric',
+        sum: '12345678901235.000001',
+        before: '12345678901239.000001',
+        change: '-4.000000',
+        percent: '0.00',
+      },
+      {
+        of: 'Revenue per click',
+        kind: 'ratio',
+        sum: '685871050068.611111',
+        before: '771604931327.437500',
+        change: '-85733881258.826389',
+        percent: '-11.11',
+      },
+    ]);
+  });
+
+  it('joins reports of metrics alone', () => {
+    const one = stored('Clicks', [['3']]);
+    expect(rowsIn(tableFor(one, storedBefore(one, [['2']])))).toEqual([['3', '2', '1', '50.00']]);
+  });
+
+  it('joins as nested loops do, whatever the rows', () => {
+    const random = randomNumbers(3);
+    const pick = <T>(...values: T[]): T => values[Math.floor(random() * values.length)] as T;
+    const rows = () => {
+      const all = Array.from({ length: 3_000 }, () => [
+        pick('2026-02-01T05:00:00Z', '2026-02-01T06:00:00Z', '2026-02-02T05:00:00Z'),
+        pick(
+          null,
+          String(Math.floor(random() * 500)),
+          `90071992547409${90 + Math.floor(random() * 9)}`,
+          '-1',
+        ),
+        pick(null, '', 'Phone', '🦊'),
+        '1',
+      ]);
+      return [...new Map(all.map((row) => [JSON.stringify(row), row])).values()];
+    };
+    const ours = rows();
+    const theirs = rows();
+    const store = stored('DateTime PlacementId DeviceOrProxy Clicks', ours);
+    const joined = joinRows(store, storedBefore(store, theirs));
+    const places = new Map(theirs.map((row, index) => [JSON.stringify(row), index]));
+    const expected = ours.map((row) => places.get(JSON.stringify(row)) ?? -1);
+    expect(ours.map((_, row) => joined.beforeRow(row))).toEqual(expected);
+    expect(expected.filter((row) => row === -1).length).toBeGreaterThan(100);
+    expect(expected.filter((row) => row !== -1).length).toBeGreaterThan(100);
+    const alone = [...theirs.keys()].filter((row) => !expected.includes(row));
+    expect(joined.rowCount).toBe(ours.length + alone.length);
+    expect(alone.map((_, index) => joined.beforeRow(ours.length + index))).toEqual(alone);
+    expect(alone.every((_, index) => joined.nowRow(ours.length + index) === -1)).toBe(true);
+  });
+
+  it('loses no row where two of the period before would join the same one', () => {
+    const one = stored('Day Clicks', [[day(1), '3']]);
+    const two = storedBefore(
+      one,
+      [
+        [day(1, 1), '1'],
+        [day(2, 1), '2'],
+        [day(3, 1), '4'],
+      ],
+      { '2026-01-01': '2026-02-01', '2026-01-02': '2026-02-01' },
+    );
+    expect(rowsIn(tableFor(one, two))).toEqual([
+      [day(1), '3', '1', '2', '200.00'],
+      [day(1), undefined, '2', '-2', undefined],
+      // A day that has none to be compared with stays what it is.
+      [day(3, 1), undefined, '4', '-4', undefined],
+    ]);
+  });
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { firstChoice } from '../../../page/src/question/choice.ts';
+import { questionWords } from '../../../page/src/reader/question-words.ts';
+
+const days = { first: '2026-02-22', last: '2026-02-28' };
+
+describe('a question in one line', () => {
+  it.each([
+    [
+      { window: 'last-7-days', fields: ['Day', 'DeviceOrProxy', 'Clicks', 'Revenue'] },
+      'Publisher · last 7 days · by Day, DeviceOrProxy · Clicks, Revenue',
+    ],
+    [
+      {
+        window: days,
+        fields: ['Clicks'],
+        filters: [{ field: 'DeviceOrProxy', values: ['Mobile', 'Tablet'] }],
+        compare: 'period-before',
+      },
+      'Publisher · 2026-02-22 to 2026-02-28 · in all · Clicks · 1 filter · against the period before',
+    ],
+  ] as const)('%j', (change, words) => {
+    expect(questionWords({ ...firstChoice(), ...change }, days)).toBe(words);
+  });
+});

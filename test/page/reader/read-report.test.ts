@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { BrokenCsv } from '../../../page/src/reader/read-csv.ts';
+import { FailedFile, type ReadRequest, readReport } from '../../../page/src/reader/read-report.ts';
+import type { ReaderAnswer } from '../../../page/src/reader/reader-messages.ts';
+import { reportAnswers } from '../../../page/src/reader/report-answers.ts';
+import { day, PUBLISHER } from '../stored.ts';
+
+const STORE = 'https://downloads.example/reports';
+const request: ReadRequest = {
+  kind: 'read',
+  url: 'now',
+  token: 'token',
+  report: PUBLISHER,
+  fields: ['Day', 'Clicks'],
+};
+const comparing: ReadRequest = {
+  ...request,
+  before: { url: 'before', daysLater: new Map([['2026-01-01', '2026-02-01']]) },
+};
+
+const HEADER = '"Day","Clicks"\n';
+const csv = (...rows: [string, number][]) =>
+  HEADER + rows.map(([instant, clicks]) => `"${instant}",${clicks}\n`).join('');
+
+/** A download of these pieces; without `size`, the store does not say how long it is. */
+function download(name: string, pieces: readonly string[], size?: number, onCancel = () => {}): Response {
+  const bytes = pieces.map((piece) => new TextEncoder().encode(piece));
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = bytes.shift();
+      if (piece) controller.enqueue(piece);
+      else controller.close();
+    },
+    cancel: onCancel,
+  });
+  const response = new Response(body, { headers: size === undefined ? {} : { 'content-length': `${size}` } });
+  Object.defineProperty(response, 'url', { value: `${STORE}/${name}.csv?signature=1` });
+  return response;
+}
+
+async function read(asked: ReadRequest, answers: Readonly<Record<string, () => Response>>) {
+  const told: ReaderAnswer[] = [];
+  const ask = async (url: string, token: string) => {
+    expect(token).toBe('token');
+    return answers[url]?.() ?? Promise.reject(new Error(`nobody asks for ${url}`));
+  };
+  const report = await readReport(asked, ask, (answer) => told.push(answer));
+  return { told, report, kinds: told.map(({ kind }) => kind) };
+}
+
+describe('reading a report', () => {
+  it('tells its name and first rows, and keeps its bytes', async () => {
+    const text = csv([day(1), 3], [day(2), 4]);
+    const { told, report } = await read(request, {
+      now: () => download('publisher', [text.slice(0, 30), text.slice(30, 50), text.slice(50)], text.length),
+    });
+    expect(told[0]).toEqual({ kind: 'began', fileName: 'publisher.csv' });
+    expect(told.slice(1).flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []))).toEqual([
+      [day(1), '3'],
+      [day(2), '4'],
+    ]);
+    expect(report?.reading).toEqual({ rowCount: 2, bytes: text.length, totalBytes: text.length });
+    expect(await report?.file.text()).toBe(text);
+    expect(report?.file.type).toBe('text/csv;charset=utf-8');
+    expect(report?.now.rowCount).toBe(2);
+    expect(report).not.toHaveProperty('before');
+  });
+
+  it('tells a thousand rows at most', async () => {
+    const rows = Array.from({ length: 2_500 }, (_, index): [string, number] => [day(1), index]);
+    const { told, report } = await read(request, {
+      now: () => download('x', [HEADER, csv(...rows).slice(HEADER.length)]),
+    });
+    expect(told.flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []))).toHaveLength(1_000);
+    expect(report?.now.rowCount).toBe(2_500);
+  });
+
+  it('reads the period before beside it, on the days that it is compared with', async () => {
+    const nowText = csv([day(1), 3]);
+    const beforeText = csv([day(1, 1), 2]);
+    const { told, report } = await read(comparing, {
+      now: () => download('now', [nowText], nowText.length),
+      before: () => download('before', [beforeText], beforeText.length),
+    });
+    expect(told[0]).toEqual({ kind: 'began', fileName: 'now.csv' });
+    expect(report?.reading).toEqual({ rowCount: 1, bytes: nowText.length, totalBytes: nowText.length });
+    expect(await report?.file.text()).toBe(nowText);
+    if (!report) throw new Error('There is a report.');
+    const { done, answer } = reportAnswers(PUBLISHER, report);
+    expect(done.columns.map(({ id }) => id)).toEqual([
+      'Day',
+      'Clicks',
+      'Clicks before',
+      'Clicks change',
+      'Clicks change %',
+    ]);
+    expect(answer({ kind: 'rows', from: 0, to: 10 })).toEqual({
+      kind: 'view-rows',
+      view: { search: '' },
+      from: 0,
+      rows: [[day(1), '3', '2', '1', '50.00']],
+    });
+  });
+
+  it('is too large by both files together, and keeps none of them then', async () => {
+    const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
+    const cancelled: string[] = [];
+    const { told, report, kinds } = await read(comparing, {
+      now: () => download('now', [many, '"x', '"y'], 156_000_000, () => cancelled.push('now')),
+      before: () => download('before', [csv([day(1, 1), 2])], 100_000_001),
+    });
+    expect(report).toBeUndefined();
+    expect(kinds.filter((kind) => kind === 'too-large')).toHaveLength(1);
+    expect(kinds.at(-1)).toBe('too-large');
+    expect(cancelled).toContain('now');
+    expect(told.flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []))).toHaveLength(1_000);
+    expect(told.at(-1)).toMatchObject({
+      reading: { totalBytes: 256_000_001 },
+      downloadUrl: `${STORE}/now.csv?signature=1`,
+    });
+  });
+
+  it('has said all where it is too large, whatever fails then', async () => {
+    const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
+    const told: ReaderAnswer[] = [];
+    let fail = (_: Error) => {};
+    const failing = new Promise<Response>((_, reject) => {
+      fail = reject;
+    });
+    const ask = async (url: string) => (url === 'now' ? download('now', [many], 256_000_001) : failing);
+    const report = await readReport(comparing, ask, (answer) => {
+      told.push(answer);
+      if (answer.kind === 'too-large') fail(new Error('The connection broke.'));
+    });
+    expect(report).toBeUndefined();
+    expect(told.at(-1)?.kind).toBe('too-large');
+  });
+
+  it('is read where both files together just fit', async () => {
+    const { report } = await read(comparing, {
+      now: () => download('now', [csv([day(1), 1])], 156_000_000),
+      before: () => download('before', [csv([day(1, 1), 2])], 100_000_000),
+    });
+    expect(report?.before?.rowCount).toBe(1);
+  });
+
+  it.each<[string, Record<string, () => Response>, boolean, unknown]>([
+    ['the service has none', { before: () => download('b', [HEADER]) }, false, Error],
+    [
+      'it is another report',
+      { now: () => download('n', ['"Day"\n']), before: () => download('b', [HEADER]) },
+      false,
+      BrokenCsv,
+    ],
+    [
+      'it ends in the middle',
+      { now: () => download('n', [HEADER, '"x']), before: () => download('b', [HEADER]) },
+      false,
+      BrokenCsv,
+    ],
+    [
+      'a number is none',
+      { now: () => download('n', [HEADER, '"x",y\n']), before: () => download('b', [HEADER]) },
+      false,
+      BrokenCsv,
+    ],
+    ['there is no period before', { now: () => download('n', [HEADER]) }, true, Error],
+    [
+      'the period before ends in the middle',
+      { now: () => download('n', [HEADER]), before: () => download('b', ['"Day']) },
+      true,
+      BrokenCsv,
+    ],
+  ])('says whose failure it is: %s', async (_, answers, isBefore, cause) => {
+    const failure = await read(comparing, answers).catch((error) => error);
+    expect(failure).toBeInstanceOf(FailedFile);
+    expect(failure.isBefore).toBe(isBefore);
+    expect(failure.cause).toBeInstanceOf(cause);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { reportAnswers } from '../../../page/src/reader/report-answers.ts';
+import { day, PUBLISHER, stored } from '../stored.ts';
+
+const file = new Blob([]);
+const answersOf = (fields: string, rows: (string | null)[][]) =>
+  reportAnswers(PUBLISHER, { now: stored(fields, rows), reading: { rowCount: rows.length, bytes: 1 }, file });
+
+describe('a report that was read', () => {
+  const { done, answer } = answersOf('Day DeviceOrProxy Clicks ServedAds', [
+    [day(1), 'b', '1', '10'],
+    [day(1), 'a', '9007199254740993', '0'],
+    [day(2), 'a', '3', '30'],
+  ]);
+
+  it('tells all that the page first shows', () => {
+    expect(done).toEqual({
+      kind: 'done',
+      reading: { rowCount: 3, bytes: 1 },
+      file,
+      columns: [
+        { id: 'Day', kind: 'dimension', of: 'Day' },
+        { id: 'DeviceOrProxy', kind: 'dimension', of: 'DeviceOrProxy' },
+        { id: 'Clicks', kind: 'metric', of: 'Clicks' },
+        { id: 'ServedAds', kind: 'metric', of: 'ServedAds' },
+        { id: 'CTR', kind: 'ratio', of: 'CTR' },
+      ],
+      totals: [
+        { of: 'Clicks', kind: 'metric', sum: '9007199254740997' },
+        { of: 'ServedAds', kind: 'metric', sum: '40' },
+        // 100 * 9007199254740997 / 40
+        { of: 'CTR', kind: 'ratio', sum: '22517998136852492.500000' },
+      ],
+      splits: [{ name: 'DeviceOrProxy', valueCount: 2 }],
+      chart: {
+        metric: 'Clicks',
+        times: [Date.UTC(2026, 1, 1) / 1_000, Date.UTC(2026, 1, 2) / 1_000],
+        by: 'DeviceOrProxy',
+        isBars: false,
+        series: [
+          { value: 'a', total: 2 ** 53 + 4, points: [2 ** 53, 3] },
+          { value: 'b', total: 1, points: [1, null] },
+        ],
+      },
+      view: {
+        view: { search: '' },
+        rowCount: 3,
+        totals: [null, null, '9007199254740997', '40', '22517998136852492.500000'],
+      },
+    });
+  });
+
+  it('answers with views, the rows of the newest, and charts', () => {
+    expect(answer({ kind: 'rows', from: 0, to: 1 })).toMatchObject({
+      rows: [[day(1), 'b', '1', '10', '10.000000']],
+    });
+    const view = { sort: { column: 'Clicks', isDescending: true }, search: 'A', top: 1 };
+    expect(answer({ kind: 'view', view })).toEqual({
+      kind: 'view',
+      result: { view, rowCount: 1, totals: [null, null, '9007199254740993', '0', null] },
+    });
+    expect(answer({ kind: 'rows', from: 0, to: 5 })).toEqual({
+      kind: 'view-rows',
+      view,
+      from: 0,
+      rows: [[day(1), 'a', '9007199254740993', '0', null]],
+    });
+    expect(answer({ kind: 'chart', question: { metric: 'CTR', by: null } })).toMatchObject({
+      kind: 'chart',
+      chart: { metric: 'CTR', series: [{ points: [(100 * 2 ** 53) / 10, 10] }] },
+    });
+  });
+
+  it('may have no rows, or no metric', () => {
+    expect(answersOf('Day Clicks', []).done).toMatchObject({
+      totals: [{ sum: '0' }],
+      chart: { times: [], series: [{ total: 0, points: [] }] },
+      view: { rowCount: 0, totals: [null, '0'] },
+    });
+    const { done } = answersOf('DeviceOrProxy', [['a']]);
+    expect(done).toMatchObject({ totals: [], splits: [{ name: 'DeviceOrProxy', valueCount: 1 }] });
+    expect(done).not.toHaveProperty('chart');
+  });
+});

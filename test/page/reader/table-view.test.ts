@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest';
+import type { Cell } from '../../../page/src/reader/read-csv.ts';
+import { cellsOf, viewOf } from '../../../page/src/reader/table-view.ts';
+import { randomNumbers } from '../../e2e/known-events.ts';
+import { ADVERTISER, columnIn, day, rowsIn, stored, tableFor } from '../stored.ts';
+
+const sorted = (column: string, isDescending = false) => ({ sort: { column, isDescending } });
+/** A table of one column, and whatever tells its rows apart. */
+const tableOfColumn = (name: string, cells: readonly Cell[]) =>
+  tableFor(
+    stored(
+      `${name} ContainerId`,
+      cells.map((cell, index) => [cell, String(index)]),
+    ),
+  );
+
+describe('the rows of a view', () => {
+  it('are all rows in the file’s order, with its own digits, and the ratios behind them', () => {
+    const table = tableFor(
+      stored('Clicks Day DeviceOrProxy ServedAds Revenue', [
+        ['3', day(1), 'Phone', '8', '12345678901234.000001'],
+        ['0', day(1), '', '0', '-0.000001'],
+        ['1', day(2), null, '3', '2.000000'],
+      ]),
+    );
+    expect(table.columns.map(({ shown }) => shown)).toEqual([
+      { id: 'Clicks', kind: 'metric', of: 'Clicks' },
+      { id: 'Day', kind: 'dimension', of: 'Day' },
+      { id: 'DeviceOrProxy', kind: 'dimension', of: 'DeviceOrProxy' },
+      { id: 'ServedAds', kind: 'metric', of: 'ServedAds' },
+      { id: 'Revenue', kind: 'metric', of: 'Revenue' },
+      { id: 'CTR', kind: 'ratio', of: 'CTR' },
+      { id: 'eCPM', kind: 'ratio', of: 'eCPM' },
+      { id: 'Revenue per click', kind: 'ratio', of: 'Revenue per click' },
+    ]);
+    // 12345678901234.000001 / 8 * 1000 and / 3, by hand.
+    expect(rowsIn(table)).toEqual([
+      [
+        '3',
+        day(1),
+        'Phone',
+        '8',
+        '12345678901234.000001',
+        '37.500000',
+        '1543209862654250.000125',
+        '4115226300411.333334',
+      ],
+      ['0', day(1), '', '0', '-0.000001', null, null, null],
+      ['1', day(2), null, '3', '2.000000', '33.333333', '666.666667', '2.000000'],
+    ]);
+  });
+
+  it.each<[string, string, Cell[], Cell[], Cell[]]>([
+    [
+      'ids that no number tells apart',
+      'PlacementId',
+      ['9007199254740993', '10', null, '9007199254740992', '9', '9007199254740994'],
+      ['9', '10', '9007199254740992', '9007199254740993', '9007199254740994', null],
+      ['9007199254740994', '9007199254740993', '9007199254740992', '10', '9', null],
+    ],
+    [
+      'amounts that no number tells apart',
+      'Revenue',
+      [
+        '12345678901234.000001',
+        '-0.000001',
+        null,
+        '12345678901234.000000',
+        '0.000000',
+        '-12345678901234.000002',
+        '-12345678901234.000001',
+      ],
+      [
+        '-12345678901234.000002',
+        '-12345678901234.000001',
+        '-0.000001',
+        '0.000000',
+        '12345678901234.000000',
+        '12345678901234.000001',
+        null,
+      ],
+      [
+        '12345678901234.000001',
+        '12345678901234.000000',
+        '0.000000',
+        '-0.000001',
+        '-12345678901234.000001',
+        '-12345678901234.000002',
+        null,
+      ],
+    ],
+    [
+      'texts by code point',
+      'DeviceOrProxy',
+      ['b', '\uffff', null, '🦊', '', 'B', 'é'],
+      ['', 'B', 'b', 'é', '\uffff', '🦊', null],
+      ['🦊', '\uffff', 'é', 'b', 'B', '', null],
+    ],
+    [
+      'days',
+      'Day',
+      [day(2), null, day(1), day(3)],
+      [day(1), day(2), day(3), null],
+      [day(3), day(2), day(1), null],
+    ],
+  ])('are sorted: %s', (_, column, cells, ascending, descending) => {
+    const table = tableOfColumn(column, cells);
+    expect(columnIn(table, column, sorted(column))).toEqual(ascending);
+    expect(columnIn(table, column, sorted(column, true))).toEqual(descending);
+  });
+
+  it.each([false, true])(
+    'stay in the file’s order where values are the same (descending: %s)',
+    (isDescending) => {
+      const table = tableOfColumn('Clicks', ['1', null, '1', '1', null]);
+      expect(columnIn(table, 'ContainerId', sorted('Clicks', isDescending))).toEqual([
+        '0',
+        '2',
+        '3',
+        '1',
+        '4',
+      ]);
+    },
+  );
+
+  it('are sorted as integers of any size are, in thousands', () => {
+    const random = randomNumbers(7);
+    const values = Array.from({ length: 3_000 }, () => {
+      const size = random();
+      const small = BigInt(Math.floor(random() * 6)) - 3n;
+      return small + (size < 0.3 ? 0n : size < 0.6 ? 2n ** 53n : size < 0.8 ? -(2n ** 53n) : 2n ** 62n);
+    });
+    const table = tableOfColumn('PlacementId', values.map(String));
+    const expected = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).map(String);
+    expect(columnIn(table, 'PlacementId', sorted('PlacementId'))).toEqual(expected);
+    // Backwards ties stay in the file's order, but equal digits can't be told apart.
+    expect(columnIn(table, 'PlacementId', sorted('PlacementId', true))).toEqual(expected.toReversed());
+  });
+
+  it('are sorted by ratios, zero denominators last', () => {
+    const table = tableFor(
+      stored(
+        'CampaignId Spend ConversionRevenue',
+        [
+          ['zero', '0.000000', '5.000000'],
+          ['more', '0.999999', '999999999999009.000000'],
+          ['least', '1.000001', '999999999999000.000000'],
+          ['half', '2.000000', '1.000000'],
+          ['less', '0.999999', '999999999999000.000000'],
+          ['also half', '4.000000', '2.000000'],
+          ['debt', '-4.000000', '2.000000'],
+          ['zero too', '0.000000', '0.000000'],
+        ].map(([, spend = '', revenue = ''], index) => [String(index), spend, revenue]),
+        ADVERTISER,
+      ),
+      undefined,
+      ADVERTISER,
+    );
+    expect(columnIn(table, 'CampaignId', sorted('ROAS'))).toEqual(['6', '3', '5', '2', '4', '1', '0', '7']);
+    expect(columnIn(table, 'CampaignId', sorted('ROAS', true))).toEqual([
+      '1',
+      '4',
+      '2',
+      '3',
+      '5',
+      '6',
+      '0',
+      '7',
+    ]);
+  });
+
+  const searched = tableFor(
+    stored('DateTime PlacementId DeviceOrProxy Clicks', [
+      ['2026-02-01T05:00:00Z', '7001', 'Mobile', '1'],
+      ['2026-02-01T06:00:00Z', '7002', 'Gmail Image Proxy', '12'],
+      ['2026-02-02T05:00:00Z', '9007199254740993', 'Zürich', '7001'],
+      ['2026-02-02T05:00:00Z', null, null, '4'],
+      ['2026-02-03T00:00:00Z', '12', '', '5'],
+    ]),
+  );
+  it.each([
+    ['', ['1', '12', '7001', '4', '5']],
+    ['mobile', ['1']],
+    ['ZÜR', ['7001']],
+    ['700', ['1', '12']],
+    ['740993', ['7001']],
+    ['2026-02-02', ['7001', '4']],
+    ['2026-02-01 05', ['1']],
+    ['2026-02-01T05', ['1']],
+    ['05:00', ['1', '7001', '4']],
+    ['image proxy', ['12']],
+    // Metrics are not searched.
+    ['12', ['5']],
+    ['null', []],
+    ['nothing of it', []],
+  ])('hold %j in some dimension', (search, expected) => {
+    expect(columnIn(searched, 'Clicks', { search })).toEqual(expected);
+  });
+
+  it('are the first of those found and sorted', () => {
+    const view = { search: '2026-02-0', ...sorted('Clicks', true), top: 2 };
+    expect(columnIn(searched, 'Clicks', view)).toEqual(['7001', '12']);
+    expect(viewOf(searched, view).result).toEqual({
+      view,
+      rowCount: 2,
+      totals: [null, null, null, '7013'],
+    });
+    expect(columnIn(searched, 'Clicks', { top: 3 })).toEqual(['1', '12', '7001']);
+    expect(columnIn(searched, 'Clicks', { top: 99 })).toHaveLength(5);
+    expect(columnIn(searched, 'Clicks', { ...sorted('no such column') })).toHaveLength(5);
+  });
+
+  it('are given from one to another', () => {
+    const { rows } = viewOf(searched, { search: '', ...sorted('Clicks') });
+    expect(cellsOf(searched, rows, 1, 3).map((row) => row.at(-1))).toEqual(['4', '5']);
+    expect(cellsOf(searched, rows, 4, 99)).toHaveLength(1);
+    expect(cellsOf(searched, rows, 9, 12)).toEqual([]);
+  });
+});
+
+describe('the totals of a view', () => {
+  it('are the exact sums of the rows in view, and the ratios of these sums', () => {
+    const table = tableFor(
+      stored('DeviceOrProxy ServedAds Clicks Revenue', [
+        ['a', '10', '1', '12345678901234.000001'],
+        ['b', '30', '0', '0.000001'],
+        ['a', '9007199254740993', '2', '-1.000000'],
+        ['c', '0', null, '0.000000'],
+      ]),
+    );
+    const totals = (search: string) => viewOf(table, { search }).result.totals;
+    // 300/9007199254741003 rounds to nothing; 1000 * 12345678901233.000001 / 9007199254741003 = 1.370645...
+    const whole = (1000n * 12345678901233000001n * 2n + 9007199254741003n) / (2n * 9007199254741003n);
+    expect(totals('a')).toEqual([
+      null,
+      '9007199254741003',
+      '3',
+      '12345678901233.000001',
+      '0.000000',
+      `${whole / 1_000_000n}.${whole % 1_000_000n}`,
+      // 12345678901233.000001 / 3
+      '4115226300411.000000',
+    ]);
+    expect(totals('b')).toEqual([null, '30', '0', '0.000001', '0.000000', '0.000033', null]);
+    expect(totals('c')).toEqual([null, '0', '0', '0.000000', null, null, null]);
+    expect(totals('none')).toEqual([null, '0', '0', '0.000000', null, null, null]);
+    expect(totals('')[3]).toBe('12345678901233.000002');
+  });
+});

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { byCodePoint, Dictionary, TextColumn } from '../../../page/src/reader/text-column.ts';
+
+describe('TextColumn', () => {
+  it('gives back its texts, and tells an empty one from one that is not known', () => {
+    const column = new TextColumn(new Dictionary());
+    for (const cell of ['b', null, '', 'b', 'NULL']) column.push(cell);
+    expect([0, 1, 2, 3, 4].map((row) => column.cell(row))).toEqual(['b', null, '', 'b', 'NULL']);
+    expect(column.code(0)).toBe(column.code(3));
+  });
+
+  it('shares codes with a column of changed texts', () => {
+    const dictionary = new Dictionary();
+    const now = new TextColumn(dictionary);
+    const before = new TextColumn(dictionary, (text) => text.toUpperCase());
+    now.push('A');
+    for (const cell of ['a', 'b', 'a', null]) before.push(cell);
+    expect([0, 1, 2, 3].map((row) => before.cell(row))).toEqual(['A', 'B', 'A', null]);
+    expect([before.code(0), before.code(2)]).toEqual([now.code(0), now.code(0)]);
+  });
+});
+
+describe('byCodePoint', () => {
+  it('orders texts as the file does, also those beyond 16 bits', () => {
+    const texts = [
+      '',
+      'A',
+      'Z',
+      'a',
+      'aa',
+      'ab',
+      'é',
+      '\ud7ff',
+      '\ue000',
+      '\uffff',
+      '\u{10000}',
+      '🦊',
+      '🦊a',
+    ];
+    expect(texts.toReversed().sort(byCodePoint)).toEqual(texts);
+    // What UTF-8 says, independently.
+    const bytes = texts.toReversed().sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(bytes).toEqual(texts);
+  });
+});
