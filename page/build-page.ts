@@ -42,7 +42,7 @@ export function makePage(): { readonly files: PageFiles; readonly sources: reado
     absWorkingDir: root,
     entryPoints: [
       { in: join(source, 'page.tsx'), out: 'page' },
-      { in: join(source, 'reader.ts'), out: 'reader' },
+      { in: join(source, 'reader/reader.ts'), out: 'reader' },
       { in: join(source, 'page.css'), out: 'page' },
     ],
     outdir: root,

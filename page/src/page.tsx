@@ -2,24 +2,24 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { pathOf } from '../../lib/routes.ts';
+import { RequestView } from './answer/request-view.tsx';
+import { ResultView } from './answer/result-view.tsx';
+import { tellTitle } from './answer/title.ts';
+import { focusOn } from './focus.ts';
 import { chosenPartner, findSamplePartners, isCallerKnown, pastedToken } from './question/caller.ts';
 import { CallerStep } from './question/caller-step.tsx';
 import { CompareStep } from './question/compare-step.tsx';
 import { askDays } from './question/day-states.ts';
 import { FieldsStep } from './question/fields-step.tsx';
 import { FiltersStep } from './question/filters-step.tsx';
-import { focusOn } from './focus.ts';
 import { QuestionLine } from './question/question-line.tsx';
 import { ReportStep } from './question/report-step.tsx';
-import { RequestView } from './answer/request-view.tsx';
-import { ResultView } from './answer/result-view.tsx';
-import { run, startRun } from './run.ts';
 import { RunBar } from './question/run-bar.tsx';
+import { WindowStep } from './question/window-step.tsx';
+import { run, startRun } from './run.ts';
 import { serviceAddress } from './service-address.ts';
 import { readServiceFacts } from './service-facts.ts';
 import { faults, isBuilderOpen, report } from './state.ts';
-import { tellTitle } from './answer/title.ts';
-import { WindowStep } from './question/window-step.tsx';
 
 /** A token may be typed letter by letter: days are asked for once it has not changed for this long. */
 const TOKEN_SETTLED_MS = 400;

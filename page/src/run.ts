@@ -1,10 +1,12 @@
 import { batch, signal } from '@preact/signals';
+import { showView, takeViewRows } from './answer/table-rows.ts';
 import { accessToken } from './question/caller.ts';
-import type { ChartData } from './reader/chart-data.ts';
 import type { Choice } from './question/choice.ts';
 import { type ComparedDays, comparedDays, dayPairs, overDays } from './question/compare.ts';
 import { type DayState, fetchDays } from './question/day-states.ts';
 import type { Days } from './question/presets.ts';
+import { parametersOf, urlOf } from './question/request.ts';
+import type { ChartData } from './reader/chart-data.ts';
 import type { Cell } from './reader/read-csv.ts';
 import type {
   ChartQuestion,
@@ -15,10 +17,8 @@ import type {
   Total,
 } from './reader/reader-messages.ts';
 import { askWorker, endWorker, startWorker } from './report-worker.ts';
-import { parametersOf, urlOf } from './question/request.ts';
 import { serviceAddress } from './service-address.ts';
 import { answeredFaults, choice, days, isBuilderOpen, report, requestUrl, windowDays } from './state.ts';
-import { showView, takeViewRows } from './answer/table-rows.ts';
 
 /** One run of a report, from the click to its end. */
 export interface Run {

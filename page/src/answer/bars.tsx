@@ -1,6 +1,6 @@
 import type { ChartData } from '../reader/chart-data.ts';
-import { figureOf, nameOf } from './chart-words.ts';
 import type { Run } from '../run.ts';
+import { figureOf, nameOf } from './chart-words.ts';
 
 /** The totals of a chart's values, as bars on one scale. */
 export function Bars({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {

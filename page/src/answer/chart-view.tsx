@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
-import { Bars } from './bars.tsx';
-import type { ChartData } from '../reader/chart-data.ts';
-import { restWords } from './chart-words.ts';
 import { counted } from '../format.ts';
-import { LineChart } from './line-chart.tsx';
+import type { ChartData } from '../reader/chart-data.ts';
 import { ratiosOf } from '../reader/ratios.ts';
 import { askChart, type Run } from '../run.ts';
+import { Bars } from './bars.tsx';
+import { restWords } from './chart-words.ts';
+import { LineChart } from './line-chart.tsx';
 
 /** The report as a chart: a metric or ratio, split by a dimension; lines over time, or bars. */
 export function ChartView({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {

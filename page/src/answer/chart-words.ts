@@ -1,6 +1,6 @@
 import { fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
-import type { ChartData, Series } from '../reader/chart-data.ts';
 import { counted, rounded, shownMetric, shownRatio } from '../format.ts';
+import type { ChartData, Series } from '../reader/chart-data.ts';
 import { ratiosOf } from '../reader/ratios.ts';
 import type { Run } from '../run.ts';
 

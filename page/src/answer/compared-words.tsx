@@ -1,5 +1,5 @@
-import type { ComparedDays } from '../question/compare.ts';
 import { counted } from '../format.ts';
+import type { ComparedDays } from '../question/compare.ts';
 
 const SHOWN_DAYS = 4;
 

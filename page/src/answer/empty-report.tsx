@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type EmptyReason, explainEmpty } from './explain-empty.ts';
 import { chosenReport } from '../question/request.ts';
 import type { Run } from '../run.ts';
 import { choice, choose } from '../state.ts';
+import { type EmptyReason, explainEmpty } from './explain-empty.ts';
 
 /** Why a report has no rows: which filter leaves nothing, and what is near. */
 export function EmptyReport({ run: { choice: asked, days } }: { readonly run: Run }) {

@@ -1,8 +1,8 @@
 import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
 import type { Choice, ChosenFilter } from '../question/choice.ts';
-import { causeWords, emptyCauses, type JudgedFilter } from './empty-causes.ts';
 import type { Days } from '../question/presets.ts';
 import { noValuesWords, valuesInDays } from '../question/values-in-days.ts';
+import { causeWords, emptyCauses, type JudgedFilter } from './empty-causes.ts';
 
 /** Why a report has no rows, in a sentence and, where a filter's value occurs in none, what may have been meant. */
 export interface EmptyReason {

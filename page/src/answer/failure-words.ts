@@ -2,7 +2,7 @@ import { duration } from '../format.ts';
 import type { ReportProblem } from '../reader/reader-messages.ts';
 
 /** Where a failure can be cured from the page. */
-export type Cure = 'run again' | 'change the question' | 'another token' | 'ask the operator';
+type Cure = 'run again' | 'change the question' | 'another token' | 'ask the operator';
 
 /** Why there is no report, what to do about it, and what to quote to the operator. */
 export interface FailureWords {

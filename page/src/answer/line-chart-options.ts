@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
+import { rough } from '../format.ts';
 import type { ChartData } from '../reader/chart-data.ts';
 import { isByDay, iso } from './chart-words.ts';
-import { rough } from '../format.ts';
 import { hatchOver } from './hatch.ts';
 
 /** Low, so that the first rows are on the screen with it. */

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { ChartData } from '../reader/chart-data.ts';
-import { figureOf, nameOf, timeText, wordsOf } from './chart-words.ts';
 import { stateOf, toldDays } from '../question/day-states.ts';
-import { HEIGHT_PX, optionsFor } from './line-chart-options.ts';
+import type { ChartData } from '../reader/chart-data.ts';
 import type { Run } from '../run.ts';
+import { figureOf, nameOf, timeText, wordsOf } from './chart-words.ts';
+import { HEIGHT_PX, optionsFor } from './line-chart-options.ts';
 
 /** A report over time, a line for each value. The legend has the totals or, where the chart is read, the values there. */
 export function LineChart({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
@@ -85,7 +85,7 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
   );
 }
 
-export const dayOf = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10);
+const dayOf = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10);
 
 /** Whether the machine is set to dark colours, as it changes. */
 function useDark(): boolean {

@@ -3,8 +3,8 @@ import { useRef } from 'preact/hooks';
 import { type Choice, toHash } from '../question/choice.ts';
 import { serviceAddress } from '../service-address.ts';
 import { serviceFacts } from '../service-facts.ts';
-import { snippets } from './snippets.ts';
 import { choice, parameters, report } from '../state.ts';
+import { snippets } from './snippets.ts';
 
 const shown = signal(0);
 const copied = signal('');

@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
+import { focusOn } from '../focus.ts';
+import { counted, duration, fileSize } from '../format.ts';
 import { chosenPartner } from '../question/caller.ts';
+import { questionWords } from '../question/question-words.ts';
+import { cancelRun, chart, type Run, run, startRun } from '../run.ts';
+import { serviceFacts } from '../service-facts.ts';
+import { choice, isBuilderOpen, requestUrl } from '../state.ts';
 import { ChartView } from './chart-view.tsx';
 import { ComparedWords } from './compared-words.tsx';
 import { EmptyReport } from './empty-report.tsx';
 import { failureWords, waitingWords } from './failure-words.ts';
-import { focusOn } from '../focus.ts';
-import { counted, duration, fileSize } from '../format.ts';
-import { questionWords } from '../reader/question-words.ts';
 import { ReadingRows, RowsTable } from './rows-table.tsx';
-import { cancelRun, chart, type Run, run, startRun } from '../run.ts';
-import { serviceFacts } from '../service-facts.ts';
-import { choice, isBuilderOpen, requestUrl } from '../state.ts';
 import { TotalsView } from './totals-view.tsx';
 
 /** What has become of the run: waiting, totals, chart, rows, download; or why there is no report. */

@@ -1,4 +1,4 @@
-import { shortTitle } from '../reader/question-words.ts';
+import { shortTitle } from '../question/question-words.ts';
 import { run } from '../run.ts';
 
 const PAGE = 'Performance reports';

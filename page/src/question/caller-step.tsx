@@ -1,7 +1,7 @@
-import { chosenPartner, isCallerKnown, pastedToken, samplePartners } from './caller.ts';
 import { run } from '../run.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { isAsked } from '../state.ts';
+import { chosenPartner, isCallerKnown, pastedToken, samplePartners } from './caller.ts';
 
 /** Who asks: a sample partner of this machine, or whoever a pasted token is of. */
 export function CallerStep() {

@@ -1,6 +1,6 @@
-import type { Comparison } from './choice.ts';
-import { COMPARISONS } from '../reader/question-words.ts';
 import { choice, choose } from '../state.ts';
+import type { Comparison } from './choice.ts';
+import { COMPARISONS } from './question-words.ts';
 
 /** With which other days the report is compared. */
 export function CompareStep() {

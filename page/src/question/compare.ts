@@ -1,7 +1,7 @@
 import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
 import type { Choice, Comparison } from './choice.ts';
 import { addDays, type Days, daysBetween } from './presets.ts';
-import type { DayState } from '../reader/told-day.ts';
+import type { DayState } from './told-day.ts';
 
 /** A day of the window, and the day that it is compared with. */
 interface DayPair {

@@ -2,11 +2,11 @@ import { signal } from '@preact/signals';
 import { MAX_STATE_DAYS } from '../../../lib/report/parse-days-request.ts';
 import { API_VERSIONS } from '../../../lib/report/parse-request.ts';
 import { daysPath } from '../../../lib/routes.ts';
-import { accessToken } from './caller.ts';
-import { addDays } from './presets.ts';
 import { serviceAddress } from '../service-address.ts';
 import { newestDay, today } from '../state.ts';
-import type { DayState, ToldDay } from '../reader/told-day.ts';
+import { accessToken } from './caller.ts';
+import { addDays } from './presets.ts';
+import type { DayState, ToldDay } from './told-day.ts';
 
 export type { DayState, ToldDay };
 

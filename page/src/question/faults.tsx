@@ -1,5 +1,5 @@
-import { faultWords } from './fault-words.ts';
 import { choice, days, faultsAt } from '../state.ts';
+import { faultWords } from './fault-words.ts';
 
 /** The faults of a parameter, in the page's words. */
 const wordsAt = (parameter: string): readonly string[] =>

@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { type Field, fieldOf, metricsOf, type Report } from '../../../lib/report/catalogue.ts';
-import { Faults } from './faults.tsx';
 import { called, focusOn } from '../focus.ts';
 import { choice, choose, currency, report } from '../state.ts';
+import { Faults } from './faults.tsx';
 
 /** Whether the order of the columns is unfolded: folded, it keeps nobody from the filters who uses the keyboard. */
 const isOrderOpen = signal(false);

@@ -1,7 +1,7 @@
 import type { Dimension } from '../../../lib/report/catalogue.ts';
+import { isAsked } from '../state.ts';
 import { DayInput } from './day-input.tsx';
 import { valueFault } from './fault-words.ts';
-import { isAsked } from '../state.ts';
 import { isWholeTime, timeText, timeValue } from './time-text.ts';
 import { faultAttributes, TypedInput } from './typed-input.tsx';
 

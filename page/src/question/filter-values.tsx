@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ColumnDimension } from '../../../lib/report/catalogue.ts';
 import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
+import { counted, grouped } from '../format.ts';
+import { isUnderWay } from '../run.ts';
+import { days, report, windowDays } from '../state.ts';
 import { isCallerKnown } from './caller.ts';
 import { valueFault } from './fault-words.ts';
-import { counted, grouped } from '../format.ts';
 import {
   type FoundValue,
   type FoundValues,
@@ -13,8 +15,6 @@ import {
   valueWords,
   withToggled,
 } from './found-values.ts';
-import { isUnderWay } from '../run.ts';
-import { days, report, windowDays } from '../state.ts';
 import { callerKey, noValuesWords, valuesInDays } from './values-in-days.ts';
 
 /** More are not drawn: they are found by searching. */

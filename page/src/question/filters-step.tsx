@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { type Dimension, dimensionsOf } from '../../../lib/report/catalogue.ts';
 import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { focusOn } from '../focus.ts';
+import { answeredFaults, choice, choose, report } from '../state.ts';
 import type { ChosenFilter } from './choice.ts';
 import { Faults } from './faults.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
 import { FilterValues } from './filter-values.tsx';
-import { focusOn } from '../focus.ts';
-import { answeredFaults, choice, choose, report } from '../state.ts';
 
 /** Which rows count: values of dimensions. */
 export function FiltersStep() {

@@ -1,6 +1,6 @@
 import { focusOn } from '../focus.ts';
-import { questionWords } from '../reader/question-words.ts';
 import { choice, days, isBuilderOpen } from '../state.ts';
+import { questionWords } from './question-words.ts';
 
 /** What is chosen, in one line, and the way to change it. */
 export function QuestionLine() {

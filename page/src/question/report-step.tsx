@@ -1,7 +1,7 @@
 import { reports } from '../../../lib/report/catalogue.ts';
-import { firstChoice } from './choice.ts';
-import { shortTitle } from '../reader/question-words.ts';
 import { choice, choose } from '../state.ts';
+import { firstChoice } from './choice.ts';
+import { shortTitle } from './question-words.ts';
 
 /** Which report. Another one starts with its own fields, and without filters. */
 export function ReportStep() {

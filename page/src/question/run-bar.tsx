@@ -1,8 +1,8 @@
-import { isCallerKnown, samplePartners } from './caller.ts';
 import { focusOn } from '../focus.ts';
 import { counted } from '../format.ts';
 import { cancelRun, isUnderWay, startRun } from '../run.ts';
 import { answeredFaults, faults, isAsked } from '../state.ts';
+import { isCallerKnown, samplePartners } from './caller.ts';
 
 /** Where somebody says who asks. */
 const CALLER_INPUTS = ['input[name="partner"]', '#token'];

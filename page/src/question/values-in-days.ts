@@ -1,13 +1,13 @@
 import { metricsOf, reportOf } from '../../../lib/report/catalogue.ts';
 import { askReport, NoReport } from '../reader/ask-report.ts';
+import { BrokenCsv, csvReader } from '../reader/read-csv.ts';
+import { serviceAddress } from '../service-address.ts';
 import { accessToken, chosenPartner, pastedToken } from './caller.ts';
 import { firstChoice } from './choice.ts';
 import { fetchDays } from './day-states.ts';
 import { type FoundValues, valueRanking } from './found-values.ts';
 import type { Days } from './presets.ts';
-import { BrokenCsv, csvReader } from '../reader/read-csv.ts';
 import { parametersOf, urlOf } from './request.ts';
-import { serviceAddress } from '../service-address.ts';
 import { type ValuesQuestion, valuesCache } from './values-cache.ts';
 
 /** Who asks, to keep what one caller sees from another. It stays in memory. */

@@ -1,10 +1,10 @@
 import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
+import { counted } from '../format.ts';
+import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';
 import { DayInput } from './day-input.tsx';
 import { type DayState, stateOf, toldDays } from './day-states.ts';
 import { faultWords, faultyDays } from './fault-words.ts';
-import { counted } from '../format.ts';
 import { addDays, PRESETS, type Preset } from './presets.ts';
-import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';
 
 const WORDS: Readonly<Record<DayState, string>> = {
   final: 'final',

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { advertiserReport, dimensionsOf } from '../../../lib/report/catalogue.ts';
-import { causeWords, type EmptyCause, emptyCauses, type JudgedFilter } from '../../../page/src/answer/empty-causes.ts';
+import {
+  causeWords,
+  type EmptyCause,
+  emptyCauses,
+  type JudgedFilter,
+} from '../../../page/src/answer/empty-causes.ts';
 import type { FoundValues } from '../../../page/src/question/found-values.ts';
 import type { Cell } from '../../../page/src/reader/read-csv.ts';
 

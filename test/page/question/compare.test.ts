@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { type Choice, firstChoice } from '../../../page/src/question/choice.ts';
 import { comparedDays, dayPairs, overDays } from '../../../page/src/question/compare.ts';
-import type { DayState } from '../../../page/src/reader/told-day.ts';
+import type { DayState } from '../../../page/src/question/told-day.ts';
 
 const daysOf = (...days: number[]) => days.map((day) => `2026-03-${String(day).padStart(2, '0')}`);
 

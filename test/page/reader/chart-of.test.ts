@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chartOf, splitsOf } from '../../../page/src/reader/chart-of.ts';
 import type { ColumnStore } from '../../../page/src/reader/column-store.ts';
 import type { ChartQuestion } from '../../../page/src/reader/reader-messages.ts';
-import { ADVERTISER, day, PUBLISHER, stored, storedBefore } from '../stored.ts';
+import { ADVERTISER, day, PUBLISHER, stored, storedBefore } from './stored.ts';
 
 const at = (date: number) => Date.UTC(2026, 1, date) / 1_000;
 const chart = (now: ColumnStore, question: ChartQuestion, before?: ColumnStore, report = PUBLISHER) =>

@@ -3,7 +3,7 @@ import { joinRows } from '../../../page/src/reader/compare-rows.ts';
 import { viewOf } from '../../../page/src/reader/table-view.ts';
 import { totalsOf } from '../../../page/src/reader/totals.ts';
 import { randomNumbers } from '../../e2e/known-events.ts';
-import { columnIn, day, rowsIn, stored, storedBefore, tableFor } from '../stored.ts';
+import { columnIn, day, rowsIn, stored, storedBefore, tableFor } from './stored.ts';
 
 const FIELDS = 'Clicks Day PlacementId DeviceOrProxy Revenue';
 const now = stored(FIELDS, [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
 import { ratiosOf } from '../../../page/src/reader/ratios.ts';
-import { ADVERTISER, PUBLISHER } from '../stored.ts';
+import { ADVERTISER, PUBLISHER } from './stored.ts';
 
 const namesOf = (report: string, fields: string) =>
   ratiosOf(report, fields.split(' ')).map(({ name }) => name);

@@ -3,7 +3,7 @@ import { BrokenCsv } from '../../../page/src/reader/read-csv.ts';
 import { FailedFile, type ReadRequest, readReport } from '../../../page/src/reader/read-report.ts';
 import type { ReaderAnswer } from '../../../page/src/reader/reader-messages.ts';
 import { reportAnswers } from '../../../page/src/reader/report-answers.ts';
-import { day, PUBLISHER } from '../stored.ts';
+import { day, PUBLISHER } from './stored.ts';
 
 const STORE = 'https://downloads.example/reports';
 const request: ReadRequest = {

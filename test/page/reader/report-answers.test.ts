@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { reportAnswers } from '../../../page/src/reader/report-answers.ts';
-import { day, PUBLISHER, stored } from '../stored.ts';
+import { day, PUBLISHER, stored } from './stored.ts';
 
 const file = new Blob([]);
 const answersOf = (fields: string, rows: (string | null)[][]) =>

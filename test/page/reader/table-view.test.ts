@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../../page/src/reader/read-csv.ts';
 import { cellsOf, viewOf } from '../../../page/src/reader/table-view.ts';
 import { randomNumbers } from '../../e2e/known-events.ts';
-import { ADVERTISER, columnIn, day, rowsIn, stored, tableFor } from '../stored.ts';
+import { ADVERTISER, columnIn, day, rowsIn, stored, tableFor } from './stored.ts';
 
 const sorted = (column: string, isDescending = false) => ({ sort: { column, isDescending } });
 /** A table of one column, and whatever tells its rows apart. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { firstChoice } from '../../../page/src/question/choice.ts';
-import { questionWords } from '../../../page/src/reader/question-words.ts';
+import { questionWords } from '../../../page/src/question/question-words.ts';
 
 const days = { first: '2026-02-22', last: '2026-02-28' };
 

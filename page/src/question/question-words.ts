@@ -1,8 +1,8 @@
 import { fieldOf } from '../../../lib/report/catalogue.ts';
-import type { Choice, Comparison } from '../question/choice.ts';
 import { counted } from '../format.ts';
-import { type Days, windowWords } from '../question/presets.ts';
-import { chosenReport } from '../question/request.ts';
+import type { Choice, Comparison } from './choice.ts';
+import { type Days, windowWords } from './presets.ts';
+import { chosenReport } from './request.ts';
 
 export const COMPARISONS: Readonly<Record<Comparison, string>> = {
   none: 'Nothing',

@@ -1,9 +1,14 @@
-import { type ColumnStore, columnStore, columnsOf, storeBefore } from '../../page/src/reader/column-store.ts';
-import { joinRows } from '../../page/src/reader/compare-rows.ts';
-import type { Cell } from '../../page/src/reader/read-csv.ts';
-import type { ShownCell, View } from '../../page/src/reader/reader-messages.ts';
-import { type Table, tableOf } from '../../page/src/reader/table.ts';
-import { cellsOf, viewOf } from '../../page/src/reader/table-view.ts';
+import {
+  type ColumnStore,
+  columnStore,
+  columnsOf,
+  storeBefore,
+} from '../../../page/src/reader/column-store.ts';
+import { joinRows } from '../../../page/src/reader/compare-rows.ts';
+import type { Cell } from '../../../page/src/reader/read-csv.ts';
+import type { ShownCell, View } from '../../../page/src/reader/reader-messages.ts';
+import { type Table, tableOf } from '../../../page/src/reader/table.ts';
+import { cellsOf, viewOf } from '../../../page/src/reader/table-view.ts';
 
 export const PUBLISHER = 'publisherperformance';
 export const ADVERTISER = 'advertiserperformance';
