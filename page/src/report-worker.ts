@@ -13,6 +13,14 @@ export function startWorker(onAnswer: (answer: ReaderAnswer) => void): () => boo
   started.addEventListener('message', ({ data }: MessageEvent<ReaderAnswer>) => {
     if (isCurrent()) batch(() => onAnswer(data));
   });
+  // It could not be loaded, or has broken: no answer will come.
+  started.addEventListener('error', () => {
+    const problem = {
+      title: 'No reader',
+      detail: 'This page could not read the report. Reload the page and run the report again.',
+    };
+    if (isCurrent()) batch(() => onAnswer({ kind: 'failed', problem }));
+  });
   return isCurrent;
 }
 

@@ -1,10 +1,12 @@
 import { batch, signal } from '@preact/signals';
-import { showView, takeViewRows } from './answer/table-rows.ts';
-import { accessToken } from './question/caller.ts';
+import { beginView, showView, takeViewRows } from './answer/table-rows.ts';
+import { chosenCaller } from './question/caller.ts';
+import type { Caller } from './question/caller-token.ts';
 import type { Choice } from './question/choice.ts';
-import { type ComparedDays, comparedDays, dayPairs, overDays } from './question/compare.ts';
-import { type DayState, fetchDays } from './question/day-states.ts';
-import type { Days } from './question/presets.ts';
+import type { ComparedDays } from './question/compare.ts';
+import { askDays } from './question/day-states.ts';
+import { planComparison } from './question/plan-comparison.ts';
+import { type Days, resolveWindow } from './question/presets.ts';
 import { parametersOf, urlOf } from './question/request.ts';
 import type { ChartData } from './reader/chart-data.ts';
 import type { Cell } from './reader/read-csv.ts';
@@ -18,7 +20,16 @@ import type {
 } from './reader/reader-messages.ts';
 import { askWorker, endWorker, startWorker } from './report-worker.ts';
 import { serviceAddress } from './service-address.ts';
-import { answeredFaults, choice, days, isBuilderOpen, report, requestUrl, windowDays } from './state.ts';
+import {
+  answeredFaults,
+  choice,
+  days,
+  isBuilderOpen,
+  newestDay,
+  report,
+  requestUrl,
+  today,
+} from './state.ts';
 
 /** One run of a report, from the click to its end. */
 export interface Run {
@@ -28,6 +39,9 @@ export interface Run {
   /** What was chosen and asked for. */
   readonly choice: Choice;
   readonly days: Days;
+  /** The days that the file is of: in a comparison, those of the window that are compared. */
+  readonly askedDays: Days;
+  readonly caller: Caller;
   /** The request of what was chosen, to tell when something else is chosen. */
   readonly url: string;
   /** By `performance.now()`. */
@@ -47,6 +61,8 @@ export interface Run {
   readonly file?: Blob;
   readonly downloadUrl?: string;
   readonly problem?: ReportProblem;
+  /** Whether it was the file of the days before that could not be had. */
+  readonly isBeforeMissing?: boolean;
 }
 
 export const run = signal<Run | undefined>(undefined);
@@ -59,13 +75,17 @@ export const isUnderWay = (): boolean => run.value?.phase === 'waiting' || run.v
 /** Asks for the chosen report. One that is under way is dropped. */
 export async function startRun(): Promise<void> {
   cancelRun();
-  const { name, title } = report.value;
+  const asked = report.value;
+  const { name, title } = asked;
+  const caller = chosenCaller();
   const started: Run = {
     phase: 'waiting',
     report: name,
     title,
+    caller,
     choice: choice.value,
     days: days.value,
+    askedDays: days.value,
     url: requestUrl.value,
     startedAt: performance.now(),
   };
@@ -75,66 +95,36 @@ export async function startRun(): Promise<void> {
     firstRows.value = [];
     chart.value = undefined;
     answeredFaults.value = [];
-    showView(undefined);
+    beginView(undefined);
     // The form makes room for the answer.
     isBuilderOpen.value = false;
   });
-  // Read before anything is waited for: the choice may change meanwhile.
-  const window = windowDays.value;
-  const asked = report.value;
-  const url = (what: Choice, over: Days) => urlOf(serviceAddress, asked, parametersOf(what, over));
-  try {
-    const token = await accessToken();
-    const plain = {
-      kind: 'read',
-      url: started.url,
-      token,
-      report: name,
-      fields: started.choice.fields,
-    } as const;
-    const compared = await daysToCompare(started.choice, window);
-    if (!isCurrent()) return;
-    if (compared === undefined) return askWorker(plain);
-    run.value = { ...started, compared };
-    const now = overDays(started.choice, asked, new Map(compared.pairs.map(({ day }) => [day, day])));
-    const before = overDays(
-      started.choice,
-      asked,
-      new Map(compared.pairs.map(({ day, before }) => [day, before])),
-    );
-    if (!now || !before) return askWorker(plain);
-    askWorker({
-      ...plain,
-      url: url(now.choice, now.days),
-      before: {
-        url: url(before.choice, before.days),
-        daysLater: new Map(compared.pairs.map(({ day, before }) => [before, day])),
-      },
-    });
-  } catch {
-    if (isCurrent())
-      fail({ title: 'No token', detail: 'No token could be had for the sample partner. Run it again.' });
-  }
-}
-
-/** The days of a comparison; undefined where none is chosen. */
-async function daysToCompare(
-  { compare, report }: Choice,
-  window: readonly string[],
-): Promise<ComparedDays | undefined> {
-  const pairs = dayPairs(compare, window);
-  const [first, last] = [pairs[0], pairs.at(-1)];
-  if (!first || !last) return undefined;
-  const told = await Promise.all([
-    fetchDays(report, first.day, last.day),
-    fetchDays(report, first.before, last.before),
-  ]);
-  // Where the service tells nothing of the days, all are compared.
-  if (told.includes(undefined)) return comparedDays(pairs, () => undefined);
-  const states = new Map<string, DayState>(
-    told.flatMap((days) => days ?? []).map(({ day, state }) => [day, state]),
-  );
-  return comparedDays(pairs, (day) => states.get(day) ?? 'missing');
+  // Days may have been closed since they were told of.
+  const told = askDays(name);
+  if (started.choice.window === 'latest' && newestDay.value === undefined) await told;
+  const token = await caller.token().catch(() => undefined);
+  if (!isCurrent()) return;
+  if (token === undefined)
+    return fail({ title: 'No token', detail: 'No token could be had for the sample partner. Run it again.' });
+  const over = resolveWindow(started.choice.window, { today: today.value, newest: newestDay.value });
+  const url = (what: Choice, days: Days) => urlOf(serviceAddress, asked, parametersOf(what, days));
+  const ofAll = { days: over, askedDays: over, url: url(started.choice, over) };
+  const comparing = await planComparison(caller, started.choice, asked, over);
+  if (!isCurrent()) return;
+  run.value = {
+    ...started,
+    ...ofAll,
+    ...(comparing && { compared: comparing.compared, askedDays: comparing.sides?.now.days ?? over }),
+  };
+  const { now, before, daysLater } = comparing?.sides ?? {};
+  askWorker({
+    kind: 'read',
+    url: now ? url(now.choice, now.days) : ofAll.url,
+    token,
+    report: name,
+    fields: started.choice.fields,
+    ...(before && daysLater && { before: { url: url(before.choice, before.days), daysLater } }),
+  });
 }
 
 /** Drops the run under way; the service ends its query by itself. */
@@ -167,7 +157,7 @@ function take(answer: ReaderAnswer): void {
     case 'done': {
       const { kind: _, chart: drawn, view, ...result } = answer;
       chart.value = drawn;
-      showView(view);
+      beginView(view);
       run.value = { ...now, phase: 'done', tableRows: view.rowCount, ...result };
       return;
     }
@@ -184,17 +174,13 @@ function take(answer: ReaderAnswer): void {
       run.value = { ...now, phase: 'too-large', reading: answer.reading, downloadUrl: answer.downloadUrl };
       return;
     case 'failed':
-      fail(answer.isBefore ? ofTheDaysBefore(answer.problem) : answer.problem);
+      fail(answer.problem, answer.isBefore);
   }
 }
 
-const ofTheDaysBefore = (problem: ReportProblem): ReportProblem => ({
-  ...problem,
-  detail: `The days to compare with could not be had: ${problem.detail}`,
-});
-
-function fail(problem: ReportProblem): void {
+function fail(problem: ReportProblem, isBeforeMissing = false): void {
   if (!run.value) return;
-  answeredFaults.value = problem.errors ?? [];
-  run.value = { ...run.value, phase: 'failed', problem };
+  // Faults of the days before stand at no input.
+  answeredFaults.value = isBeforeMissing ? [] : (problem.errors ?? []);
+  run.value = { ...run.value, phase: 'failed', problem, isBeforeMissing };
 }

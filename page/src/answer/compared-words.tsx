@@ -4,7 +4,11 @@ import type { ComparedDays } from '../question/compare.ts';
 const SHOWN_DAYS = 4;
 
 /** Which days are compared with which, and which are left out and why. */
-export function ComparedWords({ compared: { pairs, leftOut } }: { readonly compared: ComparedDays }) {
+export function ComparedWords({
+  compared: { pairs, leftOut, isUntold },
+}: {
+  readonly compared: ComparedDays;
+}) {
   const [first, last] = [pairs[0], pairs.at(-1)];
   const why = (['no data', 'open'] as const).flatMap((reason) => {
     const those = leftOut.filter((pair) => pair.why === reason);
@@ -20,6 +24,8 @@ export function ComparedWords({ compared: { pairs, leftOut } }: { readonly compa
         ? `${counted(pairs.length, 'day')} against as many: ${first.day} to ${last.day} with ${first.before} to ${last.before}.`
         : 'There is no data to compare with: this is the report alone.'}
       {why.length > 0 && ` Left out on both sides, since ${why.join('; ')}.`}
+      {first && why.length > 0 && ' The file to download is of the days that are compared.'}
+      {isUntold && ' Whether days are open or have no data could not be found out.'}
     </p>
   );
 }

@@ -5,15 +5,15 @@ import { choice, choose } from '../state.ts';
 import { type EmptyReason, explainEmpty } from './explain-empty.ts';
 
 /** Why a report has no rows: which filter leaves nothing, and what is near. */
-export function EmptyReport({ run: { choice: asked, days } }: { readonly run: Run }) {
+export function EmptyReport({ run: { caller, choice: asked, askedDays: days } }: { readonly run: Run }) {
   const [reasons, setReasons] = useState<readonly EmptyReason[]>();
   useEffect(() => {
     let isGone = false;
-    void explainEmpty(asked, chosenReport(asked), days).then((found) => isGone || setReasons(found));
+    void explainEmpty(caller, asked, chosenReport(asked), days).then((found) => isGone || setReasons(found));
     return () => {
       isGone = true;
     };
-  }, [asked, days]);
+  }, [caller, asked, days]);
   return (
     <div class="empty" role="status">
       {asked.filters.length === 0 && (

@@ -1,4 +1,5 @@
 import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
+import type { Caller } from '../question/caller-token.ts';
 import type { Choice, ChosenFilter } from '../question/choice.ts';
 import type { Days } from '../question/presets.ts';
 import { noValuesWords, valuesInDays } from '../question/values-in-days.ts';
@@ -20,12 +21,13 @@ export interface EmptyReason {
  * them. Empty where nothing can be said; never rejects.
  */
 export async function explainEmpty(
+  caller: Caller,
   { filters }: Choice,
   report: Report,
   days: Days,
 ): Promise<readonly EmptyReason[]> {
   try {
-    const judged = await Promise.all(filters.map((filter) => withValues(filter, report, days)));
+    const judged = await Promise.all(filters.map((filter) => withValues(caller, filter, report, days)));
     return emptyCauses(judged, days).map((cause) => ({
       words: causeWords(cause),
       ...(cause.kind === 'no-such-value'
@@ -40,6 +42,7 @@ export async function explainEmpty(
 }
 
 async function withValues(
+  caller: Caller,
   { field, values }: ChosenFilter,
   report: Report,
   days: Days,
@@ -48,5 +51,5 @@ async function withValues(
   if (!dimension) throw new TypeError(`${report.name} has no dimension ${field}`);
   return dimension.type === 'datetime'
     ? { dimension, values }
-    : { dimension, values, found: await valuesInDays(report.name, field, days) };
+    : { dimension, values, found: await valuesInDays(caller, report.name, field, days) };
 }

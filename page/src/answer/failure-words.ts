@@ -34,6 +34,6 @@ export function waitingWords(waitedMs: number, longestSeconds: number | undefine
   const longest =
     longestSeconds === undefined
       ? ''
-      : `; the longest may take ${duration(longestSeconds * 1_000).replace(/ 0 s$/, '')}`;
-  return `The query has run for ${Math.max(0, Math.round(waitedMs / 1_000))} s${longest}.`;
+      : `; the longest query may take ${duration(longestSeconds * 1_000).replace(/ 0 s$/, '')}`;
+  return `You have waited ${Math.max(0, Math.round(waitedMs / 1_000))} s${longest}.`;
 }

@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { focusOn } from '../focus.ts';
 import { counted, duration, fileSize } from '../format.ts';
-import { chosenPartner } from '../question/caller.ts';
+import { chosenCaller, chosenPartner } from '../question/caller.ts';
+import { faultWords } from '../question/fault-words.ts';
 import { questionWords } from '../question/question-words.ts';
-import { cancelRun, chart, type Run, run, startRun } from '../run.ts';
+import { askForReport } from '../question/run-bar.tsx';
+import { cancelRun, chart, type Run, run } from '../run.ts';
 import { serviceFacts } from '../service-facts.ts';
 import { choice, isBuilderOpen, requestUrl } from '../state.ts';
 import { ChartView } from './chart-view.tsx';
@@ -17,7 +19,7 @@ import { TotalsView } from './totals-view.tsx';
 export function ResultView() {
   const now = run.value;
   if (!now) return null;
-  const isEmpty = now.phase === 'done' && now.reading?.rowCount === 0;
+  const isEmpty = now.phase === 'done' && hasNothing(now);
   return (
     <section class="result" aria-labelledby="result-title">
       <div class="result-head">
@@ -35,7 +37,7 @@ export function ResultView() {
           {isBuilderOpen.value ? (
             'Run the report again.'
           ) : (
-            <button type="button" class="pill" onClick={() => void startRun()}>
+            <button type="button" class="pill" onClick={askForReport}>
               Run the report
             </button>
           )}
@@ -58,19 +60,29 @@ export function ResultView() {
   );
 }
 
-const isOfAnotherQuestion = ({ url, choice: asked }: Run): boolean =>
-  requestUrl.value !== url || choice.value.compare !== asked.compare;
+const isOfAnotherQuestion = ({ url, choice: asked, caller }: Run): boolean =>
+  requestUrl.value !== url || choice.value.compare !== asked.compare || chosenCaller().key !== caller.key;
+
+/** Without dimensions there is a row of totals whatever the filters: zeros say as little as no row. */
+const hasNothing = ({ tableRows, columns = [], totals = [], choice: { filters } }: Run): boolean =>
+  tableRows === 0 ||
+  (filters.length > 0 &&
+    columns.every(({ kind }) => kind !== 'dimension') &&
+    totals.every(({ sum, before }) => isNothing(sum) && isNothing(before)));
+
+const isNothing = (digits: string | null | undefined): boolean => !/[1-9]/.test(digits ?? '');
 
 /** One sentence for each state: it is read out when it changes, so that it must not change with every row. */
-function statusOf({ phase, waitedMs = 0, reading, choice, days }: Run): string {
-  const { rowCount = 0, bytes = 0, totalBytes = 0 } = reading ?? {};
+function statusOf(run: Run): string {
+  const { phase, waitedMs = 0, choice, days } = run;
+  const { rowCount = 0, bytes = 0, totalBytes = 0 } = run.reading ?? {};
   switch (phase) {
     case 'waiting':
       return `The report is being made. ${questionWords(choice, days)}`;
     case 'reading':
       return 'The report is there. Reading it.';
     case 'done':
-      return rowCount === 0
+      return hasNothing(run)
         ? 'The report is there and has no rows.'
         : `${counted(rowCount, 'row')}, ${fileSize(bytes)}, made in ${duration(waitedMs)}.`;
     case 'too-large':
@@ -91,19 +103,25 @@ function Waiting({ startedAt }: { readonly startedAt: number }) {
     <div class="waiting">
       <progress aria-label="The report is being made" />
       <span aria-hidden="true">{waitingWords(now - startedAt, serviceFacts.value.longestReportSeconds)}</span>
-      <button
-        type="button"
-        class="pill"
-        onClick={() => {
-          cancelRun();
-          // With the result goes this button: whoever has dropped the run asks something else.
-          isBuilderOpen.value = true;
-          focusOn('.run-bar button');
-        }}
-      >
-        Cancel
-      </button>
+      <Cancel />
     </div>
+  );
+}
+
+function Cancel() {
+  return (
+    <button
+      type="button"
+      class="pill"
+      onClick={() => {
+        cancelRun();
+        // With the result goes this button: whoever has dropped the run asks something else.
+        isBuilderOpen.value = true;
+        focusOn('.run-bar button');
+      }}
+    >
+      Cancel
+    </button>
   );
 }
 
@@ -117,19 +135,25 @@ function ReadingBar({ run: { reading } }: { readonly run: Run }) {
         {counted(rowCount, 'row')}, {fileSize(bytes)}
         {totalBytes ? ` of ${fileSize(totalBytes)}` : ''}
       </span>
+      <Cancel />
     </div>
   );
 }
 
-function Failure({ run: { problem } }: { readonly run: Run }) {
+function Failure({ run: { problem, isBeforeMissing, choice, days } }: { readonly run: Run }) {
   if (!problem) return null;
   const { sentence, cure } = failureWords(problem);
   const { contact } = serviceFacts.value;
+  const isRunAgain = cure === 'run again' || cure === 'ask the operator';
   return (
     <div class="failure" role="alert">
       <p>
-        <strong>{sentence}</strong>
-        {cure === 'another token' && ' Paste a new token.'}
+        <strong>
+          {isBeforeMissing && 'The days to compare with could not be had. '}
+          {sentence}
+        </strong>
+        {cure === 'another token' &&
+          (chosenPartner.value === '' ? ' Paste a new token.' : ' Choose another partner.')}
         {cure === 'ask the operator' &&
           ` Run it again; if it fails again, send the trace id to ${contact ?? 'the operator'}.`}
       </p>
@@ -137,7 +161,7 @@ function Failure({ run: { problem } }: { readonly run: Run }) {
         <ul>
           {problem.errors.map(({ parameter, detail }) => (
             <li key={parameter + detail}>
-              <code>{parameter}</code>: {detail}
+              {isBeforeMissing ? detail : faultWords({ parameter, detail }, { fields: choice.fields, days })}
             </li>
           ))}
         </ul>
@@ -151,6 +175,7 @@ function Failure({ run: { problem } }: { readonly run: Run }) {
         type="button"
         class="pill"
         onClick={() => {
+          if (isRunAgain) return askForReport();
           isBuilderOpen.value = true;
           focusOn(
             '.builder [aria-invalid="true"]',
@@ -158,7 +183,7 @@ function Failure({ run: { problem } }: { readonly run: Run }) {
           );
         }}
       >
-        {cure === 'run again' || cure === 'ask the operator' ? 'Go to Run' : 'Change the question'}
+        {isRunAgain ? 'Run it again' : 'Change the question'}
       </button>
     </div>
   );

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { counted, grouped } from '../format.ts';
 import type { TableColumn } from '../reader/reader-messages.ts';
 import { changeView, view } from './table-rows.ts';
@@ -18,6 +18,7 @@ export function TableControls({
   readonly columns: readonly TableColumn[];
 }) {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const hasDimensions = columns.some(({ kind }) => kind === 'dimension');
   return (
     <div class="table-controls">

@@ -24,14 +24,21 @@ export function changeView(change: { readonly [Part in keyof View]?: View[Part] 
   askWorker({ kind: 'view', view: view.value });
 }
 
-/** Takes what the worker has made of a view; undefined where another report begins. */
-export function showView(result: ViewResult | undefined): void {
-  // An answer to a view that was changed since.
-  if (result && !isSame(result.view, view.value)) return;
+/** Begins with the rows of a report, or with none while it is made. */
+export function beginView(result: ViewResult | undefined): void {
+  view.value = result?.view ?? PLAIN;
+  putRows(result);
+}
+
+/** Takes what the worker has made of a view, unless another was chosen since. */
+export function showView(result: ViewResult): void {
+  if (isSame(result.view, view.value)) putRows(result);
+}
+
+function putRows(result: ViewResult | undefined): void {
   askedBlocks.clear();
   blocks.value = new Map();
   viewResult.value = result;
-  if (!result) view.value = PLAIN;
 }
 
 export function takeViewRows({ view: of, from, rows }: Extract<ReaderAnswer, { kind: 'view-rows' }>): void {

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import { serviceAddress } from '../service-address.ts';
 import { newestDay } from '../state.ts';
+import type { Caller } from './caller-token.ts';
 
 /** A partner that this machine offers to ask as. */
 export interface SamplePartner {
@@ -33,10 +34,18 @@ export async function findSamplePartners(): Promise<boolean> {
   return partners.length > 0;
 }
 
-/** The token to ask with: the pasted one, or one of the chosen sample partner's. Rejects where there is none. */
-export async function accessToken(): Promise<string> {
-  if (chosenPartner.value === '') return pastedToken.value.trim().replace(/^Bearer\s+/i, '');
-  const response = await fetch(`${PARTNERS_URL}/${chosenPartner.value}/token`, { method: 'POST' });
+/** Who is chosen now. */
+export function chosenCaller(): Caller {
+  const partner = chosenPartner.value;
+  const pasted = pastedToken.value.trim().replace(/^Bearer\s+/i, '');
+  return {
+    key: JSON.stringify([partner, pasted]),
+    token: async () => (partner === '' ? pasted : tokenOf(partner)),
+  };
+}
+
+async function tokenOf(partner: string): Promise<string> {
+  const response = await fetch(`${PARTNERS_URL}/${partner}/token`, { method: 'POST' });
   if (!response.ok) throw new Error(`The request for a token was answered ${response.status}.`);
   return (await response.json()).accessToken;
 }

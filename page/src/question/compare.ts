@@ -14,6 +14,8 @@ export interface ComparedDays {
   readonly pairs: readonly DayPair[];
   /** Pairs of which a day is open or has no data: half a day, or none, would look like a fall. */
   readonly leftOut: readonly (DayPair & { readonly why: 'open' | 'no data' })[];
+  /** Whether the service has not told how the days stand: then none is left out. */
+  readonly isUntold?: true;
 }
 
 const DAY_CHARACTERS = 'YYYY-MM-DD'.length;

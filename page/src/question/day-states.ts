@@ -4,7 +4,8 @@ import { API_VERSIONS } from '../../../lib/report/parse-request.ts';
 import { daysPath } from '../../../lib/routes.ts';
 import { serviceAddress } from '../service-address.ts';
 import { newestDay, today } from '../state.ts';
-import { accessToken } from './caller.ts';
+import { chosenCaller } from './caller.ts';
+import type { Caller } from './caller-token.ts';
 import { addDays } from './presets.ts';
 import type { DayState, ToldDay } from './told-day.ts';
 
@@ -33,6 +34,7 @@ export function stateOf(told: Told | undefined, report: string, day: string): Da
  * @param first,last days, `YYYY-MM-DD`, both among them; at most MAX_STATE_DAYS
  */
 export async function fetchDays(
+  caller: Caller,
   report: string,
   first: string,
   last: string,
@@ -46,7 +48,7 @@ export async function fetchDays(
     const response = await fetch(
       `${serviceAddress.replace(/\/$/, '')}${daysPath({ name: report })}?${query}`,
       {
-        headers: { Authorization: `Bearer ${await accessToken()}` },
+        headers: { Authorization: `Bearer ${await caller.token()}` },
         cache: 'no-store',
       },
     );
@@ -58,16 +60,23 @@ export async function fetchDays(
   }
 }
 
-/** Asks how the days of a report stand that the caller can see. If that fails, their states stay unknown. */
+/**
+ * Asks how the days of a report stand that the caller can see. If that fails, their states are not known. An answer that
+ * comes after another caller, or report, was chosen is dropped.
+ */
 export async function askDays(report: string): Promise<void> {
+  const caller = chosenCaller();
   const first = addDays(today.value, 1 - MAX_STATE_DAYS);
   const last = today.value;
-  const told = await fetchDays(report, first, last);
-  if (!told) return;
-  toldDays.value = { report, first, last, days: new Map(told.map((day) => [day.day, day])) };
+  asked = `${caller.key} ${report}`;
+  const told = await fetchDays(caller, report, first, last);
+  if (asked !== `${caller.key} ${report}`) return;
+  toldDays.value = told && { report, first, last, days: new Map(told.map((day) => [day.day, day])) };
   const newest = told
-    .map(({ day }) => day)
+    ?.map(({ day }) => day)
     .toSorted()
     .at(-1);
   if (newest !== undefined) newestDay.value = newest;
 }
+
+let asked = '';

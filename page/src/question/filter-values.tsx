@@ -4,7 +4,7 @@ import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
 import { counted, grouped } from '../format.ts';
 import { isUnderWay } from '../run.ts';
 import { days, report, windowDays } from '../state.ts';
-import { isCallerKnown } from './caller.ts';
+import { chosenCaller, isCallerKnown } from './caller.ts';
 import { valueFault } from './fault-words.ts';
 import {
   type FoundValue,
@@ -15,7 +15,7 @@ import {
   valueWords,
   withToggled,
 } from './found-values.ts';
-import { callerKey, noValuesWords, valuesInDays } from './values-in-days.ts';
+import { noValuesWords, valuesInDays } from './values-in-days.ts';
 
 /** More are not drawn: they are found by searching. */
 const MAX_DRAWN = 50;
@@ -38,13 +38,14 @@ interface Asked {
 export function FilterValues({ dimension, values, onChange }: Props) {
   const { name } = dimension;
   const [latest, setLatest] = useState<Asked>();
-  const question = JSON.stringify([callerKey(), report.value.name, name, days.value]);
+  const caller = chosenCaller();
+  const question = JSON.stringify([caller.key, report.value.name, name, days.value]);
   // Of other days, or of another caller, nothing is shown.
   const asked = latest?.question === question ? latest : undefined;
   const hindrance = hindranceNow();
   const ask = async () => {
     setLatest({ question });
-    const answer = await valuesInDays(report.value.name, name, days.value).then(
+    const answer = await valuesInDays(caller, report.value.name, name, days.value).then(
       (found) => ({ found }),
       (error: unknown) => ({ failure: noValuesWords(error) }),
     );

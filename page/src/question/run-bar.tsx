@@ -1,7 +1,7 @@
 import { focusOn } from '../focus.ts';
 import { counted } from '../format.ts';
 import { cancelRun, isUnderWay, startRun } from '../run.ts';
-import { answeredFaults, faults, isAsked } from '../state.ts';
+import { answeredFaults, faults, isAsked, isBuilderOpen } from '../state.ts';
 import { isCallerKnown, samplePartners } from './caller.ts';
 
 /** Where somebody says who asks. */
@@ -18,7 +18,7 @@ export function RunBar() {
           Cancel
         </button>
       ) : (
-        <button type="button" class="primary" onClick={ask}>
+        <button type="button" class="primary" onClick={askForReport}>
           Run the report
         </button>
       )}
@@ -45,12 +45,15 @@ function callerCure(): string | undefined {
     : 'First paste a token under “Access token”.';
 }
 
-function ask(): void {
+/** Asks for the report, or leads to what stands in the way. */
+export function askForReport(): void {
   isAsked.value = true;
   // Faults that the service answered do not block another request: it may answer otherwise now.
   answeredFaults.value = [];
+  const isAskable = faults.value.length === 0 && isCallerKnown.value;
+  isBuilderOpen.value = !isAskable;
   if (faults.value.length > 0) leadToFault();
-  else if (!isCallerKnown.value) focusOn(...CALLER_INPUTS);
+  else if (!isAskable) focusOn(...CALLER_INPUTS);
   else {
     void startRun();
     // This button goes with the form: whoever uses the keyboard goes on at the answer.

@@ -1,9 +1,10 @@
+import type { Caller } from './caller-token.ts';
 import type { FoundValues } from './found-values.ts';
 import type { Days } from './presets.ts';
 
 /** Whose values of which dimension, in which days. */
 export interface ValuesQuestion {
-  readonly caller: string;
+  readonly caller: Caller;
   readonly report: string;
   readonly dimension: string;
   readonly days: Days;
@@ -31,7 +32,7 @@ export function valuesCache(
     const askedDays = JSON.stringify([days.first, days.last]);
     for (const [key, { untoldDays }] of kept)
       if (untoldDays !== undefined && untoldDays !== askedDays) kept.delete(key);
-    const key = JSON.stringify([caller, report, dimension, askedDays, versions ?? null]);
+    const key = JSON.stringify([caller.key, report, dimension, askedDays, versions ?? null]);
     const known = kept.get(key);
     if (known) return known.found;
     const found = ask(question);

@@ -2,7 +2,7 @@ import { metricsOf, reportOf } from '../../../lib/report/catalogue.ts';
 import { askReport, NoReport } from '../reader/ask-report.ts';
 import { BrokenCsv, csvReader } from '../reader/read-csv.ts';
 import { serviceAddress } from '../service-address.ts';
-import { accessToken, chosenPartner, pastedToken } from './caller.ts';
+import type { Caller } from './caller-token.ts';
 import { firstChoice } from './choice.ts';
 import { fetchDays } from './day-states.ts';
 import { type FoundValues, valueRanking } from './found-values.ts';
@@ -10,29 +10,30 @@ import type { Days } from './presets.ts';
 import { parametersOf, urlOf } from './request.ts';
 import { type ValuesQuestion, valuesCache } from './values-cache.ts';
 
-/** Who asks, to keep what one caller sees from another. It stays in memory. */
-export const callerKey = (): string => JSON.stringify([chosenPartner.value, pastedToken.value]);
-
 const fromCache = valuesCache(versionsOf, askValues);
 
 /**
  * The values of a dimension in the rows that the caller sees of these days, whatever the filters. Asks for one report,
  * once. Rejects with NoReport, or BrokenCsv.
  */
-export const valuesInDays = (report: string, dimension: string, days: Days): Promise<FoundValues> =>
-  fromCache({ caller: callerKey(), report, dimension, days });
+export const valuesInDays = (
+  caller: Caller,
+  report: string,
+  dimension: string,
+  days: Days,
+): Promise<FoundValues> => fromCache({ caller, report, dimension, days });
 
-async function versionsOf({ report, days }: ValuesQuestion): Promise<string | undefined> {
-  const told = await fetchDays(report, days.first, days.last);
+async function versionsOf({ caller, report, days }: ValuesQuestion): Promise<string | undefined> {
+  const told = await fetchDays(caller, report, days.first, days.last);
   return told?.map(({ day, version }) => `${day}=${version}`).join();
 }
 
-async function askValues({ report: name, dimension, days }: ValuesQuestion): Promise<FoundValues> {
+async function askValues({ caller, report: name, dimension, days }: ValuesQuestion): Promise<FoundValues> {
   const report = reportOf(name);
   const metric = report && metricsOf(report)[0]?.name;
   if (!report || metric === undefined) throw new TypeError(`no report ${name} with a metric`);
   const choice = { ...firstChoice(name), fields: [dimension, metric] };
-  const token = await accessToken().catch(() => {
+  const token = await caller.token().catch(() => {
     throw new NoReport({ title: 'No token', detail: 'No token could be had for the sample partner.' });
   });
   const response = await askReport(urlOf(serviceAddress, report, parametersOf(choice, days)), token);

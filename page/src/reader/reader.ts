@@ -14,19 +14,19 @@ addEventListener('message', ({ data }: MessageEvent<ReaderRequest>) => {
     if (answers) tell(answers.answer(data));
     return;
   }
-  readReport(data, askReport, tell).then(
-    (read) => {
+  readReport(data, askReport, tell)
+    .then((read) => {
       if (!read) return;
       answers = reportAnswers(data.report, read);
       tell(answers.done);
-    },
-    (error) =>
+    })
+    .catch((error) =>
       tell({
         kind: 'failed',
         problem: problemFor(error instanceof FailedFile ? error.cause : error),
         ...(error instanceof FailedFile && error.isBefore && { isBefore: true }),
       }),
-  );
+    );
 });
 
 function problemFor(error: unknown): ReportProblem {

@@ -23,9 +23,9 @@ describe('why there is no report', () => {
 
 describe('what is waited for', () => {
   it.each([
-    [24_400, 600, 'The query has run for 24 s; the longest may take 10 min.'],
-    [400, undefined, 'The query has run for 0 s.'],
-    [1_000, 90, 'The query has run for 1 s; the longest may take 1 min 30 s.'],
+    [24_400, 600, 'You have waited 24 s; the longest query may take 10 min.'],
+    [400, undefined, 'You have waited 0 s.'],
+    [1_000, 90, 'You have waited 1 s; the longest query may take 1 min 30 s.'],
   ])('%d ms of %s s', (waitedMs, longest, words) => {
     expect(waitingWords(waitedMs, longest)).toBe(words);
   });

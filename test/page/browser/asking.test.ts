@@ -117,7 +117,7 @@ describe('a report that is waited for, or fails', () => {
     expect(await page.title()).toBe('Ready: Publisher – Performance reports');
     service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
     await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Opens', ...WEEK }));
-    await page.getByText(/^The query has run for \d+ s; the longest may take 10 min\.$/).waitFor();
+    await page.getByText(/^You have waited \d+ s; the longest query may take 10 min\.$/).waitFor();
     expect(await page.title()).toBe('Waiting: Publisher – Performance reports');
     await answered(page);
     service.stack.faults.set([]);

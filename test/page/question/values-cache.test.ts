@@ -3,8 +3,9 @@ import { type ValuesQuestion, valuesCache } from '../../../page/src/question/val
 
 const january = { first: '2026-01-01', last: '2026-01-31' };
 const march = { first: '2026-03-01', last: '2026-03-31' };
+const caller = (key: string) => ({ key, token: async () => '' });
 const question: ValuesQuestion = {
-  caller: 'a',
+  caller: caller('a'),
   report: 'publisherperformance',
   dimension: 'DeviceOrProxy',
   days: january,
@@ -34,7 +35,7 @@ describe('valuesCache', () => {
   });
 
   it.each<[string, Partial<ValuesQuestion>]>([
-    ['caller', { caller: 'b' }],
+    ['caller', { caller: caller('b') }],
     ['report', { report: 'advertiserperformance' }],
     ['dimension', { dimension: 'PlacementId' }],
     ['first day', { days: { ...january, first: '2026-01-02' } }],

@@ -1,0 +1,7 @@
+/** Who asks, as chosen at one moment: whoever is chosen while an answer is waited for gets none of it. */
+export interface Caller {
+  /** Tells one caller from another. It stays in memory. */
+  readonly key: string;
+  /** A token to ask with: the pasted one, or one of the sample partner's. Rejects where there is none. */
+  token(): Promise<string>;
+}

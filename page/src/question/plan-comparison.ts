@@ -1,0 +1,64 @@
+import type { Report } from '../../../lib/report/catalogue.ts';
+import type { Caller } from './caller-token.ts';
+import type { Choice } from './choice.ts';
+import { type ComparedDays, comparedDays, dayPairs, overDays } from './compare.ts';
+import { type DayState, fetchDays } from './day-states.ts';
+import { type Days, daysBetween } from './presets.ts';
+
+/** A question over some days. */
+interface Side {
+  readonly choice: Choice;
+  readonly days: Days;
+}
+
+/** What is asked for a comparison. Without sides there is nothing to compare with. */
+export interface Comparing {
+  readonly compared: ComparedDays;
+  readonly sides?: {
+    readonly now: Side;
+    readonly before: Side;
+    readonly daysLater: ReadonlyMap<string, string>;
+  };
+}
+
+/** Which days of the window are compared with which, as they stand now; undefined where no comparison is chosen. */
+export async function planComparison(
+  caller: Caller,
+  choice: Choice,
+  report: Report,
+  days: Days,
+): Promise<Comparing | undefined> {
+  const window = dayPairs(choice.compare, daysBetween(days, Number.POSITIVE_INFINITY));
+  const [first, last] = [window[0], window.at(-1)];
+  if (!first || !last) return undefined;
+  const told = await Promise.all([
+    fetchDays(caller, report.name, first.day, last.day),
+    fetchDays(caller, report.name, first.before, last.before),
+  ]);
+  const states = new Map<string, DayState>(
+    told.flatMap((days) => days ?? []).map(({ day, state }) => [day, state]),
+  );
+  const isUntold = told.includes(undefined);
+  const all = comparedDays(window, (day) => (isUntold ? undefined : (states.get(day) ?? 'missing')));
+  // Where the question has a filter by day, its days alone are compared.
+  const isAsked = ({ day }: { readonly day: string }) =>
+    choice.filters.every(
+      ({ field, values }) => !isOfTime(report, field) || values.some((value) => value.startsWith(day)),
+    );
+  const compared: ComparedDays = {
+    pairs: all.pairs.filter(isAsked),
+    leftOut: all.leftOut.filter(isAsked),
+    ...(isUntold && { isUntold }),
+  };
+  const { pairs } = compared;
+  const now = overDays(choice, report, new Map(pairs.map(({ day }) => [day, day])));
+  const before = overDays(choice, report, new Map(pairs.map(({ day, before }) => [day, before])));
+  if (!now || !before) return { compared };
+  return {
+    compared,
+    sides: { now, before, daysLater: new Map(pairs.map(({ day, before }) => [before, day])) },
+  };
+}
+
+const isOfTime = ({ fields }: Report, name: string): boolean =>
+  fields.some((field) => field.name === name && field.role === 'dimension' && field.type === 'datetime');
