@@ -94,7 +94,8 @@ describe('which three campaigns lost most spend against the week before', () => 
     const words = await page.locator('.compared').innerText();
     expect(words).toBe(
       `6 days against as many: ${daysBack(6)} to ${daysBack(1)} with ${daysBack(13)} to ${daysBack(8)}. ` +
-        `Left out on both sides, since a day is open: ${OPEN_DAY} against ${daysBack(7)}.`,
+        `Left out on both sides, since a day is open: ${OPEN_DAY} against ${daysBack(7)}. ` +
+        'The file to download is of the days that are compared.',
     );
     const all = { now: sumOf(falls, ({ now }) => now), before: sumOf(falls, ({ before }) => before) };
     const spend = page.getByLabel('Totals of the whole file').locator('div', { hasText: 'Spend' });

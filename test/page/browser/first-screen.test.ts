@@ -101,7 +101,7 @@ describe('the first screen', () => {
       .poll(() => slider(page).getAttribute('aria-valuetext'), POLL)
       .toBe(`${daysBack(5)}: All ${servedOn(5)}`);
     await page.locator('.legend').getByText(servedOn(5), { exact: true }).waitFor();
-    expect(await page.locator('.read-at .at').innerText()).toBe(daysBack(5));
+    expect(await page.locator('.at').innerText()).toBe(daysBack(5));
     await watched.close();
   });
 
@@ -169,7 +169,7 @@ describe('on a phone', () => {
     await expect
       .poll(() => slider(page).getAttribute('aria-valuetext'), POLL)
       .toBe(`${daysBack(6)}: All ${servedOn(6)}`);
-    expect(await page.locator('.read-at .at').innerText()).toBe(daysBack(6));
+    expect(await page.locator('.at').innerText()).toBe(daysBack(6));
 
     await page.getByRole('button', { name: 'Change', exact: true }).tap();
     const outside = await page.evaluate(() => {
