@@ -48,27 +48,45 @@ export function rounded(digits: string, places: number): string {
 }
 
 /** Amounts are shown to the cent: the table and a tile's title have every digit. */
-const AMOUNT_PLACES = 2;
+const CENT_PLACES = 2;
 
 /** A metric where people read it at a glance. */
 export const shownMetric = (digits: string | null, isAmount: boolean): string =>
-  digits === null ? '–' : grouped(isAmount ? rounded(digits, AMOUNT_PLACES) : digits);
+  digits === null ? '–' : grouped(isAmount ? rounded(digits, CENT_PLACES) : digits);
+
+/** Which way something has changed; undefined where it has not. */
+export function directionOf(change: string): 'rise' | 'fall' | undefined {
+  if (!/[1-9]/.test(change)) return undefined;
+  return change.startsWith('-') ? 'fall' : 'rise';
+}
+
+const signed = (text: string): string => (directionOf(text) === 'rise' ? `+${text}` : text);
 
 /** A difference, with its sign. */
-export const shownChange = (digits: string | null, isAmount: boolean): string => {
-  const text = shownMetric(digits, isAmount);
-  return digits === null || text.startsWith('-') || !/[1-9]/.test(text) ? text : `+${text}`;
-};
+export const shownChange = (digits: string | null, isAmount: boolean): string =>
+  signed(shownMetric(digits, isAmount));
+
+const RATIO_UNITS = {
+  percent: { places: 2, sign: ' %' },
+  amount: { places: 3, sign: '' },
+  times: { places: 2, sign: '×' },
+} as const;
+
+type RatioUnit = keyof typeof RATIO_UNITS;
 
 /** A ratio that the page has derived; a dash where its denominator is zero. */
-export const shownRatio = (digits: string | null, unit: 'percent' | 'amount' | 'times'): string =>
-  digits === null
-    ? '–'
-    : {
-        percent: `${grouped(rounded(digits, 2))} %`,
-        amount: grouped(rounded(digits, 3)),
-        times: `${grouped(rounded(digits, 2))}×`,
-      }[unit];
+export const shownRatio = (digits: string | null, unit: RatioUnit): string =>
+  digits === null ? '–' : ratioDigits(digits, unit) + RATIO_UNITS[unit].sign;
+
+/** How a ratio has changed, `+0.05 from 1.77 %`; without a change where only one side has a value. */
+export function ratioChangeWords(change: string | null, before: string | null, unit: RatioUnit): string {
+  if (before === null) return 'no value before';
+  const from = `from ${shownRatio(before, unit)}`;
+  return change === null ? from : `${signed(ratioDigits(change, unit))} ${from}`;
+}
+
+const ratioDigits = (digits: string, unit: RatioUnit): string =>
+  grouped(rounded(digits, RATIO_UNITS[unit].places));
 
 /** A number on an axis or in a legend, where digits matter less than room. */
 export const rough = (value: number): string =>

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  directionOf,
   duration,
   fileSize,
   grouped,
+  ratioChangeWords,
   rounded,
   shownCell,
   shownChange,
@@ -75,5 +77,26 @@ describe('the formats of the page', () => {
     expect(shownRatio('3.2041', 'amount')).toBe('3.204');
     expect(shownRatio('2.5', 'times')).toBe('2.50×');
     expect(shownRatio(null, 'percent')).toBe('–');
+  });
+
+  it.each([
+    ['0.050000', '1.770000', 'percent', '+0.05 from 1.77 %'],
+    ['-1234.500000', '2000.000000', 'amount', '-1,234.500 from 2,000.000'],
+    ['0.001000', '2.500000', 'times', '0.00 from 2.50×'],
+    [null, '2.500000', 'times', 'from 2.50×'],
+    [null, null, 'percent', 'no value before'],
+  ] as const)('says how a ratio has changed by %s from %s (%s)', (change, before, unit, expected) => {
+    expect(ratioChangeWords(change, before, unit)).toBe(expected);
+  });
+
+  it.each([
+    ['+5', 'rise'],
+    ['0.010000', 'rise'],
+    ['-5', 'fall'],
+    ['0', undefined],
+    ['-0.00', undefined],
+    ['–', undefined],
+  ])('tells the direction of %s: %s', (change, expected) => {
+    expect(directionOf(change)).toBe(expected);
   });
 });

@@ -5,7 +5,7 @@ import type { ChartData } from '../reader/chart-data.ts';
 import { ratiosOf } from '../reader/ratios.ts';
 import { askChart, type Run } from '../run.ts';
 import { Bars } from './bars.tsx';
-import { restWords } from './chart-words.ts';
+import { canBeUnsplit, leftOutWords } from './chart-words.ts';
 import { LineChart } from './line-chart.tsx';
 
 /** The report as a chart: a metric or ratio, split by a dimension; lines over time, or bars. */
@@ -15,8 +15,7 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
   const report = reportOf(run.report);
   const metrics = fields.filter((name) => report && fieldOf(report, name)?.role === 'metric');
   const ratios = ratiosOf(run.report, fields).map(({ name }) => name);
-  const hasTime = chart.times.length > 0;
-  const hasCourse = hasTime && !chart.isBars;
+  const hasCourse = chart.times.length > 0 && !chart.isBars;
   // A single figure is among the totals.
   if (chart.times.length < 2 && chart.by === undefined && !chart.isBars) return null;
   const ask = (change: { readonly metric?: string; readonly by?: string | null }) =>
@@ -45,7 +44,7 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
               ask({ by: currentTarget.value === '' ? null : currentTarget.value })
             }
           >
-            {hasTime && <option value="">nothing</option>}
+            {canBeUnsplit(chart) && <option value="">nothing</option>}
             {run.splits?.map(({ name, valueCount }) => (
               <option key={name} value={name}>
                 {name} ({counted(valueCount, 'value')})
@@ -65,7 +64,7 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
             </select>
           </label>
         )}
-        <span class="hint">{restWords(chart)}</span>
+        <span class="hint">{leftOutWords(chart, run)}</span>
       </figcaption>
       {hasCourse && !isInAll ? <LineChart chart={chart} run={run} /> : <Bars chart={chart} run={run} />}
     </figure>

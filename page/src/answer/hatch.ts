@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import type { ChartData } from '../reader/chart-data.ts';
-import { isByDay, iso } from './chart-words.ts';
+import { dayOf, isByDay } from './chart-words.ts';
 
 const DAY_SECONDS = 86_400;
 const GAP_PX = 8;
@@ -12,7 +12,7 @@ export function hatchOver(
   isOpen: (day: string) => boolean,
   colour: string,
 ): void {
-  const days = [...new Set(chart.times.map((time) => iso(time).slice(0, 10)))].filter(isOpen);
+  const days = [...new Set(chart.times.map((time) => dayOf(time)))].filter(isOpen);
   const { ctx, bbox } = plot;
   for (const day of days) {
     const midnight = Date.parse(`${day}T00:00:00Z`) / 1_000;

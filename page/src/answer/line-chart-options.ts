@@ -3,6 +3,7 @@ import { rough } from '../format.ts';
 import type { ChartData } from '../reader/chart-data.ts';
 import { isByDay, iso } from './chart-words.ts';
 import { hatchOver } from './hatch.ts';
+import { pointsAlone } from './points-alone.ts';
 
 /** Low, so that the first rows are on the screen with it. */
 export const HEIGHT_PX = 200;
@@ -33,13 +34,19 @@ export function optionsFor(
     },
     series: [
       {},
-      ...chart.series.map(({ side }, index) => {
+      ...chart.series.map(({ side, points }, index) => {
         const stroke = colour(side === 'before' ? '--series-7' : `--series-${index}`);
         return {
           stroke,
           width: 2,
           ...(side === 'before' && { dash: [6, 4] }),
-          points: { show: chart.times.length <= 62, size: 5, fill: stroke },
+          points: {
+            show: chart.times.length <= 62,
+            size: 5,
+            fill: stroke,
+            // No line leads to a point between two gaps.
+            filter: (_: uPlot, __: number, isShown: boolean) => (isShown ? null : pointsAlone(points)),
+          },
         };
       }),
     ],

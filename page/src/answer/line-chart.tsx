@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import { stateOf, toldDays } from '../question/day-states.ts';
 import type { ChartData } from '../reader/chart-data.ts';
 import type { Run } from '../run.ts';
-import { figureOf, nameOf, timeText, wordsOf } from './chart-words.ts';
+import { dayOf, figureText, instantText, nameOf, pointText, wordsOf } from './chart-words.ts';
 import { HEIGHT_PX, optionsFor } from './line-chart-options.ts';
 
 /** A report over time, a line for each value. The legend has the totals or, where the chart is read, the values there. */
@@ -20,7 +20,10 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
     if (!element) return;
     const plot = new uPlot(
       optionsFor(chart, element, setAt, isOpen),
-      [chart.times, ...chart.series.map(({ points }) => points)] as uPlot.AlignedData,
+      [
+        chart.times,
+        ...chart.series.map(({ points }) => points.map((point) => point ?? null)),
+      ] as uPlot.AlignedData,
       element,
     );
     drawn.current = plot;
@@ -39,12 +42,13 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
     if (plot) plot.setCursor({ left: plot.valToPos(chart.times[index] ?? 0, 'x'), top: 1 });
     setAt(index);
   };
+  const readNowhere = () => {
+    drawn.current?.setCursor({ left: -1, top: -1 });
+    setAt(null);
+  };
   const values = chart.series
-    .map((series) => `${nameOf(series)} ${valueAt(series.points[at ?? -1] ?? null)}`)
+    .map((series) => `${nameOf(series)} ${pointText(series.points[at ?? -1], chart, run)}`)
     .join(', ');
-  function valueAt(value: number | null): string {
-    return value === null ? 'no row' : figureOf(value, chart, run);
-  }
   return (
     <>
       <div ref={chartBox} role="img" aria-label={wordsOf(chart, run)} />
@@ -56,12 +60,14 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
         max={chart.times.length - 1}
         step={1}
         value={at ?? chart.times.length - 1}
-        aria-valuetext={time === undefined ? 'In all' : `${timeText(time, chart)}: ${values}`}
+        aria-valuetext={time === undefined ? 'In all' : `${instantText(time, chart)}: ${values}`}
         onInput={({ currentTarget }) => readAt(Number(currentTarget.value))}
         onFocus={() => at === null && readAt(chart.times.length - 1)}
+        onKeyDown={({ key }) => key === 'Escape' && readNowhere()}
+        onBlur={readNowhere}
       />
       <ul class="legend">
-        <li class="at">{time === undefined ? 'In all' : timeText(time, chart)}</li>
+        <li class="at">{time === undefined ? 'In all' : instantText(time, chart)}</li>
         {chart.series.map((series, index) => (
           <li key={`${index}`}>
             <span
@@ -70,7 +76,7 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
             />
             {nameOf(series)}{' '}
             <span class="hint">
-              {at === null ? figureOf(series.total, chart, run) : valueAt(series.points[at] ?? null)}
+              {at === null ? figureText(series.total, chart, run) : pointText(series.points[at], chart, run)}
             </span>
           </li>
         ))}
@@ -84,8 +90,6 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
     </>
   );
 }
-
-const dayOf = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10);
 
 /** Whether the machine is set to dark colours, as it changes. */
 function useDark(): boolean {

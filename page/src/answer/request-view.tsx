@@ -7,7 +7,8 @@ import { choice, parameters, report } from '../state.ts';
 import { snippets } from './snippets.ts';
 
 const shown = signal(0);
-const copied = signal('');
+/** What was copied last, or could not be. */
+const latestCopy = signal({ text: '', isDone: true });
 
 /** The request as it grows, in every form that people paste. */
 export function RequestView() {
@@ -22,6 +23,13 @@ export function RequestView() {
     access,
   });
   const link = linkTo(choice.value);
+  const { text: copied, isDone } = latestCopy.value;
+  const isTextCopied = isDone && copied === text;
+  const isLinkCopied = isDone && copied === link;
+  const failure = [
+    copied === text && 'Could not be copied: select the text and copy it.',
+    copied === link && 'Could not be copied: copy the address of this page.',
+  ].find((words) => words && !isDone);
   const show = (index: number) => {
     shown.value = (index + snippets.length) % snippets.length;
     tabs.current?.querySelectorAll('button')[shown.value]?.focus();
@@ -32,10 +40,10 @@ export function RequestView() {
         <h2 id="request-title">The same as a request</h2>
         <div>
           <button type="button" class="pill" onClick={() => copy(text)}>
-            {copied.value === text ? 'Copied' : 'Copy'}
+            {isTextCopied ? 'Copied' : 'Copy'}
           </button>{' '}
           <button type="button" class="pill" onClick={() => copy(link)}>
-            {copied.value === link ? 'Link copied' : 'Copy link'}
+            {isLinkCopied ? 'Link copied' : 'Copy link'}
           </button>
         </div>
       </div>
@@ -71,8 +79,8 @@ export function RequestView() {
         </pre>
         <p class="hint">{snippet.note(access)}</p>
       </div>
-      <p class="visually-hidden" role="status">
-        {copied.value === text ? 'Copied' : copied.value === link ? 'Link copied' : ''}
+      <p class={failure ? 'faults' : 'visually-hidden'} role="status">
+        {failure || (isTextCopied ? 'Copied' : isLinkCopied ? 'Link copied' : '')}
       </p>
     </section>
   );
@@ -87,6 +95,9 @@ function linkTo(chosen: Choice): string {
 }
 
 async function copy(text: string): Promise<void> {
-  await navigator.clipboard.writeText(text);
-  copied.value = text;
+  const isDone = await navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  latestCopy.value = { text, isDone };
 }

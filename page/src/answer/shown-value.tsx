@@ -1,11 +1,8 @@
 import type { ComponentChild } from 'preact';
 import type { Field } from '../../../lib/report/catalogue.ts';
-import { grouped, rounded, shownCell, shownRatio } from '../format.ts';
+import { directionOf, grouped, shownCell, shownChange, shownRatio } from '../format.ts';
 import { unitOf } from '../reader/ratios.ts';
 import type { ShownCell, TableColumn } from '../reader/reader-messages.ts';
-
-/** A change in per cent has this many places in the table: its title has all. */
-const PERCENT_PLACES = 2;
 
 export const isNumber = ({ kind }: TableColumn): boolean => kind !== 'dimension';
 
@@ -21,17 +18,15 @@ export function shownText(cell: ShownCell, { kind, of }: TableColumn, field: Fie
     case 'ratio':
       return shownRatio(cell, unitOf(of) ?? 'times');
     case 'change':
-      return signed(grouped(cell));
+      return shownChange(cell, false);
     case 'percent':
-      return `${signed(grouped(rounded(cell, PERCENT_PLACES)))} %`;
+      return `${shownChange(cell, false)} %`;
   }
 }
 
-const signed = (text: string): string => (text.startsWith('-') || !/[1-9]/.test(text) ? text : `+${text}`);
-
 /** What is rounded in the table, with all its digits. */
 export const exactText = (cell: ShownCell, { kind }: TableColumn): string | undefined =>
-  cell && (kind === 'ratio' || kind === 'percent') ? cell : undefined;
+  cell && kind === 'ratio' ? cell : undefined;
 
 export function ShownValue({
   cell,
@@ -46,11 +41,7 @@ export function ShownValue({
   if (cell === null) return <Missing words={column.kind === 'dimension' ? 'not known' : 'no value'} />;
   if (cell === '') return <span class="dim">""</span>;
   const text = shownText(cell, column, field);
-  return column.kind === 'change' && /[1-9]/.test(text) ? (
-    <span class={text.startsWith('-') ? 'fall' : 'rise'}>{text}</span>
-  ) : (
-    text
-  );
+  return column.kind === 'change' ? <span class={directionOf(cell)}>{text}</span> : text;
 }
 
 const Missing = ({ words }: { readonly words: string }) => (

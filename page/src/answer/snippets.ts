@@ -13,7 +13,7 @@ interface SnippetRequest {
   readonly access: Access;
 }
 
-export interface Snippet {
+interface Snippet {
   readonly name: string;
   readonly text: (request: SnippetRequest) => string;
   /** What the program expects. */

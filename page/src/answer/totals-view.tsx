@@ -1,5 +1,6 @@
 import { fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
-import { grouped, shownChange, shownMetric, shownRatio } from '../format.ts';
+import { directionOf, grouped, ratioChangeWords, shownChange, shownMetric, shownRatio } from '../format.ts';
+import { levelOf } from '../levels.ts';
 import { ratiosOf } from '../reader/ratios.ts';
 import type { Total } from '../reader/reader-messages.ts';
 import type { Run } from '../run.ts';
@@ -9,7 +10,9 @@ import { currency } from '../state.ts';
 export function TotalsView({ run: { totals = [], report, choice, compared } }: { readonly run: Run }) {
   const asked = reportOf(report);
   const ratios = ratiosOf(report, choice.fields);
-  const isAmount = (name: string) => asked !== undefined && fieldOf(asked, name)?.type === 'float';
+  const known = (name: string) => asked && fieldOf(asked, name);
+  const isAmount = (name: string) => known(name)?.type === 'float';
+  const level = (name: string) => levelOf(known(name), choice.fields);
   const unit = (name: string) => (isAmount(name) && currency.value !== '' ? ` ${currency.value}` : '');
   const derived = totals.filter(({ kind }) => kind === 'ratio');
   return (
@@ -19,7 +22,7 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
           .filter(({ kind }) => kind === 'metric')
           .map((total) => (
             <div key={total.of}>
-              <dt>{total.of}</dt>
+              <dt title={level(total.of) && `Counted by ${level(total.of)}`}>{total.of}</dt>
               <dd>
                 <span class="figure" title={`${grouped(total.sum ?? '')}${unit(total.of)}`}>
                   {shownMetric(total.sum, isAmount(total.of))}
@@ -43,6 +46,12 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
                     {ratio.unit === 'amount' && total.sum !== null && currency.value !== ''
                       ? ` ${currency.value}`
                       : ''}
+                    {total.before !== undefined && (
+                      <span class="hint" title={total.before ?? ''}>
+                        {' '}
+                        ({ratioChangeWords(total.change ?? null, total.before, ratio.unit)})
+                      </span>
+                    )}
                   </dd>
                 </div>
               )
@@ -62,12 +71,14 @@ function Before({
   readonly total: Total;
   readonly isAmount: boolean;
 }) {
-  if (before === undefined || before === null) return <span class="before">no data before</span>;
+  if (before === undefined) return <span class="before">no data before</span>;
+  if (before === null) return <span class="before">no rows before</span>;
+  const shown = shownChange(change ?? null, isAmount);
   return (
     <span class="before">
-      <span title={grouped(change ?? '')} class={change?.startsWith('-') ? 'fall' : 'rise'}>
-        {shownChange(change ?? null, isAmount)}
-        {percent === null || percent === undefined ? '' : ` (${shownChange(percent, true)} %)`}
+      <span title={grouped(change ?? '')} class={directionOf(shown)}>
+        {shown}
+        {percent === null || percent === undefined ? '' : ` (${shownChange(percent, false)} %)`}
       </span>{' '}
       <span title={grouped(before)}>from {shownMetric(before, isAmount)}</span>
     </span>

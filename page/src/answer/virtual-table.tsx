@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Field } from '../../../lib/report/catalogue.ts';
+import { levelOf } from '../levels.ts';
 import type { ShownCell, TableColumn, View } from '../reader/reader-messages.ts';
 import { exactText, isNumber, ShownValue, shownText } from './shown-value.tsx';
 
@@ -66,13 +67,18 @@ export function VirtualTable({
   useLayoutEffect(() => {
     if (box.current) box.current.scrollTop = 0;
   }, [totals]);
+  const fields = columns.map(({ of }) => of);
+  const totalText = (row: Row, column: TableColumn, index: number): string => {
+    const text = shownText(row[index], column, fieldOf(column.of));
+    return index === 0 ? `${totalsLabel} ${text}` : text;
+  };
   const widths = useMemo(
     () =>
       columns.map((column, index) => {
         const field = fieldOf(column.of);
-        const longest = [...measured, ...(totals ? [totals] : [])].reduce(
+        const longest = measured.reduce(
           (most, row) => Math.max(most, shownText(row[index], column, field).length),
-          4,
+          Math.max(4, totals ? totalText(totals, column, index).length : 0),
         );
         return Math.min(
           MAX_WIDTH_CH,
@@ -115,7 +121,7 @@ export function VirtualTable({
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by the keyboard
     <section class="rows-box" ref={box} tabIndex={0} aria-label="Rows of the report">
-      <table aria-rowcount={rowCount + 1} style={{ width: `max(100%, ${width})` }}>
+      <table aria-rowcount={rowCount + (totals ? 2 : 1)} style={{ width: `max(100%, ${width})` }}>
         <colgroup>
           {widths.map((width, index) => (
             <col key={columns[index]?.id} style={{ width: `calc(${width}ch + 1.6rem)` }} />
@@ -124,7 +130,13 @@ export function VirtualTable({
         <thead>
           <tr aria-rowindex={1}>
             {columns.map((column) => (
-              <Header key={column.id} column={column} sort={sort} onSort={onSort} />
+              <Header
+                key={column.id}
+                column={column}
+                level={levelOf(fieldOf(column.of), fields)}
+                sort={sort}
+                onSort={onSort}
+              />
             ))}
           </tr>
         </thead>
@@ -135,22 +147,23 @@ export function VirtualTable({
         </tbody>
         {totals && (
           <tfoot>
-            <tr>
-              {columns.map((column, index) => (
-                <td
-                  key={column.id}
-                  class={isNumber(column) ? 'number' : ''}
-                  title={exactText(totals[index], column)}
-                >
-                  {index === 0 && column.kind === 'dimension' ? (
-                    totalsLabel
-                  ) : column.kind === 'dimension' ? (
-                    ''
-                  ) : (
-                    <ShownValue cell={totals[index]} column={column} field={fieldOf(column.of)} />
-                  )}
-                </td>
-              ))}
+            <tr aria-rowindex={rowCount + 2}>
+              {columns.map((column, index) => {
+                const Cell = index === 0 ? 'th' : 'td';
+                return (
+                  <Cell
+                    key={column.id}
+                    {...(index === 0 && { scope: 'row' })}
+                    class={isNumber(column) ? 'number' : ''}
+                    title={exactText(totals[index], column)}
+                  >
+                    {index === 0 && <span class="totals-label">{totalsLabel} </span>}
+                    {column.kind !== 'dimension' && (
+                      <ShownValue cell={totals[index]} column={column} field={fieldOf(column.of)} />
+                    )}
+                  </Cell>
+                );
+              })}
             </tr>
           </tfoot>
         )}
@@ -161,10 +174,13 @@ export function VirtualTable({
 
 function Header({
   column,
+  level,
   sort,
   onSort,
 }: {
   readonly column: TableColumn;
+  /** The dimension that it is counted by, where that depends on the question. */
+  readonly level: string | undefined;
   readonly sort: View['sort'];
   readonly onSort: ((column: TableColumn) => void) | undefined;
 }) {
@@ -185,6 +201,7 @@ function Header({
     <th
       ref={cell}
       scope="col"
+      title={level && `Counted by ${level}`}
       class={isNumber(column) ? 'number' : ''}
       {...(onSort && { 'aria-sort': direction })}
     >

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { type Field, fieldOf, metricsOf, type Report } from '../../../lib/report/catalogue.ts';
 import { called, focusOn } from '../focus.ts';
+import { levelOf } from '../levels.ts';
 import { choice, choose, currency, report } from '../state.ts';
 import { Faults } from './faults.tsx';
 
@@ -49,7 +50,7 @@ export function FieldsStep() {
                     onChange={() => toggle(field.name)}
                   />
                   <span class="field-name">{field.name}</span>
-                  <span class="hint">{meaningOf(field, fields, known)}</span>
+                  <span class="hint">{meaningOf(field, fields)}</span>
                 </label>
               ))}
           </fieldset>
@@ -61,11 +62,11 @@ export function FieldsStep() {
   );
 }
 
-function meaningOf(field: Field, fields: readonly string[], { levels }: Report): string {
+function meaningOf(field: Field, fields: readonly string[]): string {
   const { meaning } = field;
   if (field.role === 'dimension') return meaning;
-  if (levels?.metric === field)
-    return `${meaning}, by ${fields.includes(levels.finer.name) ? levels.finer.name : levels.coarser.name}`;
+  const level = levelOf(field, fields);
+  if (level !== undefined) return `${meaning}, by ${level}`;
   return field.type === 'float' && currency.value !== '' ? `${meaning}, ${currency.value}` : meaning;
 }
 

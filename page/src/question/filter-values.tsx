@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ColumnDimension } from '../../../lib/report/catalogue.ts';
 import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
+import { called, focusOn } from '../focus.ts';
 import { counted, grouped } from '../format.ts';
 import { isUnderWay } from '../run.ts';
 import { days, report, windowDays } from '../state.ts';
@@ -52,6 +53,7 @@ export function FilterValues({ dimension, values, onChange }: Props) {
     setLatest((now) => (now?.question === question ? { question, ...answer } : now));
   };
   const isLoading = asked !== undefined && !asked.found && asked.failure === undefined;
+  const valuesLabel = `Values in these days of ${name}`;
   const reasonId = `values-reason-${name}`;
   return (
     <div class="filter-values">
@@ -59,7 +61,7 @@ export function FilterValues({ dimension, values, onChange }: Props) {
       <button
         type="button"
         class="pill quiet"
-        aria-label={`Values in these days of ${name}`}
+        aria-label={valuesLabel}
         aria-expanded={asked !== undefined}
         aria-disabled={hindrance !== undefined && !asked}
         {...(hindrance !== undefined && !asked && { 'aria-describedby': reasonId })}
@@ -87,7 +89,11 @@ export function FilterValues({ dimension, values, onChange }: Props) {
               type="button"
               class="pill"
               aria-label={`Ask again for the values of ${name}`}
-              onClick={() => void ask()}
+              onClick={() => {
+                void ask();
+                // This button goes away.
+                focusOn(called(valuesLabel));
+              }}
             >
               Ask again
             </button>

@@ -7,8 +7,8 @@ export interface Series {
   readonly side?: 'before';
   /** Of a ratio: the ratio of the sums, null where the denominator is zero. */
   readonly total: number | null;
-  /** One per time; null where there is no row, or a ratio's denominator is zero. */
-  readonly points: readonly (number | null)[];
+  /** One per time: undefined where there is no row, null where a ratio's denominator is zero. */
+  readonly points: readonly (number | null | undefined)[];
 }
 
 /** What a chart of one metric, or ratio, shows. A chart rounds. */
@@ -27,6 +27,8 @@ export interface ChartData {
     /** Of the total, 0 to 1. Absent for a ratio, and where negative amounts leave no such share. */
     readonly share?: number;
   };
+  /** The report is compared with other days. A split draws none of these. */
+  readonly isCompared?: true;
   /** There are totals to compare, and no course of time to draw: bars, not lines. */
   readonly isBars: boolean;
 }

@@ -28,7 +28,7 @@ export function chartOf(source: ChartSource, { metric, by }: ChartQuestion): Cha
   const names = now.columns.map(({ name }) => name);
   const ratio = ratiosOf(report, names).find(({ name }) => name === metric);
   const figure = figureOf(metric, ratio);
-  const split = by === undefined ? defaultSplit(splits) : splits.find(({ name }) => name === by)?.name;
+  const split = by === undefined ? defaultSplit(source) : splits.find(({ name }) => name === by)?.name;
   const stores = before && split === undefined ? [now, before] : [now];
   const axis = timeAxisOf(stores);
   const { series, rest } =
@@ -41,12 +41,17 @@ export function chartOf(source: ChartSource, { metric, by }: ChartQuestion): Cha
     by: split,
     series,
     ...(rest && { rest: ratio ? { count: rest.count } : rest }),
+    ...(before && { isCompared: true }),
     isBars: axis.times.length < 2 && (split !== undefined || series.length > 1),
   };
 }
 
-/** The dimension of the fewest values above one: its lines are the easiest to tell apart. */
-function defaultSplit(splits: readonly Split[]): string | undefined {
+/**
+ * The dimension of the fewest values above one: its lines are the easiest to tell apart. In a comparison over time there is
+ * none, so that both periods are seen.
+ */
+function defaultSplit({ now, before, splits }: ChartSource): string | undefined {
+  if (before && timeAxisOf([now, before]).times.length > 1) return undefined;
   const several = splits.filter(({ valueCount }) => valueCount > 1);
   return several.toSorted((a, b) => a.valueCount - b.valueCount)[0]?.name;
 }
@@ -94,9 +99,9 @@ function splitSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, by: str
   return { series, rest: restOf(ranks, shown) };
 }
 
-const pointsOf = (sums: Sums, first: number, length: number, figure: Figure): (number | null)[] =>
+const pointsOf = (sums: Sums, first: number, length: number, figure: Figure): Series['points'] =>
   Array.from({ length }, (_, index) =>
-    sums.has(first + index) ? figure.valueOf(sums.of(first + index)) : null,
+    sums.has(first + index) ? figure.valueOf(sums.of(first + index)) : undefined,
   );
 
 /** Where the largest ranks stand, the largest first; NaN is none. */

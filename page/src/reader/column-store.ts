@@ -1,10 +1,10 @@
 import { type Field, fieldOf, reportOf } from '../../../lib/report/catalogue.ts';
-import { AMOUNT_PLACES } from './decimal.ts';
+import { FILE_AMOUNT_PLACES } from './decimal.ts';
 import { NumberColumn } from './number-column.ts';
 import type { Cell } from './read-csv.ts';
 import { Dictionary, TextColumn } from './text-column.ts';
 
-export interface Column {
+interface Column {
   readonly name: string;
   readonly field: Field;
 }
@@ -58,7 +58,7 @@ export function valuesOf(store: ColumnStore, name: string): StoredColumn['values
 
 function emptyValues({ type }: Field): NumberColumn | TextColumn {
   if (type === 'integer') return new NumberColumn(0);
-  return type === 'float' ? new NumberColumn(AMOUNT_PLACES) : new TextColumn(new Dictionary());
+  return type === 'float' ? new NumberColumn(FILE_AMOUNT_PLACES) : new TextColumn(new Dictionary());
 }
 
 function storeOf(columns: readonly StoredColumn[]): ColumnStore {

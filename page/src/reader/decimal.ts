@@ -1,7 +1,7 @@
 /** Decimals as integers of their last place: with six places, `2.5` is 2500000. */
 
-/** Amounts have six places (docs/contract.md#the-file), and ratios are given as many. */
-export const AMOUNT_PLACES = 6;
+/** Amounts of the file have six places (docs/contract.md#the-file), and ratios are given as many. */
+export const FILE_AMOUNT_PLACES = 6;
 export const RATIO_PLACES = 6;
 
 /** A decimal's digits as an integer. It must not have more places than that. */

@@ -1,5 +1,5 @@
 import { decimalText, scaled } from './decimal.ts';
-import { Growing } from './growing.ts';
+import { NumberBlocks } from './number-blocks.ts';
 import { BrokenCsv, type Cell } from './read-csv.ts';
 
 /** Below it, a number holds an integer exactly. */
@@ -20,7 +20,7 @@ export interface Numbers {
 export class NumberColumn implements Numbers {
   readonly places: number;
   readonly #pattern: RegExp;
-  readonly #near = new Growing(Float64Array);
+  readonly #near = new NumberBlocks(Float64Array);
   /** The texts that a number can't give back, by row. */
   readonly #texts = new Map<number, string>();
 

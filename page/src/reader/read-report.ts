@@ -1,7 +1,7 @@
 import { type ColumnStore, columnStore, columnsOf, storeBefore } from './column-store.ts';
-import { firstRowsTeller } from './first-rows.ts';
+import { firstRowsTeller } from './first-rows-teller.ts';
 import { piecesToBlob } from './pieces-to-blob.ts';
-import { type FileBeingRead, type FileListener, readFile } from './read-file.ts';
+import { type FileBeingRead, type FileListener, readDownload } from './read-download.ts';
 import type { ReaderAnswer, ReaderRequest, Reading } from './reader-messages.ts';
 
 /** Larger files, both together, are not read: that would take minutes, and more memory than a phone has. */
@@ -57,7 +57,7 @@ export async function readReport(
     tell({ kind: 'too-large', reading: reading(), downloadUrl });
   };
   const read = async (response: Response, listener: FileListener) => {
-    const file = readFile(response, fields, listener, stop.signal);
+    const file = readDownload(response, fields, listener, stop.signal);
     files.push(file);
     await file.ended;
     return file;

@@ -33,7 +33,10 @@ export interface ViewResult {
   readonly totals: readonly ShownCell[];
 }
 
-/** A total of the whole file, exact. The period before is there only in a comparison. */
+/**
+ * A total of the whole file, exact. The period before is there only in a comparison: null where it has no rows, or a
+ * ratio no value.
+ */
 export interface Total {
   /** The metric's or the ratio's name. */
   readonly of: string;

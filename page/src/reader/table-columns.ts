@@ -1,3 +1,4 @@
+import { shownCell } from '../format.ts';
 import type { StoredColumn } from './column-store.ts';
 import { NumberColumn, type Numbers } from './number-column.ts';
 import { PERCENT_PLACES, type Quotients } from './quotients.ts';
@@ -38,12 +39,15 @@ export function dimensionColumn(
   }
   const codeBefore = before && codesOnSide(before, name);
   const codeNow = codesOnSide(now, name);
-  const column = columnOfTexts(shown, values.dictionary, (row) =>
-    codeBefore && !isNow(row) ? codeBefore(row) : codeNow(row),
+  const column = columnOfTexts(
+    shown,
+    values.dictionary,
+    (row) => (codeBefore && !isNow(row) ? codeBefore(row) : codeNow(row)),
+    (text) => shownCell(text, field),
   );
-  // People see, and write, a blank where the file has a T.
+  // People see a blank where the file has a T.
   return field.type === 'datetime'
-    ? { ...column, holding: (part) => column.holding(part.replace(' ', 't')) }
+    ? { ...column, holding: (part) => column.holding(part.replace(/(?<=\d)t(?=\d)/, ' ')) }
     : column;
 }
 

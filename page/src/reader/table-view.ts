@@ -4,7 +4,7 @@ import { sortRows } from './sort-rows.ts';
 import type { Table } from './table.ts';
 
 /** What a view shows: its rows in their order, by their numbers, and the totals over them. */
-export interface RowsInView {
+interface RowsInView {
   readonly rows: Uint32Array;
   readonly result: ViewResult;
 }

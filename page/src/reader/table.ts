@@ -15,10 +15,12 @@ export interface Table {
   readonly dimensions: readonly DimensionColumn[];
   readonly metrics: readonly Sides<Numbers>[];
   readonly ratios: readonly Sides<Quotients>[];
+  /** It is a comparison, and the period before has no row at all. */
+  readonly isBeforeEmpty: boolean;
 }
 
 /** The period before, and its rows beside those of the report. */
-export interface Compared {
+interface Compared {
   readonly store: ColumnStore;
   readonly rows: JoinedRows;
 }
@@ -48,6 +50,7 @@ export function tableOf(report: string, store: ColumnStore, compared?: Compared)
     dimensions,
     metrics,
     ratios,
+    isBeforeEmpty: compared?.store.rowCount === 0,
   };
 }
 

@@ -1,4 +1,4 @@
-import { Growing } from './growing.ts';
+import { NumberBlocks } from './number-blocks.ts';
 import { owned } from './number-column.ts';
 import type { Cell } from './read-csv.ts';
 
@@ -33,7 +33,7 @@ export class Dictionary {
 /** A column of texts, four bytes each beside its dictionary. */
 export class TextColumn {
   readonly dictionary: Dictionary;
-  readonly #codes = new Growing(Uint32Array);
+  readonly #codes = new NumberBlocks(Uint32Array);
   readonly #codeOf: (text: Cell) => number;
 
   /** `changed`, if given, is done to every text. */

@@ -1,9 +1,15 @@
+import type { TimeDimension } from '../../../lib/report/catalogue.ts';
 import { type ColumnStore, valuesOf } from './column-store.ts';
 import { TextColumn } from './text-column.ts';
 
+/** A window has at most 31 days; by hours, one day more for those that a comparison moves. */
+const MAX_TIMES = 32 * 24;
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+
 /** The times of a chart, and where a file's rows stand among them. */
 export interface TimeAxis {
-  /** In seconds since 1970, ascending; empty where the report has no time. */
+  /** In seconds since 1970, each hour or day from the first row's to the last one's; empty where the report has no time. */
   readonly times: readonly number[];
   /** How many points a series has. */
   readonly length: number;
@@ -14,24 +20,29 @@ export interface TimeAxis {
 /** The axis of some files with the same columns, whose dictionaries they share. */
 export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
   const [first] = stores;
-  const name = first && timeColumnOf(first);
-  if (name === undefined) return { times: [], length: 1, placesIn: () => () => 0 };
+  const time = first && timeColumnOf(first);
+  if (!time) return { times: [], length: 1, placesIn: () => () => 0 };
   const columns = stores.flatMap((store) => {
-    const values = valuesOf(store, name);
+    const values = valuesOf(store, time.name);
     return values instanceof TextColumn ? [{ store, values }] : [];
   });
   const texts = columns[0]?.values.dictionary.texts ?? [];
   const isThere = new Uint8Array(texts.length);
   for (const { store, values } of columns)
     for (let row = 0; row < store.rowCount; row++) isThere[values.code(row)] = 1;
-  const instants = texts
-    .flatMap((text, code) => (text !== null && isThere[code] === 1 ? [{ text, code }] : []))
-    .sort((a, b) => (a.text < b.text ? -1 : 1));
+  const instants = texts.flatMap((text, code) =>
+    text !== null && isThere[code] === 1 ? [{ time: Date.parse(text) / 1_000, code }] : [],
+  );
+  const times = withoutGaps(
+    instants.map((instant) => instant.time).sort((a, b) => a - b),
+    time.grain === 'hour' ? HOUR_SECONDS : DAY_SECONDS,
+  );
+  const placeOf = new Map(times.map((one, place) => [one, place]));
   const places = new Int32Array(texts.length).fill(-1);
-  for (const [place, { code }] of instants.entries()) places[code] = place;
+  for (const { time: one, code } of instants) places[code] = placeOf.get(one) ?? -1;
   return {
-    times: instants.map(({ text }) => Date.parse(text) / 1_000),
-    length: instants.length,
+    times,
+    length: times.length,
     placesIn(store) {
       const values = columns.find((column) => column.store === store)?.values;
       return (row) => (values ? (places[values.code(row)] ?? -1) : -1);
@@ -39,9 +50,18 @@ export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
   };
 }
 
+/** Also the hours, or days, without rows: a line must not be drawn through them. */
+function withoutGaps(times: readonly number[], step: number): readonly number[] {
+  const [first = 0, last = first] = [times[0], times.at(-1)];
+  const count = (last - first) / step + 1;
+  if (times.length === 0 || count > MAX_TIMES) return times;
+  return Array.from({ length: count }, (_, index) => first + index * step);
+}
+
 /** Of hour and day, the hour says more. */
-function timeColumnOf({ columns }: ColumnStore): string | undefined {
-  const times = columns.filter(({ field }) => field.role === 'dimension' && field.type === 'datetime');
-  const hour = times.find(({ field }) => 'grain' in field && field.grain === 'hour');
-  return (hour ?? times[0])?.name;
+function timeColumnOf({ columns }: ColumnStore): TimeDimension | undefined {
+  const times = columns.flatMap(({ field }) =>
+    field.role === 'dimension' && field.type === 'datetime' ? [field] : [],
+  );
+  return times.find(({ grain }) => grain === 'hour') ?? times[0];
 }

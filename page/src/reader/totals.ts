@@ -11,15 +11,17 @@ import { allRows } from './table-view.ts';
 export function totalsOf(table: Table): Total[] {
   const sumOf = sumsOver(allRows(table));
   return [
-    ...table.metrics.map((metric) => totalOfMetric(metric, sumOf)),
+    ...table.metrics.map((metric) => totalOfMetric(metric, sumOf, table.isBeforeEmpty)),
     ...table.ratios.map((ratio) => totalOfRatio(ratio, sumOf)),
   ];
 }
 
-function totalOfMetric({ name, now, before }: Sides<Numbers>, sumOf: SumOf): Total {
+function totalOfMetric({ name, now, before }: Sides<Numbers>, sumOf: SumOf, isBeforeEmpty: boolean): Total {
   const sum = sumOf(now);
   const own = { of: name, kind: 'metric', sum: decimalText(sum, now.places) } as const;
   if (!before) return own;
+  // Nothing is not the same as zero.
+  if (isBeforeEmpty) return { ...own, before: null, change: null, percent: null };
   const sumBefore = sumOf(before);
   return {
     ...own,

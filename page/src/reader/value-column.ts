@@ -15,14 +15,19 @@ export interface ValueColumn {
 }
 
 export interface DimensionColumn extends ValueColumn {
-  /** Tells the rows whose text holds another one, which is in lower case. */
+  /** Tells the rows whose text, as people see it, holds another one, which is in lower case. */
   holding(part: string): (row: number) => boolean;
 }
 
+/** What finds the rows without a value. No part of it does: the eye sees a dash. */
+const NOT_KNOWN = 'not known';
+
+/** @param seen a text as people see it */
 export const columnOfTexts = (
   shown: TableColumn,
   dictionary: Dictionary,
   code: (row: number) => number,
+  seen: (text: string) => string,
 ): DimensionColumn => ({
   shown,
   cell: (row) => dictionary.texts[code(row)],
@@ -32,7 +37,9 @@ export const columnOfTexts = (
   },
   total: () => null,
   holding(part) {
-    const isHolding = dictionary.texts.map((text) => text?.toLowerCase().includes(part));
+    const isHolding = dictionary.texts.map((text) =>
+      text === null ? part === NOT_KNOWN : seen(text).toLowerCase().includes(part),
+    );
     return (row) => isHolding[code(row)] === true;
   },
 });
@@ -61,7 +68,10 @@ export const columnOfIds = (
 ): DimensionColumn => ({
   ...columnOfNumbers(shown, numbers, cell),
   total: () => null,
-  holding: (part) => (/[^-\d]/.test(part) ? () => false : (row) => cell(row)?.includes(part) === true),
+  holding(part) {
+    if (part === NOT_KNOWN) return (row) => cell(row) === null;
+    return /[^-\d]/.test(part) ? () => false : (row) => cell(row)?.includes(part) === true;
+  },
 });
 
 export const columnOfDifferences = (shown: TableColumn, differences: Numbers): ValueColumn =>

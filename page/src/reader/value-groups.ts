@@ -3,7 +3,7 @@ import type { Cell } from './read-csv.ts';
 import type { TextColumn } from './text-column.ts';
 
 /** The different values of a column, each with a number. */
-export interface ValueGroups {
+interface ValueGroups {
   /** How many values there are, "not known" among them. */
   readonly count: number;
   /** Groups have numbers below it; not all of them need to be in use. */

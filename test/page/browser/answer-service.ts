@@ -58,7 +58,7 @@ export function drawnRows(page: Page): Promise<Record<string, string>[]> {
 
 /** The row of totals below the table, by the names of the columns. */
 export function totalsRow(page: Page): Promise<string[]> {
-  return page.locator('tfoot td').allInnerTexts();
+  return page.locator('tfoot tr > *').allInnerTexts();
 }
 
 /** A tile of the totals: what it shows, and what its title holds. */

@@ -23,7 +23,7 @@ describe('the chart of a report', () => {
       by: 'DeviceOrProxy',
       isBars: false,
       series: [
-        { value: null, total: 10, points: [10, null] },
+        { value: null, total: 10, points: [10, undefined] },
         { value: 'Phone', total: 7, points: [0, 7] },
       ],
     });
@@ -38,8 +38,8 @@ describe('the chart of a report', () => {
     expect(chart(devices, { metric: 'Clicks', by: 'PlacementId' })).toMatchObject({
       by: 'PlacementId',
       series: [
-        { value: '3', total: 10, points: [10, null] },
-        { value: '2', total: 4, points: [null, 4] },
+        { value: '3', total: 10, points: [10, undefined] },
+        { value: '2', total: 4, points: [undefined, 4] },
         { value: '1', total: 3, points: [0, 3] },
       ],
     });
@@ -126,9 +126,42 @@ describe('the chart of a report', () => {
       [null, 'c', '7'],
     ]);
     expect(chart(split, { metric: 'Clicks' }).series).toEqual([
-      { value: 'b', total: 2, points: [null, 2] },
-      { value: 'a', total: 1, points: [1, null] },
+      { value: 'b', total: 2, points: [undefined, 2] },
+      { value: 'a', total: 1, points: [1, undefined] },
     ]);
+  });
+
+  it.each<[string, string, string[][], number[], (number | undefined)[]]>([
+    [
+      'days',
+      'Day Clicks',
+      [
+        [day(4), '2'],
+        [day(1), '1'],
+      ],
+      [at(1), at(2), at(3), at(4)],
+      [1, undefined, undefined, 2],
+    ],
+    [
+      'hours',
+      'Day DateTime Clicks',
+      [
+        [day(1), '2026-02-01T23:00:00Z', '1'],
+        [day(2), '2026-02-02T01:00:00Z', '2'],
+      ],
+      [at(2) - 3_600, at(2), at(2) + 3_600],
+      [1, undefined, 2],
+    ],
+  ])('has also the %s without rows, and no line through them', (_, fields, rows, times, points) => {
+    expect(chart(stored(fields, rows), { metric: 'Clicks' })).toMatchObject({ times, series: [{ points }] });
+  });
+
+  it('has no more times than a window of hours', () => {
+    const far = stored('DateTime Clicks', [
+      ['2026-01-01T00:00:00Z', '1'],
+      ['2026-02-02T00:00:00Z', '2'],
+    ]);
+    expect(chart(far, { metric: 'Clicks' }).times).toEqual([at(1) - 31 * 86_400, at(2)]);
   });
 
   it('has the seven largest, and says what the others are of all', () => {
@@ -180,7 +213,8 @@ describe('the chart of a report', () => {
       series: [
         // 7 of 45, 0 of 5, 7 of 40
         { value: 'Phone', total: 700 / 45, points: [0, 17.5] },
-        { value: null, total: null, points: [null, null] },
+        // On the first day without served ads, on the second without a row.
+        { value: null, total: null, points: [null, undefined] },
       ],
     });
     expect(chart(devices, { metric: 'eCPM', by: null }).series[0]?.points).toEqual([200, 18.75]);
@@ -219,16 +253,67 @@ describe('the chart of a comparison', () => {
       metric: 'Clicks',
       times: [at(1), at(2), at(3)],
       by: undefined,
+      isCompared: true,
       isBars: false,
       series: [
-        { value: undefined, total: 8, points: [3, 5, null] },
-        { value: undefined, side: 'before', total: 13, points: [null, 8, 5] },
+        { value: undefined, total: 8, points: [3, 5, undefined] },
+        { value: undefined, side: 'before', total: 13, points: [undefined, 8, 5] },
       ],
     });
   });
 
+  it.each<[string, string, (string | null)[][], (string | null)[][], string | undefined]>([
+    [
+      'over time',
+      'Day DeviceOrProxy Clicks',
+      [
+        [day(1), 'a', '1'],
+        [day(2), 'b', '1'],
+      ],
+      [],
+      undefined,
+    ],
+    [
+      'where the days before go on',
+      'Day DeviceOrProxy Clicks',
+      [
+        [day(1), 'a', '1'],
+        [day(1), 'b', '1'],
+      ],
+      [[day(2), 'a', '1']],
+      undefined,
+    ],
+    [
+      'of one day',
+      'Day DeviceOrProxy Clicks',
+      [
+        [day(1), 'a', '1'],
+        [day(1), 'b', '1'],
+      ],
+      [[day(1), 'a', '1']],
+      'DeviceOrProxy',
+    ],
+    [
+      'without time',
+      'DeviceOrProxy Clicks',
+      [
+        ['a', '1'],
+        ['b', '1'],
+      ],
+      [['a', '1']],
+      'DeviceOrProxy',
+    ],
+  ])(
+    'by default is split only where there is no course of time: %s',
+    (_, fields, rows, rowsBefore, expected) => {
+      const ours = stored(fields, rows);
+      expect(chart(ours, { metric: 'Clicks' }, storedBefore(ours, rowsBefore)).by).toBe(expected);
+    },
+  );
+
   it('has the period alone where it is split, with its own values', () => {
-    expect(chart(now, { metric: 'Clicks' }, before)).toMatchObject({
+    expect(chart(now, { metric: 'Clicks', by: 'DeviceOrProxy' }, before)).toMatchObject({
+      isCompared: true,
       times: [at(1), at(2)],
       by: 'DeviceOrProxy',
       series: [

@@ -153,6 +153,15 @@ describe('a comparison', () => {
     ]);
   });
 
+  it('tells no change where the period before has no rows', () => {
+    const none = { before: null, change: null, percent: null };
+    expect(totalsOf(tableFor(now, storedBefore(now, [])))).toEqual([
+      { of: 'Clicks', kind: 'metric', sum: '18', ...none },
+      { of: 'Revenue', kind: 'metric', sum: '12345678901235.000001', ...none },
+      { of: 'Revenue per click', kind: 'ratio', sum: '685871050068.611111', ...none },
+    ]);
+  });
+
   it('joins reports of metrics alone', () => {
     const one = stored('Clicks', [['3']]);
     expect(rowsIn(tableFor(one, storedBefore(one, [['2']])))).toEqual([['3', '2', '1', '50.00']]);

@@ -39,7 +39,7 @@ describe('a report that was read', () => {
         isBars: false,
         series: [
           { value: 'a', total: 2 ** 53 + 4, points: [2 ** 53, 3] },
-          { value: 'b', total: 1, points: [1, null] },
+          { value: 'b', total: 1, points: [1, undefined] },
         ],
       },
       view: {

@@ -188,6 +188,13 @@ describe('the rows of a view', () => {
     ['2026-02-01 05', ['1']],
     ['2026-02-01T05', ['1']],
     ['05:00', ['1', '7001', '4']],
+    // An hour is seen as 2026-02-01 05:00, and what is not known as a dash.
+    ['t0', []],
+    ['00z', []],
+    ['00:00:00', []],
+    ['not known', ['4']],
+    ['Not Known', ['4']],
+    ['know', []],
     ['image proxy', ['12']],
     // Metrics are not searched.
     ['12', ['5']],
@@ -195,6 +202,23 @@ describe('the rows of a view', () => {
     ['nothing of it', []],
   ])('hold %j in some dimension', (search, expected) => {
     expect(columnIn(searched, 'Clicks', { search })).toEqual(expected);
+  });
+
+  it.each([
+    ['z', []],
+    ['t', []],
+    ['00:0', []],
+    ['2026-02-02', ['2']],
+    ['not known', ['3']],
+  ])('hold %j in a day', (search, expected) => {
+    const days = tableFor(
+      stored('Day Clicks', [
+        [day(1), '1'],
+        [day(2), '2'],
+        [null, '3'],
+      ]),
+    );
+    expect(columnIn(days, 'Clicks', { search })).toEqual(expected);
   });
 
   it('are the first of those found and sorted', () => {

@@ -15,7 +15,7 @@ export interface FileListener {
 }
 
 /** Reads the rows of a download as it comes. Its first line must be the requested names. */
-export function readFile(
+export function readDownload(
   response: Response,
   fields: readonly string[],
   { onRow, onPiece }: FileListener,

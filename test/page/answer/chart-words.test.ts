@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { canBeUnsplit, leftOutWords, pointText } from '../../../page/src/answer/chart-words.ts';
+import type { ChartData } from '../../../page/src/reader/chart-data.ts';
+
+const run = {
+  report: 'advertiserperformance',
+  choice: { fields: ['Day', 'CampaignId', 'Impressions', 'Clicks'] },
+};
+const series = ['1', '2'].map((value) => ({ value, total: 1, points: [1] }));
+const chart = (is: Partial<ChartData>): ChartData => ({
+  metric: 'Clicks',
+  times: [],
+  by: 'CampaignId',
+  series,
+  isBars: true,
+  ...is,
+});
+
+describe('the words of a chart', () => {
+  it.each<[Partial<ChartData>, string]>([
+    [{}, ''],
+    [{ rest: { count: 5, share: 0.25 } }, 'The 2 largest of CampaignId, and 5 others: 25 %.'],
+    [{ metric: 'CTR', rest: { count: 1 } }, 'The 2 with the most Impressions, and 1 other.'],
+    [{ isCompared: true }, 'The days before are not drawn in a split.'],
+    [{ isCompared: true, by: undefined }, ''],
+    [
+      { isCompared: true, rest: { count: 1 } },
+      'The 2 largest of CampaignId, and 1 other. The days before are not drawn in a split.',
+    ],
+  ])('say what is not drawn: %j', (is, expected) => {
+    expect(leftOutWords(chart(is), run)).toBe(expected);
+  });
+
+  it.each<[string, number | null | undefined, string]>([
+    ['Clicks', 0, '0'],
+    ['Clicks', undefined, 'no row'],
+    ['CTR', undefined, 'no row'],
+    ['CTR', null, 'no value'],
+    ['CTR', 1.5, '1.50 %'],
+  ])('tell %s of %s at a point', (metric, point, expected) => {
+    expect(pointText(point, chart({ metric }), run)).toBe(expected);
+  });
+});
+
+describe('a chart without a split', () => {
+  it.each<[string, Partial<ChartData>, boolean]>([
+    ['is chosen where it is what is drawn', { by: undefined, isCompared: true }, true],
+    ['is offered over time', { times: [0, 86_400] }, true],
+    ['is offered in a comparison', { isCompared: true }, true],
+    ['is not offered where it is a single figure: one day', { times: [0] }, false],
+    ['is not offered where it is a single figure: no time', {}, false],
+  ])('%s', (_, is, expected) => {
+    expect(canBeUnsplit(chart(is))).toBe(expected);
+  });
+});
