@@ -66,27 +66,28 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
         onKeyDown={({ key }) => key === 'Escape' && readNowhere()}
         onBlur={readNowhere}
       />
-      <ul class="legend">
-        <li class="at">{time === undefined ? 'In all' : instantText(time, chart)}</li>
-        {chart.series.map((series, index) => (
-          <li key={`${index}`}>
-            <span
-              class={`line ${series.side === 'before' ? 'line-before' : `line-${index}`}`}
-              aria-hidden="true"
-            />
-            {nameOf(series)}{' '}
-            <span class="hint">
-              {at === null ? figureText(series.total, chart, run) : pointText(series.points[at], chart, run)}
-            </span>
-          </li>
-        ))}
-        {hasOpen && (
-          <li>
-            <span class="hatch" aria-hidden="true" />
-            open day: more events may come
-          </li>
-        )}
-      </ul>
+      <div class="readout">
+        <span class="at">{time === undefined ? 'In all' : instantText(time, chart)}</span>
+        <ul class="legend">
+          {chart.series.map((series, index) => (
+            <li key={`${index}`}>
+              <span class={series.side === 'before' ? 'line' : `line line-${index}`} aria-hidden="true" />
+              {nameOf(series)}{' '}
+              <span class="hint">
+                {at === null
+                  ? figureText(series.total, chart, run)
+                  : pointText(series.points[at], chart, run)}
+              </span>
+            </li>
+          ))}
+          {hasOpen && (
+            <li>
+              <span class="hatch" aria-hidden="true" />
+              open day: more events may come
+            </li>
+          )}
+        </ul>
+      </div>
     </>
   );
 }
