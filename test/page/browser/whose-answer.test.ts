@@ -1,0 +1,132 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Service } from '../../e2e/service.ts';
+import { answered, askOtherwise, hashOf, POLL, startAnswering, unfold } from './answer-service.ts';
+import { openPage, startBrowser } from './open-page.ts';
+import { daysBack, OPEN_DAY } from './weeks-of-events.ts';
+
+let service: Service;
+let browser: Browser;
+beforeAll(async () => {
+  [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await service.close();
+});
+
+const WEEK = { first: daysBack(6), last: OPEN_DAY };
+const open = (hash: string, options = {}, prepare?: (page: Page) => Promise<unknown>) =>
+  openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare);
+const STALE = 'This is of the question before your last change.';
+
+describe('an answer belongs to who asked', () => {
+  it('and is stale once somebody else is chosen, whose values are never those of another', async () => {
+    const watched = await open(hashOf({ requestedFields: 'Day,ServedAds', ...WEEK }));
+    const { page } = watched;
+    await answered(page);
+    expect(await page.getByText(STALE).count()).toBe(0);
+    await unfold(page);
+    await page.getByLabel('Add a filter').selectOption('DeviceOrProxy');
+    await page.getByRole('button', { name: 'Add the filter' }).click();
+    // The days are told of only once another partner is chosen.
+    let tell = () => {};
+    const chosen = new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+    await page.route('**/days?**', async (route) => {
+      await chosen;
+      await route.continue();
+    });
+    const tokens: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('requestedFields=DeviceOrProxy'))
+        tokens.push(request.headers()['authorization'] ?? '');
+    });
+    const clientOf = (authorization = '') =>
+      JSON.parse(Buffer.from(authorization.split('.')[1] ?? '', 'base64url').toString()).sub;
+    await page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' }).click();
+    await page.getByLabel('nobody').check();
+    await page.getByText(STALE).waitFor();
+    tell();
+    await expect.poll(() => tokens.length, POLL).toBe(1);
+    expect(clientOf(tokens[0])).toBe('house');
+    await watched.close();
+  });
+});
+
+describe('an answer with little in it', () => {
+  it('is explained where filters leave zeros alone, and where a comparison has rows on one side', async () => {
+    // Campaign 27 ends with the week before.
+    const watched = await open(
+      hashOf({
+        report: 'advertiserperformance',
+        requestedFields: 'CampaignId,Spend',
+        ...WEEK,
+        'filter[CampaignId]': '27',
+        compare: 'period-before',
+      }),
+    );
+    const { page } = watched;
+    await answered(page);
+    await page.locator('tbody tr[aria-rowindex]').waitFor();
+    expect(await page.locator('tbody tr[aria-rowindex]').innerText()).toMatch(
+      /^27\tno row\t[\d,.]+\t-[\d,.]+\tno row/,
+    );
+    expect(await page.getByText('Near:').count()).toBe(0);
+
+    // Metrics alone have a row, whatever the filters: zeros.
+    await askOtherwise(
+      page,
+      hashOf({ requestedFields: 'ServedAds,Clicks', ...WEEK, 'filter[DeviceOrProxy]': 'mobile' }),
+    );
+    await page.getByText('No row has DeviceOrProxy "mobile" in these days. Near: "Mobile".').waitFor();
+    expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
+
+    // A filter by a day that is left out leaves nothing to compare.
+    await askOtherwise(
+      page,
+      hashOf({
+        requestedFields: 'Day,ServedAds',
+        ...WEEK,
+        'filter[Day]': `${OPEN_DAY}T00:00:00Z`,
+        compare: 'period-before',
+      }),
+    );
+    await page.locator('.compared').waitFor();
+    expect(await page.locator('.compared').innerText()).toContain('There is no data to compare with');
+    await watched.close();
+  });
+
+  it('says so where the days’ states could not be had, and where the page can’t read the report', async () => {
+    const watched = await open(
+      hashOf({ requestedFields: 'Day,ServedAds', ...WEEK, compare: 'period-before' }),
+      {},
+      (page) => page.route('**/days?**', (route) => route.fulfill({ status: 404, body: '' })),
+    );
+    await answered(watched.page);
+    expect(await watched.page.locator('.compared').innerText()).toMatch(
+      /^7 days against as many: .* could not be found out\.$/,
+    );
+    // What was typed goes with its report: the next one is shown from its first row on.
+    await watched.page.getByRole('searchbox', { name: 'Search the rows' }).fill('zzz');
+    await watched.page.getByRole('button', { name: 'Change', exact: true }).click();
+    await watched.page.getByRole('button', { name: 'Run the report' }).click();
+    await answered(watched.page);
+    await watched.page.locator('tbody tr[aria-rowindex]').first().waitFor();
+    await watched.close();
+
+    const broken = await open(hashOf({ requestedFields: 'Day,ServedAds', ...WEEK }), {}, (page) =>
+      page.addInitScript(() => {
+        const { Worker } = globalThis;
+        globalThis.Worker = class extends Worker {
+          constructor(_: string | URL, options?: WorkerOptions) {
+            super('/page/none.js', options);
+          }
+        };
+      }),
+    );
+    await broken.page.getByText('This page could not read the report.').waitFor();
+    await broken.page.context().close();
+  });
+});
