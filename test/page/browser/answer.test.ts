@@ -243,6 +243,35 @@ describe('the chart', () => {
     await shape.selectOption('lines over time');
     await split.selectOption('nothing');
     await expect.poll(names, POLL).toEqual(['All', 'open']);
+
+    // Of one day there are bars, and the selects above them stay: without a split nothing would be drawn.
+    await askOtherwise(
+      page,
+      hashOf({ requestedFields: 'Day,DeviceOrProxy,ServedAds', first: daysBack(3), last: daysBack(3) }),
+    );
+    await answered(page);
+    await page.locator('.bars').waitFor();
+    expect(await split.locator('option').allInnerTexts()).toEqual(['DeviceOrProxy (16 values)']);
+    // Compared, it has two bars, and "nothing" is what it is split by.
+    await askOtherwise(
+      page,
+      hashOf({
+        requestedFields: 'DeviceOrProxy,ServedAds,Clicks',
+        first: daysBack(3),
+        last: daysBack(3),
+        'filter[DeviceOrProxy]': 'Tablet',
+        compare: 'period-before',
+      }),
+    );
+    await answered(page);
+    await expect
+      .poll(() => page.locator('.bars .bar-name').allInnerTexts(), POLL)
+      .toEqual(['All', 'The days before']);
+    expect(await split.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text)).toBe(
+      'nothing',
+    );
+    const ratio = page.getByLabel('Ratios of the totals, derived by this page').locator('dd');
+    expect(await ratio.first().innerText()).toMatch(/^\d+\.\d\d % \([+-]?\d+\.\d\d from \d+\.\d\d %\)$/);
     await watched.close();
   });
 });
@@ -278,6 +307,11 @@ describe('ratios', () => {
     );
     await page.getByLabel('Search the rows').fill('proxy');
     await page.getByText(`1 of ${DEVICES.length} rows`).waitFor();
+    const table = page.getByRole('table');
+    expect(await table.getByRole('rowheader').allInnerTexts()).toEqual(['This row']);
+    // The header, the row, the totals.
+    expect(await table.getAttribute('aria-rowcount')).toBe('3');
+    expect(await table.locator('tfoot tr').getAttribute('aria-rowindex')).toBe('3');
     const [label, , , , ofOne] = await totalsRow(page);
     expect([label, ofOne?.[0]]).toEqual(['This row', '–']);
     await askOtherwise(
@@ -286,9 +320,13 @@ describe('ratios', () => {
     );
     await answered(page);
     expect(await ratios.locator('div', { hasText: 'CTR' }).locator('dd').innerText()).toBe('–');
-    await askOtherwise(page, hashOf({ requestedFields: 'DeviceOrProxy,ServedAds,Opens', ...WEEK }));
+    await askOtherwise(page, hashOf({ requestedFields: 'Opens,DeviceOrProxy,ServedAds', ...WEEK }));
     await answered(page);
     expect(await page.locator('main').innerText()).not.toMatch(/derived|CTR|eCPM/);
+    // A metric that is the first column has the label beside its total.
+    expect(await table.getByRole('rowheader').innerText()).toMatch(/^All rows [\d,]+$/);
+    const counted = page.getByTitle('Counted by ContainerId', { exact: true });
+    expect(await counted.allInnerTexts()).toEqual(['Opens', 'Opens']);
     await watched.close();
   });
 });

@@ -1,7 +1,16 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Service } from '../../e2e/service.ts';
-import { answered, askOtherwise, CONTACT, hashOf, startAnswering, tile, unfold } from './answer-service.ts';
+import {
+  answered,
+  askOtherwise,
+  CONTACT,
+  hashOf,
+  POLL,
+  startAnswering,
+  tile,
+  unfold,
+} from './answer-service.ts';
 import { accessibilityFindings, keepPicture, openPage, startBrowser } from './open-page.ts';
 import { DEVICES, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
 
@@ -42,7 +51,16 @@ describe('the values of a filter', () => {
     await page.getByRole('button', { name: 'Add the filter' }).click();
     const values = page.getByRole('button', { name: 'Values in these days of DeviceOrProxy' });
     expect(reports).toEqual([]);
+    const body = JSON.stringify({ title: 'No report', status: 409, detail: 'Not now.' });
+    await page.route(
+      '**/reporting/publisherperformance?**',
+      (route) => route.fulfill({ status: 409, contentType: 'application/problem+json', body }),
+      { times: 1 },
+    );
     await values.click();
+    await page.getByRole('button', { name: 'Ask again for the values of DeviceOrProxy' }).click();
+    await expect.poll(() => values.evaluate((it) => it === document.activeElement), POLL).toBe(true);
+    reports.splice(0, 1);
     const list = page.getByRole('group', { name: /^Values of DeviceOrProxy/ });
     await list.waitFor();
     expect(reports).toEqual(['DeviceOrProxy,ServedAds']);

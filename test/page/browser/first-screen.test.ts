@@ -102,6 +102,21 @@ describe('the first screen', () => {
       .toBe(`${daysBack(5)}: All ${servedOn(5)}`);
     await page.locator('.legend').getByText(servedOn(5), { exact: true }).waitFor();
     expect(await page.locator('.at').innerText()).toBe(daysBack(5));
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.at').innerText(), POLL).toBe('In all');
+    expect(await slider(page).getAttribute('aria-valuetext')).toBe('In all');
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => page.locator('.at').innerText(), POLL).toBe(daysBack(1));
+    await page.keyboard.press('Tab');
+    await expect.poll(() => page.locator('.at').innerText(), POLL).toBe('In all');
+
+    // The form is higher than this screen; the question and Fold stay in sight above it.
+    await page.setViewportSize({ ...SCREEN, height: 700 });
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id), POLL).toBe('builder');
+    expect(
+      await page.evaluate(() => document.querySelector('.question')?.getBoundingClientRect().top),
+    ).toBeGreaterThanOrEqual(0);
     await watched.close();
   });
 

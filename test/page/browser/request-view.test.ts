@@ -48,6 +48,18 @@ describe('the request to paste', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
   });
 
+  it('says where it could not be copied, and what to do', async () => {
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = () => Promise.reject(new DOMException('', 'NotAllowedError'));
+    });
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByText('Could not be copied: select the text and copy it.').waitFor();
+    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByText('Could not be copied: copy the address of this page.').waitFor();
+    expect(await page.getByRole('button', { name: 'Copy link' }).isVisible()).toBe(true);
+    expect(await accessibilityFindings(page)).toEqual([]);
+  });
+
   it('can be sent as a link to the page, which asks the same and holds no token', async () => {
     await page.getByRole('checkbox', { name: /^CampaignId / }).click();
     const text = await page.getByRole('tabpanel').locator('pre').innerText();
