@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { type Clients, makeClients } from '../../../lib/aws/clients.ts';
 
-/** A service of AWS that answers as a test says: its URL, and the requests that it got. */
+/** A service of AWS that answers as a test says: its clients, and the requests that it got. */
 export interface AnsweringServer {
   readonly clients: Clients;
   /** `GET /results/jobs/1.json` */
   readonly requests: string[];
+  /** Of each request, in the same order. */
+  readonly bodies: string[];
   /** Answers the next requests. */
   answer: (request: IncomingMessage, response: ServerResponse) => void;
   close(): Promise<void>;
@@ -17,12 +20,13 @@ export interface AnsweringServer {
 /** Starts such a service on loopback, with the functions' own clients for it. */
 export async function startAnsweringServer(): Promise<AnsweringServer> {
   const requests: string[] = [];
-  const server = createServer((request, response) => {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
     requests.push(`${request.method} ${new URL(request.url ?? '', 'http://any').pathname}`);
-    request.resume();
     // Node writes a Date of its own unless it is told not to.
     response.sendDate = false;
-    request.on('end', () => answering.answer(request, response));
+    bodies.push(await text(request));
+    answering.answer(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -35,6 +39,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   const answering: AnsweringServer = {
     clients,
     requests,
+    bodies,
     answer: (_, response) => void response.writeHead(501).end(),
     async close() {
       for (const client of Object.values(clients)) client.destroy();

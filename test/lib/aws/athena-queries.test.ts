@@ -91,6 +91,13 @@ describe('start', () => {
     await expect(start()).rejects.toThrow('Athena StartQueryExecution: InvalidRequestException, status 400');
   });
 
+  it('throws what else goes wrong, by its own name', async () => {
+    const { queries } = athenaOf({ command: 'StartQueryExecution', answer: forbidden });
+    await expect(queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN)).rejects.toThrow(
+      'Athena StartQueryExecution: Error, status 403',
+    );
+  });
+
   it('is tried again while Athena is at fault', async () => {
     const { queries, planned } = athenaOf(
       { command: 'StartQueryExecution', answer: fault },

@@ -112,6 +112,8 @@ describe('call', () => {
     ['an invalid URL of ours', invalidUrl()],
     ['an invalid argument of ours', ofSocket('ERR_INVALID_ARG_TYPE')],
     ['a code that only begins with that of a body that broke off', ofSocket('ERR_STREAM_PREMATURE_CLOSED')],
+    ['a code that only ends with that of a body that broke off', ofSocket('NO_ERR_STREAM_PREMATURE_CLOSE')],
+    ['a code that only begins like that of a socket', ofSocket('ECONNRESET-7')],
     ['credentials that are missing', named('CredentialsProviderError')],
   ])('does not try again after %s', async (_, error) => {
     const { at, error: thrown, ms } = await made([error], 10_000);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { makeUploadClient } from '../../../lib/aws/clients.ts';
@@ -18,6 +18,7 @@ beforeAll(async () => {
   s3 = makeUploadClient();
 });
 beforeEach(() => store.faults.set([]));
+afterEach(() => void vi.restoreAllMocks());
 afterAll(async () => {
   s3.destroy();
   await store.close();
@@ -106,6 +107,18 @@ describe('uploadFile', () => {
     await expect(files().uploadFile(freshFile(), file, opening(new TypeError('ours')))).rejects.toThrow(
       'S3 PutObject: TypeError, status none',
     );
+  });
+
+  it('has one try for all of its time, however slow the content is', async () => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    // A hundred times as quick: a small call would be given up after 40 ms.
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
+    const open = vi.fn(async () => {
+      if (open.mock.calls.length === 1) await new Promise((resolve) => setTimeout(resolve, 100));
+      return content('a,b\n');
+    });
+    expect(await files(1_000_000).uploadFile(freshFile(), file, open)).toBe(4);
+    expect(open).toHaveBeenCalledTimes(1);
   });
 
   it('throws where S3 refuses', async () => {

@@ -1,6 +1,8 @@
+import type { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Overloaded } from '../../../lib/answers/problem.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
+import type { ResultsBucket } from '../../../lib/delivery/results.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
 let server: AnsweringServer;
@@ -31,6 +33,33 @@ describe('the age of an object', () => {
   it('is nothing where S3 does not tell when it was written', async () => {
     server.answer = (_, response) => void response.writeHead(200, { Date: written, ETag: '"1"' }).end();
     expect((await results().head('jobs/1.json'))?.ageMs).toBe(0);
+  });
+});
+
+describe('an answer that leaves out what S3 always gives', () => {
+  beforeEach(() => {
+    server.answer = (_, response) => void response.writeHead(200).end();
+  });
+
+  it.each<[string, () => Promise<unknown>, unknown]>([
+    ['head', () => results().head('jobs/1.json'), { bytes: 0, ageMs: 0 }],
+    ['read', () => results().read('jobs/1.json'), { document: undefined, etag: '', ageMs: 0 }],
+    ['create', () => results().create('jobs/1.json', { a: 1 }), { document: { a: 1 }, etag: '', ageMs: 0 }],
+    [
+      'readResult',
+      () => results().readResult('s3://results/athena/q1.csv', 9),
+      { bytes: 0, content: new Uint8Array() },
+    ],
+  ])('is taken by %s, with nothing in its place', async (_, make, expected) => {
+    expect(await make()).toEqual(expected);
+  });
+
+  it.each<[string, (bucket: ResultsBucket) => Promise<unknown>, unknown]>([
+    ['read', (bucket) => bucket.read('jobs/1.json'), { document: undefined, etag: '"1"', ageMs: 0 }],
+    ['readResult', (bucket) => bucket.readResult('s3://results/athena/q1.csv', 9), { bytes: 0 }],
+  ])('is taken by %s, also without a body', async (_, make, expected) => {
+    const s3 = { send: async () => ({ ETag: '"1"' }) } as unknown as S3Client;
+    expect(await make(s3ResultsBucket(s3, 'results', Date.now() + 1_000))).toEqual(expected);
   });
 });
 
@@ -84,5 +113,19 @@ describe('an answer that breaks off', () => {
     expect(await results().readResult('s3://results/athena/q1.csv', 9)).toEqual({ bytes: size });
     // Closed before all of it was sent.
     expect(await closed).toBe(false);
+  });
+});
+
+describe('the clients', () => {
+  it('have more calls under way at the same time than the SDK has by default, which are 50', async () => {
+    const waiting: (() => void)[] = [];
+    server.answer = (_, response) => {
+      waiting.push(() => response.writeHead(200, { ETag: '"1"' }).end());
+      if (waiting.length === 60) for (const answer of waiting) answer();
+    };
+    const keys = Array.from({ length: 60 }, (_, nth) => `jobs/${nth}.json`);
+    // Less time than one try has.
+    const facts = await Promise.all(keys.map((key) => results(3_900).head(key)));
+    expect(facts).toEqual(keys.map(() => ({ bytes: 0, ageMs: 0 })));
   });
 });

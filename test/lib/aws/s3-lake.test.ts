@@ -1,4 +1,4 @@
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
@@ -141,6 +141,23 @@ describe('a lake of many files', () => {
     expect(found.inputs.length).toBeGreaterThan(2);
     for (const { Prefix, StartAfter } of found.inputs.slice(1))
       expect([Prefix?.endsWith('/'), StartAfter]).toEqual([true, undefined]);
+  });
+
+  it('is listed day by day where S3 answers with an empty page that is not the last', async () => {
+    const keys = ['Live/publisher_events/day=2026-01-02/a', 'Live/publisher_events/day=2026-01-03/b'];
+    const s3 = {
+      send: async ({ input: { Prefix = '', StartAfter } }: { input: ListObjectsV2CommandInput }) =>
+        StartAfter === undefined
+          ? { Contents: keys.filter((key) => key.startsWith(Prefix)).map((Key) => ({ Key })) }
+          : { NextContinuationToken: 'more' },
+    } as unknown as S3Client;
+    const lake = s3Lake(
+      s3,
+      { bucket: 'events', prefix: 'Live/' },
+      { until: Date.now() + 1_000, cache: new Map(), onUnlistable: () => {} },
+    );
+    const listing = await lake.list(publisherReport, window, 0);
+    expect(listing?.objects.map(({ key }) => key)).toEqual(keys);
   });
 
   it('has its days listed at the same time', async () => {

@@ -25,17 +25,23 @@ const errorOf = (Class: typeof NoSuchKey | typeof NoSuchBucket, httpStatusCode: 
 const named = (name: string, httpStatusCode: number) =>
   new S3ServiceException({ name, $fault: 'client', message: '', $metadata: { httpStatusCode } });
 
-/** A bucket that holds these texts, or answers with these errors, by client; it records the calls. */
-function bucketOf(texts: Map<string, string | Error>) {
+/**
+ * A bucket that holds these texts, has answers without a body, or answers with these errors, by client; it records the calls.
+ */
+function bucketOf(texts: Map<string, string | Error | null>) {
   const asked: string[] = [];
   const s3 = {
-    send: async ({ input }: { input: { Bucket: string; Key: string } }) => {
+    send: async (
+      { input }: { input: { Bucket: string; Key: string } },
+      { abortSignal }: { abortSignal: AbortSignal },
+    ) => {
       expect(input.Bucket).toBe('register');
+      expect(abortSignal).toBeInstanceOf(AbortSignal);
       asked.push(input.Key);
       const [, found = named('AccessDenied', 403)] =
         [...texts].find(([client]) => partnerKey(client) === input.Key) ?? [];
       if (found instanceof Error) throw found;
-      return { Body: { transformToString: async () => found } };
+      return found === null ? {} : { Body: { transformToString: async () => found } };
     },
   } as unknown as S3Client;
   const cache: RecordCache = new Map();
@@ -60,6 +66,7 @@ describe('the register in S3', () => {
     ['is missing', errorOf(NoSuchKey, 404)],
     ['is no JSON', '{'],
     ['is empty', ''],
+    ['comes without a body', null],
     ['is of another form', JSON.stringify({ ...recordOf('client-1'), form: 2 })],
     ['is another client’s', JSON.stringify(recordOf('client-2'))],
   ])('finds nobody where the record %s', async (_, found) => {
@@ -98,11 +105,13 @@ describe('the register in S3', () => {
   });
 
   it.each([
-    ['the bucket is gone', errorOf(NoSuchBucket, 404)],
-    ['the signature is wrong', named('SignatureDoesNotMatch', 403)],
-  ])('is at fault itself, and no client is, where %s', async (_, error) => {
+    ['the bucket is gone', errorOf(NoSuchBucket, 404), 404],
+    ['the signature is wrong', named('SignatureDoesNotMatch', 403), 403],
+  ])('is at fault itself, and no client is, where %s', async (_, error, httpStatus) => {
     const { find, cache } = bucketOf(new Map([['client-1', error]]));
-    await expect(find('client-1')).rejects.toThrow(AwsCallFailed);
+    const failure = await find('client-1').catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(AwsCallFailed);
+    expect(failure).toMatchObject({ operation: 'S3 GetObject', httpStatus });
     expect(cache.size).toBe(0);
   });
 

@@ -147,6 +147,7 @@ describe('what the log leaves out of an engine’s error', () => {
     ['an apostrophe', "it's secret, isn't it"],
     ['a line break', 'a\nsecret'],
     ['words that end a value', 'a of type secret can secret to secret'],
+    ['a file of the lake in brackets', `a [${file}] secret`],
     ['nothing but length', 'secret '.repeat(1_000)],
   ])('a value that has %s', (_, value) => {
     for (const quote of ["'", '"', '`'])
@@ -166,6 +167,10 @@ describe('what the log leaves out of an engine’s error', () => {
     expect(withoutValues('bigint addition overflow: \uE000123 + \uE00145')).toBe(
       'bigint addition overflow: … + …',
     );
+  });
+
+  it('blanks at its ends', () => {
+    expect(withoutValues(' GENERIC_INTERNAL_ERROR: null \t\nat line 1')).toBe('GENERIC_INTERNAL_ERROR: null');
   });
 
   it('what is beyond 2,000 characters', () => {

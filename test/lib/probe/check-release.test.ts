@@ -1,11 +1,8 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { versionInvoker } from '../../../lib/aws/invoke-version.ts';
-import { deploymentTeller } from '../../../lib/aws/tell-deployment.ts';
+import { describe, expect, it } from 'vitest';
 import { releaseCheckHandler } from '../../../lib/handlers/release-check-handler.ts';
 import { askEach, fetchFromVersions } from '../../../lib/probe/fetch-from-versions.ts';
 import { reportPuller } from '../../../lib/probe/pull-report.ts';
-import { type AnsweringServer, startAnsweringServer } from '../aws/answering-server.ts';
 
 const COMMIT = '0123456789ab';
 const HOOK = { DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' };
@@ -133,40 +130,5 @@ describe('the check of a release', () => {
     const { outcome, told } = await check(delivering, {});
     expect(outcome).toEqual({ status: 'Succeeded' });
     expect(told).toEqual([]);
-  });
-});
-
-describe('over HTTP', () => {
-  let server: AnsweringServer;
-  afterEach(async () => {
-    await server.close();
-    vi.unstubAllEnvs();
-  });
-  const event = { path: '/reporting/publisherperformance' } as APIGatewayProxyEvent;
-
-  it('a version gets the event and its answer comes back; one that fails is an error', async () => {
-    server = await startAnsweringServer();
-    let failure: Record<string, string> = {};
-    server.answer = (_, response) =>
-      void response.writeHead(200, failure).end(JSON.stringify(seeOther(FILE)));
-    const invoke = versionInvoker();
-    const arn = 'arn:aws:lambda:eu-west-1:123456789012:function:reports:8';
-    expect(await invoke(arn, event)).toEqual(seeOther(FILE));
-    expect(decodeURIComponent(server.requests[0] ?? '')).toBe(
-      `POST /2015-03-31/functions/${arn}/invocations`,
-    );
-    failure = { 'X-Amz-Function-Error': 'Unhandled' };
-    await expect(invoke(arn, event)).rejects.toThrow(`${arn} fails: {"statusCode":303`);
-  });
-
-  it('CodeDeploy is told of its hook', async () => {
-    server = await startAnsweringServer();
-    let target: unknown;
-    server.answer = ({ headers }, response) => {
-      target = headers['x-amz-target'];
-      response.writeHead(200, { 'Content-Type': 'application/x-amz-json-1.1' }).end('{}');
-    };
-    await deploymentTeller()(HOOK, 'Failed');
-    expect(target).toBe('CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus');
   });
 });

@@ -1,0 +1,24 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { downloadOrigins } from '../../../lib/aws/download-origins.ts';
+
+// As on Lambda, where region, credentials and endpoints come from the environment.
+beforeEach(() => {
+  vi.stubEnv('AWS_REGION', 'eu-west-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
+});
+afterEach(() => vi.unstubAllEnvs());
+
+describe('the origins of downloads', () => {
+  const EDGE = 'https://edge.example';
+  const OURS = 'http://127.0.0.1:9000';
+
+  it.each<[string, string | undefined, string | undefined, string[]]>([
+    ['that of the bucket', undefined, undefined, ['https://results.s3.eu-west-1.amazonaws.com']],
+    ['that of an S3 elsewhere', OURS, undefined, [OURS]],
+    ['also that of the edge', undefined, EDGE, ['https://results.s3.eu-west-1.amazonaws.com', EDGE]],
+  ])('are %s', async (_, endpoint, edge, expected) => {
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint);
+    expect(await downloadOrigins('results', edge)).toEqual(expected);
+  });
+});
