@@ -157,7 +157,7 @@ export function VirtualTable({
                     class={isNumber(column) ? 'number' : ''}
                     title={exactText(totals[index], column)}
                   >
-                    {index === 0 && <span class="totals-label">{totalsLabel} </span>}
+                    {index === 0 && <span class={isNumber(column) ? 'dim' : ''}>{totalsLabel} </span>}
                     {column.kind !== 'dimension' && (
                       <ShownValue cell={totals[index]} column={column} field={fieldOf(column.of)} />
                     )}
