@@ -180,6 +180,8 @@ function take(answer: ReaderAnswer): void {
 
 function fail(problem: ReportProblem, isBeforeMissing = false): void {
   if (!run.value) return;
+  // Nothing more is to be asked, nor to be heard.
+  endWorker();
   // Faults of the days before stand at no input.
   answeredFaults.value = isBeforeMissing ? [] : (problem.errors ?? []);
   run.value = { ...run.value, phase: 'failed', problem, isBeforeMissing };
