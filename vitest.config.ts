@@ -9,6 +9,9 @@ const limits = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE };
 /** Children, browsers and servers of these take both cores. */
 const oneByOne = { fileParallelism: false };
 
+/** One more than the cores of a small machine: some of these tests only wait. */
+const manyWait = { maxWorkers: 3 };
+
 /** `vitest run --project <name>`. */
 const projects = {
   // Everything that runs in the test's own process, and small servers.
@@ -18,9 +21,10 @@ const projects = {
       'test/{pass,e2e,recipes,clients,connectors,generators,trino,deployed,long}/**',
       'test/page/browser/**',
     ],
+    ...manyWait,
   },
   // The whole service, once.
-  pass: { include: ['test/pass/**/*.test.ts'] },
+  pass: { include: ['test/pass/**/*.test.ts'], ...manyWait },
   e2e: { include: ['test/e2e/**/*.test.ts'] },
   recipes: { include: ['test/recipes/**/*.test.ts'], ...oneByOne, testTimeout: 5 * MINUTE },
   page: {
