@@ -156,7 +156,8 @@ describe('a request that is not admitted', () => {
       return { statusCode: 200, body: '' };
     };
     const enter = async () => {
-      await vi.waitUntil(() => Date.now() > began + 20);
+      const entered = Date.now();
+      await vi.waitUntil(() => Date.now() > entered);
       admitted = Date.now();
       return undefined;
     };
