@@ -12,7 +12,7 @@ const weightOf = (day: number): number =>
 /** The day that was restated: its late records came in a file of their own. */
 const RESTATED_DAY = '2026-02-24';
 
-/** Of the restated day's records, one in so many came late. */
+/** One in twelve of the restated day's records came late. */
 const ONE_LATE_IN = 12;
 
 export interface SampleDay {

@@ -22,7 +22,7 @@ export async function printedCommands(): Promise<readonly string[]> {
 
 /**
  * A Python with the connector, installed by the first command of its page, as it is printed, in a folder that holds a copy
- * of the connector. It is installed anew when that command or `pyproject.toml` changes; the modules are always those of
+ * of the connector. It is installed again when that command or `pyproject.toml` changes; the modules are always those of
  * the tree, since `PYTHONPATH` comes first.
  */
 export async function connectorPython(): Promise<string | undefined> {

@@ -61,8 +61,8 @@ export async function fetchDays(
 }
 
 /**
- * Asks how the days of a report stand that the caller can see. If that fails, their states are not known. An answer that
- * comes after another caller, or report, was chosen is dropped.
+ * Asks how the report's days stand for the chosen caller. If that fails, their states are not known. The answer is
+ * dropped if another caller or report was chosen while it was on its way.
  */
 export async function askDays(report: string): Promise<void> {
   const caller = chosenCaller();

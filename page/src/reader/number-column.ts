@@ -4,7 +4,7 @@ import { BrokenCsv, type Cell } from './read-csv.ts';
 
 /** Below it, a number holds an integer exactly. */
 export const EXACT_BELOW = 2 ** 53;
-/** So many digits are always exact. */
+/** A number holds any integer of this many digits exactly. */
 const SAFE_DIGITS = 15;
 
 /** An exact value for each row, a decimal as an integer of its last place (decimal.ts). */
@@ -16,7 +16,7 @@ export interface Numbers {
   exact(row: number): bigint | undefined;
 }
 
-/** A column of numbers, eight bytes each. It gives back the very digits of the file. */
+/** A column of numbers. Each takes eight bytes, and can be read back with exactly the digits of the file. */
 export class NumberColumn implements Numbers {
   readonly places: number;
   readonly #pattern: RegExp;

@@ -1,4 +1,4 @@
-/** Pieces are put into a blob by so many bytes: a blob's bytes are not on the heap. */
+/** Pieces are moved into a blob once they have this many bytes, since a blob's bytes are not on the heap. */
 const BLOB_BYTES = 4_000_000;
 
 /** Keeps a file's bytes, as they were read, for the download. */

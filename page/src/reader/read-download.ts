@@ -53,7 +53,7 @@ export function readDownload(
   };
 }
 
-/** The size that the store says; of a zipped file it says the zipped bytes, which are not those that are read here. */
+/** The file's size. `Content-Length` of a gzipped file counts gzipped bytes, so that its size is not known. */
 function announcedBytes(headers: Headers): number | undefined {
   if (headers.has('content-encoding')) return undefined;
   const announced = Number(headers.get('content-length') ?? Number.NaN);

@@ -22,7 +22,7 @@ export interface View {
   readonly sort?: { readonly column: string; readonly isDescending: boolean };
   /** What some dimension of a row must hold; empty for all rows. */
   readonly search: string;
-  /** Only the first so many of the sorted rows. */
+  /** How many of the sorted rows are shown, from the first on; absent for all. */
   readonly top?: number;
 }
 

@@ -19,7 +19,7 @@ export class Dictionary {
     return this.texts.push(own) - 1;
   }
 
-  /** For each code, its place in the order of code points; NaN for "not known". */
+  /** Where each code's text stands among the sorted texts; NaN for "not known". */
   ranks(): Float64Array {
     const ranks = new Float64Array(this.texts.length).fill(Number.NaN);
     const sorted = this.texts

@@ -2,7 +2,7 @@ import type { TimeDimension } from '../../../lib/report/catalogue.ts';
 import { type ColumnStore, valuesOf } from './column-store.ts';
 import { TextColumn } from './text-column.ts';
 
-/** A window has at most 31 days; by hours, one day more for those that a comparison moves. */
+/** The hours of the longest window, 32 days (MAX_WINDOW_DAYS of lib/report). */
 const MAX_TIMES = 32 * 24;
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
@@ -17,7 +17,7 @@ export interface TimeAxis {
   placesIn(store: ColumnStore): (row: number) => number;
 }
 
-/** The axis of some files with the same columns, whose dictionaries they share. */
+/** One axis for one file, or for both files of a comparison, which share their columns' dictionaries. */
 export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
   const [first] = stores;
   const time = first && timeColumnOf(first);

@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 /** A few days ago: midnight, which may come in the middle of a test, changes no window then. */
 const NEWEST_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - 3 * DAY_MS;
 
-/** The day that is so many days before the newest with events, `YYYY-MM-DD`. */
+/** The day `count` days before the newest day with events, `YYYY-MM-DD`. */
 export const daysBack = (count: number): string =>
   new Date(NEWEST_MS - count * DAY_MS).toISOString().slice(0, 10);
 
