@@ -25,10 +25,10 @@ const flights = Object.entries(FLIGHTS).map(([nth, runs]) => `WHEN ${nth} THEN $
 const drawnAdvertiser = (purpose: string) => skewedBelow(ADVERTISERS, draw(purpose));
 
 /**
- * Who belongs to whom, in layers: each uses what those before it have drawn, the same in both tables. A record draws its
- * placement, and the parents follow by drawing on the child's number: a placement always has the same container. It
- * draws its campaign, and then one of the campaign's lines and creatives. Where the campaign doesn't run on the day,
- * another one that always runs gets the record.
+ * Who belongs to whom, the same in both tables. The layers are drawn one after the other. A record draws a placement; the
+ * container is drawn from the placement's number, the account from the container's, so that a placement always has the
+ * same container. A record also draws a campaign, and one of that campaign's lines and creatives. If that campaign does
+ * not run on the record's day, one that always runs takes its place.
  */
 export const HIERARCHY: readonly Readonly<Record<string, string>>[] = [
   {

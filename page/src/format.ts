@@ -54,7 +54,7 @@ const CENT_PLACES = 2;
 export const shownMetric = (digits: string | null, isAmount: boolean): string =>
   digits === null ? '–' : grouped(isAmount ? rounded(digits, CENT_PLACES) : digits);
 
-/** Which way something has changed; undefined where it has not. */
+/** Whether a change is a rise or a fall; undefined where nothing has changed. */
 export function directionOf(change: string): 'rise' | 'fall' | undefined {
   if (!/[1-9]/.test(change)) return undefined;
   return change.startsWith('-') ? 'fall' : 'rise';

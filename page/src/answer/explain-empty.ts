@@ -11,14 +11,14 @@ export interface EmptyReason {
   readonly field?: string;
   /** The filter's value that does not occur. */
   readonly value?: string;
-  /** Values that do occur, the nearest first, at most three. */
+  /** The values that occur and are most like it: at most three, the most similar first. */
   readonly near: readonly string[];
 }
 
 /**
- * Why a report of this choice has no rows: values that do not occur in these days, with the near ones that do, or values
- * that do not occur together. Asks for the values of each filter by a text or a number, one report each, and keeps
- * them. Empty where nothing can be said; never rejects.
+ * Why a report of this choice has no rows: a filter's value does not occur in these days, or the filters' values do not
+ * occur together. To know that, it asks one report for each filter of a text or a number, and keeps the answers. Empty
+ * where nothing can be said; never rejects.
  */
 export async function explainEmpty(
   caller: Caller,
