@@ -9,8 +9,6 @@ import type { Caller } from './caller-token.ts';
 import { addDays } from './presets.ts';
 import type { DayState, ToldDay } from './told-day.ts';
 
-export type { DayState, ToldDay };
-
 interface Told {
   readonly report: string;
   readonly first: string;

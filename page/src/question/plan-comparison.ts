@@ -2,8 +2,9 @@ import type { Report } from '../../../lib/report/catalogue.ts';
 import type { Caller } from './caller-token.ts';
 import type { Choice } from './choice.ts';
 import { type ComparedDays, comparedDays, dayPairs, overDays } from './compare.ts';
-import { type DayState, fetchDays } from './day-states.ts';
+import { fetchDays } from './day-states.ts';
 import { type Days, daysBetween } from './presets.ts';
+import type { DayState } from './told-day.ts';
 
 /** A question over some days. */
 interface Side {

@@ -2,9 +2,10 @@ import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
 import { counted } from '../format.ts';
 import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';
 import { DayInput } from './day-input.tsx';
-import { type DayState, stateOf, toldDays } from './day-states.ts';
+import { stateOf, toldDays } from './day-states.ts';
 import { faultWords, faultyDays } from './fault-words.ts';
 import { addDays, PRESETS, type Preset } from './presets.ts';
+import type { DayState } from './told-day.ts';
 
 const WORDS: Readonly<Record<DayState, string>> = {
   final: 'final',
@@ -15,7 +16,6 @@ const WORDS: Readonly<Record<DayState, string>> = {
 
 /** Which days: by a preset, or from one day to another. */
 export function WindowStep() {
-  const { first, last } = days.value;
   const yesterday = addDays(today.value, -1);
   const isBehind = newestDay.value !== undefined && newestDay.value < yesterday;
   const presets = (Object.keys(PRESETS) as Preset[]).filter((preset) => preset !== 'latest' || isBehind);
@@ -54,26 +54,18 @@ export function WindowStep() {
         ))}
       </fieldset>
       <div class="dates">
-        <div>
-          <label for="first-day">First day</label>
-          <DayInput
-            id="first-day"
-            calendar="Choose the first day from a calendar"
-            day={first}
-            faultIds={idsOf('first')}
-            onDay={(day) => choose({ window: { first: day, last } })}
-          />
-        </div>
-        <div>
-          <label for="last-day">Last day</label>
-          <DayInput
-            id="last-day"
-            calendar="Choose the last day from a calendar"
-            day={last}
-            faultIds={idsOf('last')}
-            onDay={(day) => choose({ window: { first, last: day } })}
-          />
-        </div>
+        {(['first', 'last'] as const).map((which) => (
+          <div key={which}>
+            <label for={`${which}-day`}>{which === 'first' ? 'First day' : 'Last day'}</label>
+            <DayInput
+              id={`${which}-day`}
+              calendar={`Choose the ${which} day from a calendar`}
+              day={days.value[which]}
+              faultIds={idsOf(which)}
+              onDay={(day) => choose({ window: { ...days.value, [which]: day } })}
+            />
+          </div>
+        ))}
       </div>
       {told.length > 0 && (
         <div class="faults" role="alert">
