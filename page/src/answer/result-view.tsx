@@ -1,17 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
-import { focusOn } from '../focus.ts';
 import { counted, duration, fileSize } from '../format.ts';
-import { chosenCaller, chosenPartner } from '../question/caller.ts';
-import { faultWords } from '../question/fault-words.ts';
+import { chosenCaller } from '../question/caller.ts';
 import { questionWords } from '../question/question-words.ts';
 import { askForReport } from '../question/run-bar.tsx';
-import { cancelRun, chart, type Run, run } from '../run.ts';
-import { serviceFacts } from '../service-facts.ts';
+import { chart, type Run, run } from '../run.ts';
 import { choice, isBuilderOpen, requestUrl } from '../state.ts';
 import { ChartView } from './chart-view.tsx';
 import { ComparedWords } from './compared-words.tsx';
 import { EmptyReport } from './empty-report.tsx';
-import { failureWords, waitingWords } from './failure-words.ts';
+import { FailureView } from './failure-view.tsx';
+import { ReadingBar, Waiting } from './progress-view.tsx';
 import { ReadingRows, RowsTable } from './rows-table.tsx';
 import { TotalsView } from './totals-view.tsx';
 
@@ -45,7 +43,7 @@ export function ResultView() {
       )}
       {now.phase === 'waiting' && <Waiting startedAt={now.startedAt} />}
       {now.phase === 'reading' && <ReadingBar run={now} />}
-      {now.phase === 'failed' && <Failure run={now} />}
+      {now.phase === 'failed' && <FailureView run={now} />}
       {now.compared && now.phase === 'done' && <ComparedWords compared={now.compared} />}
       {isEmpty && <EmptyReport run={now} />}
       {now.phase === 'done' && !isEmpty && (
@@ -91,106 +89,6 @@ function statusOf(run: Run): string {
       return 'There is no report.';
   }
 }
-
-/** The seconds of the wait: for the eye alone. */
-function Waiting({ startedAt }: { readonly startedAt: number }) {
-  const [now, setNow] = useState(performance.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(performance.now()), 500);
-    return () => clearInterval(timer);
-  }, []);
-  return (
-    <div class="waiting">
-      <progress aria-label="The report is being made" />
-      <span aria-hidden="true">{waitingWords(now - startedAt, serviceFacts.value.longestReportSeconds)}</span>
-      <Cancel />
-    </div>
-  );
-}
-
-function Cancel() {
-  return (
-    <button
-      type="button"
-      class="pill"
-      onClick={() => {
-        cancelRun();
-        // With the result goes this button: whoever has dropped the run asks something else.
-        isBuilderOpen.value = true;
-        focusOn('.run-bar button');
-      }}
-    >
-      Cancel
-    </button>
-  );
-}
-
-function ReadingBar({ run: { reading } }: { readonly run: Run }) {
-  if (!reading) return <progress aria-label="Reading the report" />;
-  const { rowCount, bytes, totalBytes } = reading;
-  return (
-    <div class="waiting">
-      <progress aria-label="Reading the report" {...(totalBytes && { value: bytes, max: totalBytes })} />
-      <span aria-hidden="true">
-        {counted(rowCount, 'row')}, {fileSize(bytes)}
-        {totalBytes ? ` of ${fileSize(totalBytes)}` : ''}
-      </span>
-      <Cancel />
-    </div>
-  );
-}
-
-function Failure({ run: { problem, isBeforeMissing, choice, days } }: { readonly run: Run }) {
-  if (!problem) return null;
-  const { sentence, cure } = failureWords(problem);
-  const { contact } = serviceFacts.value;
-  const isRunAgain = cure === 'run again' || cure === 'ask the operator';
-  return (
-    <div class="failure" role="alert">
-      <p>
-        <strong>
-          {isBeforeMissing && 'The days to compare with could not be had. '}
-          {sentence}
-        </strong>
-        {cure === 'another token' &&
-          (chosenPartner.value === '' ? ' Paste a new token.' : ' Choose another partner.')}
-        {cure === 'ask the operator' &&
-          ` Run it again; if it fails again, send the trace id to ${contact ?? 'the operator'}.`}
-      </p>
-      {problem.errors && (
-        <ul>
-          {problem.errors.map(({ parameter, detail }) => (
-            <li key={parameter + detail}>
-              {isBeforeMissing ? detail : faultWords({ parameter, detail }, { fields: choice.fields, days })}
-            </li>
-          ))}
-        </ul>
-      )}
-      {problem.instance && (
-        <p class="hint">
-          Trace id: <code>{problem.instance}</code>
-        </p>
-      )}
-      <button
-        type="button"
-        class="pill"
-        onClick={() => {
-          if (isRunAgain) return askForReport();
-          isBuilderOpen.value = true;
-          focusOn(
-            '.builder [aria-invalid="true"]',
-            cure === 'another token' ? callerInput() : '.run-bar button',
-          );
-        }}
-      >
-        {isRunAgain ? 'Run it again' : 'Change the question'}
-      </button>
-    </div>
-  );
-}
-
-/** Where somebody says who asks: by a partner of this machine, or by a token. */
-const callerInput = (): string => (chosenPartner.value === '' ? '#token' : 'input[name="partner"]:checked');
 
 /** The file's own bytes where they were read; a link to the store where they were not. */
 function Download({ run: { file, fileName = 'report.csv', downloadUrl } }: { readonly run: Run }) {

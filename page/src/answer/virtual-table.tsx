@@ -4,6 +4,7 @@ import type { Field } from '../../../lib/report/catalogue.ts';
 import { levelOf } from '../levels.ts';
 import type { ShownCell, TableColumn, View } from '../reader/reader-messages.ts';
 import { exactText, isNumber, ShownValue, shownText } from './shown-value.tsx';
+import { TableHeader } from './table-header.tsx';
 
 /** As the style sheet has it. */
 const ROW_PX = 30;
@@ -130,7 +131,7 @@ export function VirtualTable({
         <thead>
           <tr aria-rowindex={1}>
             {columns.map((column) => (
-              <Header
+              <TableHeader
                 key={column.id}
                 column={column}
                 level={levelOf(fieldOf(column.of), fields)}
@@ -169,55 +170,6 @@ export function VirtualTable({
         )}
       </table>
     </section>
-  );
-}
-
-function Header({
-  column,
-  level,
-  sort,
-  onSort,
-}: {
-  readonly column: TableColumn;
-  /** The dimension that it is counted by, where that depends on the question. */
-  readonly level: string | undefined;
-  readonly sort: View['sort'];
-  readonly onSort: ((column: TableColumn) => void) | undefined;
-}) {
-  const isSorted = sort?.column === column.id;
-  const direction = isSorted ? (sort.isDescending ? 'descending' : 'ascending') : 'none';
-  const label = (
-    <>
-      {column.id}
-      {column.kind === 'ratio' && <span class="derived"> derived</span>}
-    </>
-  );
-  const cell = useRef<HTMLTableCellElement>(null);
-  // It may have been out of sight, where it was chosen by the keyboard.
-  useLayoutEffect(() => {
-    if (isSorted) cell.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [isSorted]);
-  return (
-    <th
-      ref={cell}
-      scope="col"
-      title={level && `Counted by ${level}`}
-      class={isNumber(column) ? 'number' : ''}
-      {...(onSort && { 'aria-sort': direction })}
-    >
-      {onSort ? (
-        <button type="button" class="sort" onClick={() => onSort(column)}>
-          {isSorted && (
-            <span class="sort-sign" aria-hidden="true">
-              {sort.isDescending ? '▼ ' : '▲ '}
-            </span>
-          )}
-          {label}
-        </button>
-      ) : (
-        label
-      )}
-    </th>
   );
 }
 

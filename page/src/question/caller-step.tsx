@@ -41,6 +41,12 @@ export function CallerStep() {
   );
 }
 
+/** The selectors of the inputs that say who asks: the one that is in use or, where none is, those that can be. */
+export function callerInputs(): readonly string[] {
+  if (chosenPartner.value !== '') return ['input[name="partner"]:checked'];
+  return isCallerKnown.value ? ['#token'] : ['input[name="partner"]', '#token'];
+}
+
 function TokenInput() {
   return (
     <div class="token">

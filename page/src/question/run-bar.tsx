@@ -3,9 +3,7 @@ import { counted } from '../format.ts';
 import { cancelRun, isUnderWay, startRun } from '../run.ts';
 import { answeredFaults, faults, isAsked, isBuilderOpen } from '../state.ts';
 import { isCallerKnown, samplePartners } from './caller.ts';
-
-/** Where somebody says who asks. */
-const CALLER_INPUTS = ['input[name="partner"]', '#token'];
+import { callerInputs } from './caller-step.tsx';
 
 /** Runs the report, or says what stands in the way and leads there. */
 export function RunBar() {
@@ -53,7 +51,7 @@ export function askForReport(): void {
   const isAskable = faults.value.length === 0 && isCallerKnown.value;
   isBuilderOpen.value = !isAskable;
   if (faults.value.length > 0) leadToFault();
-  else if (!isAskable) focusOn(...CALLER_INPUTS);
+  else if (!isAskable) focusOn(...callerInputs());
   else {
     void startRun();
     // This button goes with the form: whoever uses the keyboard goes on at the answer.

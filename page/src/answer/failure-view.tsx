@@ -1,0 +1,57 @@
+import { focusOn } from '../focus.ts';
+import { chosenPartner } from '../question/caller.ts';
+import { callerInputs } from '../question/caller-step.tsx';
+import { faultWords } from '../question/fault-words.ts';
+import { askForReport } from '../question/run-bar.tsx';
+import type { Run } from '../run.ts';
+import { serviceFacts } from '../service-facts.ts';
+import { isBuilderOpen } from '../state.ts';
+import { failureWords } from './failure-words.ts';
+
+/** Why there is no report, with the way to its cure. */
+export function FailureView({ run: { problem, isBeforeMissing, choice, days } }: { readonly run: Run }) {
+  if (!problem) return null;
+  const { sentence, cure } = failureWords(problem);
+  const { contact } = serviceFacts.value;
+  const isRunAgain = cure === 'run again' || cure === 'ask the operator';
+  return (
+    <div class="failure" role="alert">
+      <p>
+        <strong>
+          {isBeforeMissing && 'The days to compare with could not be had. '}
+          {sentence}
+        </strong>
+        {cure === 'another token' &&
+          (chosenPartner.value === '' ? ' Paste a new token.' : ' Choose another partner.')}
+        {cure === 'ask the operator' &&
+          ` Run it again; if it fails again, send the trace id to ${contact ?? 'the operator'}.`}
+      </p>
+      {problem.errors && (
+        <ul>
+          {problem.errors.map(({ parameter, detail }) => (
+            <li key={parameter + detail}>
+              {isBeforeMissing ? detail : faultWords({ parameter, detail }, { fields: choice.fields, days })}
+            </li>
+          ))}
+        </ul>
+      )}
+      {problem.instance && (
+        <p class="hint">
+          Trace id: <code>{problem.instance}</code>
+        </p>
+      )}
+      <button
+        type="button"
+        class="pill"
+        onClick={() => {
+          if (isRunAgain) return askForReport();
+          isBuilderOpen.value = true;
+          const inputs = cure === 'another token' ? callerInputs() : ['.run-bar button'];
+          focusOn('.builder [aria-invalid="true"]', ...inputs);
+        }}
+      >
+        {isRunAgain ? 'Run it again' : 'Change the question'}
+      </button>
+    </div>
+  );
+}

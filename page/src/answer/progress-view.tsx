@@ -1,0 +1,55 @@
+import { useEffect, useState } from 'preact/hooks';
+import { focusOn } from '../focus.ts';
+import { counted, fileSize } from '../format.ts';
+import { cancelRun, type Run } from '../run.ts';
+import { serviceFacts } from '../service-facts.ts';
+import { isBuilderOpen } from '../state.ts';
+import { waitingWords } from './failure-words.ts';
+
+/** The seconds of the wait: for the eye alone. */
+export function Waiting({ startedAt }: { readonly startedAt: number }) {
+  const [now, setNow] = useState(performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="waiting">
+      <progress aria-label="The report is being made" />
+      <span aria-hidden="true">{waitingWords(now - startedAt, serviceFacts.value.longestReportSeconds)}</span>
+      <Cancel />
+    </div>
+  );
+}
+
+function Cancel() {
+  return (
+    <button
+      type="button"
+      class="pill"
+      onClick={() => {
+        cancelRun();
+        // With the result goes this button: whoever has dropped the run asks something else.
+        isBuilderOpen.value = true;
+        focusOn('.run-bar button');
+      }}
+    >
+      Cancel
+    </button>
+  );
+}
+
+export function ReadingBar({ run: { reading } }: { readonly run: Run }) {
+  if (!reading) return <progress aria-label="Reading the report" />;
+  const { rowCount, bytes, totalBytes } = reading;
+  return (
+    <div class="waiting">
+      <progress aria-label="Reading the report" {...(totalBytes && { value: bytes, max: totalBytes })} />
+      <span aria-hidden="true">
+        {counted(rowCount, 'row')}, {fileSize(bytes)}
+        {totalBytes ? ` of ${fileSize(totalBytes)}` : ''}
+      </span>
+      <Cancel />
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { TableColumn, View } from '../reader/reader-messages.ts';
+import { isNumber } from './shown-value.tsx';
+
+/** A column's name, by which the rows are sorted where they can be. */
+export function TableHeader({
+  column,
+  level,
+  sort,
+  onSort,
+}: {
+  readonly column: TableColumn;
+  /** The dimension that it is counted by, where that depends on the question. */
+  readonly level: string | undefined;
+  readonly sort: View['sort'];
+  readonly onSort: ((column: TableColumn) => void) | undefined;
+}) {
+  const isSorted = sort?.column === column.id;
+  const direction = isSorted ? (sort.isDescending ? 'descending' : 'ascending') : 'none';
+  const label = (
+    <>
+      {column.id}
+      {column.kind === 'ratio' && <span class="derived"> derived</span>}
+    </>
+  );
+  const cell = useRef<HTMLTableCellElement>(null);
+  // It may have been out of sight, where it was chosen by the keyboard.
+  useLayoutEffect(() => {
+    if (isSorted) cell.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isSorted]);
+  return (
+    <th
+      ref={cell}
+      scope="col"
+      title={level && `Counted by ${level}`}
+      class={isNumber(column) ? 'number' : ''}
+      {...(onSort && { 'aria-sort': direction })}
+    >
+      {onSort ? (
+        <button type="button" class="sort" onClick={() => onSort(column)}>
+          {isSorted && (
+            <span class="sort-sign" aria-hidden="true">
+              {sort.isDescending ? '▼ ' : '▲ '}
+            </span>
+          )}
+          {label}
+        </button>
+      ) : (
+        label
+      )}
+    </th>
+  );
+}

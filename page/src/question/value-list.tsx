@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import type { ColumnDimension } from '../../../lib/report/catalogue.ts';
+import { counted, grouped } from '../format.ts';
+import { valueFault } from './fault-words.ts';
+import {
+  type FoundValue,
+  type FoundValues,
+  isChosen,
+  searchValues,
+  shareWords,
+  valueWords,
+  withToggled,
+} from './found-values.ts';
+
+/** More are not drawn: they are found by searching. */
+const MAX_DRAWN = 50;
+
+/** A filter's dimension, its values, and what is done when they change. */
+export interface ValueProps {
+  readonly dimension: ColumnDimension;
+  /** The filter's values. */
+  readonly values: readonly string[];
+  readonly onChange: (values: readonly string[]) => void;
+}
+
+/** The values that were found, to choose from: searched, and each with its share. */
+export function ValueList({
+  dimension,
+  values,
+  found,
+  onChange,
+}: ValueProps & { readonly found: FoundValues }) {
+  const { name } = dimension;
+  const [search, setSearch] = useState('');
+  const matching = searchValues(found.values, search);
+  const drawn = matching.slice(0, MAX_DRAWN);
+  return (
+    <fieldset class="value-list">
+      <legend>Values of {name}</legend>
+      <p class="hint">Each with its share of {found.metric}.</p>
+      <input
+        type="search"
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="Search"
+        aria-label={`Search the values of ${name}`}
+        value={search}
+        onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+      />
+      <ul>
+        {drawn.map((value, index) => (
+          <li key={value.value ?? '\0'}>
+            <ValueBox
+              id={`value-of-${name}-${index}`}
+              dimension={dimension}
+              found={value}
+              share={shareWords(value, found.total)}
+              values={values}
+              onChange={onChange}
+            />
+          </li>
+        ))}
+      </ul>
+      <p class="hint" role="status">
+        {countWords(found, matching.length, drawn.length)}
+      </p>
+    </fieldset>
+  );
+}
+
+/** How many there are that are not drawn. */
+function countWords({ values, count }: FoundValues, matching: number, drawn: number): string {
+  const kept = count > values.length ? `the ${grouped(values.length)} largest of ` : '';
+  const all = `${kept}${counted(count, 'value')}`;
+  if (matching === 0) return `None of ${all} matches.`;
+  const searched = matching < values.length ? `${grouped(matching)} that match, of ${all}` : all;
+  if (drawn < matching) return `${drawn} of ${searched}. Search for the others.`;
+  return `${searched}.`;
+}
+
+function ValueBox({
+  id,
+  dimension,
+  found,
+  share,
+  values,
+  onChange,
+}: ValueProps & { readonly id: string; readonly found: FoundValue; readonly share: string }) {
+  const { value } = found;
+  const obstacle = obstacleOf(dimension, found);
+  return (
+    <>
+      <label class="field">
+        <input
+          type="checkbox"
+          disabled={obstacle !== undefined}
+          {...(obstacle !== undefined && { 'aria-describedby': `${id}-obstacle` })}
+          checked={value !== null && isChosen(dimension, values, value)}
+          onChange={() => value !== null && onChange(withToggled(dimension, values, value))}
+        />
+        <span class={obstacle === undefined ? 'field-name' : 'field-name dim'}>{valueWords(value)}</span>{' '}
+        <span class="hint">{share}</span>
+      </label>
+      {obstacle !== undefined && (
+        <span class="hint" id={`${id}-obstacle`}>
+          {obstacle}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Why a value can't be filtered by. */
+function obstacleOf(dimension: ColumnDimension, { value }: FoundValue): string | undefined {
+  if (value === null) return "Can't be chosen: a filter has no word for what is not known.";
+  if (value === '') return "Can't be chosen: a filter's value is never empty.";
+  const fault = valueFault(dimension, value);
+  return fault === undefined ? undefined : `Can't be chosen: ${fault}`;
+}
