@@ -1,14 +1,16 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
 import { ENV } from '../../../lib/names.ts';
 import { type Service, startService } from '../../e2e/service.ts';
+import { openPage, startBrowser } from './open-page.ts';
 import { OPEN_DAY, weeksOfEvents } from './weeks-of-events.ts';
 
 export const CONTACT = 'data@example.com';
 
 /** The service over two weeks of events, of which the newest day is open. */
-export async function startAnswering(): Promise<Service> {
+async function startAnswering(): Promise<Service> {
   const service = await startService(weeksOfEvents, {
     lastDay: async () => OPEN_DAY,
     functionEnv: { [ENV.currency]: 'EUR', [ENV.accessContact]: CONTACT },
@@ -19,6 +21,25 @@ export async function startAnswering(): Promise<Service> {
       await writeFile(join(days, day, '_SUCCESS'), '');
   }
   return service;
+}
+
+/** The service and a browser, for all tests of a file. */
+export function answering() {
+  let service: Service;
+  let browser: Browser;
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+  return {
+    service: () => service,
+    /** Opens the page with a question; `prepare` is done before the page is asked for. */
+    open: (hash = '', options = {}, prepare?: (page: Page) => Promise<unknown>) =>
+      openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare),
+  };
 }
 
 /** Waits until the report that was asked for is there; throws what the page says where there is none. */

@@ -1,17 +1,15 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Service } from '../../e2e/service.ts';
+import { describe, expect, it } from 'vitest';
 import {
   answered,
+  answering,
   askOtherwise,
   drawnRows,
   hashOf,
   POLL,
-  startAnswering,
   tile,
   totalsRow,
 } from './answer-service.ts';
-import { downloaded, openPage, startBrowser } from './open-page.ts';
+import { downloaded } from './open-page.ts';
 import {
   amount,
   campaignDays,
@@ -25,17 +23,7 @@ import {
   withCommas,
 } from './weeks-of-events.ts';
 
-let service: Service;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
-
-const open = (hash = '') => openPage(browser, `${service.gatewayUrl}/${hash}`);
+const { open } = answering();
 
 const WEEK = { first: daysBack(6), last: OPEN_DAY };
 

@@ -1,30 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Service } from '../../e2e/service.ts';
-import {
-  answered,
-  askOtherwise,
-  CONTACT,
-  hashOf,
-  POLL,
-  startAnswering,
-  tile,
-  unfold,
-} from './answer-service.ts';
-import { accessibilityFindings, keepPicture, openPage, startBrowser } from './open-page.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { answered, answering, askOtherwise, CONTACT, hashOf, POLL, tile, unfold } from './answer-service.ts';
+import { accessibilityFindings, keepPicture } from './open-page.ts';
 import { DEVICES, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
 
-let service: Service;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
-
-const open = (hash = '', options = {}) => openPage(browser, `${service.gatewayUrl}/${hash}`, options);
+const { service, open } = answering();
 
 const WEEK = { first: daysBack(6), last: OPEN_DAY };
 const PHONE = { width: 390, height: 844 };
@@ -85,7 +65,7 @@ describe('the values of a filter', () => {
     expect(reports).toHaveLength(1);
 
     // While a report waits, nothing else is asked.
-    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    service().stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
     await values.click();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByRole('progressbar').waitFor();
@@ -93,7 +73,7 @@ describe('the values of a filter', () => {
     await values.click({ force: true });
     expect(await values.getAttribute('aria-disabled')).toBe('true');
     await page.getByText('Once the report that is being made is there.').waitFor();
-    service.stack.faults.set([]);
+    service().stack.faults.set([]);
     await answered(page);
     expect(reports.filter((fields) => fields.startsWith('DeviceOrProxy'))).toHaveLength(1);
     const clicks = sumOf(
@@ -133,12 +113,12 @@ describe('a report that is waited for, or fails', () => {
     const { page } = watched;
     await answered(page);
     expect(await page.title()).toBe('Ready: Publisher – Performance reports');
-    service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
+    service().stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
     await askOtherwise(page, hashOf({ requestedFields: 'PlacementId,Clicks,Opens', ...WEEK }));
     await page.getByText(/^You have waited \d+ s; the longest query may take 10 min\.$/).waitFor();
     expect(await page.title()).toBe('Waiting: Publisher – Performance reports');
     await answered(page);
-    service.stack.faults.set([]);
+    service().stack.faults.set([]);
     expect(await page.title()).toBe('Ready: Publisher – Performance reports');
 
     await page.route('**/reporting/publisherperformance?**', (route) =>

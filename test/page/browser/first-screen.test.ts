@@ -1,22 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Service } from '../../e2e/service.ts';
-import { answered, hashOf, POLL, startAnswering, tile } from './answer-service.ts';
-import { keepPicture, openPage, startBrowser } from './open-page.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { answered, answering, hashOf, POLL, tile } from './answer-service.ts';
+import { keepPicture } from './open-page.ts';
 import { amount, daysBack, deviceDays, OPEN_DAY, sumOf, withCommas } from './weeks-of-events.ts';
 
-let service: Service;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
-
-const open = (hash = '', options = {}, prepare?: (page: Page) => Promise<unknown>) =>
-  openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare);
+const { service, open } = answering();
 
 const WEEK = { first: daysBack(6), last: OPEN_DAY };
 const PHONE = { width: 390, height: 844 };
@@ -135,7 +123,7 @@ describe('the first screen', () => {
     const { page } = watched;
     await page.getByRole('button', { name: 'Run the report' }).waitFor();
     expect(await page.getByRole('button', { name: 'Fold' }).getAttribute('aria-expanded')).toBe('true');
-    await page.getByLabel('Access token', { exact: true }).fill(service.token);
+    await page.getByLabel('Access token', { exact: true }).fill(service().token);
     // The days are asked for, and answered; a report is not.
     await page.getByText(`1 day open: more events may come: ${OPEN_DAY}`).waitFor();
     expect(reports).toEqual([]);

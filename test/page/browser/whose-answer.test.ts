@@ -1,23 +1,10 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Service } from '../../e2e/service.ts';
-import { answered, askOtherwise, hashOf, POLL, startAnswering, unfold } from './answer-service.ts';
-import { openPage, startBrowser } from './open-page.ts';
+import { describe, expect, it } from 'vitest';
+import { answered, answering, askOtherwise, hashOf, POLL, unfold } from './answer-service.ts';
 import { daysBack, OPEN_DAY } from './weeks-of-events.ts';
 
-let service: Service;
-let browser: Browser;
-beforeAll(async () => {
-  [service, browser] = await Promise.all([startAnswering(), startBrowser()]);
-});
-afterAll(async () => {
-  await browser.close();
-  await service.close();
-});
+const { open } = answering();
 
 const WEEK = { first: daysBack(6), last: OPEN_DAY };
-const open = (hash: string, options = {}, prepare?: (page: Page) => Promise<unknown>) =>
-  openPage(browser, `${service.gatewayUrl}/${hash}`, options, prepare);
 const STALE = 'This is of the question before your last change.';
 
 describe('an answer belongs to who asked', () => {
