@@ -32,7 +32,7 @@ const FOUR_METRICS = {
   ],
 };
 
-/** The largest company of the sample events, and one in the middle. */
+/** One of the largest companies of the sample events, and one in the middle. */
 const LARGEST = { PublisherCompanyId: '1000' };
 const MEDIAN = { PublisherCompanyId: '1016' };
 
