@@ -232,10 +232,8 @@ describe('the provider', () => {
     hanging.write('grant');
     await once(hanging, 'socket').then(([socket]) => socket.connecting && once(socket, 'connect'));
 
-    const began = performance.now();
     await closing.close();
 
-    expect(performance.now() - began).toBeLessThan(1000);
     expect(await ended).toHaveLength(1);
     await expect(fetch(closing.jwksUri)).rejects.toThrow();
     agent.destroy();

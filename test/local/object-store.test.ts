@@ -640,10 +640,8 @@ describe('close', () => {
     const url = await getSignedUrl(client, new PutObjectCommand({ Bucket, Key: 'cut' }));
     await putHalf(url, randomBytes(2 * MIB), path);
 
-    const began = performance.now();
     await closing.close();
 
-    expect(performance.now() - began).toBeLessThan(1000);
     await expect(fetch(closing.url)).rejects.toThrow();
     agent.destroy();
     client.destroy();

@@ -24,6 +24,9 @@ afterAll(async () => {
   await store.close();
 });
 
+/** Whoever waits as long as it may, fails by the limit of a test. */
+const LONGER_THAN_A_TEST_MS = 600_000;
+
 /** The bucket's large files, for calls that end within this many milliseconds. */
 const files = (patienceMs = 10_000) => s3LargeFiles(s3, Bucket, Date.now() + patienceMs);
 const { put, get, head } = beside(() => s3);
@@ -133,9 +136,7 @@ describe('uploadFile', () => {
       await new Promise((resolve) => setTimeout(resolve, 250));
       return content('a');
     };
-    const from = Date.now();
     await expect(files(200).uploadFile(key, file, open)).rejects.toThrow(Overloaded);
-    expect(Date.now() - from).toBeLessThan(2_000);
     expect(store.struck()).toEqual([0]);
   });
 });
@@ -153,9 +154,7 @@ describe('every call', () => {
   it.each(calls)('%s ends in time where S3 does not answer', async (_, method, make) => {
     const key = freshFile();
     store.faults.set([{ on: 's3', match: `${method} ${key}`, stall: true }]);
-    const from = Date.now();
     await expect(make(files(300), key)).rejects.toThrow(Unavailable);
-    expect(Date.now() - from).toBeLessThan(2_000);
   });
 });
 
@@ -171,10 +170,8 @@ describe('uploadFile, of a result that it opens', () => {
   });
 
   it('names the call that failed: that of the result', async () => {
-    const from = Date.now();
-    await expect(copying(files(9_000), 's3://elsewhere/athena/q1.csv')).rejects.toThrow(
+    await expect(copying(files(LONGER_THAN_A_TEST_MS), 's3://elsewhere/athena/q1.csv')).rejects.toThrow(
       'S3 GetObject: NoSuchBucket, status 404',
     );
-    expect(Date.now() - from).toBeLessThan(5_000);
   });
 });

@@ -16,7 +16,7 @@ const files = (day: string, count: number, folder = FOLDER) =>
     (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
   );
 const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onUnlistable = (_: unknown) => {}) =>
-  s3Lake(s3, location, { until: Date.now() + 1_000, cache, onUnlistable });
+  s3Lake(s3, location, { until: Date.now() + 60_000, cache, onUnlistable });
 const listed = async (keys: readonly string[]) => {
   const { s3, inputs, rounds, mostAtOnce } = s3Of(keys);
   const listing = await lakeOf(s3).list(publisherReport, window, 0);
@@ -154,7 +154,7 @@ describe('a lake of many files', () => {
     const lake = s3Lake(
       s3,
       { bucket: 'events', prefix: 'Live/' },
-      { until: Date.now() + 1_000, cache: new Map(), onUnlistable: () => {} },
+      { until: Date.now() + 60_000, cache: new Map(), onUnlistable: () => {} },
     );
     const listing = await lake.list(publisherReport, window, 0);
     expect(listing?.objects.map(({ key }) => key)).toEqual(keys);
@@ -273,7 +273,7 @@ describe('a lake that can not be listed', () => {
       const lake = s3Lake(s3, location, { until, cache: new Map(), onUnlistable: (each) => told.push(each) });
       return lake.list(publisherReport, window, 0);
     };
-    await expect(listing(404, Date.now() + 1_000)).rejects.toThrow(
+    await expect(listing(404, Date.now() + 60_000)).rejects.toThrow(
       'S3 ListObjectsV2: NoSuchBucket, status 404',
     );
     await expect(listing(503, 0)).rejects.toThrow(Unavailable);

@@ -46,7 +46,7 @@ function bucketOf(texts: Map<string, string | Error | null>) {
   } as unknown as S3Client;
   const cache: RecordCache = new Map();
   const find = (client: string) =>
-    s3Register(s3, 'register', { until: Date.now() + 1_000, cache }).find(client);
+    s3Register(s3, 'register', { until: Date.now() + 60_000, cache }).find(client);
   return { find, asked, cache };
 }
 
