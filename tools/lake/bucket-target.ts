@@ -19,17 +19,19 @@ export function bucketTarget(location: string): LakeTarget {
         .map(([, folder = '']) => dayOf(folder));
       return new Set(days.filter((day) => day !== undefined));
     },
-    async replaceDay({ table, day, files, isFinal }) {
+    async replaceDay({ table, day, files, marker }) {
       const folder = dayFolder(table, day);
-      const marker = `${folder}/${SUCCESS_MARKER}`;
+      const markerPath = `${folder}/${SUCCESS_MARKER}`;
       const before = await bucket.list(`${folder}/`);
-      await bucket.remove([marker]);
+      await bucket.remove([markerPath]);
       const written = files.map(({ name }) => `${folder}/${name}`);
       for (const [index, { path }] of files.entries())
         await bucket.write(written[index] as string, createReadStream(path));
-      const old = before.map(({ path }) => path).filter((path) => !written.includes(path) && path !== marker);
+      const old = before
+        .map(({ path }) => path)
+        .filter((path) => !written.includes(path) && path !== markerPath);
       if (old.length > 0) await bucket.remove(old);
-      if (isFinal) await bucket.write(marker, '');
+      if (marker !== undefined) await bucket.write(markerPath, marker);
     },
     makeTable: (table) => bucket.write(`${table}/${EMPTY_TABLE}`, ''),
     async tables() {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { isHarmless } from '../../local/lake/finding.ts';
 import { folderSource } from '../../local/lake/folder-source.ts';
@@ -6,12 +7,40 @@ import { readLake } from '../../local/lake/read-lake.ts';
 import { judge } from '../../local/lake/rules.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
+import type { LakeCommand } from './lake-command.ts';
+import { LakeFault } from './lake-fault.ts';
 import { openWorkspace } from './open-duckdb.ts';
 import { showProgress } from './progress.ts';
 import { type CheckOptions, renderCheck } from './render-check.ts';
 
+const usage = `npm run lake -- check <folder | s3://bucket/prefix> [--footers] [--all]
+  Lists everything that is wrong with a lake, the worst first. Exit 0 where reports will be right.
+  --footers  read no records, only what the files' footers tell
+  --all      name every file of a finding
+`;
+
+/** `npm run lake -- check`. The exit code is 1 where reports will be wrong or fail. */
+export const checkCommand: LakeCommand = {
+  usage,
+  async run(parameters, say) {
+    const { values, positionals } = parseArgs({
+      args: [...parameters],
+      allowPositionals: true,
+      options: {
+        footers: { type: 'boolean', default: false },
+        all: { type: 'boolean', default: false },
+      },
+    });
+    const [location, ...others] = positionals;
+    if (!location || others.length > 0) throw new LakeFault(usage);
+    const { text, isRight } = await check(location, { footersOnly: values.footers, all: values.all });
+    say(text);
+    return isRight ? 0 : 1;
+  },
+};
+
 /** Reads a lake and lists what is wrong with it. Resolves to the text, and to whether reports will be right. */
-export async function check(
+async function check(
   location: string,
   { footersOnly, all }: CheckOptions,
 ): Promise<{ readonly text: string; readonly isRight: boolean }> {

@@ -1,9 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import type { DuckDBConnection } from '@duckdb/node-api';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
@@ -18,6 +14,7 @@ import { openWorkspace, type Workspace } from './open-duckdb.ts';
 import { lakeTarget } from './open-target.ts';
 import { type InputPlan, planInput, selectOf } from './plan-input.ts';
 import { showProgress } from './progress.ts';
+import { writeDay } from './write-day.ts';
 
 export interface ConvertOptions {
   readonly inputs: readonly string[];
@@ -65,7 +62,7 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
         table: table.name,
         day,
         files,
-        isFinal: !options.open && day < utcDay(Date.now()),
+        ...(!options.open && day < utcDay(Date.now()) && { marker: '' }),
       });
       await rm(directory, { recursive: true, force: true });
       onProgress('days', ++done, total);
@@ -157,25 +154,6 @@ async function refuseWrittenDays(
       `Nothing was written: ${to} holds files of these days: ${written.slice(0, 5).join(', ')}${written.length > 5 ? ` and ${written.length - 5} more` : ''}. ` +
         'Say --replace if the converted files hold all that the days should hold.',
     );
-}
-
-/** A file's name tells its content: the same records, written again, are the same file. */
-async function writeDay(connection: DuckDBConnection, sql: string, directory: string, what: string) {
-  await connection.run(sql).catch((error: Error) => {
-    if (/out of range|overflow|could not be cast|can't be cast/i.test(error.message))
-      throw new LakeFault(
-        `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
-      );
-    throw error;
-  });
-  const names = (await readdir(directory)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const hash = createHash('sha256');
-      await pipeline(createReadStream(join(directory, name)), hash);
-      return { path: join(directory, name), name: `events-${hash.digest('hex').slice(0, 12)}.parquet` };
-    }),
-  );
 }
 
 /** Exact totals, to be held against the source's own. */

@@ -26,14 +26,14 @@ export function folderTarget(location: string): LakeTarget {
       }
       return days;
     },
-    async replaceDay({ table, day, files, isFinal }) {
+    async replaceDay({ table, day, files, marker }) {
       const target = join(root, dayFolder(table, day));
       const beside = (state: string) =>
         join(root, table, `.${dayFolder(table, day).split('/')[1]}.${state}.${randomUUID()}`);
       const partial = beside('new');
       await mkdir(partial, { recursive: true });
       for (const { path, name } of files) await copyFile(path, join(partial, name));
-      if (isFinal) await writeFile(join(partial, SUCCESS_MARKER), '');
+      if (marker !== undefined) await writeFile(join(partial, SUCCESS_MARKER), marker);
       // From here on the new day is whole: whoever finds it without a day in place may put it there.
       const whole = beside('whole');
       await rename(partial, whole);

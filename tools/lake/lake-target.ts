@@ -1,11 +1,12 @@
+import type { DayFile } from './write-day.ts';
+
 /** One day of one table, as it is to be. */
 interface NewDay {
   readonly table: string;
   readonly day: string;
-  /** Files of this machine, and the names that they get. */
-  readonly files: readonly { readonly path: string; readonly name: string }[];
-  /** Whether the day gets its marker: nothing more will come. */
-  readonly isFinal: boolean;
+  readonly files: readonly DayFile[];
+  /** What the marker says that the day gets, since nothing more will come. Without one the day is open. */
+  readonly marker?: string;
 }
 
 /** Where a lake is written. */

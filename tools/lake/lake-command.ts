@@ -1,0 +1,11 @@
+/** One of the things that `npm run lake` does. */
+export interface LakeCommand {
+  /** How it is called and what its options are, as the help shows it. */
+  readonly usage: string;
+  /**
+   * Does it. Resolves to the exit code; a LakeFault is a message for the operator.
+   *
+   * @param parameters what stands behind the command's name
+   */
+  run(parameters: readonly string[], say: (text: string) => void): Promise<number>;
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { LakeFault } from './lake-fault.ts';
+
+/** A file of a day: where it lies on this machine, and the name that it gets in the lake. */
+export interface DayFile {
+  readonly path: string;
+  readonly name: string;
+}
+
+/**
+ * Writes a day's files into a directory of this machine. A file's name tells its content: the same records, written
+ * again, are the same file. Throws a LakeFault where an hour's sum is more than its column holds.
+ *
+ * @param sql that writes into the directory, of `dayCopy`
+ * @param what the day, as a fault names it
+ */
+export async function writeDay(
+  connection: DuckDBConnection,
+  sql: string,
+  directory: string,
+  what: string,
+): Promise<DayFile[]> {
+  await connection.run(sql).catch((error: Error) => {
+    if (/out of range|overflow|could not be cast|can't be cast/i.test(error.message))
+      throw new LakeFault(
+        `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
+      );
+    throw error;
+  });
+  const names = (await readdir(directory)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const hash = createHash('sha256');
+      await pipeline(createReadStream(join(directory, name)), hash);
+      return { path: join(directory, name), name: `events-${hash.digest('hex').slice(0, 12)}.parquet` };
+    }),
+  );
+}
