@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs';
-import { access, constants, readdir, stat } from 'node:fs/promises';
+import { accessSync, constants, lstatSync, readdirSync, statSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
@@ -26,6 +26,7 @@ export async function listFolder(directory: string): Promise<ListedFile[]> {
   ) as Promise<ListedFile[]>;
 }
 
+/** Its calls for files are synchronous, a folder at a time: asynchronous ones take four times as long. */
 async function listBelow(root: string, prefix: string, depth: number): Promise<ListedFile[]> {
   const names = await readdir(join(root, prefix), { withFileTypes: true });
   const listed: ListedFile[] = [];
@@ -33,9 +34,9 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
     const path = prefix ? `${prefix}/${here.name}` : here.name;
     const isLink = here.isSymbolicLink();
     try {
-      const found = await stat(join(root, path));
+      const found = statSync(join(root, path));
       if (!found.isDirectory()) {
-        await access(join(root, path), constants.R_OK);
+        accessSync(join(root, path), constants.R_OK);
         listed.push({ path, size: found.size, modifiedAt: found.mtimeMs });
       } else if (isLink && depth > LINKED_DEPTH)
         listed.push(unread(path, 'it is a link to a folder, which DuckDB does not follow here'));

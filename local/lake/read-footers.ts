@@ -38,6 +38,12 @@ export const literally = (path: string): string => path.replaceAll(/[*?[]/g, '[$
 export const pathList = (files: readonly LocalFile[]): string =>
   `[${files.map(({ path }) => quoteText(literally(path))).join(', ')}]`;
 
+/** Name, DuckDB's name for the type, and number of children. */
+type SchemaElement = [name: string, type: string, children: string];
+
+/** Name, lowest and highest value, and number of NULLs of a column in a row group; null where the footer has none. */
+type GroupStatistics = [name: string, min: string | null, max: string | null, nulls: string | null];
+
 async function footersOf(
   connection: DuckDBConnection,
   files: readonly LocalFile[],
@@ -45,45 +51,33 @@ async function footersOf(
 ): Promise<Map<string, Footer>> {
   const read = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJS();
   const paths = pathList(files);
+  // Lists come as JSON: the binding takes several times as long for them. Each statement reads all footers.
   const schemaRows = (await read(
-    `SELECT file_name, list(name ORDER BY column_id), list(coalesce(duckdb_type, 'nested') ORDER BY column_id),
-            list(coalesce(num_children, 0) ORDER BY column_id)
+    `SELECT file_name, to_json(list([name, coalesce(duckdb_type, 'nested'), coalesce(num_children, 0)::VARCHAR] ORDER BY column_id))
      FROM parquet_schema(${paths}) GROUP BY file_name`,
-  )) as [string, string[], string[], bigint[]][];
-  const names = columns.map(quoteText).join(', ');
+  )) as [string, string][];
   const groupRows = (await read(
-    `SELECT file_name, row_group_id, any_value(row_group_num_rows), list(DISTINCT compression)
+    `SELECT file_name, row_group_id, any_value(row_group_num_rows), list(DISTINCT compression),
+            to_json(list([lower(path_in_schema), stats_min_value, stats_max_value, stats_null_count::VARCHAR])
+              FILTER (lower(path_in_schema) IN (${columns.map(quoteText).join(', ')})))
      FROM parquet_metadata(${paths}) GROUP BY 1, 2 ORDER BY 1, 2`,
-  )) as [string, bigint, bigint, string[]][];
-  const statisticsRows = (await read(
-    `SELECT file_name, lower(path_in_schema), list(stats_min_value ORDER BY row_group_id),
-            list(stats_max_value ORDER BY row_group_id), list(stats_null_count ORDER BY row_group_id)
-     FROM parquet_metadata(${paths}) WHERE lower(path_in_schema) IN (${names}) GROUP BY 1, 2`,
-  )) as [string, string, (string | null)[], (string | null)[], (bigint | null)[]][];
+  )) as [string, bigint, bigint, string[], string | null][];
 
   const groupsByPath = Map.groupBy(groupRows, ([path]) => path);
-  const statisticsByPath = Map.groupBy(statisticsRows, ([path]) => path);
-  const footers = schemaRows.map(([path, names, types, children]): [string, Footer] => {
-    const columns = topLevel(children.map(Number));
-    const lower = columns.map((index) => (names[index] as string).toLowerCase());
+  const footers = schemaRows.map(([path, json]): [string, Footer] => {
+    const columns = topLevel(JSON.parse(json) as SchemaElement[]);
+    const lower = columns.map(([name]) => name.toLowerCase());
     const groups = groupsByPath.get(path) ?? [];
     return [
       path,
       {
-        types: new Map(lower.map((name, nth) => [name, types[columns[nth] as number] as string])),
+        types: new Map(columns.map(([, type], nth) => [lower[nth] as string, type])),
         doubledNames: [...new Set(lower.filter((name, index) => lower.indexOf(name) !== index))],
         rows: groups.reduce((sum, [, , rows]) => sum + Number(rows), 0),
         rowGroupRows: groups.map(([, , rows]) => Number(rows)),
         compression: [...new Set(groups.flatMap(([, , , codecs]) => codecs))],
-        statistics: new Map(
-          (statisticsByPath.get(path) ?? []).map(([, name, min, max, nulls]): [string, ColumnStatistics] => [
-            name,
-            {
-              min: min.map((value) => value ?? undefined),
-              max: max.map((value) => value ?? undefined),
-              nulls: nulls.map((value) => (value === null ? undefined : Number(value))),
-            },
-          ]),
+        statistics: statisticsOf(
+          groups.flatMap(([, , , , json]) => JSON.parse(json ?? '[]') as GroupStatistics[]),
         ),
       },
     ];
@@ -92,15 +86,31 @@ async function footersOf(
   return new Map(footers.map(([path, footer]) => [idByPath.get(path) ?? path, footer]));
 }
 
+/** The statistics of a file's columns, from those of its row groups. */
+function statisticsOf(ofGroups: readonly GroupStatistics[]): Map<string, ColumnStatistics> {
+  const byName = Map.groupBy(ofGroups, ([name]) => name);
+  return new Map(
+    [...byName].map(([name, groups]): [string, ColumnStatistics] => [
+      name,
+      {
+        min: groups.map(([, min]) => min ?? undefined),
+        max: groups.map(([, , max]) => max ?? undefined),
+        nulls: groups.map(([, , , nulls]) => (nulls === null ? undefined : Number(nulls))),
+      },
+    ]),
+  );
+}
+
 /**
- * The places of the columns in a Parquet schema, which lists the root and then each element before its children: a
- * list's or a struct's parts are no columns of the table.
+ * The columns in a Parquet schema, which lists the root and then each element before its children: a list's or a
+ * struct's parts are no columns of the table.
  */
-function topLevel(children: readonly number[]): number[] {
-  const columns: number[] = [];
-  for (let at = 1; at < children.length; at++) {
-    columns.push(at);
-    for (let below = children[at] as number; below > 0; below--) below += children[++at] as number;
+function topLevel(elements: readonly SchemaElement[]): SchemaElement[] {
+  const columns: SchemaElement[] = [];
+  const childrenOf = (at: number) => Number(elements[at]?.[2]);
+  for (let at = 1; at < elements.length; at++) {
+    columns.push(elements[at] as SchemaElement);
+    for (let below = childrenOf(at); below > 0; below--) below += childrenOf(++at);
   }
   return columns;
 }

@@ -84,7 +84,8 @@ async function addFooters(
   });
 }
 
-const FOOTERS_AT_ONCE = 200;
+/** Each statement takes some 50 ms beside the footers. */
+const FOOTERS_AT_ONCE = 1_000;
 
 async function addValues(
   connection: DuckDBConnection,

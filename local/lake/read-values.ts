@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
-import { type Column, TIME_COLUMN } from '../../lib/report/tables.ts';
 import { fits } from './column-types.ts';
 import type { Footer, TableFacts, ValueFacts } from './lake-facts.ts';
 import { type LocalFile, pathList } from './read-footers.ts';
-import { companyColumn, countColumns, levelColumns } from './report-columns.ts';
+import { countColumns } from './report-columns.ts';
+import { type Expressions, firstLook, secondLook } from './value-checks.ts';
 
 /** A file whose records are to be read, and the day that its folder names. */
 export interface DayFile extends LocalFile {
@@ -21,6 +21,7 @@ export interface ValuesRead {
 
 /** The column in which DuckDB names a record's file. No writer gives a column this name. */
 const FILE_COLUMN = ':file';
+const FILE = quoteName(FILE_COLUMN);
 
 /** Reads every record of files of one table and counts what is not as it should be, file by file. */
 export async function readValues(
@@ -54,80 +55,79 @@ async function readAlike(
 ): Promise<void> {
   const types = files[0]?.footer.types ?? new Map<string, string>();
   const isUsable = (name: string): boolean => {
-    const column = table.columns.find((candidate: Column) => candidate.name === name);
+    const column = table.columns.find((candidate) => candidate.name === name);
     const found = types.get(name);
     return column !== undefined && found !== undefined && fits(column.type, found);
   };
   const counts = countColumns(report).filter(isUsable);
-  const file = quoteName(FILE_COLUMN);
-  const expressions = [
-    file,
-    ...timeChecks(isUsable(TIME_COLUMN)),
-    ...levelChecks(levelColumns(report), isUsable),
-    ...companyChecks(companyColumn(report), isUsable),
-    ...counts.flatMap((name) => [`count_if(${quoteName(name)} < 0)`, `sum(${quoteName(name)})::HUGEINT`]),
-  ];
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  const days = files.map(({ path, day }) => ({ path, day }));
-  const reader = await connection.runAndReadAll(
-    `WITH days AS (SELECT unnest(from_json($1, '[{"path":"VARCHAR","day":"VARCHAR"}]'), recursive := true))
-     SELECT ${expressions.join(', ')}
-     FROM read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, hive_partitioning = false)
-     JOIN days ON days.path = ${file} GROUP BY ${file}`,
-    [JSON.stringify(days)],
+  const first = await rowsByPath(
+    connection,
+    `SELECT ${listOf({ path: FILE, ...firstLook(report, isUsable) })} FROM ${recordsOf(files)} GROUP BY ${FILE}`,
   );
-  for (const row of reader.getRowsJS()) {
-    const [path, outside, without, rounded, others, finer, coarser, nobody, distinct, ...rest] = row as [
-      string,
-      ...(bigint | null)[],
-    ] as [string, bigint, bigint, bigint, bigint, bigint, bigint, bigint, string[] | null, ...bigint[]];
-    const file = byPath.get(path);
-    if (!file) continue;
-    for (const company of distinct ?? []) companies.add(company);
-    values.set(file.id, {
-      outsideDay: Number(outside),
-      withoutTime: Number(without),
-      roundedIntoNextHour: Number(rounded),
-      coarserWithOthers: Number(others),
-      coarserWithFiner: Number(finer),
-      finerWithCoarser: Number(coarser),
-      withoutCompany: Number(nobody),
-      negative: new Map(counts.map((name, index) => [name, Number(rest[2 * index])])),
-      totals: new Map(counts.map((name, index) => [name, BigInt(rest[2 * index + 1] ?? 0)])),
+  const second = await lookAgain(
+    connection,
+    files.filter((file) => isSuspect(file, first.get(file.path) ?? {}, counts)),
+    secondLook(report, isUsable, 'days.start'),
+  );
+  for (const { id, path } of files) {
+    const row = first.get(path);
+    // A file without records.
+    if (!row) continue;
+    // What shows no fault at the first look has no second one.
+    const found: Row = { ...row, ...second.get(path) };
+    const countOf = (name: string) => Number(found[name] ?? 0);
+    for (const company of (row['companies'] ?? []) as string[]) companies.add(company);
+    values.set(id, {
+      outsideDay: countOf('outsideDay'),
+      withoutTime: countOf('withoutTime'),
+      roundedIntoNextHour: countOf('roundedIntoNextHour'),
+      coarserWithOthers: countOf('coarserWithOthers'),
+      coarserWithFiner: countOf('coarserWithFiner'),
+      finerWithCoarser: countOf('finerWithCoarser'),
+      withoutCompany: countOf('withoutCompany'),
+      negative: new Map(counts.map((name) => [name, countOf(`negative ${name}`)])),
+      totals: new Map(counts.map((name) => [name, BigInt((row[`total ${name}`] ?? 0) as bigint)])),
     });
   }
 }
 
-function timeChecks(isUsable: boolean): string[] {
-  if (!isUsable) return ['0', '0', '0'];
-  const time = `CAST(${quoteName(TIME_COLUMN)} AS TIMESTAMP)`;
-  return [
-    `count_if(strftime(${time}, '%Y-%m-%d') <> days.day)`,
-    `count_if(${time} IS NULL)`,
-    // Athena rounds to the millisecond.
-    `count_if(epoch_us(${time}) % 3600000000 >= 3599999500)`,
-  ];
+type Row = Readonly<Record<string, unknown>>;
+
+const isSuspect = ({ day }: DayFile, row: Row, counts: readonly string[]): boolean =>
+  row['hasWrongLevels'] === true ||
+  [row['firstDay'], row['lastDay']].some((found) => typeof found === 'string' && found !== day) ||
+  counts.some((name) => Number(row[`lowest ${name}`] ?? 0) < 0);
+
+/** Counts the records at fault, in the few files that have some. */
+async function lookAgain(
+  connection: DuckDBConnection,
+  files: readonly DayFile[],
+  expressions: Expressions,
+): Promise<ReadonlyMap<string, Row>> {
+  if (files.length === 0) return new Map();
+  const days = files.map(({ path, day }) => ({ path, start: Date.parse(day) * 1000 }));
+  return rowsByPath(
+    connection,
+    `WITH days AS (SELECT unnest(from_json($1, '[{"path":"VARCHAR","start":"BIGINT"}]'), recursive := true))
+     SELECT ${listOf({ path: FILE, ...expressions })}
+     FROM ${recordsOf(files)} JOIN days ON days.path = ${FILE} GROUP BY ${FILE}`,
+    [JSON.stringify(days)],
+  );
 }
 
-function levelChecks(levels: ReturnType<typeof levelColumns>, isUsable: (name: string) => boolean): string[] {
-  if (!levels || !isUsable(levels.finer)) return ['0', '0', '0'];
-  const finer = quoteName(levels.finer);
-  const countIf = (condition: string, columns: readonly string[]) => {
-    const counted = columns.filter(isUsable).map((name) => `coalesce(${quoteName(name)}, 0) <> 0`);
-    return counted.length > 0 ? `count_if(${condition} AND (${counted.join(' OR ')}))` : '0';
-  };
-  return [
-    countIf(`${finer} IS NULL`, levels.others),
-    countIf(`${finer} IS NULL`, [levels.finerCount]),
-    countIf(`${finer} IS NOT NULL`, [levels.coarserCount]),
-  ];
-}
+const listOf = (expressions: Expressions): string =>
+  Object.entries(expressions)
+    .map(([name, sql]) => `${sql} AS ${quoteName(name)}`)
+    .join(', ');
 
-function companyChecks(company: string, isUsable: (name: string) => boolean): string[] {
-  if (!isUsable(company)) return ['0', 'NULL'];
-  const name = quoteName(company);
-  return [
-    `count_if(${name} IS NULL)`,
-    `list(DISTINCT CAST(${name} AS VARCHAR)) FILTER (${name} IS NOT NULL)`,
-  ];
+const recordsOf = (files: readonly DayFile[]): string =>
+  `read_parquet(${pathList(files)}, filename = ${quoteText(FILE_COLUMN)}, hive_partitioning = false)`;
+
+async function rowsByPath(
+  connection: DuckDBConnection,
+  sql: string,
+  parameters: string[] = [],
+): Promise<ReadonlyMap<string, Row>> {
+  const rows = (await connection.runAndReadAll(sql, parameters)).getRowObjectsJS();
+  return new Map(rows.map((row) => [row['path'] as string, row]));
 }

@@ -45,6 +45,8 @@ async function check(
   { footersOnly, all }: CheckOptions,
 ): Promise<{ readonly text: string; readonly isRight: boolean }> {
   await using workspace = await openWorkspace();
+  // Nothing is read twice, and the system keeps files in memory by itself: DuckDB's own copies cost a fifth of the CPU.
+  await workspace.connection.run('SET enable_external_file_cache = false');
   const source = isBucket(location)
     ? bucketSource(location, join(workspace.directory, 'copies'))
     : folderSource(location);

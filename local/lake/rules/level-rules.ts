@@ -1,3 +1,4 @@
+import { counted } from '../../counted.ts';
 import type { Finding, Rule } from '../finding.ts';
 import { type FileFacts, filesOf, type ValueFacts } from '../lake-facts.ts';
 import { type LevelColumns, levelColumns } from '../report-columns.ts';
@@ -14,8 +15,7 @@ const onLevels =
       if (!columns) return [];
       return filesOf(table).flatMap(({ path, values }: FileFacts) => {
         const found = values ? count(values) : 0;
-        const records = `${found.toLocaleString('en-US')} ${found === 1 ? 'record' : 'records'}`;
-        return found > 0 ? [{ paths: [path], ...describe(columns, records) }] : [];
+        return found > 0 ? [{ paths: [path], ...describe(columns, counted(found, 'record')) }] : [];
       });
     });
 
