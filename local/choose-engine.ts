@@ -4,6 +4,7 @@ import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import { duckDbOn } from './athena/duckdb-engine.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
+import type { OnProgress } from './progress.ts';
 import { clusterOf } from './trino/trino-cluster.ts';
 import { trinoOn } from './trino/trino-engine.ts';
 import { TrinoFault } from './trino/trino-fault.ts';
@@ -22,6 +23,7 @@ export interface ChosenEngine {
 export async function chooseEngine(
   env: NodeJS.ProcessEnv,
   sampleEvents: () => Promise<string>,
+  onProgress: OnProgress,
 ): Promise<ChosenEngine> {
   const cluster = clusterOf(env);
   if (cluster) {
@@ -35,7 +37,7 @@ export async function chooseEngine(
   }
   const eventsDirectory = env['EVENTS_DIR'] || (await sampleEvents());
   return {
-    openEngine: duckDbOn(eventsDirectory, warn),
+    openEngine: duckDbOn(eventsDirectory, { onWarning: warn, onProgress }),
     eventsDirectory,
     hasSampleEvents: !env['EVENTS_DIR'],
     lastDay: () => lastPartition(eventsDirectory),

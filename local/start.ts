@@ -17,6 +17,8 @@ import { TrinoFault } from './trino/trino-fault.ts';
 /** Five times that of the stage `prod`: more than a client should need, less than one in a retry loop sends. */
 const THROTTLING = { perSecond: 200, burst: 400 };
 
+const onProgress = showProgress(process.stdout);
+
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 /** A message for the person at the terminal: what is wrong and what to do. */
@@ -77,6 +79,7 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
   const { openEngine, eventsDirectory, hasSampleEvents, lastDay } = await chooseEngine(
     process.env,
     sampleEvents,
+    onProgress,
   );
   const directory = join(LOCAL_DIR, `run-${process.pid}`);
   const stack = await startStack({
@@ -113,7 +116,6 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
 }
 
 async function sampleEvents(): Promise<string> {
-  const onProgress = showProgress(process.stdout);
   return makeSampleEvents({
     directory: join(LOCAL_DIR, 'events'),
     onProgress: (done, total) => onProgress('Making sample events, once', done, total),

@@ -57,9 +57,9 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
 
 /** DuckDB on a directory of events, as the engine of a stack. */
 export const duckDbOn =
-  (eventsDirectory: string, onWarning?: (line: string) => void): OpenEngine =>
+  (eventsDirectory: string, told: Pick<DuckDbOptions, 'onWarning' | 'onProgress'> = {}): OpenEngine =>
   (options) =>
-    openDuckDb({ ...options, eventsDirectory, ...(onWarning && { onWarning }) });
+    openDuckDb({ ...options, eventsDirectory, ...told });
 
 async function copyResult(
   connection: DuckDBConnection,

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { quoteText } from '../../lib/report/quote-sql.ts';
 import { type OpenedEvents, openEvents } from '../events/open-events.ts';
+import type { OnProgress } from '../progress.ts';
 import { PROFILING_SETTINGS } from './duckdb-profile.ts';
 
 export interface DuckDbOptions {
@@ -12,6 +13,8 @@ export interface DuckDbOptions {
   readonly database: string;
   /** Called with each warning for the operator about events that can be served. */
   readonly onWarning?: (line: string) => void;
+  /** Told how far the reading of the events' footers has come. */
+  readonly onProgress?: OnProgress;
   /** For results that are being written and for what DuckDB spills from memory. Created if missing. */
   readonly scratchDirectory: string;
 }
@@ -41,8 +44,13 @@ export async function openInstance(
     // DuckDB counts the bytes of Parquet data only when it reads them ahead, which it does not do by itself
     // for local files.
     await connection.run('SET GLOBAL prefetch_all_parquet_files = true');
-    const { eventsDirectory: directory, database, onWarning } = options;
-    const events = await openEvents(connection, { directory, database, ...(onWarning && { onWarning }) });
+    const { eventsDirectory: directory, database, onWarning, onProgress } = options;
+    const events = await openEvents(connection, {
+      directory,
+      database,
+      ...(onWarning && { onWarning }),
+      ...(onProgress && { onProgress }),
+    });
     const reachable = [resolve(options.eventsDirectory), scratchDirectory].map(quoteText);
     await connection.run(`SET GLOBAL allowed_directories = [${reachable.join(', ')}]`);
     await connection.run('SET GLOBAL enable_external_access = false');

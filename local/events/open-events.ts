@@ -3,11 +3,13 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName } from '../../lib/report/quote-sql.ts';
 import { type Table, tables } from '../../lib/report/tables.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
+import { counted } from '../counted.ts';
 import { type Finding, isHarmless, lineOf } from '../lake/finding.ts';
 import { folderSource } from '../lake/folder-source.ts';
 import type { TableFacts } from '../lake/lake-facts.ts';
 import { readLake } from '../lake/read-lake.ts';
 import { judge } from '../lake/rules.ts';
+import type { OnProgress } from '../progress.ts';
 import { type CheckedFiles, checkFiles, type Misfit, unreadFiles } from './check-files.ts';
 import { EventsFault } from './events-fault.ts';
 import { emptySelect, tableSelect } from './table-select.ts';
@@ -19,6 +21,8 @@ export interface Events {
   readonly database: string;
   /** Called with each warning for the operator about events that can be served. */
   readonly onWarning?: (line: string) => void;
+  /** Told how far the reading of the footers has come, where they are many. */
+  readonly onProgress?: OnProgress;
 }
 
 /** The tables of a directory as views, which follow the directory. */
@@ -84,10 +88,14 @@ const today = () => utcDay(Date.now());
 async function soundLake(
   connection: DuckDBConnection,
   directory: string,
-  { onWarning = () => {} }: Events,
+  { onWarning = () => {}, onProgress }: Events,
   isLookedAt: (facts: TableFacts) => boolean = () => true,
 ): Promise<void> {
-  const lake = await readLake(connection, folderSource(directory), { depth: 'footers', today: today() });
+  const lake = await readLake(connection, folderSource(directory), {
+    depth: 'footers',
+    today: today(),
+    ...(onProgress && { onProgress }),
+  });
   const findings = judge({ ...lake, tables: lake.tables.filter(isLookedAt) });
   const faults = findings.filter((finding) => !isHarmless(finding));
   if (faults.length > 0) throw new EventsFault(messageOf(directory, faults));
@@ -99,5 +107,5 @@ function messageOf(directory: string, faults: readonly Finding[]): string {
   const [first] = faults;
   if (first && faults.length === 1) return `${directory}: ${lineOf(first)}`;
   const lines = faults.map((fault, index) => `  ${index + 1}. ${lineOf(fault)}`);
-  return [`${directory} can't be served; ${faults.length} faults:`, ...lines].join('\n');
+  return [`${directory} can't be served; ${counted(faults.length, 'fault')}:`, ...lines].join('\n');
 }

@@ -1,9 +1,19 @@
-import { accessSync, constants, lstatSync, readdirSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import { EventsFault } from '../events/events-fault.ts';
+import { convertFiles } from './lake-commands.ts';
 import type { ListedFile } from './lake-facts.ts';
 import { isDayFolder, isHidden } from './layout.ts';
 
@@ -20,10 +30,26 @@ export async function listFolder(directory: string): Promise<ListedFile[]> {
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) =>
     refuse(error.code === 'ENOENT' ? 'does not exist' : `can't be read (${error.code})`),
   );
-  if (!found?.isDirectory()) refuse('is not a directory');
+  if (!found?.isDirectory())
+    throw new EventsFault(
+      `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
+    );
   return listBelow(directory, '', 1).catch((error: NodeJS.ErrnoException) =>
     refuse(`can't be read (${error.code})`),
   ) as Promise<ListedFile[]>;
+}
+
+/** What a file is, as its owner would say it. */
+function kindOf(path: string): string {
+  const start = Buffer.alloc(4);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, start);
+  } finally {
+    closeSync(file);
+  }
+  if (start.toString('latin1') === 'PAR1') return 'a Parquet file';
+  return /\.(csv|tsv)(\.gz)?$/i.test(path) ? 'a CSV file' : 'a file';
 }
 
 /** Its calls for files are synchronous, a folder at a time: asynchronous ones take four times as long. */

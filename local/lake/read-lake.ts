@@ -32,13 +32,13 @@ export async function readLake(
     const name = table.table.name;
     const digested = await withDigests(source, table);
     const withFooters = await addFooters(connection, source, digested, (done, total) =>
-      onProgress(`footers of ${name}`, done, total),
+      onProgress(`Reading the footers of ${name}`, done, total),
     );
     tables.push(
       depth === 'footers'
         ? withFooters
         : await addValues(connection, source, withFooters, (done, total) =>
-            onProgress(`bytes of ${name}`, done, total),
+            onProgress(`Reading the records of ${name}`, done, total),
           ),
     );
   }

@@ -217,7 +217,9 @@ describe('openEvents', () => {
     expect(await rowsOf('SELECT count(*) FROM reports.publisher_events')).toEqual([['1']]);
     expect(await rowsOf('SELECT day, spend FROM reports.advertiser_events')).toEqual([]);
     expect(warnings).toEqual([
-      expect.stringMatching(/^advertiser_events\/: it does not exist; .*lake -- init/),
+      expect.stringMatching(
+        /^advertiser_events\/: it does not exist: advertiserperformance answers 404 no-records; .*lake -- init/,
+      ),
     ]);
   });
 
@@ -365,13 +367,13 @@ describe('openEvents', () => {
     await mkdir(join(directory, 'publisher'));
     await writeFile(join(directory, 'publisher', 'a.parquet'), '');
     await expect(openEvents(connection, { directory, database })).rejects.toThrow(
-      /publisher_events\/: it does not exist \(there is publisher\).*\n.*advertiser_events\//,
+      /publisher_events\/, advertiser_events\/: none of these is here; here is publisher; .*lake -- convert \S+ --to/,
     );
   });
 
   it.each([
     ['does not exist', 'nowhere'],
-    ['is not a directory', 'file'],
+    ['is a file, not a folder with a lake', 'file'],
     ["can't be read", 'file/below'],
     ['would be read as a pattern', 'events[1]'],
   ])('refuses a directory that %s', async (fault, path) => {

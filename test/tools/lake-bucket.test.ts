@@ -106,7 +106,9 @@ describe('a lake in a bucket', () => {
     expect(whole.stdout).toMatch(/warning: advertiser_events\/\n {3}found {3}it does not exist/);
     expect(whole.code).toBe(0);
     const footers = await lake('check', LAKE, '--footers');
-    expect(footers.stdout).toMatch(/Reports will be right, as far as the footers tell\.\n$/);
+    expect(footers.stdout).toMatch(
+      /Reports will be right, as far as the footers tell; 1 warning: .*\nNext: .*\n$/,
+    );
   });
 
   it('shows the same faults as a folder', async () => {
@@ -131,8 +133,12 @@ describe('a lake in a bucket', () => {
     Object.assign(process.env, { AWS_ENDPOINT_URL_S3: shown.url });
     const inBucket = await runLake(['check', `s3://${BUCKET}`]);
     await shown.close();
-    expect(inBucket.stdout).toBe(inFolder.stdout.replace(odd, `s3://${BUCKET}`));
-    expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\n$/) });
+    expect(inBucket.stdout).toBe(
+      inFolder.stdout
+        .replaceAll(`${odd}-converted`, `s3://${BUCKET}/converted`)
+        .replaceAll(odd, `s3://${BUCKET}`),
+    );
+    expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\nNext: .*\n$/) });
   });
 
   it('leaves the day open where the writer is killed, and is right once the day is written again', async () => {
@@ -164,7 +170,11 @@ describe('a lake in a bucket', () => {
 
   it('gets the tables that it lacks', async () => {
     const lacking = tables.map(({ name }) => name).filter((name) => name !== 'publisher_events');
-    expect((await lake('init', LAKE)).stdout).toBe(lacking.map((name) => `Made ${name}, empty.\n`).join(''));
+    expect((await lake('init', LAKE)).stdout).toBe(
+      [...lacking.map((name) => `Made ${name}, empty.`), `Next: \`npm run lake -- check ${LAKE}\`\n`].join(
+        '\n',
+      ),
+    );
     expect((await lake('init', LAKE)).stdout).toMatch(/^Nothing was missing/);
     expect((await lake('check', LAKE)).stdout).toMatch(
       /advertiser_events\/\n {3}found {3}it holds no records/,

@@ -273,7 +273,9 @@ describe('npm run lake -- check', () => {
   it(`finds ${KINDS.length} kinds of fault in one run and says that reports can't be relied on`, () => {
     expect(KINDS.length).toBeGreaterThanOrEqual(25);
     expect(run).toMatchObject({ code: 1 });
-    expect(run.stdout).toMatch(/Reports will be wrong or fail: \d+ faults\.\n$/);
+    expect(run.stdout).toMatch(
+      /Reports will be wrong or fail: \d+ faults\.\nNext: cure them, .*`npm run lake -- check \S+`\n$/,
+    );
   });
 
   it.each(KINDS)('names $kind, where it is, what is needed and the cure', ({ severity, path, says }) => {
@@ -327,13 +329,13 @@ describe('of a lake that is right', () => {
     await writeFile(join(right, 'publisher_events/day=2026-01-30/_SUCCESS'), '');
     const { code, stdout } = await runLake(['check', right]);
     expect(stdout).toMatch(
-      /publisher_events: 2026-01-30 to 2026-02-03, 3 days \(1 final, 2 open\),\n {4}3 records of 1 companies, 3 files, \d+ kB, 3 row groups\n/,
+      /publisher_events: 2026-01-30 to 2026-02-03, 3 days \(1 final, 2 open\),\n {4}3 records of 1 company, 3 files, \d+ kB, 3 row groups\n/,
     );
     expect(stdout).toMatch(/advertiser_events: .*none says whether it is final/);
     expect(stdout).toMatch(
       /advice: publisher_events\/\n {3}advertiser_events\/\n {3}found {3}days without events: 2 between 2026-01-31 and 2026-02-03/,
     );
-    expect(stdout).toMatch(/Reports will be right\.\n$/);
+    expect(stdout).toMatch(/Reports will be right\.\nNext: serve it .*`EVENTS_DIR=\S+ npm start`\n$/);
     expect(code).toBe(0);
   });
 
@@ -344,8 +346,8 @@ describe('of a lake that is right', () => {
     );
     const { code, stdout } = await runLake(['check', right]);
     expect(stdout).toMatch(/advice: .*more\n {3}column {2}day\n {3}found {3}the file holds it too/);
-    expect(stdout).toMatch(/4 records of 1 companies/);
-    expect(stdout).toMatch(/Reports will be right\.\n$/);
+    expect(stdout).toMatch(/4 records of 1 company/);
+    expect(stdout).toMatch(/Reports will be right\.\nNext: serve it .*`EVENTS_DIR=\S+ npm start`\n$/);
     expect(code).toBe(0);
   });
 
@@ -383,7 +385,130 @@ describe('of a lake that is right', () => {
       /advice: .*unsorted\n {3}column {2}publisher_company_id\n {3}found {3}its values are spread/,
     );
     expect(stdout).toMatch(/advice: .*plain\n {3}found {3}they are not compressed/);
-    expect(stdout).toMatch(/found {3}a day is in many small files/);
+    expect(stdout).toMatch(/found {3}1 day with many small files/);
+  });
+});
+
+describe('of single records', () => {
+  const plain = `${DAY}/plain.parquet`;
+  const time = (text: string, type = 'TIMESTAMPTZ') => `${type} '${text}'`;
+  const files: [string, string[]][] = [
+    [
+      plain,
+      [
+        publisherRecord({ event_time: time('2026-01-31 00:00:00+00') }),
+        publisherRecord({ event_time: time('2026-01-31 23:59:59.999+00') }),
+      ],
+    ],
+    [
+      `${DAY}/days.parquet`,
+      [
+        publisherRecord({ event_time: time('2026-01-30 23:59:59.999+00') }),
+        publisherRecord({ event_time: time('2026-01-31 00:00:00+00') }),
+        publisherRecord({ event_time: time('2026-02-01 00:00:00+00') }),
+        publisherRecord({ event_time: time('infinity') }),
+        publisherRecord({ event_time: 'NULL::TIMESTAMPTZ' }),
+      ],
+    ],
+    [
+      `${DAY}/counts.parquet`,
+      [
+        publisherRecord({ clicks: '-5::BIGINT' }),
+        publisherRecord({ clicks: '-1::BIGINT' }),
+        publisherRecord({ clicks: 'NULL::BIGINT' }),
+        publisherRecord({ placement_id: 'NULL::BIGINT', clicks: 'NULL::BIGINT' }),
+        publisherRecord({ placement_id: 'NULL::BIGINT', placement_opens: '0::BIGINT' }),
+        publisherRecord({ container_opens: '3::BIGINT' }),
+      ],
+    ],
+  ];
+
+  it('counts those at fault, file by file, and none of a file that is right', async () => {
+    for (const [path, records] of files) await writer.file(`records/${path}`, records.join(' UNION ALL '));
+    const { stdout } = await runLake(['check', join(directory, 'records')]);
+    const found = findingsIn({ code: 1, stdout, stderr: '' }).map((text) =>
+      /: \S*?([a-z]+)\.parquet\n {3}column {2}(\S+)\n {3}found {3}(\d+ records? with\w*|\d+ records? \w+)/
+        .exec(text)
+        ?.slice(1)
+        .join(' '),
+    );
+    expect(found.filter(Boolean).sort()).toEqual([
+      'counts clicks 2 records with',
+      'counts container_opens 1 record with',
+      'counts placement_id 2 records without',
+      'counts placement_opens 1 record without',
+      'days event_time 1 record without',
+      'days event_time 3 records of',
+    ]);
+  });
+});
+
+describe('of what is no lake', () => {
+  const no = (name: string) => join(directory, 'no', name);
+  beforeAll(async () => {
+    await writer.file('no/pandas.parquet', publisherRecord());
+    await writer.file('no/files/a.parquet', publisherRecord());
+    await writer.file('no/lake/publisher_events/day=2026-01-31/a.parquet', publisherRecord());
+    await writeFile(no('events.csv'), 'a,b\n1,2\n');
+    await writeFile(no('notes'), '');
+    await mkdir(no('empty'));
+    await mkdir(no('lake/advertiser_events'));
+  });
+
+  it.each([
+    ['pandas.parquet', 'a Parquet file', 'pandas-lake'],
+    ['events.csv', 'a CSV file', 'events-lake'],
+    ['notes', 'a file', 'notes-lake'],
+  ])('says of %s that it is %s, and how to convert it', async (name, kind, lake) => {
+    expect(await runLake(['check', no(name)])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `${no(name)} is ${kind}, not a folder with a lake. Make a lake of it: \`npm run lake -- convert ${no(name)} --to ${no(lake)}\`\n`,
+    });
+  });
+
+  it.each([
+    ['files', 'here is a.parquet', () => `convert ${no('files')} --to ${no('files-lake')}`],
+    ['empty', 'there are no files', () => `init ${no('empty')}`],
+    ['lake/publisher_events', 'this is a part of a lake', () => `check ${no('lake')}`],
+  ])('says of the folder %s that %s, and which command helps', async (name, found, command) => {
+    const { code, stdout } = await runLake(['check', no(name)]);
+    expect(stdout).toContain(
+      `REPORTS FAIL: publisher_events/\n   advertiser_events/\n   found   none of these is here`,
+    );
+    expect(stdout).toContain(found);
+    expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
+      'Reports will be wrong or fail: 1 fault.',
+      expect.stringContaining(`\`npm run lake -- ${command()}\``),
+    ]);
+    expect(code).toBe(1);
+  });
+
+  it('says of a lake without one of the tables what callers are answered, and exits with 0', async () => {
+    const { code, stdout } = await runLake(['check', no('lake')]);
+    expect(stdout).toContain(
+      'warning: advertiser_events/\n   found   it does not exist: advertiserperformance answers 404 no-records\n',
+    );
+    expect(stdout).toMatch(/Reports will be right; 1 warning: .*\nNext: .*\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('is made a lake of by init: a new folder, and a table that is an empty folder', async () => {
+    expect((await runLake(['init', no('new')])).stdout).toMatch(
+      /^Made the folder .*new, which did not exist\.\nMade publisher_events, empty\.\nMade advertiser_events, empty\.\nNext: `npm run lake -- check .*`\n$/,
+    );
+    expect((await runLake(['init', no('lake')])).stdout).toMatch(/^Made advertiser_events, empty\.\nNext: /);
+  });
+
+  it.each([
+    ['pandas.parquet', /is a file, and a lake is a folder\. .*`npm run lake -- convert /],
+    ['lake/publisher_events', /is a part of the lake .*no\/lake\. .*`npm run lake -- init \S*no\/lake`/],
+    ['lake/publisher_events/day=2026-01-31/', /is a part of the lake .*no\/lake\. /],
+  ])('is left as it is by init where it is %s', async (name, says) => {
+    const { code, stderr, stdout } = await runLake(['init', no(name)]);
+    expect(stderr).toMatch(says);
+    expect(stdout).toBe('');
+    expect(code).toBe(2);
   });
 });
 

@@ -355,7 +355,10 @@ describe('npm run lake -- init', () => {
     await writer.file('young/publisher_events/day=2026-01-31/a.parquet', record('publisher_events'));
     expect(await runLake(['init', lake])).toMatchObject({
       code: 0,
-      stdout: lacking.map((name) => `Made ${name}, empty.\n`).join(''),
+      stdout: [
+        ...lacking.map((name) => `Made ${name}, empty.`),
+        `Next: \`npm run lake -- check ${lake}\`\n`,
+      ].join('\n'),
     });
     expect((await runLake(['init', lake])).stdout).toMatch(/^Nothing was missing/);
     await using opened = await openLake(lake);

@@ -47,10 +47,19 @@ export function folderTarget(location: string): LakeTarget {
       await writeFile(join(root, table, EMPTY_TABLE), '');
     },
     async tables() {
-      return new Set(await readdir(root).catch((): string[] => []));
+      const names = await readdir(root).catch((): string[] => []);
+      const isThere = await Promise.all(names.map(async (name) => !(await isEmptyFolder(join(root, name)))));
+      return new Set(names.filter((_, index) => isThere[index]));
     },
   };
 }
+
+/** An empty folder is no table: what is in a lake is files. */
+const isEmptyFolder = (path: string): Promise<boolean> =>
+  readdir(path).then(
+    (names) => names.length === 0,
+    () => false,
+  );
 
 /** Finishes or removes what a writer that was killed has left in a table. */
 async function putRight(table: string): Promise<void> {

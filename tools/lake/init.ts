@@ -1,11 +1,20 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { tables } from '../../lib/report/tables.ts';
+import {
+  checkCommand,
+  initCommand as commandFor,
+  convertFiles,
+  lakeAround,
+} from '../../local/lake/lake-commands.ts';
+import { isBucket } from './bucket.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { LakeFault } from './lake-fault.ts';
 import { lakeTarget } from './open-target.ts';
 
 const usage = `npm run lake -- init <folder | s3://bucket/prefix>
-  Makes the tables that are missing, empty.
+  Makes the tables that are missing, empty. A folder that does not exist is made too.
 `;
 
 /** `npm run lake -- init`. */
@@ -22,10 +31,35 @@ export const initCommand: LakeCommand = {
 
 /** Makes the tables that a lake lacks, empty: their reports are empty then, and nobody takes them for missing. */
 async function init(location: string): Promise<string> {
+  const lake = lakeAround(location);
+  if (lake !== undefined)
+    throw new LakeFault(
+      `${location} is a part of the lake ${lake}. Name the whole lake: ${commandFor(lake)}`,
+    );
+  const isNew = !isBucket(location) && (await isNewFolder(location));
   const target = lakeTarget(location);
   const there = await target.tables();
   const missing = tables.filter(({ name }) => !there.has(name));
   for (const { name } of missing) await target.makeTable(name);
-  const made = missing.map(({ name }) => `Made ${name}, empty.\n`).join('');
-  return made || `Nothing was missing: ${tables.map(({ name }) => name).join(' and ')} are there.\n`;
+  const done = [
+    ...(isNew ? [`Made the folder ${resolve(location)}, which did not exist.`] : []),
+    ...missing.map(({ name }) => `Made ${name}, empty.`),
+    ...(missing.length === 0
+      ? [`Nothing was missing: ${tables.map(({ name }) => name).join(' and ')} are there.`]
+      : []),
+    `Next: ${checkCommand(location)}`,
+  ];
+  return `${done.join('\n')}\n`;
+}
+
+async function isNewFolder(location: string): Promise<boolean> {
+  const found = await stat(location).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found && !found.isDirectory())
+    throw new LakeFault(
+      `${location} is a file, and a lake is a folder. To make a lake of the file: ${convertFiles(location)}`,
+    );
+  return found === undefined;
 }

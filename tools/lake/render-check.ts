@@ -1,6 +1,9 @@
+import { resolve } from 'node:path';
 import { counted } from '../../local/counted.ts';
 import { type Finding, isHarmless, type Severity } from '../../local/lake/finding.ts';
+import { checkCommand, shellWord } from '../../local/lake/lake-commands.ts';
 import { filesOf, type LakeFacts, type TableFacts } from '../../local/lake/lake-facts.ts';
+import { isBucket } from './bucket.ts';
 
 export interface CheckOptions {
   /** Trust what the footers tell, and read no records. */
@@ -24,15 +27,33 @@ export function renderCheck(
   findings: readonly Finding[],
   { all, footersOnly }: CheckOptions,
 ): string {
-  const faults = findings.filter((finding) => !isHarmless(finding)).length;
   const parts = [
     [lake.location, ...lake.tables.map(summaryOf)].join('\n'),
     ...findings.map((finding, index) => renderFinding(finding, index + 1, all)),
-    faults > 0
-      ? `Reports will be wrong or fail: ${counted(faults, 'fault')}.`
-      : `Reports will be right${footersOnly ? ', as far as the footers tell' : ''}.`,
+    outcomeOf(lake.location, findings, footersOnly),
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+/** The last lines: whether reports can be relied on, and what to do next. */
+function outcomeOf(location: string, findings: readonly Finding[], footersOnly: boolean): string {
+  const faults = findings.filter((finding) => !isHarmless(finding));
+  const warnings = findings.filter(({ severity }) => severity === 'warning').length;
+  const [first, ...others] = faults;
+  if (first)
+    return [
+      `Reports will be wrong or fail: ${counted(faults.length, 'fault')}.`,
+      others.length === 0
+        ? `Next: ${first.cure}`
+        : `Next: cure them, the first one first, and check again: ${checkCommand(location)}`,
+    ].join('\n');
+  const but = warnings > 0 ? `; ${counted(warnings, 'warning')}: see whether that is what you mean` : '';
+  const next = footersOnly
+    ? `read the records too: ${checkCommand(location)}`
+    : isBucket(location)
+      ? 'docs/deploy.md says how a stage serves it'
+      : `serve it on this machine: \`EVENTS_DIR=${shellWord(resolve(location))} npm start\``;
+  return `Reports will be right${footersOnly ? ', as far as the footers tell' : ''}${but}.\nNext: ${next}`;
 }
 
 function renderFinding(finding: Finding, number: number, all: boolean): string {

@@ -1,4 +1,6 @@
+import { counted } from '../../counted.ts';
 import type { Finding, Rule } from '../finding.ts';
+import { convertLake } from '../lake-commands.ts';
 import { type FileFacts, type Footer, filesOf, type TableFacts } from '../lake-facts.ts';
 import { companyColumn } from '../report-columns.ts';
 
@@ -11,25 +13,29 @@ const MANY_FILES = 10;
 /** From this size on, a company's reports gain from skipping parts of a file. */
 const LARGE_FILE = 4 * MEGABYTE;
 
-const CONVERT = 'Run `npm run lake -- convert`';
-
 /** One finding for all files of a table that are so. */
 const aboutFiles =
   (
     isSo: (file: FileFacts & { footer: Footer }, table: TableFacts) => boolean,
-    advice: (table: TableFacts) => Omit<Finding, 'severity' | 'paths'>,
+    advice: (table: TableFacts, convert: string) => Omit<Finding, 'severity' | 'paths'>,
   ): Rule =>
-  ({ tables }) =>
+  ({ location, tables }) =>
     tables.flatMap((table) => {
       const files = filesOf(table).filter(
         (file) => file.footer && isSo({ ...file, footer: file.footer }, table),
       );
       return files.length === 0
         ? []
-        : [{ severity: 'advice', paths: files.map(({ path }) => path), ...advice(table) }];
+        : [
+            {
+              severity: 'advice',
+              paths: files.map(({ path }) => path),
+              ...advice(table, `Run ${convertLake(location)}`),
+            },
+          ];
     });
 
-const filesAreFew: Rule = ({ tables }) =>
+const filesAreFew: Rule = ({ location, tables }) =>
   tables.flatMap(({ days }) => {
     const many = days.filter(
       ({ files }) =>
@@ -42,30 +48,30 @@ const filesAreFew: Rule = ({ tables }) =>
           {
             severity: 'advice',
             paths: many.flatMap(({ files }) => files.map(({ path }) => path)),
-            found: `${many.length === 1 ? 'a day is' : `${many.length} days are`} in many small files: each costs a request and a footer`,
+            found: `${counted(many.length, 'day')} with many small files: each file costs a request and a footer`,
             needed: 'a few files of 100 MB to 1 GB a day',
-            cure: `${CONVERT}: it writes one file a day.`,
+            cure: `Run ${convertLake(location)}: it writes one file a day.`,
           },
         ];
   });
 
 const rowGroupsAreSeveral = aboutFiles(
   ({ size, footer }) => size > LARGE_FILE && footer.rowGroupRows.length < 2,
-  () => ({
+  (_, convert) => ({
     found: 'they are one row group each: a report of one company reads all of it',
     needed: 'several row groups a file',
-    cure: `${CONVERT}.`,
+    cure: `${convert}.`,
   }),
 );
 
 const companiesLieTogether = aboutFiles(
   ({ size, footer }, { report }) =>
     size > LARGE_FILE && footer.rowGroupRows.length > 1 && !isSorted(footer, companyColumn(report)),
-  ({ report }) => ({
+  ({ report }, convert) => ({
     column: companyColumn(report),
     found: 'its values are spread over all row groups: a report of one company reads the whole file',
     needed: 'records sorted by company',
-    cure: `${CONVERT}: it sorts.`,
+    cure: `${convert}: it sorts.`,
   }),
 );
 
@@ -84,10 +90,10 @@ const isAtLeast = (value: string, other: string): boolean =>
 
 const filesAreCompressed = aboutFiles(
   ({ size, footer }) => size > MEGABYTE && footer.compression.includes('UNCOMPRESSED'),
-  () => ({
+  (_, convert) => ({
     found: 'they are not compressed: Athena charges for every byte',
     needed: 'zstd or snappy',
-    cure: `${CONVERT}: it writes zstd.`,
+    cure: `${convert}: it writes zstd.`,
   }),
 );
 

@@ -3,21 +3,28 @@ import { type Column, type ColumnType, PARTITION_COLUMN, TIME_COLUMN } from '../
 
 import { fits } from '../column-types.ts';
 import type { Finding, Rule } from '../finding.ts';
+import { convertLake } from '../lake-commands.ts';
 import { type FileFacts, filesOf, type TableFacts } from '../lake-facts.ts';
 import { companyColumn } from '../report-columns.ts';
 import { similarName } from '../similar-name.ts';
 
-const CONVERT = 'Run `npm run lake -- convert`';
-
 /** A rule that looks at each file whose footer could be read. */
 const inFiles =
-  (look: (file: FileFacts & Required<Pick<FileFacts, 'footer'>>, table: TableFacts) => Finding[]): Rule =>
-  ({ tables }) =>
+  (
+    look: (
+      file: FileFacts & Required<Pick<FileFacts, 'footer'>>,
+      table: TableFacts,
+      location: string,
+    ) => Finding[],
+  ): Rule =>
+  ({ location, tables }) =>
     tables.flatMap((table) =>
-      filesOf(table).flatMap((file) => (file.footer ? look({ ...file, footer: file.footer }, table) : [])),
+      filesOf(table).flatMap((file) =>
+        file.footer ? look({ ...file, footer: file.footer }, table, location) : [],
+      ),
     );
 
-const columnsFit = inFiles(({ path, footer }, { table }) =>
+const columnsFit = inFiles(({ path, footer }, { table }, location) =>
   table.columns.flatMap(({ name, type }) => {
     const found = footer.types.get(name);
     if (!found || fits(type, found)) return [];
@@ -28,7 +35,7 @@ const columnsFit = inFiles(({ path, footer }, { table }) =>
         column: name,
         found: `it is ${found}`,
         needed: type,
-        cure: cureOf(type, found),
+        cure: cureOf(type, found, `Run ${convertLake(location)}`),
       },
     ];
   }),
@@ -36,22 +43,23 @@ const columnsFit = inFiles(({ path, footer }, { table }) =>
 
 const isInteger = (found: string): boolean => /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(found);
 
-function cureOf(type: ColumnType, found: string): string {
-  if (found === 'nested') return 'Write a plain column: lists and structs have no meaning here.';
+function cureOf(type: ColumnType, found: string, convert: string): string {
+  if (found === 'nested')
+    return 'Write the file again with a plain column: lists and structs have no meaning here.';
   if (type === 'timestamp') {
     if (isInteger(found))
-      return `${CONVERT} with --time-unit seconds, milliseconds, microseconds or nanoseconds: a number alone doesn't say which.`;
+      return `${convert} and add --time-unit seconds, milliseconds, microseconds or nanoseconds: a number alone doesn't say which.`;
     if (found === 'DATE')
-      return `${CONVERT}: the records get the midnight of their day. If there were hours, they are lost already.`;
-    return `${CONVERT}: it takes YYYY-MM-DD hh:mm:ss with or without a zone, and UTC where there is none.`;
+      return `${convert}: the records get the midnight of their day. If there were hours, they are lost already.`;
+    return `${convert}: it takes YYYY-MM-DD hh:mm:ss with or without a zone, and UTC where there is none.`;
   }
   if (type === 'decimal(18,6)') {
     if (/^(DOUBLE|FLOAT)$/.test(found))
-      return `${CONVERT}: it writes the amount that the float was meant to be, and refuses what has no six exact digits.`;
-    return `${CONVERT}: it keeps every digit, or refuses the file.`;
+      return `${convert}: it writes the amount that the float was meant to be, and refuses what has no six exact digits.`;
+    return `${convert}: it keeps every digit, or refuses the file.`;
   }
-  if (type === 'bigint') return `${CONVERT}: it takes whole numbers within 64 bits and refuses the rest.`;
-  return `${CONVERT}: it writes text.`;
+  if (type === 'bigint') return `${convert}: it takes whole numbers within 64 bits and refuses the rest.`;
+  return `${convert}: it writes text.`;
 }
 
 const columnsAreThere = inFiles(({ path, footer }, { table, report }) =>
@@ -72,14 +80,16 @@ function missing(
       severity: 'wrong',
       found: 'it is missing: no record has an hour, and windows within a day find nothing',
       needed: type,
-      cure: `Write it.${hint}`,
+      cure: `Write the file again from its source, with the times.${hint}`,
     };
   const isCompany = companyColumn(report) === name;
   return {
     severity: 'warning',
     found: `it is missing, which Athena reads as NULL${isCompany ? ': no caller who is restricted to companies sees these records' : ''}`,
     needed: type,
-    cure: hint ? hint.trim() : 'Nothing, where the column is younger than the file.',
+    cure: hint
+      ? hint.trim()
+      : 'If the column is younger than the file, do nothing. Else write the file again with it.',
   };
 }
 
@@ -90,7 +100,7 @@ const namesAreUnique = inFiles(({ path, footer }) =>
     column: name,
     found: 'the file holds it more than once (the case of letters does not count)',
     needed: 'once',
-    cure: 'Leave one of them out when writing.',
+    cure: 'Write the file again with one of them.',
   })),
 );
 
@@ -103,8 +113,8 @@ const dayIsTheFolders = inFiles(({ path, footer }) =>
           paths: [path],
           column: PARTITION_COLUMN,
           found: 'the file holds it too; the engines take it from the folder',
-          needed: 'not in the file',
-          cure: 'Leave it out when writing.',
+          needed: 'a file without it',
+          cure: 'Leave it out when files are written next; these are read rightly.',
         },
       ]
     : [],
@@ -124,7 +134,7 @@ const namesAreFree: Rule = ({ location, tables }) =>
         column: FILE_NAME,
         found: 'DuckDB, the engine on one machine, needs this name for its own; Athena and Trino do not',
         needed: 'no column of this name',
-        cure: `${CONVERT}: it leaves out what the contract does not know.`,
+        cure: `Run ${convertLake(location)}: it leaves out what the contract does not know.`,
       },
     ];
   });

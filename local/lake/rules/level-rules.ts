@@ -26,7 +26,7 @@ const finerCountsInCoarser = onLevels(
     column: coarserCount,
     found: `${records} with a ${finer} and with a count in it: reports by ${finer} leave that out, all others add it`,
     needed: `0 where ${finer} is set; those records count in ${finerCount}`,
-    cure: `Write these counts as records of their own, without a ${finer}.`,
+    cure: `Write the files again with these counts in records of their own, without a ${finer}.`,
   }),
 );
 
@@ -37,7 +37,7 @@ const coarserCountsInFiner = onLevels(
     column: finerCount,
     found: `${records} without a ${finer} and with a count in it: no report ever shows that`,
     needed: `0 where ${finer} is NULL; those records count in ${coarserCount}`,
-    cure: `Name the ${finer}, or move the count to ${coarserCount}.`,
+    cure: `Write the files again: name the ${finer}, or move the count to ${coarserCount}.`,
   }),
 );
 
@@ -48,7 +48,7 @@ const coarserCountsOthers = onLevels(
     column: finer,
     found: `${records} without a ${finer}, but with ${others.join(', ')}: reports by ${finer} leave them out, so that their totals are smaller than those of other reports`,
     needed: `only ${coarserCount} where ${finer} is NULL`,
-    cure: `Name the ${finer} where it is known; where it isn't, the totals differ rightly.`,
+    cure: `Where the ${finer} is known, write the file again with it. Where it is not, do nothing: the totals differ rightly.`,
   }),
 );
 

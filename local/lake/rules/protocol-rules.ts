@@ -13,7 +13,7 @@ const finalDaysRest: Rule = ({ tables }) =>
           paths: later.map(({ path }) => path),
           found: `they were written after the day's ${SUCCESS_MARKER}: a partner may have pulled the day as final before`,
           needed: `${SUCCESS_MARKER} is removed first and put last, whenever a day is written again`,
-          cure: `Remove ${dayFolder(table.name, day)}/${SUCCESS_MARKER} and put it again, once the day is whole.`,
+          cure: `Once the day is whole, remove ${dayFolder(table.name, day)}/${SUCCESS_MARKER} and put it again.`,
         },
       ];
     }),
@@ -31,7 +31,7 @@ const pastDaysAreFinal: Rule = ({ tables }) =>
         paths: open.map(({ day }) => `${dayFolder(table.name, day)}/`),
         found: `no ${SUCCESS_MARKER}, though later days have one: partners are told that the day is open`,
         needed: `${SUCCESS_MARKER} in every day that is complete`,
-        cure: 'Put it where the day is complete; write the day again where a writer was killed.',
+        cure: 'Where a day is complete, put an empty file of this name there. Where a writer was killed, write the day again.',
       },
     ];
   });
@@ -51,8 +51,8 @@ const daysFollowEachOther: Rule = ({ tables }) =>
         severity: 'advice' as const,
         paths: [`${table.name}/`],
         found: `days without events: ${gaps.slice(0, 5).join(', ')}${gaps.length > 5 ? ' and more' : ''}`,
-        needed: 'nothing, if there were none',
-        cure: 'Look whether the source has events there.',
+        needed: 'every day that has events',
+        cure: 'If the source has events there, convert them. If not, do nothing.',
       },
     ];
   });

@@ -1,16 +1,14 @@
 import { TIME_COLUMN } from '../../../lib/report/tables.ts';
+import { counted } from '../../counted.ts';
 import { fits } from '../column-types.ts';
 import type { Finding, Rule } from '../finding.ts';
+import { convertLake } from '../lake-commands.ts';
 import { type DayFacts, type FileFacts, filesOf } from '../lake-facts.ts';
 import { companyColumn, countColumns } from '../report-columns.ts';
 
-/** A count as a person reads it. */
+/** The footers alone don't tell how many. */
 const records = (count: number | undefined): string =>
-  count === undefined
-    ? 'some records'
-    : count === 1
-      ? '1 record'
-      : `${count.toLocaleString('en-US')} records`;
+  count === undefined ? 'some records' : counted(count, 'record');
 
 const statisticsOf = (file: FileFacts, column: string) => file.footer?.statistics.get(column);
 
@@ -24,14 +22,14 @@ const timesAreThere: Rule = ({ tables }) =>
         column: TIME_COLUMN,
         found: `${records(file.values?.withoutTime)} without a time: counted in whole days, but in no hour`,
         needed: 'an instant in every record',
-        cure: 'Fill it in at the source; nobody else can know it.',
+        cure: 'Write the file again from its source, with the times: nothing else knows them.',
       })),
   );
 
 const sum = (values: readonly (number | undefined)[] = []): number =>
   values.reduce((total: number, value) => total + (value ?? 0), 0);
 
-const timesLieInTheirDay: Rule = ({ tables }) =>
+const timesLieInTheirDay: Rule = ({ location, tables }) =>
   tables.flatMap(({ days }) =>
     days.flatMap(({ day, files }) =>
       files
@@ -42,7 +40,7 @@ const timesLieInTheirDay: Rule = ({ tables }) =>
           column: TIME_COLUMN,
           found: `${records(file.values?.outsideDay)} of another day than the folder: Day and DateTime disagree`,
           needed: 'the UTC day of event_time is the folder’s',
-          cure: 'Run `npm run lake -- convert`: it takes the day from the time.',
+          cure: `Run ${convertLake(location)}: it takes the day from the time.`,
         })),
     ),
   );
@@ -55,7 +53,7 @@ function reachesOutside(day: string, file: FileFacts): boolean {
   return [...min, ...max].some((time) => time !== undefined && time.slice(0, 10) !== day);
 }
 
-const timesKeepTheirHour: Rule = ({ tables }) =>
+const timesKeepTheirHour: Rule = ({ location, tables }) =>
   tables.flatMap((table) =>
     filesOf(table)
       .filter(({ values }) => values && values.roundedIntoNextHour > 0)
@@ -65,7 +63,7 @@ const timesKeepTheirHour: Rule = ({ tables }) =>
         column: TIME_COLUMN,
         found: `${records(values?.roundedIntoNextHour)} finer than a millisecond, at the very end of an hour: Athena rounds them into the next hour`,
         needed: 'milliseconds',
-        cure: 'Run `npm run lake -- convert`: it cuts times to the millisecond.',
+        cure: `Run ${convertLake(location)}: it cuts times to the millisecond.`,
       })),
   );
 
@@ -80,8 +78,8 @@ const countsAreNotNegative: Rule = ({ tables }) =>
             paths: [file.path],
             column: name,
             found: `${records(file.values?.negative.get(name))} with a count below 0`,
-            needed: 'counts of 0 and more; corrections are made by restating the day',
-            cure: 'Restate the day without the corrected records.',
+            needed: 'counts of 0 and more',
+            cure: 'If they are corrections, write the day again with corrected counts: 7, and not 10 and -3. Else mend them at the source.',
           }),
         ),
     ),
@@ -107,7 +105,7 @@ const totalsFit: Rule = ({ tables }) =>
           column: name,
           found: `${day} adds up to more than 64 bits hold`,
           needed: `a total of at most ${LARGEST_TOTAL}`,
-          cure: 'Look for values that are no counts, such as identifiers or times.',
+          cure: 'Look in this column for values that are no counts, such as identifiers or times, and write the day again.',
         })),
     ),
   );
@@ -125,7 +123,7 @@ const companiesAreThere: Rule = ({ tables }) =>
         column: companyColumn(table.report),
         found: `${records(file.values?.withoutCompany)} without a company: seen only by callers who may see every company`,
         needed: 'the company of each record',
-        cure: 'Nothing, where they belong to nobody.',
+        cure: 'If they belong to no company, do nothing. Else write the file again with their company.',
       })),
   );
 
