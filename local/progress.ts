@@ -27,3 +27,23 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
     if (next.text) stream.write(next.text);
   };
 }
+
+/** Often enough that nobody waits for the first line; how often one is shown is decided elsewhere. */
+const AGAIN_EVERY_MS = 500;
+
+/**
+ * Tells the last step again and again until it is disposed of, so that a step of minutes is not silent. Work that has
+ * just begun is told of half a second later: most ends before.
+ */
+export function toldAgain(tell: OnProgress): Disposable & { readonly onProgress: OnProgress } {
+  let last: Parameters<OnProgress> | undefined;
+  const timer = setInterval(() => last && tell(...last), AGAIN_EVERY_MS);
+  return {
+    onProgress(...step) {
+      const [, done, total] = step;
+      last = done < total ? step : undefined;
+      if (done > 0) tell(...step);
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}

@@ -9,15 +9,13 @@ import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
 import { lastScreen } from './last-screen.ts';
-import { showProgress } from './progress.ts';
+import { type OnProgress, showProgress, toldAgain } from './progress.ts';
 import { type Stack, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 import { TrinoFault } from './trino/trino-fault.ts';
 
 /** Five times that of the stage `prod`: more than a client should need, less than one in a retry loop sends. */
 const THROTTLING = { perSecond: 200, burst: 400 };
-
-const onProgress = showProgress(process.stdout);
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -74,12 +72,13 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
   const hasDownloadsEdge = hasEdge(process.env['DOWNLOADS_EDGE']);
   const partners = await partnersOf(process.env['PARTNERS']);
   await removeLeftovers(LOCAL_DIR);
+  using told = toldAgain(showProgress(process.stdout));
   // Before the sample events are made, because that takes long.
   await tryPort(port).catch((error) => faultOfPort(error, port));
   const { openEngine, eventsDirectory, hasSampleEvents, lastDay } = await chooseEngine(
     process.env,
-    sampleEvents,
-    onProgress,
+    () => sampleEvents(told.onProgress),
+    told.onProgress,
   );
   const directory = join(LOCAL_DIR, `run-${process.pid}`);
   const stack = await startStack({
@@ -115,12 +114,11 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
   return { stack, stackFile: file.path };
 }
 
-async function sampleEvents(): Promise<string> {
-  return makeSampleEvents({
+const sampleEvents = (onProgress: OnProgress): Promise<string> =>
+  makeSampleEvents({
     directory: join(LOCAL_DIR, 'events'),
     onProgress: (done, total) => onProgress('Making sample events, once', done, total),
   });
-}
 
 /** Names the variable that the fault is in; a StartFault does so itself. */
 const variableOf = (fault: Error): string => {

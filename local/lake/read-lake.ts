@@ -71,6 +71,7 @@ async function addFooters(
   const listed = table.days.flatMap(({ files }) => files).filter(({ size }) => size > 0);
   const columns = [TIME_COLUMN, companyColumn(table.report), ...measureColumns(table.report)];
   const footers = new Map<string, Footer | string>();
+  onProgress(0, listed.length);
   for (let start = 0; start < listed.length; start += FOOTERS_AT_ONCE) {
     const batch = listed.slice(start, start + FOOTERS_AT_ONCE);
     await using local = await source.footersOf(batch);
@@ -100,6 +101,7 @@ async function addValues(
   const values: FileFacts[] = [];
   const companies = new Set<string>();
   let done = 0;
+  onProgress(done, total);
   for (const batch of batchesOf(readable)) {
     await using local = await source.filesOf(batch);
     const paths = new Map(local.files.map(({ id, path }) => [id, path]));

@@ -172,7 +172,7 @@ describe('openEvents', () => {
     ]);
     expect(warnings).toEqual([
       'publisher_events/day=2026-02-01/a.parquet: clicks: it is missing, which Athena reads as NULL; needed: bigint. ' +
-        'Nothing, where the column is younger than the file.',
+        'If the column is younger than the file, do nothing. Else write the file again with it.',
     ]);
   });
 
@@ -240,7 +240,7 @@ describe('openEvents', () => {
     [
       'a partition of another name',
       () => renamePartition('ymd=2026-01-31'),
-      /publisher_events\/ymd=2026-01-31\/: no day has this name; .*day=YYYY-MM-DD\/.* Rename the folder/,
+      /publisher_events\/ymd=2026-01-31\/: no day has this name: 1 file in it, never read; .*day=YYYY-MM-DD\/.* Rename the folder/,
     ],
     [
       'a partition of an impossible day',
@@ -269,7 +269,7 @@ describe('openEvents', () => {
     [
       'a file that is not Parquet',
       () => writeFile(inDay('z.parquet'), 'id,clicks\n1,2\n'),
-      /day=2026-01-31\/z\.parquet: it is not a Parquet file, or not a whole one; .* Write it again, or remove it\.$/,
+      /day=2026-01-31\/z\.parquet: it is not a Parquet file, or not a whole one; .* Write it again from its source, or remove it and lose its records\.$/,
     ],
     ['an empty file', () => writeFile(inDay('z.parquet'), ''), /z\.parquet: it is empty; .* Remove it/],
     [
@@ -320,7 +320,7 @@ describe('openEvents', () => {
     [
       'a list in place of a number',
       () => addFile({ clicks: '[1]' }),
-      /clicks: it is nested; .* Write a plain column/,
+      /clicks: it is nested; .* Write the file again with a plain column/,
     ],
     [
       'a date in place of an instant',

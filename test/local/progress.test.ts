@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { showProgress } from '../../local/progress.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { showProgress, toldAgain } from '../../local/progress.ts';
 import { progressBar } from '../../local/progress-line.ts';
 
 const CLEAR = '\r\u001b[K';
@@ -75,6 +75,30 @@ describe('progress in a log', () => {
     ],
   ])('shows %s', (_, steps, lines) => {
     expect(shownBy({}, steps)).toEqual(lines);
+  });
+});
+
+describe('progress that is told again', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('goes on during a step of minutes, and is silent about work that ends at once', () => {
+    vi.useFakeTimers();
+    const written: string[] = [];
+    {
+      using told = toldAgain(showProgress({ write: (text) => written.push(text) }));
+      told.onProgress('Footers', 0, 3);
+      told.onProgress('Footers', 3, 3);
+      told.onProgress('Records', 0, 2);
+      vi.advanceTimersByTime(5_000);
+      told.onProgress('Records', 1, 2);
+      vi.advanceTimersByTime(20_000);
+    }
+    vi.advanceTimersByTime(60_000);
+    expect(written).toEqual([
+      'Records: 0/2\n',
+      'Records: 1/2, about 10 s left\n',
+      'Records: 1/2, about 20 s left\n',
+    ]);
   });
 });
 

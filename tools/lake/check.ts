@@ -5,6 +5,7 @@ import { isHarmless } from '../../local/lake/finding.ts';
 import { folderSource } from '../../local/lake/folder-source.ts';
 import { readLake } from '../../local/lake/read-lake.ts';
 import { judge } from '../../local/lake/rules.ts';
+import { toldAgain } from '../../local/progress.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
 import type { LakeCommand } from './lake-command.ts';
@@ -44,6 +45,7 @@ async function check(
   location: string,
   { footersOnly, all }: CheckOptions,
 ): Promise<{ readonly text: string; readonly isRight: boolean }> {
+  using told = toldAgain(showProgress());
   await using workspace = await openWorkspace();
   // Nothing is read twice, and the system keeps files in memory by itself: DuckDB's own copies cost a fifth of the CPU.
   await workspace.connection.run('SET enable_external_file_cache = false');
@@ -53,7 +55,7 @@ async function check(
   const lake = await readLake(workspace.connection, source, {
     depth: footersOnly ? 'footers' : 'records',
     today: utcDay(Date.now()),
-    onProgress: showProgress(),
+    onProgress: told.onProgress,
   });
   const findings = judge(lake);
   return { text: renderCheck(lake, findings, { all, footersOnly }), isRight: findings.every(isHarmless) };
