@@ -18,7 +18,7 @@ const projects = {
   unit: {
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/{pass,e2e,recipes,clients,connectors,generators,trino,deployed,long}/**',
+      'test/{pass,e2e,recipes,clients,connectors,sources,generators,trino,deployed,long}/**',
       'test/page/browser/**',
     ],
     ...manyWait,
@@ -42,6 +42,13 @@ const projects = {
     ...oneByOne,
     testTimeout: 5 * MINUTE,
     hookTimeout: 5 * MINUTE,
+  },
+  // The first run installs pandas, twice, and Spark.
+  sources: {
+    include: ['test/sources/**/*.test.ts'],
+    ...oneByOne,
+    testTimeout: 5 * MINUTE,
+    hookTimeout: 10 * MINUTE,
   },
   generators: {
     include: ['test/generators/**/*.test.ts'],
