@@ -1,11 +1,11 @@
 """Writes a folder for each way in which people write such records with pandas, and beside it what must come of it."""
 
 import sys
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from pathlib import Path
 
 import pandas
-from records import records, through_clock_change, write_expected
+from records import every_half_hour, quantized, quotes_come_late, records, rounded, write_expected
 
 HOME = Path(sys.argv[1])
 NEW_YORK = "America/New_York"
@@ -50,10 +50,17 @@ def epochs(frame, unit):
     return frame.assign(event_time=frame["event_time"].astype(f"datetime64[{unit}]").astype("int64"))
 
 
+def with_revenue(floats):
+    """The records with other amounts. Each float is the shortest decimal that names it."""
+    return [
+        row | {"revenue": None if pandas.isna(value) else Decimal(repr(float(value)))} for row, value in zip(rows, floats)
+    ]
+
+
 rows = records()
 plain = frame_of(rows)
 decimals = plain.assign(revenue=[row["revenue"] for row in rows])
-longer = plain.assign(revenue=[row["revenue"] and row["revenue"].quantize(Decimal("1e-8")) for row in rows])
+longer = plain.assign(revenue=[quantized(row["revenue"], 8) for row in rows])
 nullable = with_zone(plain, "UTC").convert_dtypes()
 
 for file in ["csv", "parquet"]:
@@ -73,16 +80,17 @@ for file in ["csv", "parquet"]:
         write(f"epoch-{unit}.{file}", rows, epochs(plain, unit))
     # Whole seconds: the record's millisecond is not in the column, and no hour depends on it.
     write(f"epoch-s.{file}", rows, epochs(plain, "s"))
+    write(f"epoch-floats.{file}", rows, plain.assign(event_time=epochs(plain, "ms")["event_time"] / 1000))
     mixed = epochs(plain, "ms")
     mixed.loc[::2, "event_time"] //= 1000
     write(f"epoch-mixed.{file}", rows, mixed)
 
     # Floats that were multiplied and added: 0.30000000000000004.
     noisy = plain.assign(revenue=plain["revenue"] * 1.1 + 0.2)
-    exact = [row | {"revenue": None if pandas.isna(value) else Decimal(repr(float(value)))} for row, value in zip(rows, noisy["revenue"])]
-    rounded = [row | {"revenue": row["revenue"] and row["revenue"].quantize(Decimal("1e-6"), ROUND_HALF_EVEN)} for row in exact]
-    write(f"noisy.{file}", rounded, noisy)
-    write(f"noisy-at-source.{file}", rounded, noisy.round({"revenue": 6}))
+    write(f"noisy.{file}", rounded(with_revenue(noisy["revenue"])), noisy)
+    write(f"noisy-at-source.{file}", rounded(with_revenue(noisy["revenue"])), noisy.round({"revenue": 6}))
+    halves = plain.assign(revenue=[(index - 600) * 5e-7 for index in range(len(rows))])
+    write(f"halves.{file}", rounded(with_revenue(halves["revenue"])), halves)
 
     # Some identifiers are not known, so that pandas takes all of them for floats, and changes those above 2^53.
     large = [row | {"publisher_account_id": row["publisher_account_id"] and 2**53 + row["publisher_account_id"]} for row in rows]
@@ -90,15 +98,17 @@ for file in ["csv", "parquet"]:
     integers = pandas.array([row["publisher_account_id"] for row in large], dtype="Int64")
     write(f"large-integers.{file}", large, frame_of(large).assign(publisher_account_id=integers))
 
-    night = through_clock_change(BERLIN)
-    write(f"clock-change-local.{file}", night, without_offset(frame_of(night), BERLIN))
-    write(f"clock-change-zone.{file}", night, with_zone(frame_of(night), BERLIN))
+    # Berlin's clocks show 2 o'clock twice in one night, and never in the other.
+    twice = every_half_hour("2025-10-25T22:00:00+00:00")
+    write(f"twice-local.{file}", twice, without_offset(frame_of(twice), BERLIN))
+    write(f"twice-zone.{file}", twice, with_zone(frame_of(twice), BERLIN))
+    until_second = twice[:6]
+    write(f"twice-earlier.{file}", until_second, without_offset(frame_of(until_second), BERLIN))
+    write(f"never-utc.{file}", every_half_hour("2026-03-29T00:00:00+00:00"))
 
     absent = plain.copy()
     absent.loc[7, "event_time"] = pandas.NaT
     write(f"no-time.{file}", rows, absent)
-    known = [row for index, row in enumerate(rows) if index != 7]
-    write(f"no-time-left-out.{file}", known, absent.dropna(subset=["event_time"]))
 
 single = plain.astype({"revenue": "float32"})
 write("single-floats.parquet", rows, single)
@@ -107,4 +117,7 @@ write("semicolons.csv", rows, plain, sep=";")
 thousands = plain.assign(revenue=plain["revenue"].map(lambda value: f"{value:,.6f}", na_action="ignore"))
 write("thousands.csv", rows, thousands)
 write("thousands-removed.csv", rows, thousands.assign(revenue=thousands["revenue"].str.replace(",", "")))
-write("seconds-as-floats.parquet", rows, plain.assign(event_time=epochs(plain, "ms")["event_time"] / 1000))
+
+known = [row | {"device_or_proxy": row["device_or_proxy"] or "phone"} for row in rows]
+write("words-for-missing.csv", known, frame_of(known), na_rep="NaN")
+write("late-quotes.csv", quotes_come_late())

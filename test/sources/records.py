@@ -4,7 +4,7 @@ import json
 import random
 from collections import defaultdict
 from datetime import datetime, timedelta, timezone
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 MEASURES = ["served_ads", "placement_opens", "container_opens", "clicks", "revenue"]
@@ -13,7 +13,7 @@ MEASURES = ["served_ads", "placement_opens", "container_opens", "clicks", "reven
 TIMES = ["00:00:00.000", "04:59:59.999", "05:00:00.000", "12:30:00.001", "22:59:59.999", "23:59:59.999"]
 # Floats write the small ones with an exponent: 7.6e-05.
 AMOUNTS = ["0.000076", "0.000001", "0.00001", "-0.000012", "0.1", "0.3", "0", "-12.5", "1234567.891011", "4294967295.123456"]
-DEVICES = ["phone", "tablet", 'a "b", c', "Zürich", "日本", None]
+DEVICES = ["phone", 'say "hi"', 'a "b", c', "two\nlines", "c, back\\slash", "日本", None]
 
 
 def records(count=1200, days=("2026-01-29", "2026-01-30", "2026-01-31")):
@@ -37,10 +37,19 @@ def records(count=1200, days=("2026-01-29", "2026-01-30", "2026-01-31")):
                 "placement_opens": chance.randrange(4) if placement else 0,
                 "container_opens": 0 if placement else chance.randrange(1, 4),
                 "clicks": chance.choice([None, 0, 1]),
-                "revenue": revenue if revenue is None else Decimal(revenue).quantize(Decimal("0.000001")),
+                "revenue": quantized(None if revenue is None else Decimal(revenue), 6),
             }
         )
     return made
+
+
+def quantized(amount, digits, **options):
+    return None if amount is None else amount.quantize(Decimal(1).scaleb(-digits), **options)
+
+
+def rounded(rows):
+    """What `--round` must make of them: six digits, half away from zero."""
+    return [row | {"revenue": quantized(row["revenue"], 6, rounding=ROUND_HALF_UP)} for row in rows]
 
 
 def write_expected(file, rows):
@@ -58,8 +67,12 @@ def write_expected(file, rows):
     Path(file).write_text(json.dumps(groups))
 
 
-def through_clock_change(zone, hours=6):
-    """Records of each half hour around the night of 2025-10-26, in which Berlin's 2 o'clock comes twice."""
-    start = datetime(2025, 10, 25, 22, 0, tzinfo=timezone.utc)
-    made = records(2 * hours)
-    return [row | {"event_time": start + index * timedelta(minutes=30)} for index, row in enumerate(made)]
+def quotes_come_late(count=40_000):
+    """Records whose text needs quotes in a CSV file stand last: a program that looks at the start sees none of them."""
+    return sorted(records(count), key=lambda row: row["device_or_proxy"] not in ["phone", "日本", None])
+
+
+def every_half_hour(first, count=12):
+    """Records of six hours from this instant on."""
+    start = datetime.fromisoformat(first)
+    return [row | {"event_time": start + index * timedelta(minutes=30)} for index, row in enumerate(records(count))]

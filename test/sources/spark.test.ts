@@ -22,7 +22,18 @@ const SOURCES: readonly Source[] = [
   { name: 'decimals.csv' },
   { name: 'doubles.csv' },
   { name: 'doubles.csv.gz' },
-  { name: 'no-header.csv', refused: /header/, cured: { name: 'decimals.csv' } },
+  { name: 'int96-decimal-38-18', options: ['--time-zone', 'America/New_York'] },
+  { name: 'by-company' },
+  {
+    name: 'no-header.csv',
+    refused: /Write a first line with the columns' names/,
+    cured: { name: 'decimals.csv' },
+  },
+  {
+    name: 'late-quotes.csv',
+    refused: /write a quote inside a text twice/,
+    cured: { name: 'late-quotes-doubled.csv' },
+  },
 ];
 
 async function sparkPython(): Promise<string | undefined> {

@@ -1,12 +1,11 @@
 """Writes a folder for each way in which Spark writes such records, and beside it what must come of it."""
 
 import sys
-from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import col, to_timestamp_ntz, unix_millis
-from records import records, write_expected
+from records import quantized, quotes_come_late, records, rounded, write_expected
 
 HOME = Path(sys.argv[1])
 TIMESTAMP_TYPE = "spark.sql.parquet.outputTimestampType"
@@ -57,13 +56,16 @@ parquet("no-zone", rows, local, "TIMESTAMP_MICROS")
 parquet("unix-millis", rows, plain.withColumn("event_time", unix_millis("event_time")), "TIMESTAMP_MICROS")
 parquet("by-company", rows, plain, "TIMESTAMP_MICROS", "publisher_company_id")
 
-# Shares of amounts: 0.1 / 7 has more digits than an amount of the contract.
-exact = [row | {"revenue": row["revenue"] and (row["revenue"] / 7).quantize(Decimal("1e-18"))} for row in rows]
-rounded = [row | {"revenue": row["revenue"] and row["revenue"].quantize(Decimal("1e-6"), ROUND_HALF_EVEN)} for row in exact]
-parquet("shares", rounded, frame_of(exact), "INT96")
+# Shares of amounts: a seventh of 0.1 has more digits than an amount of the contract.
+shares = [row | {"revenue": quantized(row["revenue"] and row["revenue"] / 7, 18)} for row in rows]
+parquet("shares", rounded(shares), frame_of(shares), "INT96")
 
 csv("decimals.csv", rows, plain, header=True)
 csv("doubles.csv", rows, with_revenue(plain, "double"), header=True)
 csv("doubles.csv.gz", rows, with_revenue(plain, "double"), header=True, compression="gzip")
 csv("no-header.csv", rows, plain)
+# Spark writes \\" for a quote in a text, unless it is told to double it.
+late = quotes_come_late()
+csv("late-quotes.csv", late, frame_of(late).coalesce(1), header=True)
+csv("late-quotes-doubled.csv", late, frame_of(late).coalesce(1), header=True, escape='"')
 session.stop()
