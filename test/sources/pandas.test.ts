@@ -32,7 +32,11 @@ const SOURCES: readonly Source[] = [
     { name: 'epoch-ns' },
     { name: 'epoch-floats' },
     { name: 'epoch-ms', options: ['--time-unit', 'milliseconds'] },
-    { name: 'noisy', refused: /revenue: .*--round/, cured: { options: ['--round'], says: /revenue: \d+ amounts were rounded/ } },
+    {
+      name: 'noisy',
+      refused: /revenue: .*--round/,
+      cured: { options: ['--round'], says: /revenue: \d+ amounts were rounded/ },
+    },
     { name: 'noisy', refused: /revenue: .*[Rr]ound/, cured: { name: 'noisy-at-source' } },
     { name: 'halves', options: ['--round'] },
     {
@@ -70,7 +74,11 @@ const SOURCES: readonly Source[] = [
   { name: 'late-quotes.csv' },
   { name: 'thousands.csv', refused: /revenue: .*"[\d,.]+"/, cured: { name: 'thousands-removed.csv' } },
   { name: 'decimal-comma.csv', refused: /revenue: .*,/, cured: { name: 'semicolons.csv' } },
-  { name: 'single-floats.parquet', refused: /revenue: .*[Ww]rite decimals/, cured: { name: 'decimals.parquet' } },
+  {
+    name: 'single-floats.parquet',
+    refused: /revenue: .*[Ww]rite decimals/,
+    cured: { name: 'decimals.parquet' },
+  },
 ];
 
 describe.each([

@@ -64,7 +64,7 @@ csv("decimals.csv", rows, plain, header=True)
 csv("doubles.csv", rows, with_revenue(plain, "double"), header=True)
 csv("doubles.csv.gz", rows, with_revenue(plain, "double"), header=True, compression="gzip")
 csv("no-header.csv", rows, plain)
-# Spark writes \\" for a quote in a text, unless it is told to double it.
+# Spark writes \" for a quote in a text, unless it is told to double it.
 late = quotes_come_late()
 csv("late-quotes.csv", late, frame_of(late).coalesce(1), header=True)
 csv("late-quotes-doubled.csv", late, frame_of(late).coalesce(1), header=True, escape='"')
