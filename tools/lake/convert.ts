@@ -5,18 +5,19 @@ import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { measureColumns } from '../../local/lake/report-columns.ts';
+import type { ValueOptions } from './convert-value.ts';
 import { dayCopy, daySelect } from './day-sql.ts';
-import type { TimeUnit } from './exact-value.ts';
-import { findLosses } from './find-losses.ts';
 import { openInputs } from './input-files.ts';
 import { LakeFault } from './lake-fault.ts';
 import { openWorkspace, type Workspace } from './open-duckdb.ts';
 import { lakeTarget } from './open-target.ts';
 import { type InputPlan, planInput, selectOf } from './plan-input.ts';
 import { showProgress } from './progress.ts';
+import { readInput } from './read-input.ts';
+import { type ColumnChange, tellChanges } from './tell-changes.ts';
 import { writeDay } from './write-day.ts';
 
-export interface ConvertOptions {
+export interface ConvertOptions extends ValueOptions {
   readonly inputs: readonly string[];
   readonly to: string;
   readonly hourly: boolean;
@@ -25,7 +26,6 @@ export interface ConvertOptions {
   /** Whether days stay open. */
   readonly open: boolean;
   readonly table?: string;
-  readonly timeUnit?: TimeUnit;
 }
 
 /** One table's records on their way: Parquet by day, in the workspace. */
@@ -42,7 +42,7 @@ interface Staged {
 export async function convert(options: ConvertOptions, say: (text: string) => void): Promise<void> {
   await using workspace = await openWorkspace();
   const onProgress = showProgress();
-  const plans = await planAll(workspace, options, onProgress);
+  const { plans, changes } = await planAll(workspace, options, onProgress);
   for (const [columns, alike] of Map.groupBy(plans, ({ missing }) => missing.join(', ')))
     if (columns) say(`-- NULL, since ${alike.length} of the files have no such column: ${columns}\n`);
   const staged = await stage(workspace, plans, say, onProgress);
@@ -69,25 +69,28 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
     }
     say(await summaryOf(workspace, table, report, days, options));
   }
+  if (changes.length > 0) say(`Changed on the way:\n  ${changes.join('\n  ')}\n`);
 }
 
 async function planAll(
   { connection, directory }: Workspace,
   options: ConvertOptions,
   onProgress: (what: string, done: number, total: number) => void,
-): Promise<InputPlan[]> {
+): Promise<{ readonly plans: readonly InputPlan[]; readonly changes: readonly string[] }> {
   const { files, faults: unread } = await openInputs(connection, options.inputs, join(directory, 'copies'));
   const faults = [...unread];
   const plans: InputPlan[] = [];
+  const changes: ColumnChange[] = [];
   for (const [index, file] of files.entries()) {
     const plan = planInput(file, options);
     if ('file' in plan) {
       plans.push(plan);
-      faults.push(
-        ...(await findLosses(connection, plan).catch((error: Error) => [
-          `${file.name}: it can't be read whole: ${error.message.split('\n', 1)[0]}`,
-        ])),
-      );
+      const read = await readInput(connection, plan).catch((error: Error) => ({
+        losses: [`${file.name}: it can't be read whole: ${error.message.split('\n', 1)[0]}`],
+        changes: [],
+      }));
+      faults.push(...read.losses);
+      changes.push(...read.changes);
     } else faults.push(...plan);
     onProgress('files read', index + 1, files.length);
   }
@@ -95,7 +98,7 @@ async function planAll(
     throw new LakeFault(
       `Nothing was written. ${faults.length === 1 ? 'One thing stands' : `${faults.length} things stand`} against it:\n  ${faults.join('\n  ')}`,
     );
-  return plans;
+  return { plans, changes: tellChanges(changes) };
 }
 
 const stagingOf = ({ directory }: Workspace, { name }: Table): string => join(directory, 'staged', name);
