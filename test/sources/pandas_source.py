@@ -88,7 +88,8 @@ for file in ["csv", "parquet"]:
     # Floats that were multiplied and added: 0.30000000000000004.
     noisy = plain.assign(revenue=plain["revenue"] * 1.1 + 0.2)
     write(f"noisy.{file}", rounded(with_revenue(noisy["revenue"])), noisy)
-    write(f"noisy-at-source.{file}", rounded(with_revenue(noisy["revenue"])), noisy.round({"revenue": 6}))
+    at_source = noisy.round({"revenue": 6})
+    write(f"noisy-at-source.{file}", with_revenue(at_source["revenue"]), at_source)
     halves = plain.assign(revenue=[(index - 600) * 5e-7 for index in range(len(rows))])
     write(f"halves.{file}", rounded(with_revenue(halves["revenue"])), halves)
 

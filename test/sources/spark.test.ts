@@ -26,12 +26,12 @@ const SOURCES: readonly Source[] = [
   { name: 'by-company' },
   {
     name: 'no-header.csv',
-    refused: /Write a first line with the columns' names/,
+    refused: /Give its columns the contract's names; a CSV file needs them in its first line/,
     cured: { name: 'decimals.csv' },
   },
   {
     name: 'late-quotes.csv',
-    refused: /write a quote inside a text twice/,
+    refused: /Spark: option\("escape"/,
     cured: { name: 'late-quotes-doubled.csv' },
   },
 ];

@@ -305,7 +305,7 @@ describe('npm run lake -- convert', () => {
         expect(line ?? stderr, what).toMatch(says);
       }
       expect(stderr).toMatch(
-        /no-table\.parquet: its columns tell no table\. Say --table publisher_events or advertiser_events/,
+        /no-table\.parquet: it has none of the contract's columns, but "a"\. Give its columns the contract's names/,
       );
       expect(stderr).toMatch(/no-time\.parquet: there is no event_time/);
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');

@@ -16,6 +16,9 @@ const fraction = (when: string): Reason => ({
 /** Up to here a float holds every whole number. */
 const EXACT_UP_TO: Readonly<Record<string, bigint>> = { DOUBLE: 2n ** 53n - 1n, FLOAT: 2n ** 24n - 1n };
 
+const beyondFloats = (upTo: bigint): string =>
+  `is beyond ${upTo}, where a float no longer holds every whole number: it may have been another. Write integers at the source`;
+
 /** Identifiers and counts. */
 export function exactInteger(name: string, x: string, found: string): ExactValue | NoValue {
   if (found === 'VARCHAR') return fromText(name, x);
@@ -37,7 +40,7 @@ export function exactInteger(name: string, x: string, found: string): ExactValue
       ...reasons.slice(0, 1),
       {
         when: 'true',
-        loss: `is beyond ${upTo}, where a float no longer holds every whole number: it may have been another. Write integers at the source`,
+        loss: beyondFloats(upTo),
       },
     ],
   };
@@ -46,6 +49,11 @@ export function exactInteger(name: string, x: string, found: string): ExactValue
 function fromText(name: string, x: string): ExactValue {
   const digits = `digits of ${name}`;
   const d = quoteName(digits);
+  const whole = `TRY_CAST(split_part(${d}, '.', 1) AS BIGINT)`;
+  const upTo = EXACT_UP_TO['DOUBLE'] as bigint;
+  // Programs write a float with at most 17 digits, and a whole one with one zero after the point or with an exponent.
+  const isFloat = `regexp_full_match(${x}, ' *[+-]?([0-9]{1,17}\\.0|[0-9]\\.?[0-9]{0,16}[eE][+-]?[0-9]+) *')`;
+  const isRoundedFloat = `${whole} NOT BETWEEN -${upTo} AND ${upTo} AND ${isFloat}`;
   return {
     steps: [
       {
@@ -54,12 +62,13 @@ function fromText(name: string, x: string): ExactValue {
         sql: `CASE WHEN CAST(TRY_CAST(${x} AS BIGINT) AS VARCHAR) = ${x} THEN ${x} ELSE ${plainNumber(x)} END`,
       },
     ],
-    value: `CASE WHEN NOT contains(${d}, '.') THEN TRY_CAST(${d} AS BIGINT) WHEN regexp_full_match(${d}, '[+-]?[0-9]+\\.0*') THEN TRY_CAST(split_part(${d}, '.', 1) AS BIGINT) END`,
+    value: `CASE WHEN NOT contains(${d}, '.') THEN TRY_CAST(${d} AS BIGINT) WHEN regexp_full_match(${d}, '[+-]?[0-9]+\\.0*') AND NOT (${isRoundedFloat}) THEN ${whole} END`,
     isThere: `trim(${x}) <> ''`,
     shown: x,
     reasons: [
       { when: saysMissing(x), change: READ_AS_MISSING },
       fraction(`regexp_matches(${d}, '\\.[0-9]*[1-9]')`),
+      { when: isRoundedFloat, loss: beyondFloats(upTo) },
       beyond64Bits(isNumber(x)),
       ...numberFaults(x),
     ],

@@ -6,13 +6,14 @@ import { listFolder } from '../../local/lake/list-folder.ts';
 import { literally } from '../../local/lake/read-footers.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
+import { completeColumns, oldTimes } from './complete-columns.ts';
 import { LakeFault } from './lake-fault.ts';
 
 /** A file to convert. */
 export interface InputFile {
   /** As the operator knows it. */
   readonly name: string;
-  /** SQL that reads it: a table function. */
+  /** SQL that reads it: a table function, or a SELECT in brackets. */
   readonly reader: string;
   /** DuckDB's types by the columns' names, as the file writes them. All of a CSV is text. */
   readonly types: ReadonlyMap<string, string>;
@@ -79,18 +80,18 @@ async function describe(
 ): Promise<InputFile> {
   if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
-  const reader = (await isParquet(path))
+  const isText = !(await isParquet(path));
+  const reader = !isText
     ? `read_parquet(${file}, hive_partitioning = false)`
-    : // An empty field is NULL, an empty text in quotes is an empty text.
-      `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false${
+    : // An empty field is NULL, an empty text in quotes is an empty text. DuckDB would find out by the first 20,480 records
+      // whether texts stand in quotes, and take later quotes for text.
+      `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false, quote = '"'${
         /\.gz$/i.test(basename(name)) ? ", compression = 'gzip'" : ''
       })`;
   const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
-  return {
-    name,
-    reader,
-    types: new Map((rows as string[][]).map(([column = '', type = '']) => [column, type])),
-  };
+  const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
+  const instants = isText ? [] : await oldTimes(connection, file);
+  return { name, ...completeColumns(name, { reader, types }, instants) };
 }
 
 async function isParquet(path: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { quoteName } from '../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { DUCKDB_TYPE } from '../../local/lake/column-types.ts';
 import { countColumns, levelColumns } from '../../local/lake/report-columns.ts';
+import { bare } from './column-name.ts';
 import { convertValue, type ValueOptions } from './convert-value.ts';
 import type { Reason, Step, Tally } from './exact-value.ts';
 import type { InputFile } from './input-files.ts';
@@ -44,9 +45,6 @@ export interface InputPlan {
   readonly missing: readonly string[];
 }
 
-/** `placementId`, `Placement ID` and `placement_id` are the same name to a reader. */
-const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-
 /** Works out how to convert a file, or lists everything that makes it impossible. */
 export function planInput(
   file: InputFile,
@@ -55,6 +53,10 @@ export function planInput(
   const index = tables.findIndex(({ name }) => name === (asked ?? tableOf(file)));
   const table = tables[index];
   const report = reports[index];
+  if (!tables.some((one) => columnsFound(one, file) > 0))
+    return [
+      `${file.name}: it has none of the contract's columns, but ${someNames(file)}. Give its columns the contract's names; a CSV file needs them in its first line`,
+    ];
   if (!table || !report)
     return [
       `${file.name}: its columns tell no table. Say --table ${tables.map(({ name }) => name).join(' or ')}`,
@@ -118,16 +120,26 @@ export const preparedOf = ({ file, layers }: InputPlan): string =>
     file.reader,
   );
 
-/** The table that most of the file's columns belong to, if one stands out. */
-function tableOf({ types }: InputFile): string | undefined {
+/** How many of a table's columns the file has. */
+function columnsFound({ columns }: Table, { types }: InputFile): number {
   const names = new Set([...types.keys()].map(bare));
+  return columns.filter(({ name }) => names.has(bare(name))).length;
+}
+
+/** The table that most of the file's columns belong to, if one stands out. */
+function tableOf(file: InputFile): string | undefined {
   const [best, second] = tables
-    .map(({ name, columns }) => ({
-      name,
-      found: columns.filter((column) => names.has(bare(column.name))).length,
-    }))
+    .map((table) => ({ name: table.name, found: columnsFound(table, file) }))
     .sort((a, b) => b.found - a.found);
   return best && second && best.found > second.found ? best.name : undefined;
+}
+
+function someNames({ types }: InputFile): string {
+  const names = [...types.keys()];
+  return `${names
+    .slice(0, 3)
+    .map((name) => JSON.stringify(name))
+    .join(', ')}${names.length > 3 ? ', …' : ''}`;
 }
 
 /** Faults of the converted values that no conversion can mend, because only the source knows what was meant. */

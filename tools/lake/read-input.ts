@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteName } from '../../lib/report/quote-sql.ts';
+import { csvFault } from './csv-fault.ts';
 import type { Aggregate } from './exact-value.ts';
 import { type Check, type InputPlan, preparedOf, RECORD } from './plan-input.ts';
 import type { ColumnChange } from './tell-changes.ts';
@@ -48,7 +49,11 @@ async function aggregate(
   source: string,
   aggregates: readonly string[],
 ): Promise<Aggregate[]> {
-  const reader = await connection.runAndReadAll(`SELECT ${aggregates.join(', ')} FROM ${source}`);
+  const reader = await connection
+    .runAndReadAll(`SELECT ${aggregates.join(', ')} FROM ${source}`)
+    .catch((error: Error) => {
+      throw new Error(csvFault(error.message), { cause: error });
+    });
   return (reader.getRowsJS()[0] ?? []) as Aggregate[];
 }
 
