@@ -6,6 +6,7 @@ import { listFolder } from '../../local/lake/list-folder.ts';
 import { literally } from '../../local/lake/read-footers.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
+import { INT96 } from './exact-value.ts';
 import { LakeFault } from './lake-fault.ts';
 
 /** A file to convert. */
@@ -79,18 +80,24 @@ async function describe(
 ): Promise<InputFile> {
   if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
-  const reader = (await isParquet(path))
+  const isTyped = await isParquet(path);
+  const reader = isTyped
     ? `read_parquet(${file}, hive_partitioning = false)`
     : // An empty field is NULL, an empty text in quotes is an empty text.
       `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false${
         /\.gz$/i.test(basename(name)) ? ", compression = 'gzip'" : ''
       })`;
   const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
-  return {
-    name,
-    reader,
-    types: new Map((rows as string[][]).map(([column = '', type = '']) => [column, type])),
-  };
+  const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
+  if (isTyped) for (const column of await int96Columns(connection, file)) types.set(column, INT96);
+  return { name, reader, types };
+}
+
+async function int96Columns(connection: DuckDBConnection, file: string): Promise<string[]> {
+  const schema = await connection.runAndReadAll(
+    `SELECT name FROM parquet_schema(${file}) WHERE type = '${INT96}'`,
+  );
+  return (schema.getRowsJS() as string[][]).flat();
 }
 
 async function isParquet(path: string): Promise<boolean> {
