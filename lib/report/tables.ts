@@ -1,4 +1,5 @@
 import { type FieldType, type Report, reports } from './catalogue.ts';
+import { columnFault } from './column-name.ts';
 
 /** The partition of both tables: the record's UTC day as `YYYY-MM-DD`. */
 export const PARTITION_COLUMN = 'day';
@@ -48,3 +49,9 @@ export const tableOf = (report: Report): Table => ({
 
 /** The tables that hold the records, derived from the field catalogue. */
 export const tables: readonly Table[] = reports.map(tableOf);
+
+// Nothing runs on a catalogue that would give wrong numbers.
+for (const { name, columns } of tables) {
+  const fault = columnFault(name, [PARTITION_COLUMN, ...columns.map((column) => column.name)]);
+  if (fault !== undefined) throw new TypeError(fault);
+}

@@ -1,4 +1,5 @@
 import type { Report } from '../../../lib/report/catalogue.ts';
+import { operatorOf } from '../../../lib/report/filter-operators.ts';
 import type { Caller } from './caller-token.ts';
 import type { Choice } from './choice.ts';
 import { type ComparedDays, comparedDays, dayPairs, overDays } from './compare.ts';
@@ -44,7 +45,10 @@ export async function planComparison(
   // Where the question has a filter by day, its days alone are compared.
   const isAsked = ({ day }: { readonly day: string }) =>
     choice.filters.every(
-      ({ field, values }) => !isOfTime(report, field) || values.some((value) => value.startsWith(day)),
+      ({ operator, field, values }) =>
+        !operatorOf(operator).passesWantedOnly ||
+        !isOfTime(report, field) ||
+        values.some((value) => value.startsWith(day)),
     );
   const compared: ComparedDays = {
     pairs: all.pairs.filter(isAsked),

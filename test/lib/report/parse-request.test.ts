@@ -9,6 +9,7 @@ import {
   publisherReport,
   type Report,
 } from '../../../lib/report/catalogue.ts';
+import { filterOperators } from '../../../lib/report/filter-operators.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
 const good = {
@@ -57,10 +58,30 @@ describe('parseRequest', () => {
       'filter[DateTime]': ['2026-01-02T03:00:00Z'],
     });
     expect(filters).toEqual([
-      { kind: 'time', dimension: named('DateTime'), values: [Date.UTC(2026, 0, 2, 3)] },
-      { kind: 'time', dimension: named('Day'), values: [Date.UTC(2026, 0, 2)] },
-      { kind: 'column', dimension: named('PlacementId'), values: [-9223372036854775808n, 7n] },
-      { kind: 'column', dimension: named('DeviceOrProxy'), values: ['desktop', 'phone'] },
+      {
+        kind: 'time',
+        operator: filterOperators.filter,
+        dimension: named('DateTime'),
+        values: [Date.UTC(2026, 0, 2, 3)],
+      },
+      {
+        kind: 'time',
+        operator: filterOperators.filter,
+        dimension: named('Day'),
+        values: [Date.UTC(2026, 0, 2)],
+      },
+      {
+        kind: 'column',
+        operator: filterOperators.filter,
+        dimension: named('PlacementId'),
+        values: [-9223372036854775808n, 7n],
+      },
+      {
+        kind: 'column',
+        operator: filterOperators.filter,
+        dimension: named('DeviceOrProxy'),
+        values: ['desktop', 'phone'],
+      },
     ]);
   });
 
