@@ -47,11 +47,15 @@ export const tableOf = (report: Report): Table => ({
   ],
 });
 
-/** The tables that hold the records, derived from the field catalogue. */
-export const tables: readonly Table[] = reports.map(tableOf);
-
-// Nothing runs on a catalogue that would give wrong numbers.
-for (const { name, columns } of tables) {
-  const fault = columnFault(name, [PARTITION_COLUMN, ...columns.map((column) => column.name)]);
-  if (fault !== undefined) throw new TypeError(fault);
+/** The tables of these reports. Throws where a column is no name, or is there twice: reports would be wrong. */
+export function tablesOf(reports: readonly Report[]): readonly Table[] {
+  const made = reports.map(tableOf);
+  for (const { name, columns } of made) {
+    const fault = columnFault(name, [PARTITION_COLUMN, ...columns.map((column) => column.name)]);
+    if (fault !== undefined) throw new TypeError(fault);
+  }
+  return made;
 }
+
+/** The tables that hold the records, derived from the field catalogue. */
+export const tables: readonly Table[] = tablesOf(reports);

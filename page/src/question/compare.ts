@@ -1,4 +1,4 @@
-import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
+import { dimensionsOf, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
 import { operatorOf } from '../../../lib/report/filter-operators.ts';
 import type { Choice, ChosenFilter, Comparison } from './choice.ts';
 import { addDays, type Days, daysBetween } from './presets.ts';
@@ -57,6 +57,15 @@ export function comparedDays(
     }),
   };
 }
+
+/** Whether a day is compared: where the question has a filter by times that passes its values only, their days alone are. */
+export const isDayAsked = ({ filters }: Choice, report: Report, day: string): boolean =>
+  filters.every(
+    (filter) =>
+      !passesWantedOnly(filter) ||
+      fieldOf(report, filter.field)?.type !== 'datetime' ||
+      filter.values.some((value) => value.startsWith(day)),
+  );
 
 /**
  * The question over some days alone: the window from the first to the last of them and, where days in between are left

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { dimensionsOf, fieldOf } from '../../../lib/report/catalogue.ts';
-import { operatorNames, operatorOf } from '../../../lib/report/filter-operators.ts';
 import { filterParameter } from '../../../lib/report/filter-parameter.ts';
 import { focusOn } from '../focus.ts';
 import { answeredFaults, choice, choose, report } from '../state.ts';
@@ -8,16 +7,12 @@ import type { ChosenFilter } from './choice.ts';
 import { Faults } from './faults.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
 import { FilterValues } from './filter-values.tsx';
+import { freeFilters, titleOf } from './free-filters.ts';
 
 /** Which rows count: values of dimensions. */
 export function FiltersStep() {
   const { filters } = choice.value;
-  const parameters = filters.map(filterParameter);
-  const free = operatorNames
-    .flatMap((operator) =>
-      dimensionsOf(report.value).map(({ name: field }) => ({ operator, field, values: [''] })),
-    )
-    .filter((filter) => !parameters.includes(filterParameter(filter)));
+  const free = freeFilters(report.value, filters);
   const add = (filter: ChosenFilter) => {
     choose({ filters: [...filters, filter] });
     focusOn(valueInput(filter, 0));
@@ -76,8 +71,6 @@ function AddFilter({
     </div>
   );
 }
-
-const titleOf = ({ operator, field }: ChosenFilter) => operatorOf(operator).title(field);
 
 const valueId = ({ operator, field }: ChosenFilter, index: number) => `${operator}-${field}-${index}`;
 const valueInput = (filter: ChosenFilter, index: number) => `#${CSS.escape(valueId(filter, index))}`;
