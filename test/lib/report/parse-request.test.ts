@@ -9,7 +9,8 @@ import {
   publisherReport,
   type Report,
 } from '../../../lib/report/catalogue.ts';
-import { filterOperators } from '../../../lib/report/filter-operators.ts';
+import { filterOperators, operatorNames } from '../../../lib/report/filter-operators.ts';
+import { filterParameter } from '../../../lib/report/filter-parameter.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
 const good = {
@@ -37,6 +38,9 @@ const refusalOf = (changes: Parameters, accept?: string, report?: Report): Inval
   throw new Error('the request was taken');
 };
 const faultsOf = (...request: [Parameters, string?, Report?]) => refusalOf(...request).faults;
+
+/** How a filter is written, by each operator. */
+const FORMS = operatorNames.map((operator) => filterParameter({ operator, field: 'FieldName' })).join(', ');
 
 const named = (name: string) => fieldOf(publisherReport, name);
 
@@ -274,7 +278,7 @@ describe('parseRequest', () => {
       'something before a filter',
       { 'xfilter[DeviceOrProxy]': ['a'] },
       'xfilter[DeviceOrProxy]',
-      'Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, filter[FieldName].',
+      `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
     ],
     [
       'requestedFields written as a list',
@@ -384,7 +388,7 @@ describe('parseRequest', () => {
       'a parameter of nothing',
       { limit: ['1'] },
       'limit',
-      'Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, filter[FieldName].',
+      `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
     ],
   ])('refuses %s', (_, changes, parameter, detail) => {
     expect(faultsOf(changes)).toEqual([{ parameter, detail }]);
