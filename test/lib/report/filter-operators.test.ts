@@ -40,7 +40,8 @@ const TESTED: readonly Tested[] = [
 ];
 
 const WANTED: Readonly<Record<string, readonly string[]>> = {
-  DateTime: ['2026-01-02T10:00:00Z', '2026-01-03T10:00:00Z'],
+  // Hours of one day: whoever reads their day alone loses the other.
+  DateTime: ['2026-01-02T10:00:00Z', '2026-01-02T11:00:00Z'],
   Day: ['2026-01-02T00:00:00Z'],
   PlacementId: ['11', '13'],
   ContainerId: ['100', '7'],
