@@ -8,7 +8,10 @@ export interface FilterOperator {
   readonly description: (meaning: string) => string;
   /** What the page calls a filter on a field. */
   readonly title: (field: string) => string;
-  /** Whether a known value passes, as SQL that gives NULL where the value is NULL. `wanted` is never empty. */
+  /**
+   * Whether a known value passes, as SQL that gives NULL where the value is NULL. `wanted` is never empty. It is joined
+   * to other conditions, such as whose rows the caller may see, by AND: brackets go around an OR.
+   */
   readonly sql: (value: string, wanted: readonly string[]) => string;
   /**
    * Whether records pass whose value is not known: NULL. Container-level records never do so under a filter on

@@ -1,18 +1,11 @@
 import Negotiator from 'negotiator';
 import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../answers/problem.ts';
-import {
-  type ColumnDimension,
-  type Dimension,
-  dimensionsOf,
-  type Field,
-  type Report,
-  type TimeDimension,
-} from './catalogue.ts';
+import { dimensionsOf, type Field, type Report } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
-import { type FilterOperator, operatorNames, operatorOf } from './filter-operators.ts';
+import { type Filter, filterSchema, inFixedOrder } from './filter.ts';
+import { operatorNames, operatorOf } from './filter-operators.ts';
 import { filterParameter, readFilterParameter } from './filter-parameter.ts';
-import { filterColumnSchema, filterTimeSchema } from './filter-value.ts';
 import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 /** Every version that is served, the oldest first. */
@@ -20,24 +13,6 @@ export const API_VERSIONS = ['1.0'];
 
 /** docs/contract.md#the-window */
 export const MAX_WINDOW_DAYS = 32;
-
-/** Rows pass if the operator lets the column's value pass. */
-interface ColumnFilter {
-  readonly kind: 'column';
-  readonly operator: FilterOperator;
-  readonly dimension: ColumnDimension;
-  readonly values: readonly (string | bigint)[];
-}
-
-/** Rows pass if the operator lets their hour, or day, pass. The values are milliseconds since 1970. */
-interface TimeFilter {
-  readonly kind: 'time';
-  readonly operator: FilterOperator;
-  readonly dimension: TimeDimension;
-  readonly values: readonly number[];
-}
-
-export type Filter = ColumnFilter | TimeFilter;
 
 /** A request that keeps every rule of docs/contract.md#the-request, with the defaults for what it leaves open. */
 export interface ReportRequest {
@@ -171,11 +146,7 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
     } else if (named) fault(parameter, complainOfNoDimension(named.field));
     else if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter));
   }
-  filters.sort(
-    (a, b) =>
-      dimensions.indexOf(a.dimension) - dimensions.indexOf(b.dimension) ||
-      operators.indexOf(a.operator) - operators.indexOf(b.operator),
-  );
+  filters.sort(inFixedOrder(dimensions));
 
   read('api-version', apiVersion, parameters['api-version']);
   if (!acceptsCsv(accept)) fault('Accept', 'The report is text/csv. Send Accept: text/csv, or none.');
@@ -185,31 +156,7 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
   return { report, requestedFields, window: { start, end }, filters };
 }
 
-const operators = operatorNames.map(operatorOf);
-
 const namesOf = (fields: readonly Field[]): string[] => fields.map(({ name }) => name);
-
-/** Each value once and in a fixed order, so that the same filters make the same query. */
-const filterSchema = (operator: FilterOperator, dimension: Dimension): v.GenericSchema<unknown, Filter> =>
-  dimension.type === 'datetime'
-    ? v.pipe(
-        v.array(filterTimeSchema(dimension)),
-        v.transform((values) => ({
-          kind: 'time' as const,
-          operator,
-          dimension,
-          values: [...new Set(values)].sort(),
-        })),
-      )
-    : v.pipe(
-        v.array(filterColumnSchema(dimension)),
-        v.transform((values) => ({
-          kind: 'column' as const,
-          operator,
-          dimension,
-          values: [...new Set(values)].sort(),
-        })),
-      );
 
 const isIndexed = (list: string, parameters: ReportQuery['parameters']) =>
   Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === list);

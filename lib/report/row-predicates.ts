@@ -1,7 +1,8 @@
 import { type Levels, ownerOf, type Report } from './catalogue.ts';
 import { coarserLevels, HOUR_EXPRESSION } from './columns.ts';
 import type { Entitlement } from './entitlement.ts';
-import type { Filter, ReportRequest } from './parse-request.ts';
+import type { Filter } from './filter.ts';
+import type { ReportRequest } from './parse-request.ts';
 import { quoteInteger, quoteText, quoteTime } from './quote-sql.ts';
 import { PARTITION_COLUMN, TIME_COLUMN } from './tables.ts';
 import { daysOf, isMidnight, utcDay, type Window } from './utc-time.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dimensionsOf, metricsOf, ownerOf, reports } from '../../../lib/report/catalogue.ts';
+import { reportPath, routes } from '../../../lib/routes.ts';
 
 describe.each(reports)('the catalogue of $name', (report) => {
   const { fields, levels } = report;
@@ -18,8 +19,11 @@ describe.each(reports)('the catalogue of $name', (report) => {
       expect([role, type]).toEqual(['metric', expect.stringMatching(/^(integer|float)$/)]);
   });
 
-  it('has a name for its path, and a title', () => {
+  it('has a name for its path, which no other route has, and a title', () => {
     expect(report.name).toMatch(/^[a-z]+$/);
+    expect(routes.filter(({ path }) => path === reportPath(report))).toEqual([
+      { path: reportPath(report), functionName: report.name, report },
+    ]);
     expect(report.title).toMatch(/^[A-Z]/);
   });
 
