@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { completeColumns } from '../../tools/lake/complete-columns.ts';
 import { csvFault } from '../../tools/lake/csv-fault.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { runLake } from './run-lake.ts';
@@ -47,19 +46,6 @@ describe('a column that stands in the names of folders', () => {
   it('is not read where the files have it, and no other name of a folder is', async () => {
     await writer.file('both/publisher_company_id=31/day=7/a.parquet', publisherRecord());
     expect(await converted('both', 'publisher_company_id::VARCHAR')).toEqual([['1', 1]]);
-  });
-});
-
-it('takes times in the old form of Parquet for instants, and no others', () => {
-  const types = new Map([
-    ['event_time', 'TIMESTAMP'],
-    ['other', 'TIMESTAMP'],
-  ]);
-  const plain = { reader: 'read', types };
-  expect(completeColumns('a.parquet', plain, [])).toEqual(plain);
-  expect(completeColumns('a.parquet', plain, ['event_time'])).toEqual({
-    reader: '(SELECT * REPLACE (make_timestamptz(epoch_us("event_time")) AS "event_time") FROM read)',
-    types: new Map([...types, ['event_time', 'TIMESTAMP WITH TIME ZONE']]),
   });
 });
 

@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ValueOptions } from '../../tools/lake/convert-value.ts';
@@ -8,6 +11,7 @@ import { tellChanges } from '../../tools/lake/tell-changes.ts';
 import type { Ambiguous } from '../../tools/lake/time-zone.ts';
 import { valueOptions } from '../../tools/lake/value-options.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
+import { runLake } from './run-lake.ts';
 
 let instance: DuckDBInstance;
 let connection: DuckDBConnection;
@@ -25,19 +29,24 @@ afterAll(() => {
 interface Given extends ValueOptions {
   readonly column: string;
   readonly type?: string;
+  /** As the file's description calls the type. */
+  readonly declared?: string;
 }
 
 const quoted = (text: string | null) => (text === null ? 'NULL' : `'${text.replaceAll("'", "''")}'`);
 
 /** Puts a column's values into a table, and plans to convert it. */
-async function plan({ column, type = 'VARCHAR', ...options }: Given, texts: readonly (string | null)[]) {
+async function plan(
+  { column, type = 'VARCHAR', declared = type, ...options }: Given,
+  texts: readonly (string | null)[],
+) {
   const time = column === 'event_time' ? '' : ", TIMESTAMPTZ '2026-01-31 12:00:00Z' AS event_time";
   await connection.run(
     `CREATE OR REPLACE TEMP TABLE given AS SELECT CAST(col1 AS ${type}) AS ${column} ${time}
      FROM (VALUES ${texts.map((text, index) => `(${index}, ${quoted(text)})`)}) AS listed(col0, col1) ORDER BY col0`,
   );
   const types = new Map([
-    [column, type],
+    [column, declared],
     ...(time ? [['event_time', 'TIMESTAMP WITH TIME ZONE'] as const] : []),
   ]);
   return planInput({ name: 'a.csv', reader: 'given', types }, { table: 'publisher_events', ...options });
@@ -509,6 +518,15 @@ describe('--time-zone', () => {
     ]);
   });
 
+  it('is not the zone of INT96, which Spark writes in UTC', async () => {
+    const spark = { ...berlin, type: 'TIMESTAMP', declared: 'INT96' };
+    expect(await convertColumn(spark, ['2026-03-29 02:30:00'])).toEqual({
+      values: ['2026-03-29 02:30:00'],
+      losses: [],
+      changes: [],
+    });
+  });
+
   const CHANGED = [
     '2026-03-29 02:59:59.999',
     '2026-03-29 02:00:00',
@@ -740,5 +758,28 @@ describe('the options about values', () => {
       valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds', round: true }),
     ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds', round: true });
     expect(valueOptions({})).toEqual({ round: false });
+  });
+});
+
+describe('npm run lake -- convert', () => {
+  it('takes the options about values, and tells at the end what it changed in all files', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'lake-values-'));
+    const rows = ['2026-01-30 23:30:00,0.0000004', '2026-01-31 00:30:00,1e-7', '2026-10-25 02:30:00,1'];
+    for (const [index, row] of rows.entries())
+      await writeFile(join(directory, `${index}.csv`), `event_time,revenue,served_ads\n${row},1\n`);
+    const options = ['--time-zone', 'Europe/Berlin', '--ambiguous', 'later', '--round'];
+    const inputs = rows.map((_, index) => join(directory, `${index}.csv`));
+    const to = join(directory, 'lake');
+    const { code, stdout, stderr } = await runLake(['convert', ...inputs, '--to', to, ...options]);
+    const days = await readdir(join(to, 'publisher_events'));
+    await rm(directory, { recursive: true });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const line of [
+      'event_time: 3 times without an offset were taken as local time of Europe/Berlin (in 3 files)',
+      'event_time: 1 time comes twice in Europe/Berlin: the later was taken',
+      'revenue: 2 amounts were rounded to six digits after the point (in 2 files), each by at most 0.0000004; that adds -0.0000005 to the sum',
+    ])
+      expect(stdout).toContain(`${line}\n`);
+    expect(days.sort()).toEqual(['day=2026-01-30', 'day=2026-10-25']);
   });
 });

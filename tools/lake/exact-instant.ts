@@ -1,5 +1,5 @@
 import { quoteName } from '../../lib/report/quote-sql.ts';
-import { type ExactValue, isInteger, type NoValue } from './exact-value.ts';
+import { type ExactValue, INT96, isInteger, type NoValue } from './exact-value.ts';
 import { plainNumber } from './number-text.ts';
 import { localFaults, missingTime, noUnit, otherFaults } from './time-faults.ts';
 import { localTally, numberTally } from './time-tallies.ts';
@@ -91,6 +91,8 @@ function saidBy(x: string, found: string): Said | NoValue {
   // What a float or a decimal holds beyond the millisecond is cut off as digits, since a cast would round.
   const digits = `CAST(${x} AS VARCHAR)`;
   if (/^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/.test(found)) return { local: `CAST(${x} AS TIMESTAMP)` };
+  // Spark's old form: an instant, though DuckDB gives it without a zone.
+  if (found === INT96) return { instant: `CAST(${x} AS TIMESTAMP)` };
   // Of the ways to UTC this is the cheapest: AT TIME ZONE costs 25 times as much.
   if (found === 'TIMESTAMP WITH TIME ZONE') return { instant: `make_timestamp(epoch_us(${x}))` };
   if (isInteger(found) || found.startsWith('DECIMAL')) return { digits };

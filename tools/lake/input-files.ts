@@ -6,7 +6,8 @@ import { listFolder } from '../../local/lake/list-folder.ts';
 import { literally } from '../../local/lake/read-footers.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
-import { completeColumns, oldTimes } from './complete-columns.ts';
+import { INT96 } from './exact-value.ts';
+import { withFolderColumns } from './folder-columns.ts';
 import { LakeFault } from './lake-fault.ts';
 
 /** A file to convert. */
@@ -80,8 +81,8 @@ async function describe(
 ): Promise<InputFile> {
   if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
-  const isText = !(await isParquet(path));
-  const reader = !isText
+  const isTyped = await isParquet(path);
+  const reader = isTyped
     ? `read_parquet(${file}, hive_partitioning = false)`
     : // An empty field is NULL, an empty text in quotes is an empty text. DuckDB would find out by the first 20,480 records
       // whether texts stand in quotes, and take later quotes for text.
@@ -90,8 +91,15 @@ async function describe(
       })`;
   const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
   const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
-  const instants = isText ? [] : await oldTimes(connection, file);
-  return { name, ...completeColumns(name, { reader, types }, instants) };
+  if (isTyped) for (const column of await int96Columns(connection, file)) types.set(column, INT96);
+  return { name, ...withFolderColumns(name, { reader, types }) };
+}
+
+async function int96Columns(connection: DuckDBConnection, file: string): Promise<string[]> {
+  const schema = await connection.runAndReadAll(
+    `SELECT name FROM parquet_schema(${file}) WHERE type = '${INT96}'`,
+  );
+  return (schema.getRowsJS() as string[][]).flat();
 }
 
 async function isParquet(path: string): Promise<boolean> {
