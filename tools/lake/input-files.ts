@@ -16,6 +16,8 @@ export interface InputFile {
   readonly reader: string;
   /** DuckDB's types by the columns' names, as the file writes them. All of a CSV is text. */
   readonly types: ReadonlyMap<string, string>;
+  readonly bytes: number;
+  readonly isText: boolean;
 }
 
 interface FoundFile {
@@ -79,7 +81,8 @@ async function describe(
 ): Promise<InputFile> {
   if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
-  const reader = (await isParquet(path))
+  const isText = !(await isParquet(path));
+  const reader = !isText
     ? `read_parquet(${file}, hive_partitioning = false)`
     : // An empty field is NULL, an empty text in quotes is an empty text.
       `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false${
@@ -90,6 +93,8 @@ async function describe(
     name,
     reader,
     types: new Map((rows as string[][]).map(([column = '', type = '']) => [column, type])),
+    bytes: (await stat(path)).size,
+    isText,
   };
 }
 

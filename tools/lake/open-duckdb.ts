@@ -1,6 +1,7 @@
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { duckDbMemory, usualMemory } from './memory-size.ts';
 import { makeWorkDirectory } from './work-directory.ts';
 
 export interface Workspace extends AsyncDisposable {
@@ -19,28 +20,36 @@ export interface Workspace extends AsyncDisposable {
  */
 export async function openWorkspace({
   beside = tmpdir(),
-  memory,
+  memory = usualMemory(),
 }: {
   readonly beside?: string;
   readonly memory?: number;
 } = {}): Promise<Workspace> {
   const directory = await makeWorkDirectory(beside);
-  const instance = await DuckDBInstance.create(directory.lock, {
-    temp_directory: join(directory.path, 'spilled'),
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-    threads: String(availableParallelism()),
-    ...(memory && { memory_limit: `${memory}B` }),
-  });
-  const connection = await instance.connect();
-  await connection.run("SET TimeZone = 'UTC'");
-  return {
-    connection,
-    directory: directory.path,
-    async [Symbol.asyncDispose]() {
-      connection.closeSync();
-      instance.closeSync();
-      await directory.remove();
-    },
-  };
+  try {
+    const instance = await DuckDBInstance.create(directory.lock, {
+      temp_directory: join(directory.path, 'spilled'),
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      memory_limit: `${duckDbMemory(memory)}B`,
+    });
+    const connection = await instance.connect();
+    await connection.run("SET TimeZone = 'UTC'");
+    // `connection.progress` tells nothing without these.
+    await connection.run('SET enable_progress_bar = true');
+    await connection.run('SET enable_progress_bar_print = false');
+    await connection.run('SET progress_bar_time = 0');
+    return {
+      connection,
+      directory: directory.path,
+      async [Symbol.asyncDispose]() {
+        connection.closeSync();
+        instance.closeSync();
+        await directory.remove();
+      },
+    };
+  } catch (error) {
+    await directory.remove();
+    throw error;
+  }
 }
