@@ -2,7 +2,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OnProgress } from '../../local/progress.ts';
 import type { InputFile } from './input-files.ts';
 
-const POLL_EVERY_MS = 250;
+/** Work of less than a second shows nothing. */
+const POLL_EVERY_MS = 1_000;
 
 /** So many parts has the whole: enough that it shows as a percentage. */
 const WHOLE = 1_000_000;
@@ -65,12 +66,19 @@ export function followProgress(
   const timer = setInterval(() => tell(connection.progress.percentage), POLL_EVERY_MS).unref();
   const begin = (next: Stretch) => {
     stretch = next;
-    tell(0);
   };
   return {
     readFrom: (before, bytes) => begin(ofReading(before, bytes)),
     writeFrom: (before, rows, allRows) => begin(ofWriting(before, rows, allRows)),
-    end: () => onProgress(what, WHOLE, WHOLE),
-    [Symbol.dispose]: () => clearInterval(timer),
+    end() {
+      clearInterval(timer);
+      done = WHOLE;
+      onProgress(what, WHOLE, WHOLE);
+    },
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      // What went wrong is said on a line of its own.
+      if (done > 0 && done < WHOLE && process.stderr.isTTY) process.stderr.write('\n');
+    },
   };
 }

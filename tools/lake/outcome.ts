@@ -23,7 +23,7 @@ export function renderOutcome({ to, tables, changes, missing }: Outcome): string
   return `${[
     ...tables.flatMap((table) => [tableText(table, to), sumsText(table)]),
     `Changed on the way: ${changes.join('; ') || 'nothing'}.`,
-    ...(estimates.length > 0 ? [`With --hourly: ${estimates.join('; ')}.`] : []),
+    ...(estimates.length > 0 ? [`With --hourly it would be ${estimates.join('; ')}.`] : []),
     `Next: ${nextSteps(to, missing)}`,
   ].join('\n')}\n`;
 }
@@ -32,14 +32,19 @@ function tableText({ staged, rows, openDays }: TableOutcome, to: string): string
   const { table, days } = staged;
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   const window = first === last ? first : `${first} to ${last}`;
-  const states = openDays === 0 ? 'final' : openDays === days.length ? 'open' : `${openDays} of them open`;
+  const states =
+    openDays === 0
+      ? 'final'
+      : openDays === days.length
+        ? 'open'
+        : `${openDays} of them open, the others final`;
   const summed = rows === staged.rows ? '' : `, summed by the hour to ${counted(rows, 'record')}`;
-  return `${table.name}: ${counted(staged.rows, 'record')} of ${counted(days.length, 'day')} (${window}, ${states}) are in ${to}${summed}.`;
+  return `${table.name} in ${to}: ${counted(days.length, 'day')} (${window}, ${states}), ${counted(staged.rows, 'record')}${summed}`;
 }
 
 /** Without commas between the digits, so that they can be held against the source's by a search. */
 const sumsText = ({ staged }: TableOutcome): string =>
-  `  Sums, the same as the source's: ${staged.sums.map(([column, total]) => `${column} ${total}`).join(', ')}`;
+  `  Sums, which must equal the source's: ${staged.sums.map(([column, total]) => `${column} ${total}`).join(', ')}`;
 
 function estimateText({ staged, estimate }: TableOutcome, isNamed: boolean): string[] {
   if (!estimate || estimate.rows === 0) return [];
@@ -57,7 +62,7 @@ function nextSteps(to: string, missing: readonly string[]): string {
   const lake = inShell(to);
   const check = `npm run lake -- check ${lake}`;
   if (missing.length > 0)
-    return `npm run lake -- init ${lake}   (there is no ${missing.join(' and no ')}; this makes it, empty), then ${check}`;
+    return `npm run lake -- init ${lake} makes ${missing.join(' and ')} empty, which the lake lacks; then ${check}`;
   return to.startsWith('s3://') ? check : `${check}, then EVENTS_DIR=${lake} npm start`;
 }
 

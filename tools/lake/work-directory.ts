@@ -41,8 +41,9 @@ export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> 
 }
 
 const refuse = (folder: string) => (error: NodeJS.ErrnoException) => {
+  const why = error.code === 'EEXIST' || error.code === 'ENOTDIR' ? 'it is no folder' : error.code;
   throw new LakeFault(
-    `${folder} can't be written (${error.code}). It has to be a folder that you may write to; unfinished files lie there too.`,
+    `${folder} can't be written (${why}). Name a folder that you may write to, or a new one.`,
   );
 };
 
