@@ -120,15 +120,25 @@ describe('the outcome', () => {
       renderOutcome({
         to: '/lake',
         tables: [{ staged, rows: 20_000_000, openDays: 1, estimate }],
-        changes: ['one thing', 'another'],
+        changes: ['one thing'],
         missing: [],
       }),
     ).toBe(`publisher_events in /lake: 2 days (2026-01-30 to 2026-01-31, 1 of them open, the others final), 20,000,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
-Changed on the way: one thing; another.
+Changed on the way: one thing
 With --hourly it would be about 1,400,000 records instead of 20,000,000, and 9% of the bytes (an estimate from 3 hours of 2026-01-30).
 Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
 `);
+  });
+
+  it('gives each of several changes a line', () => {
+    const text = renderOutcome({
+      to: '/lake',
+      tables: [],
+      changes: ['one thing; or so', 'another'],
+      missing: [],
+    });
+    expect(text).toMatch(/^Changed on the way:\n {2}one thing; or so\n {2}another\nNext: /);
   });
 
   it('of hours in a bucket tells the summed records, and no command for one machine', () => {
@@ -141,7 +151,7 @@ Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
       }),
     ).toBe(`publisher_events in s3://bucket/lake: 2 days (2026-01-30 to 2026-01-31, open), 20,000,000 records, summed by the hour to 1,400,000 records
   Sums, which must equal the source's: clicks 1000, revenue -0.000001
-Changed on the way: nothing.
+Changed on the way: nothing
 Next: npm run lake -- check s3://bucket/lake
 `);
   });

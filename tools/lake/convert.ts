@@ -4,20 +4,20 @@ import { utcDay } from '../../lib/report/utc-time.ts';
 import { isBucket } from './bucket.ts';
 import { conversionFault } from './conversion-fault.ts';
 import { followProgress } from './conversion-progress.ts';
-import type { TimeUnit } from './exact-value.ts';
+import type { ValueOptions } from './convert-value.ts';
 import { openInputs } from './input-files.ts';
 import { LakeFault } from './lake-fault.ts';
 import { openWorkspace } from './open-duckdb.ts';
 import { lakeTarget } from './open-target.ts';
 import { renderOutcome } from './outcome.ts';
-import { lossesOf, missingColumns, planAll, refusal } from './plan-all.ts';
+import { missingColumns, planAll, readAll, refusal } from './plan-all.ts';
 import { showProgress } from './progress.ts';
 import { refuseWrittenDays } from './refuse-written-days.ts';
 import { sqlOf } from './show-sql.ts';
-import { stage } from './stage.ts';
+import { stageAll } from './stage-all.ts';
 import { type Written, writeDays } from './write-days.ts';
 
-export interface ConvertOptions {
+export interface ConvertOptions extends ValueOptions {
   readonly inputs: readonly string[];
   readonly to: string;
   readonly hourly: boolean;
@@ -30,7 +30,6 @@ export interface ConvertOptions {
   /** Bytes that the process may use. */
   readonly memory?: number;
   readonly table?: string;
-  readonly timeUnit?: TimeUnit;
 }
 
 /**
@@ -47,16 +46,12 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
   const { files, faults: unread } = await openInputs(connection, options.inputs, join(directory, 'copies'));
   const { plans, faults } = planAll(files, options);
   const against = [...unread, ...faults];
-  if (against.length > 0) throw refusal([...against, ...(await lossesOf(connection, plans))]);
+  if (against.length > 0) throw refusal([...against, ...(await readAll(connection, plans)).losses]);
 
   using progress = followProgress(connection, files, showProgress());
-  const staged = await stage(workspace, plans, progress).catch((error: Error) => error);
-  if (!staged || staged instanceof Error) {
-    progress[Symbol.dispose]();
-    const losses = await lossesOf(connection, plans);
-    if (losses.length > 0) throw refusal(losses);
-    throw conversionFault(staged ?? new Error('A record was lost'), { to, daysWritten: 0, days: 0 });
-  }
+  const { staged, changes } = await stageAll(workspace, plans, progress).catch((error: Error) => {
+    throw conversionFault(error, { to, daysWritten: 0, days: 0 });
+  });
   if (staged.length === 0)
     throw new LakeFault(
       `Nothing was written: there is no record in ${files.map(({ name }) => name).join(', ')}.`,
@@ -84,7 +79,7 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
         staged: one,
         openDays: one.days.filter(({ day }) => isOpen(day)).length,
       })),
-      changes: missingColumns(plans),
+      changes: [...missingColumns(plans), ...changes],
       missing: tables.map(({ name }) => name).filter((name) => !there.has(name)),
     }),
   );

@@ -22,7 +22,7 @@ export function renderOutcome({ to, tables, changes, missing }: Outcome): string
   const estimates = tables.flatMap((table) => estimateText(table, tables.length > 1));
   return `${[
     ...tables.flatMap((table) => [tableText(table, to), sumsText(table)]),
-    `Changed on the way: ${changes.join('; ') || 'nothing'}.`,
+    changesText(changes),
     ...(estimates.length > 0 ? [`With --hourly it would be ${estimates.join('; ')}.`] : []),
     `Next: ${nextSteps(to, missing)}`,
   ].join('\n')}\n`;
@@ -45,6 +45,12 @@ function tableText({ staged, rows, openDays }: TableOutcome, to: string): string
 /** Without commas between the digits, so that they can be held against the source's by a search. */
 const sumsText = ({ staged }: TableOutcome): string =>
   `  Sums, which must equal the source's: ${staged.sums.map(([column, total]) => `${column} ${total}`).join(', ')}`;
+
+function changesText(changes: readonly string[]): string {
+  const [first = 'nothing', ...others] = changes;
+  const lines = others.length > 0 ? `\n  ${changes.join('\n  ')}` : ` ${first}`;
+  return `Changed on the way:${lines}`;
+}
 
 function estimateText({ staged, estimate }: TableOutcome, isNamed: boolean): string[] {
   if (!estimate || estimate.rows === 0) return [];

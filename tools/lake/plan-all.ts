@@ -1,9 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { counted } from '../../local/counted.ts';
-import { findLosses } from './find-losses.ts';
 import type { InputFile } from './input-files.ts';
 import { LakeFault } from './lake-fault.ts';
 import { type InputPlan, planInput } from './plan-input.ts';
+import { type ReadInput, readInput } from './read-input.ts';
+import type { ColumnChange } from './tell-changes.ts';
 
 /** How each file becomes records, as far as that can be told without reading it whole, and what stands against it. */
 export function planAll(
@@ -17,16 +18,22 @@ export function planAll(
   };
 }
 
-/** Reads the files whole and lists every value that stands against their conversion. */
-export async function lossesOf(connection: DuckDBConnection, plans: readonly InputPlan[]): Promise<string[]> {
+/** Reads the files whole and tells every value that stands against their conversion, and what is changed. */
+export async function readAll(
+  connection: DuckDBConnection,
+  plans: readonly InputPlan[],
+): Promise<Pick<ReadInput, 'losses' | 'changes'>> {
   const losses: string[] = [];
-  for (const plan of plans)
-    losses.push(
-      ...(await findLosses(connection, plan).catch((error: Error) => [
-        `${plan.file.name}: it can't be read whole: ${error.message.split('\n', 1)[0]}`,
-      ])),
-    );
-  return losses;
+  const changes: ColumnChange[] = [];
+  for (const plan of plans) {
+    const read = await readInput(connection, plan).catch((error: Error) => ({
+      losses: [`${plan.file.name}: it can't be read whole: ${error.message.split('\n', 1)[0]}`],
+      changes: [],
+    }));
+    losses.push(...read.losses);
+    changes.push(...read.changes);
+  }
+  return { losses, changes };
 }
 
 /** Which columns become NULL since files don't have them, in words. */

@@ -6,9 +6,9 @@ import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../lib/rep
 import { measureColumns } from '../../local/lake/report-columns.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 import type { Workspace } from './open-duckdb.ts';
-import { type InputPlan, RECORD } from './plan-input.ts';
+import { type InputPlan, preparedOf, RECORD } from './plan-input.ts';
 
-/** Beside the table's columns: whether the record lost anything. */
+/** Beside the table's columns: whether a value that was there became NULL, or can't stand so. */
 const LOST = 'is lost';
 
 /** Rows in a row group of a staged file: as many as a writer for each day at once leaves room for. */
@@ -29,20 +29,15 @@ export interface Staged {
   readonly sums: readonly (readonly [column: string, total: string])[];
 }
 
-/** SQL for a file's records, each with its day and with whether it lost anything: all in one reading. */
-export function stagingSelect({ file, values, checks }: InputPlan): string {
-  const anyOf = (conditions: readonly string[]) =>
-    `coalesce(${conditions.map((condition) => `(${condition})`).join(' OR ') || 'false'}, false)`;
-  const isOfRecord = (condition: string) => condition.includes(RECORD);
-  const conditions = checks.map(({ isLost }) => isLost).filter((isLost) => isLost !== 'false');
-  const inner = [
-    ...values.map(({ name, value }) => `${value} AS ${quoteName(name)}`),
-    // In the same SELECT as the values, so that DuckDB computes once what both need.
-    `${anyOf(conditions.filter((condition) => !isOfRecord(condition)))} AS ${quoteName(LOST)}`,
-  ];
-  const lost = anyOf([quoteName(LOST), ...conditions.filter(isOfRecord)]);
-  return `SELECT * REPLACE (${lost} AS ${quoteName(LOST)}), strftime(${quoteName(TIME_COLUMN)}, '%Y-%m-%d') AS ${PARTITION_COLUMN}
-    FROM (SELECT ${inner.join(', ')} FROM ${file.reader}) AS ${RECORD}`;
+/** SQL for a file's records, each with its day and with whether its reading has anything to tell: all in one reading. */
+function stagingSelect(plan: InputPlan): string {
+  const conditions = plan.checks
+    .filter(({ reasons }) => reasons.length > 0)
+    .map(({ isLost }) => `(${isLost})`);
+  const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
+  return `SELECT ${RECORD}.*, coalesce(${conditions.join(' OR ') || 'false'}, false) AS ${quoteName(LOST)},
+      strftime(${RECORD}.${quoteName(TIME_COLUMN)}, '%Y-%m-%d') AS ${PARTITION_COLUMN}
+    FROM (SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;
 }
 
 const stagingOf = ({ directory }: Workspace, { name }: Table): string => join(directory, 'staged', name);
@@ -57,55 +52,74 @@ export const stagedSource = (workspace: Workspace, table: Table, day: string): s
 export const removeStaged = (workspace: Workspace, table: Table, day: string): Promise<void> =>
   rm(dayStaging(workspace, table, day), { recursive: true, force: true });
 
-/**
- * Writes the files' records into the workspace, by the day of their time. Resolves to undefined where any record lost
- * something.
- */
-export async function stage(
+/** Writes the files' records into the workspace, by the day of their time. */
+export async function stageFiles(
   workspace: Workspace,
   plans: readonly InputPlan[],
   progress: ConversionProgress,
-): Promise<Staged[] | undefined> {
+): Promise<void> {
   let bytes = 0;
-  for (const plan of plans) {
+  for (const [index, plan] of plans.entries()) {
     const directory = stagingOf(workspace, plan.table);
     await mkdir(directory, { recursive: true });
     progress.readFrom(bytes, plan.file.bytes);
     await workspace.connection.run(
-      `COPY (${stagingSelect(plan)})
-       TO ${quoteText(directory)} (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND, ROW_GROUP_SIZE ${STAGED_ROWS})`,
+      `COPY (${stagingSelect(plan)}) TO ${quoteText(directory)}
+       (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND, FILENAME_PATTERN 'of-${index}-{uuid}', ROW_GROUP_SIZE ${STAGED_ROWS})`,
     );
     bytes += plan.file.bytes;
   }
-  const staged: Staged[] = [];
-  for (const [index, table] of tables.entries()) {
-    const folders = await readdir(stagingOf(workspace, table)).catch((): string[] => []);
-    // None of the files has a record of it.
-    if (folders.length === 0) continue;
-    const found = await sumUp(workspace, table, reports[index] as Report);
-    if (!found) return undefined;
-    staged.push(found);
+}
+
+/** The files of which a record is lost, or read as something that has to be told. */
+export async function conspicuous(
+  workspace: Workspace,
+  plans: readonly InputPlan[],
+): Promise<ReadonlySet<InputPlan>> {
+  const found = new Set<InputPlan>();
+  for (const table of await stagedTables(workspace)) {
+    const reader = await workspace.connection.runAndReadAll(
+      `SELECT DISTINCT regexp_extract(filename, 'of-(\\d+)-[^/\\\\]*$', 1)
+       FROM read_parquet(${filesOf(workspace, table)}, filename = true, hive_partitioning = false) WHERE ${quoteName(LOST)}`,
+    );
+    for (const [index] of reader.getRowsJS()) found.add(plans[Number(index)] as InputPlan);
   }
+  return found;
+}
+
+/** What is staged, by table. */
+export async function sumUp(workspace: Workspace): Promise<Staged[]> {
+  const staged: Staged[] = [];
+  for (const table of await stagedTables(workspace))
+    staged.push(await sumUpTable(workspace, table, reports[tables.indexOf(table)] as Report));
   return staged;
 }
 
-/** What is staged of a table. */
-async function sumUp(workspace: Workspace, table: Table, report: Report): Promise<Staged | undefined> {
+/** The tables of which any file has a record. */
+async function stagedTables(workspace: Workspace): Promise<Table[]> {
+  const folders = await Promise.all(
+    tables.map((table) => readdir(stagingOf(workspace, table)).catch((): string[] => [])),
+  );
+  return tables.filter((_, index) => folders[index]?.length);
+}
+
+const filesOf = (workspace: Workspace, table: Table): string =>
+  quoteText(join(stagingOf(workspace, table), '*', '*.parquet'));
+
+async function sumUpTable(workspace: Workspace, table: Table, report: Report): Promise<Staged> {
   const measures = measureColumns(report);
   const sums = measures.map((name) => `CAST(coalesce(sum(${quoteName(name)}), 0) AS VARCHAR)`);
   const reader = await workspace.connection.runAndReadAll(
-    `SELECT ${PARTITION_COLUMN}, coalesce(bool_or(${quoteName(LOST)}), false), count(*), ${sums.join(', ')}
-     FROM read_parquet(${quoteText(join(stagingOf(workspace, table), '*', '*.parquet'))},
-       hive_partitioning = true, hive_types = {${quoteText(PARTITION_COLUMN)}: VARCHAR})
+    `SELECT ${PARTITION_COLUMN}, count(*), ${sums.join(', ')}
+     FROM read_parquet(${filesOf(workspace, table)}, hive_partitioning = true, hive_types = {${quoteText(PARTITION_COLUMN)}: VARCHAR})
      GROUP BY GROUPING SETS ((${PARTITION_COLUMN}), ()) ORDER BY grouping(${PARTITION_COLUMN}) DESC, 1`,
   );
-  const [[, isLost, rows, ...totals] = [], ...days] = reader.getRowsJS() as unknown[][];
-  if (isLost) return undefined;
+  const [[, rows, ...totals] = [], ...days] = reader.getRowsJS() as unknown[][];
   return {
     table,
     report,
     rows: Number(rows),
-    days: days.map(([day, , count]) => ({ day: String(day), rows: Number(count) })),
+    days: days.map(([day, count]) => ({ day: String(day), rows: Number(count) })),
     sums: measures.map((name, index) => [name, String(totals[index])] as const),
   };
 }
