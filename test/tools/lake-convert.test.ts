@@ -284,6 +284,19 @@ describe('npm run lake -- convert', () => {
     );
   });
 
+  it('says which texts were read as missing, and converts the rest', async () => {
+    await writer.file(
+      'words.parquet',
+      `${publisherRecord({ clicks: "'NaN'" })} UNION ALL ${publisherRecord({ clicks: "'2'" })}`,
+    );
+    const words = join(directory, 'words.parquet');
+    const { code, stdout } = await runLake(['convert', words, '--to', join(directory, 'words')]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/ clicks 2, [\s\S]*\n {2}clicks: 1 .*missing/),
+    });
+  });
+
   it('writes NULL where a file has no such column, and says so', async () => {
     await writer.file('narrow.parquet', publisherRecord({ clicks: undefined, device_or_proxy: undefined }));
     const { code, stdout } = await runLake([
@@ -389,6 +402,20 @@ describe('npm run lake -- convert', () => {
       );
       expect(stderr).toMatch(/no-time\.parquet: there is no event_time/);
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
+    });
+
+    it('values that only reading shows, of all files at once', async () => {
+      await writer.file('late/fine.parquet', publisherRecord());
+      await writer.file('late/half.parquet', publisherRecord({ container_id: '7.5::DOUBLE' }));
+      await writer.file('late/timeless.parquet', publisherRecord({ event_time: 'NULL::TIMESTAMP' }));
+      await writer.file('late/negative.parquet', publisherRecord({ clicks: '-3::BIGINT' }));
+      const late = join(directory, 'late');
+      const { code, stderr } = await runLake(['convert', late, '--to', join(directory, 'new/none')]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(
+        /^Nothing was written\. 3 things stand against it:\n.*half.*"7\.5".*\n.*negative.*"-3".*\n.*timeless.*event_time.*\n$/,
+      );
+      await expect(readdir(join(directory, 'new'))).rejects.toThrow('ENOENT');
     });
 
     it('files that are not Parquet, and folders without files', async () => {

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { tables } from '../../lib/report/tables.ts';
+import { batchesOf } from '../../tools/lake/batches.ts';
 import { conversionFault } from '../../tools/lake/conversion-fault.ts';
 import { stretches, wholeAt } from '../../tools/lake/conversion-progress.ts';
 import { middleDay, sampledHours } from '../../tools/lake/estimate-hours.ts';
+import type { InputFile } from '../../tools/lake/input-files.ts';
 import { LakeFault } from '../../tools/lake/lake-fault.ts';
 import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/memory-size.ts';
 import { renderOutcome } from '../../tools/lake/outcome.ts';
+import { type InputPlan, planInput } from '../../tools/lake/plan-input.ts';
 
 describe('--memory', () => {
   it.each([
@@ -35,6 +39,41 @@ describe('--memory', () => {
 
   it('leaves room for Node.js and for what DuckDB does not count', () => {
     expect([500e6, 1e9, 16e9].map(duckDbMemory)).toEqual([200e6, 600e6, 12.6e9]);
+  });
+});
+
+describe('files that are read together', () => {
+  const types = new Map(
+    tables
+      .flatMap(({ name, columns }) => (name === 'publisher_events' ? columns : []))
+      .map(({ name }) => [name, 'BIGINT']),
+  );
+  const planned = (name: string, others: Partial<InputFile> = {}) => {
+    const file = { name, reader: name, types, bytes: 10, isText: false, parquet: `'${name}'`, ...others };
+    return planInput(file, { timeUnit: 'seconds' }) as InputPlan;
+  };
+
+  it('are Parquet files of equal types; a CSV stands alone', () => {
+    const csv = { isText: true, parquet: undefined } as unknown as Partial<InputFile>;
+    const narrow = { types: new Map([...types, ['clicks', 'INTEGER']]) };
+    const plans = [planned('a'), planned('b', csv), planned('c', narrow), planned('d'), planned('e', csv)];
+    expect(
+      batchesOf(plans).map(({ plan, plans: together, bytes }) => [
+        plan.file.reader,
+        together.map(({ file }) => file.name).join(),
+        bytes,
+      ]),
+    ).toEqual([
+      ["read_parquet(['a', 'd'], hive_partitioning = false)", 'a,d', 20],
+      ['b', 'b', 10],
+      ['c', 'c', 10],
+      ['e', 'e', 10],
+    ]);
+  });
+
+  it('are at most 500', () => {
+    const plans = Array.from({ length: 1001 }, (_, index) => planned(String(index)));
+    expect(batchesOf(plans).map((batch) => batch.plans.length)).toEqual([500, 500, 1]);
   });
 });
 

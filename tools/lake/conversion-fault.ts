@@ -12,6 +12,8 @@ interface Reached {
  * An error that nobody has foreseen stays as it is.
  */
 export function conversionFault(error: Error, { to, daysWritten, days }: Reached): Error {
+  // Before any day was written, a LakeFault has said all.
+  if (days === 0 && error instanceof LakeFault) return error;
   const cause = causeOf(error, to);
   if (!cause) return error;
   if (days === 0) return new LakeFault(`Nothing was written. ${cause} Then run the same command again.`);

@@ -18,7 +18,13 @@ export interface InputFile {
   readonly types: ReadonlyMap<string, string>;
   readonly bytes: number;
   readonly isText: boolean;
+  /** A Parquet file's path as SQL: files of equal types can be read together. A CSV's form is found out for each alone. */
+  readonly parquet?: string;
 }
+
+/** SQL that reads Parquet files of equal types. */
+export const parquetReader = (paths: readonly string[]): string =>
+  `read_parquet([${paths.join(', ')}], hive_partitioning = false)`;
 
 interface FoundFile {
   readonly name: string;
@@ -83,7 +89,7 @@ async function describe(
   const file = quoteText(literally(path));
   const isText = !(await isParquet(path));
   const reader = !isText
-    ? `read_parquet(${file}, hive_partitioning = false)`
+    ? parquetReader([file])
     : // An empty field is NULL, an empty text in quotes is an empty text.
       `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false${
         /\.gz$/i.test(basename(name)) ? ", compression = 'gzip'" : ''
@@ -95,6 +101,7 @@ async function describe(
     types: new Map((rows as string[][]).map(([column = '', type = '']) => [column, type])),
     bytes: (await stat(path)).size,
     isText,
+    ...(!isText && { parquet: file }),
   };
 }
 

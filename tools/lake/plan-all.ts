@@ -11,7 +11,16 @@ export function planAll(
   files: readonly InputFile[],
   options: Parameters<typeof planInput>[1],
 ): { readonly plans: readonly InputPlan[]; readonly faults: readonly string[] } {
-  const planned = files.map((file) => planInput(file, options));
+  // Thousands of files alike share one plan's SQL in memory.
+  const alike = new Map<string, InputPlan>();
+  const planned = files.map((file) => {
+    const types = JSON.stringify([...file.types]);
+    const known = alike.get(types);
+    if (known) return { ...known, file: { ...file, types: known.file.types } };
+    const plan = planInput(file, options);
+    if ('file' in plan) alike.set(types, plan);
+    return plan;
+  });
   return {
     plans: planned.filter((plan) => 'file' in plan),
     faults: planned.flatMap((plan) => ('file' in plan ? [] : plan)),

@@ -1,3 +1,4 @@
+import { batchesOf } from './batches.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 import type { Workspace } from './open-duckdb.ts';
 import { readAll, refusal } from './plan-all.ts';
@@ -15,18 +16,19 @@ export async function stageAll(
   progress: ConversionProgress,
 ): Promise<{ readonly staged: readonly Staged[]; readonly changes: readonly string[] }> {
   const { connection } = workspace;
+  const batches = batchesOf(plans);
   const refuseLosses = async () => {
     const { losses } = await readAll(connection, plans);
     if (losses.length > 0) throw refusal(losses);
   };
   try {
-    await stageFiles(workspace, plans, progress);
+    await stageFiles(workspace, batches, progress);
   } catch (error) {
     // It may be a file that can't be read whole. Then the others' faults are to be told with it.
     await refuseLosses();
     throw error;
   }
-  const toRead = await conspicuous(workspace, plans);
+  const toRead = await conspicuous(workspace, batches);
   const read = await readAll(
     connection,
     plans

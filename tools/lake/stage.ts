@@ -4,6 +4,7 @@ import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { measureColumns } from '../../local/lake/report-columns.ts';
+import type { Batch } from './batches.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 import type { Workspace } from './open-duckdb.ts';
 import { type InputPlan, preparedOf, RECORD } from './plan-input.ts';
@@ -55,36 +56,36 @@ export const removeStaged = (workspace: Workspace, table: Table, day: string): P
 /** Writes the files' records into the workspace, by the day of their time. */
 export async function stageFiles(
   workspace: Workspace,
-  plans: readonly InputPlan[],
+  batches: readonly Batch[],
   progress: ConversionProgress,
 ): Promise<void> {
-  let bytes = 0;
-  for (const [index, plan] of plans.entries()) {
+  let before = 0;
+  for (const [index, { plan, bytes }] of batches.entries()) {
     const directory = stagingOf(workspace, plan.table);
     await mkdir(directory, { recursive: true });
-    progress.readFrom(bytes, plan.file.bytes);
+    progress.readFrom(before, bytes);
     await workspace.connection.run(
       `COPY (${stagingSelect(plan)}) TO ${quoteText(directory)}
        (FORMAT parquet, PARTITION_BY (${PARTITION_COLUMN}), APPEND, FILENAME_PATTERN 'of-${index}-{uuid}', ROW_GROUP_SIZE ${STAGED_ROWS})`,
     );
-    bytes += plan.file.bytes;
+    before += bytes;
   }
 }
 
-/** The files of which a record is lost, or read as something that has to be told. */
+/** The files among which a record is lost, or read as something that has to be told. */
 export async function conspicuous(
   workspace: Workspace,
-  plans: readonly InputPlan[],
+  batches: readonly Batch[],
 ): Promise<ReadonlySet<InputPlan>> {
-  const found = new Set<InputPlan>();
+  const found: InputPlan[] = [];
   for (const table of await stagedTables(workspace)) {
     const reader = await workspace.connection.runAndReadAll(
       `SELECT DISTINCT regexp_extract(filename, 'of-(\\d+)-[^/\\\\]*$', 1)
        FROM read_parquet(${filesOf(workspace, table)}, filename = true, hive_partitioning = false) WHERE ${quoteName(LOST)}`,
     );
-    for (const [index] of reader.getRowsJS()) found.add(plans[Number(index)] as InputPlan);
+    for (const [index] of reader.getRowsJS()) found.push(...(batches[Number(index)]?.plans ?? []));
   }
-  return found;
+  return new Set(found);
 }
 
 /** What is staged, by table. */
