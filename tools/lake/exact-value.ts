@@ -5,7 +5,7 @@ export interface Step {
 }
 
 /** What is said after a count: of one value, and of several. */
-export interface Words {
+interface Words {
   readonly one: string;
   readonly many: string;
 }
@@ -29,7 +29,7 @@ export interface Change {
 }
 
 /** What counts over all records of a file say. */
-export interface Verdict {
+interface Verdict {
   readonly losses?: readonly string[];
   readonly changes?: readonly Change[];
 }
@@ -63,3 +63,6 @@ export interface NoValue {
 }
 
 export const isInteger = (type: string): boolean => /^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$/.test(type);
+
+/** Parquet's oldest form of times. It has a name of its own, since DuckDB calls it TIMESTAMP. */
+export const INT96 = 'INT96';

@@ -6,6 +6,7 @@ import { listFolder } from '../../local/lake/list-folder.ts';
 import { literally } from '../../local/lake/read-footers.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
+import { INT96 } from './exact-value.ts';
 import { LakeFault } from './lake-fault.ts';
 
 /** A file to convert. */
@@ -95,14 +96,17 @@ async function describe(
         /\.gz$/i.test(basename(name)) ? ", compression = 'gzip'" : ''
       })`;
   const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
-  return {
-    name,
-    reader,
-    types: new Map((rows as string[][]).map(([column = '', type = '']) => [column, type])),
-    bytes: (await stat(path)).size,
-    isText,
-    ...(!isText && { parquet: file }),
-  };
+  const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
+  if (!isText) for (const column of await int96Columns(connection, file)) types.set(column, INT96);
+  const { size: bytes } = await stat(path);
+  return { name, reader, types, bytes, isText, ...(!isText && { parquet: file }) };
+}
+
+async function int96Columns(connection: DuckDBConnection, file: string): Promise<string[]> {
+  const schema = await connection.runAndReadAll(
+    `SELECT name FROM parquet_schema(${file}) WHERE type = '${INT96}'`,
+  );
+  return (schema.getRowsJS() as string[][]).flat();
 }
 
 async function isParquet(path: string): Promise<boolean> {

@@ -80,9 +80,12 @@ export function numberTally(
 }
 
 const mixedUnits = (found: readonly { readonly unit: TimeUnit; readonly count: number }[]): string =>
-  `its numbers seem to count different units since 1970: ${found.map(({ unit, count }) => `${count.toLocaleString('en-US')} fit ${unit}`).join(', ')}. ` +
+  `its numbers seem to count different units since 1970: ${found.map(({ unit, count }) => `${counted(count, 'fits', 'fit')} ${unit}`).join(', ')}. ` +
   'If all count the same, say which: --time-unit; else write them in one unit at the source';
 
 const numbersAmongTimes = (numbers: number, texts: number): string =>
-  `has ${numbers.toLocaleString('en-US')} numbers among ${texts.toLocaleString('en-US')} written times. ` +
+  `${counted(numbers, 'number stands', 'numbers stand')} among ${counted(texts, 'written time', 'written times')}. ` +
   'Say what the numbers count: --time-unit; or write all as times at the source';
+
+const counted = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;

@@ -28,9 +28,10 @@ export interface UnitRange {
 /**
  * The units that numbers may have. No number fits two of them, unless the operator has decided which it is.
  *
- * @param number SQL of type DECIMAL(22,3)
+ * @param number SQL for its whole part, a BIGINT
+ * @param thousandths SQL for its first three digits after the point, an integer
  */
-export function unitRanges(number: string, decided: TimeUnit | undefined): UnitRange[] {
+export function unitRanges(number: string, thousandths: string, decided: TimeUnit | undefined): UnitRange[] {
   const [from, to] = decided ? DECIDED : JUDGED;
   const units = decided ? [decided] : (Object.keys(TIME_UNITS) as TimeUnit[]);
   return units.map((unit) => {
@@ -40,9 +41,7 @@ export function unitRanges(number: string, decided: TimeUnit | undefined): UnitR
       unit,
       holds: `(${number} >= ${from * perSecond} AND ${number} < ${end < LAST ? end : LAST})`,
       milliseconds:
-        perSecond === 1n
-          ? `CAST(${number} * 1000 AS BIGINT)`
-          : `CAST(trunc(${number}) AS BIGINT) // ${perSecond / 1000n}`,
+        perSecond === 1n ? `${number} * 1000 + ${thousandths}` : `${number} // ${perSecond / 1000n}`,
     };
   });
 }
