@@ -25,6 +25,7 @@ const BENCHMARKS = [
   'rush',
   'noticed',
   'fair-shares',
+  'convert',
 ];
 const RIVALS = ['csv-parse', 'csv-stringify', 'papaparse'];
 

@@ -1,13 +1,38 @@
-const LABEL = 'Making sample events, once: ';
+/** How far a piece of work has come. `done` and `total` are of one unit: files, rows or bytes. */
+export interface Progress {
+  readonly what: string;
+  readonly done: number;
+  readonly total: number;
+}
+
 const WIDEST = 40;
 const NARROWEST = 5;
 
-/** A line that says how many of the files are made, no wider than the terminal: a wider one would wrap at each step. */
-export function progressLine(done: number, total: number, columns: number): string {
-  const count = `${done}/${total}`;
-  const room = columns - `${LABEL}[] ${count} `.length;
-  if (room < NARROWEST) return `events: ${count}`.slice(0, Math.max(0, columns - 1));
-  const width = Math.min(WIDEST, room);
+/** A bar no wider than the terminal: a wider line would wrap at each step. `note` is left out where it has no room. */
+export function progressBar({ what, done, total }: Progress, columns: number, note = ''): string {
+  const amount = amountOf(done, total);
+  const room = columns - `${what}: [] ${amount} `.length;
+  if (room < NARROWEST) return `${what}: ${amount}`.slice(0, Math.max(0, columns - 1));
+  const shown = room - note.length < NARROWEST ? '' : note;
+  const width = Math.min(WIDEST, room - shown.length);
   const filled = Math.round((done / total) * width);
-  return `${LABEL}[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${count}`;
+  return `${what}: [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${amount}${shown}`;
+}
+
+/** A line of a log. */
+export const progressLine = ({ what, done, total }: Progress, note = ''): string =>
+  `${what}: ${amountOf(done, total)}${note}`;
+
+/** From here on nobody can picture the numbers: rows and bytes show as a percentage. */
+const MANY = 10_000;
+
+const amountOf = (done: number, total: number): string =>
+  total < MANY ? `${done}/${total}` : `${Math.floor((100 * done) / total)}%`;
+
+/** `45 s`, `3 min`, `2 h 5 min` */
+export function duration(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -9,16 +9,13 @@ import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
 import { lastScreen } from './last-screen.ts';
-import { progressLine } from './progress-line.ts';
+import { showProgress } from './progress.ts';
 import { type Stack, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 import { TrinoFault } from './trino/trino-fault.ts';
 
 /** Five times that of the stage `prod`: more than a client should need, less than one in a retry loop sends. */
 const THROTTLING = { perSecond: 200, burst: 400 };
-
-/** The width of the progress line where the output is no terminal. */
-const NO_TERMINAL = 80;
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -116,14 +113,10 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
 }
 
 async function sampleEvents(): Promise<string> {
-  const { stdout } = process;
+  const onProgress = showProgress(process.stdout);
   return makeSampleEvents({
     directory: join(LOCAL_DIR, 'events'),
-    onProgress: (done, total) => {
-      if (stdout.isTTY)
-        stdout.write(`\r${progressLine(done, total, stdout.columns)}${done === total ? '\n' : ''}`);
-      else if (done === 1 || done === total) say(progressLine(done, total, NO_TERMINAL));
-    },
+    onProgress: (done, total) => onProgress('Making sample events, once', done, total),
   });
 }
 

@@ -19,7 +19,7 @@ export interface SampleEvents {
   readonly recordsOf?: Readonly<Record<string, number>>;
   /** Whether some texts are such as break CSV writers, SQL builders and readers. */
   readonly hasAwkwardTexts?: boolean;
-  /** Told after each of the days of the tables how many are done. */
+  /** Told at the start, and after each of the days of the tables, how many are done. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -56,6 +56,7 @@ export async function makeSampleEvents({
   const partial = await mkdtemp(`${target}-partial-${process.pid}-`);
   const total = files.reduce((count, { days }) => count + days.length, 0);
   let done = 0;
+  onProgress(done, total);
   try {
     await writeSampleFiles(partial, files, () => onProgress(++done, total));
     await mark(partial);

@@ -499,9 +499,10 @@ describe('makeSampleEvents', () => {
     expect(made).toEqual([true]);
   });
 
-  it('reports progress from day to day', () => {
+  it('tells at the start and from day to day how far it has come', () => {
     const days = 59 * tables.length;
-    expect(progress).toHaveLength(days);
+    expect(progress).toHaveLength(days + 1);
+    expect(progress[0]).toBe(`0/${days}`);
     expect(progress.slice(-1)).toEqual([`${days}/${days}`]);
   });
 

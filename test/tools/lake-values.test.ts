@@ -49,7 +49,8 @@ async function plan(
     [column, declared],
     ...(time ? [['event_time', 'TIMESTAMP WITH TIME ZONE'] as const] : []),
   ]);
-  return planInput({ name: 'a.csv', reader: 'given', types }, { table: 'publisher_events', ...options });
+  const file = { name: 'a.csv', reader: 'given', types, bytes: 0, isText: true };
+  return planInput(file, { table: 'publisher_events', ...options });
 }
 
 async function valuesOf({ column }: Given, planned: InputPlan): Promise<unknown[]> {

@@ -2,11 +2,13 @@ import { parseArgs } from 'node:util';
 import { convert } from './convert.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { LakeFault } from './lake-fault.ts';
+import { memoryBytes } from './memory-size.ts';
 import { TIME_UNITS } from './time-units.ts';
 import { valueOptions } from './value-options.ts';
 
 const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder | s3://bucket/prefix> [--hourly] [--replace] [--open]
                 [--table <name>] [--time-zone <zone>] [--ambiguous earlier|later] [--time-unit <unit>] [--round]
+                [--memory <size>] [--show-sql]
   Makes days of a lake from CSV or Parquet files, exactly or not at all.
   --hourly     sum each hour's records of equal dimensions
   --replace    write days again that have files already: they hold only the converted records then
@@ -16,6 +18,8 @@ const usage = `npm run lake -- convert <files, folders or s3://…> --to <folder
   --ambiguous  earlier or later: which instant is meant where clocks go back and a local time comes twice
   --time-unit  what numbers in event_time count since 1970: ${Object.keys(TIME_UNITS).join(', ')}
   --round      round amounts to six digits after the point, half away from zero, and tell by how much
+  --memory     how much memory this may use, like 2GB; otherwise half of the machine's
+  --show-sql   say the SQL that runs
 `;
 
 /** `npm run lake -- convert`: from the arguments to the options of `convert`. */
@@ -35,12 +39,18 @@ export const convertCommand: LakeCommand = {
         ambiguous: { type: 'string' },
         'time-unit': { type: 'string' },
         round: { type: 'boolean', default: false },
+        memory: { type: 'string' },
+        'show-sql': { type: 'boolean', default: false },
       },
     });
     const { to, hourly, replace, open, table } = values;
     if (positionals.length === 0 || !to) throw new LakeFault(usage);
-    const options = { inputs: positionals, to, hourly, replace, open };
-    await convert({ ...options, ...(table && { table }), ...valueOptions(values) }, say);
+    const memory = values.memory === undefined ? undefined : memoryBytes(values.memory);
+    const options = { inputs: positionals, to, hourly, replace, open, showSql: values['show-sql'] };
+    await convert(
+      { ...options, ...(table && { table }), ...valueOptions(values), ...(memory && { memory }) },
+      say,
+    );
     return 0;
   },
 };

@@ -18,7 +18,15 @@ export interface InputFile {
   readonly reader: string;
   /** DuckDB's types by the columns' names, as the file writes them. All of a CSV is text. */
   readonly types: ReadonlyMap<string, string>;
+  readonly bytes: number;
+  readonly isText: boolean;
+  /** A Parquet file's path as SQL: files of equal types can be read together. A CSV's form is found out for each alone. */
+  readonly parquet?: string;
 }
+
+/** SQL that reads Parquet files of equal types. */
+export const parquetReader = (paths: readonly string[]): string =>
+  `read_parquet([${paths.join(', ')}], hive_partitioning = false)`;
 
 interface FoundFile {
   readonly name: string;
@@ -81,9 +89,9 @@ async function describe(
 ): Promise<InputFile> {
   if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
-  const isTyped = await isParquet(path);
-  const reader = isTyped
-    ? `read_parquet(${file}, hive_partitioning = false)`
+  const isText = !(await isParquet(path));
+  const reader = !isText
+    ? parquetReader([file])
     : // An empty field is NULL, an empty text in quotes is an empty text. DuckDB would find out by the first 20,480 records
       // whether texts stand in quotes, and take later quotes for text.
       `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false, quote = '"'${
@@ -91,8 +99,12 @@ async function describe(
       })`;
   const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
   const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
-  if (isTyped) for (const column of await int96Columns(connection, file)) types.set(column, INT96);
-  return { name, ...withFolderColumns(name, { reader, types }) };
+  if (!isText) for (const column of await int96Columns(connection, file)) types.set(column, INT96);
+  const { size: bytes } = await stat(path);
+  const columns = withFolderColumns(name, { reader, types });
+  // What a folder's name says is true of its own files only.
+  const isAlone = isText || columns.reader !== reader;
+  return { name, ...columns, bytes, isText, ...(!isAlone && { parquet: file }) };
 }
 
 async function int96Columns(connection: DuckDBConnection, file: string): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { counted } from '../../local/counted.ts';
 import { type Finding, isHarmless, type Severity } from '../../local/lake/finding.ts';
 import { filesOf, type LakeFacts, type TableFacts } from '../../local/lake/lake-facts.ts';
 
@@ -50,9 +51,6 @@ function renderFinding(finding: Finding, number: number, all: boolean): string {
   return lines.join('\n');
 }
 
-const counted = (count: number, thing: string): string =>
-  `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`;
-
 /** Days, records, files, bytes and companies of a table, in two lines. */
 function summaryOf(table: TableFacts): string {
   const { days, companies } = table;
@@ -68,7 +66,7 @@ function summaryOf(table: TableFacts): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   return [
     `  ${table.table.name}: ${first.day} to ${last.day}, ${counted(days.length, 'day')} (${states}),`,
-    `    ${counted(rows, 'record')}${companies === undefined ? '' : ` of ${companies} companies`}, ${counted(files.length, 'file')}, ${sizeOf(bytes)}, ${counted(rowGroups, 'row group')}`,
+    `    ${counted(rows, 'record')}${companies === undefined ? '' : ` of ${counted(companies, 'company', 'companies')}`}, ${counted(files.length, 'file')}, ${sizeOf(bytes)}, ${counted(rowGroups, 'row group')}`,
   ].join('\n');
 }
 
