@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { counted } from '../../local/counted.ts';
 import type { InputFile } from './input-files.ts';
-import { LakeFault } from './lake-fault.ts';
 import { type InputPlan, planInput } from './plan-input.ts';
 import { type ReadInput, readInput } from './read-input.ts';
 import type { ColumnChange } from './tell-changes.ts';
@@ -58,8 +57,3 @@ export const missingColumns = (plans: readonly InputPlan[]): string[] =>
           : counted(length, 'file');
       return `NULL, since ${files} ${length === 1 ? 'has' : 'have'} no such column: ${columns}`;
     });
-
-export const refusal = (faults: readonly string[]): LakeFault =>
-  new LakeFault(
-    `Nothing was written. ${faults.length === 1 ? 'One thing stands' : `${faults.length} things stand`} against it:\n  ${faults.join('\n  ')}`,
-  );

@@ -1,8 +1,9 @@
 import { batchesOf } from './batches.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 import type { Workspace } from './open-duckdb.ts';
-import { readAll, refusal } from './plan-all.ts';
+import { readAll } from './plan-all.ts';
 import type { InputPlan } from './plan-input.ts';
+import { refusal } from './refusal.ts';
 import { conspicuous, type Staged, stageFiles, sumUp } from './stage.ts';
 import { tellChanges } from './tell-changes.ts';
 
