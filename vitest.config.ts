@@ -9,8 +9,11 @@ const limits = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE };
 /** Children, browsers and servers of these take both cores. */
 const oneByOne = { fileParallelism: false };
 
-/** One more than the cores of a small machine: some of these tests only wait. */
-const manyWait = { maxWorkers: 3 };
+/**
+ * One more than the cores of a small machine: some of these tests only wait. Such projects run together, before the
+ * others: vitest refuses one group of projects with different numbers of workers.
+ */
+const manyWait = { maxWorkers: 3, sequence: { groupOrder: 0 } };
 
 /** `vitest run --project <name>`. */
 const projects = {
@@ -18,7 +21,7 @@ const projects = {
   unit: {
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/{pass,e2e,recipes,clients,connectors,generators,trino,deployed,long}/**',
+      'test/{pass,e2e,recipes,clients,connectors,sources,generators,trino,deployed,long}/**',
       'test/page/browser/**',
     ],
     ...manyWait,
@@ -42,6 +45,13 @@ const projects = {
     ...oneByOne,
     testTimeout: 5 * MINUTE,
     hookTimeout: 5 * MINUTE,
+  },
+  // The first run installs pandas, twice, and Spark.
+  sources: {
+    include: ['test/sources/**/*.test.ts'],
+    ...oneByOne,
+    testTimeout: 5 * MINUTE,
+    hookTimeout: 10 * MINUTE,
   },
   generators: {
     include: ['test/generators/**/*.test.ts'],
@@ -93,7 +103,9 @@ export default defineConfig({
     maxWorkers: 2,
     globalSetup: 'test/ends-with-npm.ts',
     projects: chosen.map(
-      ([name, test]): TestProjectConfiguration => ({ test: { name, ...limits, ...test } }),
+      ([name, test], index): TestProjectConfiguration => ({
+        test: { name, ...limits, sequence: { groupOrder: index + 1 }, ...test },
+      }),
     ),
   },
 });

@@ -26,6 +26,7 @@ const BENCHMARKS = [
   'noticed',
   'fair-shares',
   'check',
+  'convert',
 ];
 const RIVALS = ['csv-parse', 'csv-stringify', 'papaparse'];
 

@@ -28,12 +28,12 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
   };
 }
 
-/** Often enough that nobody waits for the first line; how often one is shown is decided elsewhere. */
-const AGAIN_EVERY_MS = 500;
+/** Work of less than a second shows nothing. How often a line is shown is decided elsewhere. */
+const AGAIN_EVERY_MS = 1_000;
 
 /**
  * Tells the last step again and again until it is disposed of, so that a step of minutes is not silent. Work that has
- * just begun is told of half a second later: most ends before.
+ * just begun is told of a second later: most ends before.
  */
 export function toldAgain(tell: OnProgress): Disposable & { readonly onProgress: OnProgress } {
   let last: Parameters<OnProgress> | undefined;

@@ -6,14 +6,17 @@ import {
   metricsOf,
   type Report,
 } from '../report/catalogue.ts';
+import type { OperatorName } from '../report/filter-operators.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 
+/** Values by the name of the field, under the operator. */
+type Filters = { readonly [Operator in OperatorName]?: Readonly<Record<string, readonly unknown[]>> };
+
 /** A request that a reader can send as it stands; the tests do. */
-export interface ExampleRequest {
+export interface ExampleRequest extends Filters {
   readonly summary: string;
   readonly requestedFields: readonly string[];
   readonly groupBy?: readonly string[];
-  readonly filter?: Readonly<Record<string, readonly unknown[]>>;
 }
 
 /** The month that the examples ask for. */

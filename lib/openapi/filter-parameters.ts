@@ -1,4 +1,5 @@
 import { type Dimension, dimensionsOf, type Report } from '../report/catalogue.ts';
+import { operatorNames, operatorOf } from '../report/filter-operators.ts';
 import { filterParameter } from '../report/filter-parameter.ts';
 import { MAX_TEXT_CHARACTERS, TIME_FILTER_FORM } from '../report/filter-value.ts';
 import { patternOf } from '../report/utc-time.ts';
@@ -25,24 +26,24 @@ function valueSchema(dimension: Dimension): Part {
 }
 
 /**
- * The filters, one parameter per dimension: few generators can write several values of a property of one `deepObject`,
+ * The filters, one parameter for each operator and dimension: few generators can write several values of a property of one `deepObject`,
  * and all can repeat a parameter.
  */
 export function filterParameters(report: Report): Part[] {
   const examples = Object.entries(exampleRequests(report));
-  return dimensionsOf(report).map((dimension) => {
-    const { name, meaning } = dimension;
-    const asked = examples.find(([, { filter }]) => filter?.[name])?.[1].filter?.[name];
-    return {
-      name: filterParameter(name),
-      in: 'query',
-      description:
-        `Counts only the records with this ${meaning}. Repeated, any of the values will do. Filters on ` +
-        'several fields must all hold.',
-      style: 'form',
-      explode: true,
-      schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
-      example: asked ?? [exampleValue(dimension)],
-    };
-  });
+  return operatorNames.flatMap((operator) =>
+    dimensionsOf(report).map((dimension) => {
+      const { name: field, meaning } = dimension;
+      const asked = examples.map(([, request]) => request[operator]?.[field]).find((values) => values);
+      return {
+        name: filterParameter({ operator, field }),
+        in: 'query',
+        description: `${operatorOf(operator).description(meaning)} Filters on several fields must all hold.`,
+        style: 'form',
+        explode: true,
+        schema: { type: 'array', items: valueSchema(dimension), minItems: 1 },
+        example: asked ?? [exampleValue(dimension)],
+      };
+    }),
+  );
 }

@@ -3,6 +3,7 @@
  * CSV typing, table definitions, sample events and documents are derived from it. A new field of a report
  * is one line here.
  */
+import type { ColumnName } from './column-name.ts';
 
 interface FieldNames {
   /** As callers write it. */
@@ -83,28 +84,28 @@ const day = (name: string, meaning: string): TimeDimension => ({
   name,
   meaning,
 });
-const id = (name: string, column: string, meaning: string): IdDimension => ({
+const id = <C extends string>(name: string, column: ColumnName<C>, meaning: string): IdDimension => ({
   role: 'dimension',
   type: 'integer',
   name,
   column,
   meaning,
 });
-const text = (name: string, column: string, meaning: string): TextDimension => ({
+const text = <C extends string>(name: string, column: ColumnName<C>, meaning: string): TextDimension => ({
   role: 'dimension',
   type: 'string',
   name,
   column,
   meaning,
 });
-const count = (name: string, column: string, meaning: string): Metric => ({
+const count = <C extends string>(name: string, column: ColumnName<C>, meaning: string): Metric => ({
   role: 'metric',
   type: 'integer',
   name,
   column,
   meaning,
 });
-const money = (name: string, column: string, meaning: string): Metric => ({
+const money = <C extends string>(name: string, column: ColumnName<C>, meaning: string): Metric => ({
   role: 'metric',
   type: 'float',
   name,

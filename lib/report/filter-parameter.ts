@@ -1,6 +1,17 @@
-/** The query parameter that filters by a field (docs/contract.md#filters). */
-export const filterParameter = (field: string): string => `filter[${field}]`;
+import { type OperatorName, operatorNames } from './filter-operators.ts';
 
-/** The field that a parameter filters by; undefined where it is no filter. */
-export const filteredField = (parameter: string): string | undefined =>
-  /^filter\[([^[\]]+)\]$/.exec(parameter)?.[1];
+/** Which field is filtered by, and how. */
+interface FilterName {
+  readonly operator: OperatorName;
+  readonly field: string;
+}
+
+/** The query parameter of a filter, `filter[Day]` (docs/contract.md#filters). */
+export const filterParameter = ({ operator, field }: FilterName): string => `${operator}[${field}]`;
+
+/** What a parameter filters by; undefined where it is no filter. */
+export function readFilterParameter(parameter: string): FilterName | undefined {
+  const [, word, field] = /^(\w+)\[([^[\]]+)\]$/.exec(parameter) ?? [];
+  const operator = operatorNames.find((name) => name === word);
+  return operator && field !== undefined ? { operator, field } : undefined;
+}

@@ -1,17 +1,11 @@
 import Negotiator from 'negotiator';
 import * as v from 'valibot';
 import { type Fault, InvalidRequest } from '../answers/problem.ts';
-import {
-  type ColumnDimension,
-  type Dimension,
-  dimensionsOf,
-  type Field,
-  type Report,
-  type TimeDimension,
-} from './catalogue.ts';
+import { dimensionsOf, type Field, type Report } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
-import { filteredField, filterParameter } from './filter-parameter.ts';
-import { filterColumnSchema, filterTimeSchema } from './filter-value.ts';
+import { type Filter, filterSchema, inFixedOrder } from './filter.ts';
+import { operatorNames, operatorOf } from './filter-operators.ts';
+import { filterParameter, readFilterParameter } from './filter-parameter.ts';
 import { lengthInDays, parseUtcTime, UTC_TIME_FORM, type Window } from './utc-time.ts';
 
 /** Every version that is served, the oldest first. */
@@ -20,29 +14,13 @@ export const API_VERSIONS = ['1.0'];
 /** docs/contract.md#the-window */
 export const MAX_WINDOW_DAYS = 32;
 
-/** Rows pass if the column has any of the values. */
-export interface ColumnFilter {
-  readonly kind: 'column';
-  readonly dimension: ColumnDimension;
-  readonly values: readonly (string | bigint)[];
-}
-
-/** Rows pass if their hour, or day, is any of the values: milliseconds since 1970. */
-interface TimeFilter {
-  readonly kind: 'time';
-  readonly dimension: TimeDimension;
-  readonly values: readonly number[];
-}
-
-export type Filter = ColumnFilter | TimeFilter;
-
 /** A request that keeps every rule of docs/contract.md#the-request, with the defaults for what it leaves open. */
 export interface ReportRequest {
   readonly report: Report;
   /** In requested order. The requested dimensions are the grouping. */
   readonly requestedFields: readonly Field[];
   readonly window: Window;
-  /** At most one a field, in the catalogue's order; all must hold. */
+  /** At most one for each field and operator, in the order of the catalogue and the operators; all must hold. */
   readonly filters: readonly Filter[];
 }
 
@@ -160,15 +138,15 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
 
   const filters: Filter[] = [];
   for (const [parameter, values] of Object.entries(parameters)) {
-    const name = filteredField(parameter);
-    const dimension = dimensions.find((candidate) => candidate.name === name);
-    if (dimension) {
-      const filter = read(parameter, filterSchema(dimension), values);
+    const named = readFilterParameter(parameter);
+    const dimension = dimensions.find(({ name }) => name === named?.field);
+    if (named && dimension) {
+      const filter = read(parameter, filterSchema(operatorOf(named.operator), dimension), values);
       if (filter) filters.push(filter);
-    } else if (name !== undefined) fault(parameter, complainOfNoDimension(name));
+    } else if (named) fault(parameter, complainOfNoDimension(named.field));
     else if (!SINGLE_PARAMETERS.includes(parameter)) fault(parameter, unknownParameter(parameter));
   }
-  filters.sort((a, b) => dimensions.indexOf(a.dimension) - dimensions.indexOf(b.dimension));
+  filters.sort(inFixedOrder(dimensions));
 
   read('api-version', apiVersion, parameters['api-version']);
   if (!acceptsCsv(accept)) fault('Accept', 'The report is text/csv. Send Accept: text/csv, or none.');
@@ -180,34 +158,20 @@ export function parseRequest(report: Report, { parameters, accept }: ReportQuery
 
 const namesOf = (fields: readonly Field[]): string[] => fields.map(({ name }) => name);
 
-/** Each value once and in a fixed order, so that the same filters make the same query. */
-const filterSchema = (dimension: Dimension): v.GenericSchema<unknown, Filter> =>
-  dimension.type === 'datetime'
-    ? v.pipe(
-        v.array(filterTimeSchema(dimension)),
-        v.transform((values) => ({ kind: 'time' as const, dimension, values: [...new Set(values)].sort() })),
-      )
-    : v.pipe(
-        v.array(filterColumnSchema(dimension)),
-        v.transform((values) => ({
-          kind: 'column' as const,
-          dimension,
-          values: [...new Set(values)].sort(),
-        })),
-      );
-
 const isIndexed = (list: string, parameters: ReportQuery['parameters']) =>
   Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === list);
 
 function unknownParameter(parameter: string): string {
   const name = INDEXED.exec(parameter)?.[1] ?? '';
-  if (filteredField(name) !== undefined)
+  if (readFilterParameter(name))
     return `Write ${shortened(name)}. For several values, repeat it: ${shortened(name)}=…&${shortened(name)}=…`;
   if (LIST_PARAMETERS.includes(name))
     return `Write ${name}, once, its names separated by commas: ${name}=FieldName,FieldName`;
-  if (parameter.toLowerCase().startsWith('filter'))
-    return `Unknown parameter. A filter has the form ${filterParameter('FieldName')}=value.`;
-  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, filterParameter('FieldName')])}`;
+  const meant = operatorNames.find((operator) => parameter.toLowerCase().startsWith(operator));
+  if (meant)
+    return `Unknown parameter. A filter has the form ${filterParameter({ operator: meant, field: 'FieldName' })}=value.`;
+  const forms = operatorNames.map((operator) => filterParameter({ operator, field: 'FieldName' }));
+  return `Unknown parameter. ${didYouMean(parameter, [...SINGLE_PARAMETERS, ...forms])}`;
 }
 
 /** True without `Accept`, or with `*\/*`, `text/*` or `text/csv` (any charset); there is no other form to choose. */

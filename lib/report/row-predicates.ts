@@ -1,7 +1,8 @@
 import { type Levels, ownerOf, type Report } from './catalogue.ts';
 import { coarserLevels, HOUR_EXPRESSION } from './columns.ts';
 import type { Entitlement } from './entitlement.ts';
-import type { ColumnFilter, Filter, ReportRequest } from './parse-request.ts';
+import type { Filter } from './filter.ts';
+import type { ReportRequest } from './parse-request.ts';
 import { quoteInteger, quoteText, quoteTime } from './quote-sql.ts';
 import { PARTITION_COLUMN, TIME_COLUMN } from './tables.ts';
 import { daysOf, isMidnight, utcDay, type Window } from './utc-time.ts';
@@ -26,11 +27,10 @@ export function rowPredicates(request: ReportRequest, entitlement: Entitlement):
     ...(levels && requestedFields.includes(levels.finer)
       ? [plain(`${levels.finer.column} IS NOT NULL`)]
       : []),
-    ...filters.flatMap((filter) =>
-      shown && filter.kind === 'column' && filter.dimension === shown.finer
-        ? [finerOrItsCoarser(filter, shown, report, visible)]
-        : matches(filter),
-    ),
+    ...[...Map.groupBy(filters, ({ dimension }) => dimension)].flatMap(([dimension, together]) => {
+      const passing = together.flatMap((filter) => passes(filter, report));
+      return shown?.finer === dimension ? [finerOrItsCoarser(passing, shown, report, visible)] : passing;
+    }),
   ];
 }
 
@@ -53,44 +53,51 @@ function entitled(report: Report, entitlement: Entitlement): Predicate[] {
   return [plain(`${ownerOf(report).column} IN (${entitlement.map(quoteInteger).join(', ')})`)];
 }
 
-function matches(filter: Filter): Predicate[] {
-  if (filter.kind === 'column') return [isAnyOf(filter)];
-  const { dimension, values: times } = filter;
-  const days = [...new Set(times.map(utcDay))].map(quoteText);
+/** The records that a filter lets pass. */
+function passes({ operator, ...filter }: Filter, { levels }: Report): Predicate[] {
+  const orUnknown = (value: string, sql: string) =>
+    operator.passesUnknown ? `(${value} IS NULL OR ${sql})` : sql;
+  if (filter.kind === 'column') {
+    const { column } = filter.dimension;
+    const marks = filter.values.map(() => '?');
+    const sql = operator.sql(column, marks);
+    // The coarser level's records are of all the finer values. They pass by the look-up alone.
+    const isFiner = filter.dimension === levels?.finer;
+    return [{ sql: isFiner ? sql : orUnknown(column, sql), parameters: filter.values.map(literal) }];
+  }
+  const days = [...new Set(filter.values.map(utcDay))].map(quoteText);
+  if (filter.dimension.grain === 'day') return [plain(operator.sql(PARTITION_COLUMN, days))];
+  const hours = operator.sql(HOUR_EXPRESSION, filter.values.map(quoteTime));
   return [
     // The engine can't derive the day from the hour: with the days named, it reads no other partition.
-    plain(`${PARTITION_COLUMN} IN (${days.join(', ')})`),
-    ...(dimension.grain === 'hour'
-      ? [plain(`${HOUR_EXPRESSION} IN (${times.map(quoteTime).join(', ')})`)]
-      : []),
+    ...(operator.passesWantedOnly ? [plain(`${PARTITION_COLUMN} IN (${days.join(', ')})`)] : []),
+    plain(orUnknown(HOUR_EXPRESSION, hours)),
   ];
 }
 
 /**
- * The records that hold one of the finer values, and the coarser level's records of the containers that hold
- * one of them in the window, as far as the caller may see. The look-up sees no other filter.
+ * The records whose finer value passes, and the coarser level's records of the containers that hold one of these
+ * in the window, as far as the caller may see. The look-up sees no filter on other fields.
  */
 function finerOrItsCoarser(
-  filter: ColumnFilter,
+  passing: readonly Predicate[],
   { finer: { column: finer }, coarser: { column: coarser } }: Levels,
   { table }: Report,
   visible: readonly Predicate[],
 ): Predicate {
-  const held = isAnyOf(filter);
-  const lookup = [...visible, held];
+  const held = all(passing);
+  const lookup = all([...visible, held]);
   return {
-    sql:
-      `(${held.sql} OR (${finer} IS NULL AND ${coarser} IN ` +
-      `(SELECT ${coarser} FROM ${table} WHERE ${lookup.map(({ sql }) => sql).join(' AND ')})))`,
-    parameters: [...held.parameters, ...lookup.flatMap(({ parameters }) => parameters)],
+    sql: `(${held.sql} OR (${finer} IS NULL AND ${coarser} IN (SELECT ${coarser} FROM ${table} WHERE ${lookup.sql})))`,
+    parameters: [...held.parameters, ...lookup.parameters],
   };
 }
 
 const plain = (sql: string): Predicate => ({ sql, parameters: [] });
 
-const isAnyOf = ({ dimension, values }: ColumnFilter): Predicate => ({
-  sql: `${dimension.column} IN (${values.map(() => '?').join(', ')})`,
-  parameters: values.map(literal),
+const all = (predicates: readonly Predicate[]): Predicate => ({
+  sql: predicates.map(({ sql }) => sql).join(' AND '),
+  parameters: predicates.flatMap(({ parameters }) => parameters),
 });
 
 const literal = (value: string | bigint): string =>

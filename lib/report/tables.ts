@@ -1,4 +1,5 @@
 import { type FieldType, type Report, reports } from './catalogue.ts';
+import { columnFault } from './column-name.ts';
 
 /** The partition of both tables: the record's UTC day as `YYYY-MM-DD`. */
 export const PARTITION_COLUMN = 'day';
@@ -46,5 +47,15 @@ export const tableOf = (report: Report): Table => ({
   ],
 });
 
+/** The tables of these reports. Throws where a column is no name, or is there twice: reports would be wrong. */
+export function tablesOf(reports: readonly Report[]): readonly Table[] {
+  const made = reports.map(tableOf);
+  for (const { name, columns } of made) {
+    const fault = columnFault(name, [PARTITION_COLUMN, ...columns.map((column) => column.name)]);
+    if (fault !== undefined) throw new TypeError(fault);
+  }
+  return made;
+}
+
 /** The tables that hold the records, derived from the field catalogue. */
-export const tables: readonly Table[] = reports.map(tableOf);
+export const tables: readonly Table[] = tablesOf(reports);

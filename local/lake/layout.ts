@@ -24,7 +24,7 @@ export function layoutOf(location: string, listed: readonly ListedFile[], today:
     location,
     today,
     unreadable,
-    others: [...new Set(first)].filter((name) => !names.includes(name)).sort(),
+    others: [...new Set(first)].filter((name) => !names.includes(name) && !isHidden(name)).sort(),
     tables: reports.map((report) => {
       const table = tableOf(report);
       const isBelow = ({ path }: ListedFile) => path.startsWith(`${table.name}/`);

@@ -7,6 +7,7 @@ import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
 import { readConfig } from '../../lib/config.ts';
 import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';
 import { readProbeConfig, readReleaseConfig } from '../../lib/probe/probe-config.ts';
+import { reports } from '../../lib/report/catalogue.ts';
 import { ROUTE_METHODS, routes } from '../../lib/routes.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 import { buildStacks, named, ofType, type Resource, resolved, resourcesOf } from './synthesize.ts';
@@ -272,13 +273,9 @@ describe('the probe', () => {
 describe('a release', () => {
   const aliases = (resources: typeof made) => ofType(resources, 'AWS::Lambda::Alias');
   const atOnce = resourcesOf(buildStacks(grownAccount, { isAtOnce: true }).api);
-  const shifted = [
-    'advertiserperformance',
-    'advertiserperformance-days',
-    'downloads',
-    'publisherperformance',
-    'publisherperformance-days',
-  ].map((name) => `performance-reports-test-${name}`);
+  const shifted = [...reports.flatMap(({ name }) => [name, `${name}-days`]), 'downloads']
+    .map((name) => `performance-reports-test-${name}`)
+    .sort();
 
   it('is a version of each function, which its live alias names; all that calls a function calls the alias', () => {
     const names = aliases(made).map(({ Properties }) => Properties['Name']);

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { openApiDocument } from '../../lib/openapi/document.ts';
 import { dimensionsOf, reports } from '../../lib/report/catalogue.ts';
+import { operatorNames } from '../../lib/report/filter-operators.ts';
+import { filterParameter } from '../../lib/report/filter-parameter.ts';
 import { SCOPE } from '../../local/stack.ts';
 
 interface Parameter {
@@ -29,8 +31,11 @@ describe('docs/openapi.json', () => {
       expect(namesIn('requestedFields')).toEqual(report.fields.map(({ name }) => name));
       expect(namesIn('groupBy')).toEqual(dimensions);
       expect(
-        parameters.flatMap((parameter) => /^filter\[(.+)\]$/.exec(parameter.name ?? '')?.[1] ?? []),
-      ).toEqual(dimensions);
+        parameters.flatMap(({ name }) => (name?.endsWith(']') ? [name] : [])),
+        'lib/openapi/filter-parameters.ts: other filters than the operators of lib/report/filter-operators.ts',
+      ).toEqual(
+        operatorNames.flatMap((operator) => dimensions.map((field) => filterParameter({ operator, field }))),
+      );
     }
   });
 

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metricsOf, ownerOf, type Report, reports } from '../../lib/report/catalogue.ts';
 import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
+import { spawnNode } from '../spawn-node.ts';
 import { openWriter, publisherRecord, record, type Writer } from './make-parquet.ts';
 import { plainEvents, writeOddForms } from './odd-forms.ts';
 import { openLake } from './read-reports.ts';
@@ -44,6 +46,22 @@ async function expectReports(
       );
 }
 
+/** Does something while a process of its own holds the lock of a directory for unfinished files, until it has ended. */
+async function holdLock(folder: string, meanwhile: (kill: () => void) => unknown): Promise<void> {
+  const code = `import { DuckDBInstance } from '@duckdb/node-api';
+    globalThis.held = await DuckDBInstance.create(process.argv[1]);
+    setInterval(() => {}, 60_000);
+    process.stdout.write('held');`;
+  const holder = spawnNode(['--input-type=module', '--eval', code, join(folder, 'lock.duckdb')], {});
+  const ended = once(holder, 'exit');
+  await Promise.race([
+    once(holder.stdout, 'data'),
+    ended.then(() => Promise.reject(new Error('It has ended'))),
+  ]);
+  await meanwhile(() => holder.kill('SIGKILL'));
+  await ended;
+}
+
 const filesIn = async (folder: string): Promise<string[]> => (await readdir(join(directory, folder))).sort();
 
 describe('npm run lake -- convert', () => {
@@ -64,15 +82,75 @@ describe('npm run lake -- convert', () => {
       (sum, row) => sum + BigInt(row['clicks'] ?? 0),
       0n,
     );
-    expect(stdout).toMatch(RegExp(`publisher_events: 600 records.*2 days[\\s\\S]*  clicks +${clicks}\n`));
-    expect(stdout).toMatch(
-      /SELECT [\s\S]*FROM read_csv\([\s\S]*COPY \(SELECT [\s\S]*ORDER BY "publisher_company_id"/,
-    );
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
+      expect.stringMatching(
+        /^publisher_events in .*: 2 days \(2026-01-30 to 2026-01-31, final\), 600 records/,
+      ),
+      expect.stringMatching(RegExp(`^  Sums, .* clicks ${clicks}, revenue `)),
+    ]);
+    expect(stdout).not.toMatch(/SELECT|COPY/);
     await expectReports(lake, events);
 
     const checked = await runLake(['check', lake]);
     expect(checked.stdout).toMatch(/2 days \(2 final, 0 open\)/);
     expect(checked.code).toBe(0);
+  });
+
+  it('says the SQL that runs with --show-sql', async () => {
+    const { stdout } = await runLake(['convert', input, '--to', join(directory, 'sql'), '--show-sql']);
+    expect(stdout).toMatch(
+      /SELECT [\s\S]*FROM read_csv\([\s\S]*COPY \(SELECT [\s\S]*ORDER BY "publisher_company_id"/,
+    );
+  });
+
+  it('estimates from a sample what --hourly would save, and of a small lake from all of a day', async () => {
+    const alike = (minutes: string) =>
+      publisherRecord({ event_time: `TIMESTAMP '2026-01-31 12:${minutes}:00'` });
+    await writer.file('alike.parquet', `${alike('00')} UNION ALL ${alike('01')} UNION ALL ${alike('59')}`);
+    const file = join(directory, 'alike.parquet');
+    const plain = await runLake(['convert', file, '--to', join(directory, 'alike')]);
+    expect(plain.stdout).toMatch(
+      /\nWith --hourly it would be about 1 record instead of 3, and \d+% of the bytes \(an estimate from 1 hour of 2026-01-31\)\.\n/,
+    );
+    const hourly = await runLake(['convert', file, '--to', join(directory, 'alike-hours'), '--hourly']);
+    expect(hourly.stdout).toMatch(/ 3 records, summed by the hour to 1 record\n/);
+    expect(hourly.stdout).not.toMatch(/With --hourly/);
+  });
+
+  it('tells what the lake still lacks, and what to do next', async () => {
+    const time = "TIMESTAMPTZ '2026-01-31 12:00:00+00'";
+    await writer.file('next.parquet', publisherRecord({ event_time: time }));
+    const lake = join(directory, "next's");
+    const { stdout } = await runLake(['convert', join(directory, 'next.parquet'), '--to', lake]);
+    const inShell = lake.replace("'", "'\\''");
+    expect(stdout.trimEnd().split('\n')).toHaveLength(5);
+    expect(stdout).toMatch(/\nChanged on the way: nothing\n/);
+    expect(stdout).toContain(
+      `\nNext: npm run lake -- init '${inShell}' makes advertiser_events empty, which the lake lacks; then npm run lake -- check '${inShell}'\n`,
+    );
+    await runLake(['init', lake]);
+    const again = await runLake(['convert', join(directory, 'next.parquet'), '--to', lake, '--replace']);
+    expect(again.stdout).toContain(
+      `\nNext: npm run lake -- check '${inShell}', then EVENTS_DIR='${inShell}' npm start\n`,
+    );
+  });
+
+  it('removes the unfinished files of a conversion that was killed, and none of one that is running', async () => {
+    const lake = join(directory, 'shared');
+    await writer.file('shared.parquet', publisherRecord());
+    const killed = join(lake, '.lake-work-killed');
+    const running = join(lake, '.lake-work-running');
+    const begun = join(lake, '.lake-work-begun');
+    for (const folder of [killed, running, begun]) await mkdir(folder, { recursive: true });
+    await holdLock(killed, (kill) => kill());
+    await holdLock(running, async (kill) => {
+      const { code } = await runLake(['convert', join(directory, 'shared.parquet'), '--to', lake]);
+      expect(code).toBe(0);
+      expect(await filesIn('shared')).toEqual(['.lake-work-begun', '.lake-work-running', 'publisher_events']);
+      const checked = await runLake(['check', lake]);
+      expect(checked.stdout).not.toMatch(/lake-work/);
+      kill();
+    });
   });
 
   it('writes files sorted by company, in several row groups, with zstd', async () => {
@@ -206,6 +284,19 @@ describe('npm run lake -- convert', () => {
     );
   });
 
+  it('says which texts were read as missing, and converts the rest', async () => {
+    await writer.file(
+      'words.parquet',
+      `${publisherRecord({ clicks: "'NaN'" })} UNION ALL ${publisherRecord({ clicks: "'2'" })}`,
+    );
+    const words = join(directory, 'words.parquet');
+    const { code, stdout } = await runLake(['convert', words, '--to', join(directory, 'words')]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/ clicks 2, [\s\S]*\n {2}clicks: 1 .*missing/),
+    });
+  });
+
   it('writes NULL where a file has no such column, and says so', async () => {
     await writer.file('narrow.parquet', publisherRecord({ clicks: undefined, device_or_proxy: undefined }));
     const { code, stdout } = await runLake([
@@ -214,7 +305,9 @@ describe('npm run lake -- convert', () => {
       '--to',
       join(directory, 'narrow'),
     ]);
-    expect(stdout).toMatch(/-- NULL, since 1 of the files have no such column: device_or_proxy, clicks\n/);
+    expect(stdout).toMatch(
+      /Changed on the way:\n {2}NULL, since the file has no such column: device_or_proxy, clicks\n/,
+    );
     expect(code).toBe(0);
   });
 
@@ -223,35 +316,43 @@ describe('npm run lake -- convert', () => {
       [
         'money with a seventh digit',
         { revenue: "'0.1234567'" },
-        /revenue: in 1 record, "0\.1234567" is no amount with.*Round it/,
+        /revenue: in 1 record, "0\.1234567" has more than six digits.*Say --round/,
       ],
       [
         'a float that is no decimal of six',
         { revenue: '0.1::DOUBLE + 0.2::DOUBLE' },
-        /revenue: .*"0\.30000000000000004" is no amount/,
+        /revenue: .*"0\.30000000000000004" has more than six digits/,
       ],
       [
         'a float too large for six digits',
         { revenue: '9000000000.5::DOUBLE' },
-        /revenue: .* \(below 8589934592\)/,
+        /revenue: .* is a float from 8589934592 on/,
       ],
-      ['a single float', { revenue: '123.45::FLOAT' }, /revenue: .* \(below 16\)/],
-      ['a decimal that is cut', { revenue: '0.0000001::DECIMAL(38,18)' }, /revenue: .* is no amount/],
-      ['an amount too large', { revenue: '1000000000000::DECIMAL(38,0)' }, /revenue: .* is no amount/],
-      ['money in words', { revenue: "'1,234.50'" }, /revenue: .*"1,234\.50" is no amount/],
-      ['infinity', { revenue: "'inf'::DOUBLE" }, /revenue: .* is no amount/],
+      ['a single float', { revenue: '123.45::FLOAT' }, /revenue: .* is a single float from 16 on/],
+      [
+        'a decimal that is cut',
+        { revenue: '0.0000001::DECIMAL(38,18)' },
+        /revenue: .* has more than six digits/,
+      ],
+      [
+        'an amount too large',
+        { revenue: '1000000000000::DECIMAL(38,0)' },
+        /revenue: .* has more than 12 digits/,
+      ],
+      ['money in words', { revenue: "'1,234.50'" }, /revenue: .*"1,234\.50" has separators.*Write 1234\.50/],
+      ['infinity', { revenue: "'inf'::DOUBLE" }, /revenue: .* is infinite/],
       ['half an identifier', { container_id: '7.5::DOUBLE' }, /container_id: .*"7\.5" is no whole number/],
       [
         'an identifier that a float has rounded',
         { container_id: '9007199254740993::DOUBLE' },
-        /container_id: .* holds exactly/,
+        /container_id: .* where a float no longer holds every whole number/,
       ],
       [
         'an identifier beyond 64 bits',
         { container_id: '18446744073709551615::UBIGINT' },
-        /container_id: .* is no whole number within 64 bits/,
+        /container_id: .* needs more than the 64 bits/,
       ],
-      ['an identifier in words', { container_id: "'seven'" }, /container_id: .*"seven" is no whole number/],
+      ['an identifier in words', { container_id: "'seven'" }, /container_id: .*"seven" is no number/],
       ['a negative count', { clicks: '-3::BIGINT' }, /clicks: .*"-3" is a count below 0\. Restate/],
       ['no time', { event_time: 'NULL::TIMESTAMP' }, /event_time: in 1 record, it is missing\. Fill it in/],
       [
@@ -262,8 +363,8 @@ describe('npm run lake -- convert', () => {
       ['an impossible time', { event_time: "'2026-02-30 12:00:00'" }, /event_time: .* is no time like/],
       [
         'a number that could be any time',
-        { event_time: '1769860800::BIGINT' },
-        /event_time is BIGINT, .*--time-unit/,
+        { event_time: '20260131::BIGINT' },
+        /event_time: in 1 record, "20260131" is not between 2000 and May 2033.*--time-unit/,
       ],
       ['a list', { clicks: '[1]' }, /clicks is INTEGER\[\], of which no bigint can be made/],
       ['bytes that are no text', { device_or_proxy: "'\\xff'::BLOB" }, /device_or_proxy: .* is no UTF-8/],
@@ -305,10 +406,24 @@ describe('npm run lake -- convert', () => {
         expect(line ?? stderr, what).toMatch(says);
       }
       expect(stderr).toMatch(
-        /no-table\.parquet: its columns tell no table\. Say --table publisher_events or advertiser_events/,
+        /no-table\.parquet: it has none of the contract's columns, but "a"\. Give its columns the contract's names/,
       );
       expect(stderr).toMatch(/no-time\.parquet: there is no event_time/);
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
+    });
+
+    it('values that only reading shows, of all files at once', async () => {
+      await writer.file('late/fine.parquet', publisherRecord());
+      await writer.file('late/half.parquet', publisherRecord({ container_id: '7.5::DOUBLE' }));
+      await writer.file('late/timeless.parquet', publisherRecord({ event_time: 'NULL::TIMESTAMP' }));
+      await writer.file('late/negative.parquet', publisherRecord({ clicks: '-3::BIGINT' }));
+      const late = join(directory, 'late');
+      const { code, stderr } = await runLake(['convert', late, '--to', join(directory, 'new/none')]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(
+        /^Nothing was written\. 3 things stand against it:\n.*half.*"7\.5".*\n.*negative.*"-3".*\n.*timeless.*event_time.*\n$/,
+      );
+      await expect(readdir(join(directory, 'new'))).rejects.toThrow('ENOENT');
     });
 
     it('files that are not Parquet, and folders without files', async () => {

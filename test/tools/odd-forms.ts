@@ -61,6 +61,18 @@ const toTheEast: Change = (row) => {
   return { ...row, event_time: local.replace('T', ' ').replace('Z', '+01:00') };
 };
 
+/** The same amounts, with exponents: `1234567.891011` as `1234567891011e-6`. */
+const withExponents: Change = (row) =>
+  Object.fromEntries(
+    Object.entries(row).map(([column, value]) => {
+      const [whole = '', digits = ''] = isAmount(column) ? String(value ?? '').split('.') : [];
+      return [column, whole ? `${whole}${digits}e-${digits.length}` : value];
+    }),
+  );
+
+const isAmount = (column: string): boolean =>
+  tables.some(({ columns }) => columns.some(({ name, type }) => name === column && type === 'decimal(18,6)'));
+
 /** SQL for a column of records that are all text, in one of the forms that writers are known to use. */
 const FORMS: readonly Readonly<Record<'timestamp' | 'id' | 'count' | 'money' | 'text', string>>[] = [
   // pandas, by way of objects and nullable floats
@@ -95,7 +107,10 @@ export async function writeOddForms(
         .map((word) => word[0]?.toUpperCase() + word.slice(1))
         .join(''),
     );
-    await write(`in/deeper/${name}.csv.gz`, gzipSync(csvOf(names, part(1).map(toTheEast), titles)));
+    await write(
+      `in/deeper/${name}.csv.gz`,
+      gzipSync(csvOf(names, part(1).map(toTheEast).map(withExponents), titles)),
+    );
     for (const [index, form] of FORMS.entries()) {
       const texts = `${createHash('sha256').update(`${name}${index}`).digest('hex').slice(0, 8)}.csv`;
       await write(`texts/${texts}`, csvOf(names, part(index + 2)));

@@ -9,7 +9,7 @@ import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 const ON_ITS_WAY = /^\.(day=[0-9-]+)\.(new|whole|old)\./;
 
 /**
- * A lake in a folder. A day is written beside the lake's days and takes their place whole, by its name: readers see
+ * A lake in a folder. A day is put together beside the lake's days and takes their place whole, by its name: readers see
  * the old one or the new one. A writer that is killed leaves things behind that the next one puts right.
  */
 export function folderTarget(location: string): LakeTarget {
@@ -32,7 +32,7 @@ export function folderTarget(location: string): LakeTarget {
         join(root, table, `.${dayFolder(table, day).split('/')[1]}.${state}.${randomUUID()}`);
       const partial = beside('new');
       await mkdir(partial, { recursive: true });
-      for (const { path, name } of files) await copyFile(path, join(partial, name));
+      for (const { path, name } of files) await move(path, join(partial, name));
       if (marker !== undefined) await writeFile(join(partial, SUCCESS_MARKER), marker);
       // From here on the new day is whole: whoever finds it without a day in place may put it there.
       const whole = beside('whole');
@@ -60,6 +60,13 @@ const isEmptyFolder = (path: string): Promise<boolean> =>
     (names) => names.length === 0,
     () => false,
   );
+
+/** Renames a file, which takes no time and no room. On another disk it is copied. */
+const move = (path: string, target: string): Promise<void> =>
+  rename(path, target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EXDEV') throw error;
+    return copyFile(path, target);
+  });
 
 /** Finishes or removes what a writer that was killed has left in a table. */
 async function putRight(table: string): Promise<void> {

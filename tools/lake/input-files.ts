@@ -6,17 +6,27 @@ import { listFolder } from '../../local/lake/list-folder.ts';
 import { literally } from '../../local/lake/read-footers.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
+import { INT96 } from './exact-value.ts';
+import { withFolderColumns } from './folder-columns.ts';
 import { LakeFault } from './lake-fault.ts';
 
 /** A file to convert. */
 export interface InputFile {
   /** As the operator knows it. */
   readonly name: string;
-  /** SQL that reads it: a table function. */
+  /** SQL that reads it: a table function, or a SELECT in brackets. */
   readonly reader: string;
   /** DuckDB's types by the columns' names, as the file writes them. All of a CSV is text. */
   readonly types: ReadonlyMap<string, string>;
+  readonly bytes: number;
+  readonly isText: boolean;
+  /** A Parquet file's path as SQL: files of equal types can be read together. A CSV's form is found out for each alone. */
+  readonly parquet?: string;
 }
+
+/** SQL that reads Parquet files of equal types. */
+export const parquetReader = (paths: readonly string[]): string =>
+  `read_parquet([${paths.join(', ')}], hive_partitioning = false)`;
 
 interface FoundFile {
   readonly name: string;
@@ -79,18 +89,29 @@ async function describe(
 ): Promise<InputFile> {
   if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
-  const reader = (await isParquet(path))
-    ? `read_parquet(${file}, hive_partitioning = false)`
-    : // An empty field is NULL, an empty text in quotes is an empty text.
-      `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false${
+  const isText = !(await isParquet(path));
+  const reader = !isText
+    ? parquetReader([file])
+    : // An empty field is NULL, an empty text in quotes is an empty text. DuckDB would find out by the first 20,480 records
+      // whether texts stand in quotes, and take later quotes for text.
+      `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false, quote = '"'${
         /\.gz$/i.test(basename(name)) ? ", compression = 'gzip'" : ''
       })`;
   const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
-  return {
-    name,
-    reader,
-    types: new Map((rows as string[][]).map(([column = '', type = '']) => [column, type])),
-  };
+  const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
+  if (!isText) for (const column of await int96Columns(connection, file)) types.set(column, INT96);
+  const { size: bytes } = await stat(path);
+  const columns = withFolderColumns(name, { reader, types });
+  // What a folder's name says is true of its own files only.
+  const isAlone = isText || columns.reader !== reader;
+  return { name, ...columns, bytes, isText, ...(!isAlone && { parquet: file }) };
+}
+
+async function int96Columns(connection: DuckDBConnection, file: string): Promise<string[]> {
+  const schema = await connection.runAndReadAll(
+    `SELECT name FROM parquet_schema(${file}) WHERE type = '${INT96}'`,
+  );
+  return (schema.getRowsJS() as string[][]).flat();
 }
 
 async function isParquet(path: string): Promise<boolean> {

@@ -13,7 +13,7 @@ interface NewDay {
 export interface LakeTarget {
   /** The days of a table that hold files already. */
   writtenDays(table: string): Promise<Set<string>>;
-  /** Replaces all that a day holds. */
+  /** Replaces all that a day holds. The files may be moved away from where they lie. */
   replaceDay(day: NewDay): Promise<void>;
   /** Makes a table that has no records. */
   makeTable(table: string): Promise<void>;

@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { duckDbMemory, usualMemory } from './memory-size.ts';
+import { makeWorkDirectory } from './work-directory.ts';
 
 export interface Workspace extends AsyncDisposable {
   /** In UTC. */
@@ -10,23 +11,45 @@ export interface Workspace extends AsyncDisposable {
   readonly directory: string;
 }
 
-/** DuckDB, and a directory for what it spills from memory and for unfinished files. */
-export async function openWorkspace(): Promise<Workspace> {
-  const directory = await mkdtemp(join(tmpdir(), 'lake-'));
-  const instance = await DuckDBInstance.create(':memory:', {
-    temp_directory: join(directory, 'spilled'),
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-  });
-  const connection = await instance.connect();
-  await connection.run("SET TimeZone = 'UTC'");
-  return {
-    connection,
-    directory,
-    async [Symbol.asyncDispose]() {
-      connection.closeSync();
-      instance.closeSync();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
+/**
+ * DuckDB, and a directory for what it spills from memory and for unfinished files.
+ *
+ * @param beside the folder that is to hold the directory, so that finished files can be renamed into place; the
+ *   system's temporary directory otherwise
+ * @param memory bytes that the process may use; half of the machine's otherwise
+ */
+export async function openWorkspace({
+  beside = tmpdir(),
+  memory = usualMemory(),
+}: {
+  readonly beside?: string;
+  readonly memory?: number;
+} = {}): Promise<Workspace> {
+  const directory = await makeWorkDirectory(beside);
+  try {
+    const instance = await DuckDBInstance.create(directory.lock, {
+      temp_directory: join(directory.path, 'spilled'),
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      memory_limit: `${duckDbMemory(memory)}B`,
+    });
+    const connection = await instance.connect();
+    await connection.run("SET TimeZone = 'UTC'");
+    // `connection.progress` tells nothing without these.
+    await connection.run('SET enable_progress_bar = true');
+    await connection.run('SET enable_progress_bar_print = false');
+    await connection.run('SET progress_bar_time = 0');
+    return {
+      connection,
+      directory: directory.path,
+      async [Symbol.asyncDispose]() {
+        connection.closeSync();
+        instance.closeSync();
+        await directory.remove();
+      },
+    };
+  } catch (error) {
+    await directory.remove();
+    throw error;
+  }
 }

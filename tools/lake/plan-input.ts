@@ -3,16 +3,19 @@ import { quoteName } from '../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN, tables } from '../../lib/report/tables.ts';
 import { DUCKDB_TYPE } from '../../local/lake/column-types.ts';
 import { countColumns, levelColumns } from '../../local/lake/report-columns.ts';
-import { exactValue, type TimeUnit } from './exact-value.ts';
+import { bare } from './column-name.ts';
+import { convertValue, type ValueOptions } from './convert-value.ts';
+import type { Reason, Step, Tally } from './exact-value.ts';
 import type { InputFile } from './input-files.ts';
 
 /** A condition under which a record can't be converted. */
-interface Check {
+export interface Check {
   readonly column: string;
   readonly isLost: string;
   /** SQL for the value to show. */
   readonly shown: string;
-  readonly loss: string;
+  /** Why: the first that holds. One of them may be no loss, but a change to tell. */
+  readonly reasons: readonly Reason[];
 }
 
 interface ColumnValue {
@@ -23,28 +26,37 @@ interface ColumnValue {
 /** The struct of the contract's columns, which the checks read. It stands beside the file's own columns. */
 export const RECORD = '"the record"';
 
+interface ColumnTally extends Tally {
+  readonly column: string;
+}
+
 /** How a file becomes records of a table. */
 export interface InputPlan {
   readonly file: InputFile;
   readonly table: Table;
   /** SQL for each of the contract's columns, from the file's own. */
   readonly values: readonly ColumnValue[];
+  /** SQL that is computed before: the steps of one layer may use those of the layers before it. */
+  readonly layers: readonly (readonly Step[])[];
   readonly checks: readonly Check[];
+  /** What is told of a column as a whole: its losses, and what was changed. */
+  readonly tallies: readonly ColumnTally[];
   /** Columns that the file doesn't have: they become NULL. */
   readonly missing: readonly string[];
 }
 
-/** `placementId`, `Placement ID` and `placement_id` are the same name to a reader. */
-const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-
 /** Works out how to convert a file, or lists everything that makes it impossible. */
 export function planInput(
   file: InputFile,
-  { table: asked, timeUnit }: { readonly table?: string; readonly timeUnit?: TimeUnit },
+  { table: asked, ...options }: ValueOptions & { readonly table?: string },
 ): InputPlan | readonly string[] {
   const index = tables.findIndex(({ name }) => name === (asked ?? tableOf(file)));
   const table = tables[index];
   const report = reports[index];
+  if (!tables.some((one) => columnsFound(one, file) > 0))
+    return [
+      `${file.name}: it has none of the contract's columns, but ${someNames(file)}. Give its columns the contract's names; a CSV file needs them in its first line`,
+    ];
   if (!table || !report)
     return [
       `${file.name}: its columns tell no table. Say --table ${tables.map(({ name }) => name).join(' or ')}`,
@@ -53,6 +65,8 @@ export function planInput(
   const faults: string[] = [];
   const missing: string[] = [];
   const checks: Check[] = [];
+  const layers: Step[][] = [];
+  const tallies: ColumnTally[] = [];
   const values = table.columns.map((column) => {
     const [source, ...others] = [...file.types.keys()].filter((name) => bare(name) === bare(column.name));
     if (others.length > 0)
@@ -66,14 +80,20 @@ export function planInput(
       return { name: column.name, value: `CAST(NULL AS ${DUCKDB_TYPE[column.type]})` };
     }
     const found = file.types.get(source) as string;
-    const exact = exactValue(column, quoteName(source), found, timeUnit);
+    const exact = convertValue(column, quoteName(source), found, options);
     if ('cure' in exact) {
       faults.push(
         `${file.name}: ${source} is ${found}, of which no ${column.type} can be made. ${exact.cure}`,
       );
       return { name: column.name, value: 'NULL' };
     }
-    checks.push({ column: source, isLost: exact.isLost, shown: quoteName(source), loss: exact.loss });
+    const isNull = `${RECORD}.${quoteName(column.name)} IS NULL`;
+    checks.push({ ...exact, column: source, isLost: `(${isNull} AND ${exact.isThere})` });
+    for (const [depth, step] of exact.steps.entries()) {
+      layers[depth] ??= [];
+      layers[depth].push(step);
+    }
+    tallies.push(...exact.tallies.map((tally) => ({ ...tally, column: source })));
     return { name: column.name, value: exact.value };
   });
   if (faults.length > 0) return faults;
@@ -82,24 +102,44 @@ export function planInput(
     table,
     missing,
     values,
+    layers,
+    tallies,
     checks: [...checks, ...recordChecks(report, new Set(missing))],
   };
 }
 
 /** SQL for the file's records in the contract's columns and types. */
-export const selectOf = ({ file, values }: InputPlan): string =>
-  `SELECT ${values.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(',\n       ')}\nFROM ${file.reader}`;
+export const selectOf = (plan: InputPlan): string =>
+  `SELECT ${plan.values.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(',\n       ')}\nFROM ${preparedOf(plan)}`;
+
+/** SQL for the file's own columns and the steps towards the contract's. */
+export const preparedOf = ({ file, layers }: InputPlan): string =>
+  layers.reduce(
+    (source, steps) =>
+      `(SELECT *,\n  ${steps.map(({ name, sql }) => `${sql} AS ${quoteName(name)}`).join(',\n  ')}\nFROM ${source})`,
+    file.reader,
+  );
+
+/** How many of a table's columns the file has. */
+function columnsFound({ columns }: Table, { types }: InputFile): number {
+  const names = new Set([...types.keys()].map(bare));
+  return columns.filter(({ name }) => names.has(bare(name))).length;
+}
 
 /** The table that most of the file's columns belong to, if one stands out. */
-function tableOf({ types }: InputFile): string | undefined {
-  const names = new Set([...types.keys()].map(bare));
+function tableOf(file: InputFile): string | undefined {
   const [best, second] = tables
-    .map(({ name, columns }) => ({
-      name,
-      found: columns.filter((column) => names.has(bare(column.name))).length,
-    }))
+    .map((table) => ({ name: table.name, found: columnsFound(table, file) }))
     .sort((a, b) => b.found - a.found);
   return best && second && best.found > second.found ? best.name : undefined;
+}
+
+function someNames({ types }: InputFile): string {
+  const names = [...types.keys()];
+  return `${names
+    .slice(0, 3)
+    .map((name) => JSON.stringify(name))
+    .join(', ')}${names.length > 3 ? ', …' : ''}`;
 }
 
 /** Faults of the converted values that no conversion can mend, because only the source knows what was meant. */
@@ -110,7 +150,7 @@ function recordChecks(report: Report, missing: ReadonlySet<string>): Check[] {
       column: name,
       isLost: `${RECORD}.${quoteName(name)} < 0`,
       shown: `${RECORD}.${quoteName(name)}`,
-      loss: 'is a count below 0. Restate the records instead of correcting them',
+      reasons: [{ when: 'true', loss: 'is a count below 0. Restate the records instead of correcting them' }],
     }));
   const levels = levelColumns(report);
   if (!levels) return negative;
@@ -119,7 +159,7 @@ function recordChecks(report: Report, missing: ReadonlySet<string>): Check[] {
     column,
     isLost: `${RECORD}.${quoteName(finer)} ${isNull} AND coalesce(${RECORD}.${quoteName(column)}, 0) <> 0`,
     shown: `${RECORD}.${quoteName(column)}`,
-    loss,
+    reasons: [{ when: 'true', loss }],
   });
   return [
     ...negative,

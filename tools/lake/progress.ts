@@ -1,17 +1,4 @@
-const LINE_EVERY_MS = 5_000;
+import { type OnProgress, showProgress as showProgressOn } from '../../local/progress.ts';
 
-/** Says on stderr how far long work has come: in place on a terminal, now and then a line elsewhere. */
-export function showProgress(): (what: string, done: number, total: number) => void {
-  let saidAt = Date.now();
-  return (what, done, total) => {
-    if (total === 0) return;
-    const line = `${what}: ${Math.floor((100 * done) / total)}%`;
-    if (process.stderr.isTTY) {
-      process.stderr.write(`\r\u001b[K${line}${done === total ? '\r\u001b[K' : ''}`);
-      return;
-    }
-    if (Date.now() - saidAt < LINE_EVERY_MS) return;
-    saidAt = Date.now();
-    process.stderr.write(`${line}\n`);
-  };
-}
+/** Says on stderr how far long work has come: a bar on a terminal, a line each ten seconds elsewhere. */
+export const showProgress = (): OnProgress => showProgressOn(process.stderr);

@@ -48,15 +48,15 @@ function cureOf(type: ColumnType, found: string, convert: string): string {
     return 'Write the file again with a plain column: lists and structs have no meaning here.';
   if (type === 'timestamp') {
     if (isInteger(found))
-      return `${convert} and add --time-unit seconds, milliseconds, microseconds or nanoseconds: a number alone doesn't say which.`;
+      return `${convert}: it judges by the whole column what the numbers count since 1970, and says so. --time-unit decides it.`;
     if (found === 'DATE')
       return `${convert}: the records get the midnight of their day. If there were hours, they are lost already.`;
-    return `${convert}: it takes YYYY-MM-DD hh:mm:ss with or without a zone, and UTC where there is none.`;
+    return `${convert}: it takes YYYY-MM-DD hh:mm:ss with or without a zone. Where there is none it takes UTC; --time-zone names another.`;
   }
   if (type === 'decimal(18,6)') {
     if (/^(DOUBLE|FLOAT)$/.test(found))
-      return `${convert}: it writes the amount that the float was meant to be, and refuses what has no six exact digits.`;
-    return `${convert}: it keeps every digit, or refuses the file.`;
+      return `${convert}: it writes the amount that the float was meant to be, and refuses more than six places. --round rounds them.`;
+    return `${convert}: it keeps every digit, or refuses more than six places. --round rounds them.`;
   }
   if (type === 'bigint') return `${convert}: it takes whole numbers within 64 bits and refuses the rest.`;
   return `${convert}: it writes text.`;

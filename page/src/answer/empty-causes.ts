@@ -1,6 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { Dimension } from '../../../lib/report/catalogue.ts';
 import { quoted } from '../../../lib/report/did-you-mean.ts';
+import { type OperatorName, operatorOf } from '../../../lib/report/filter-operators.ts';
 import { grouped } from '../format.ts';
 import { type FoundValues, inFile, MAX_KEPT } from '../question/found-values.ts';
 import type { Days } from '../question/presets.ts';
@@ -28,6 +29,7 @@ export type EmptyCause =
 
 /** A filter with its dimension and, of a text or a number, the values that occur in the chosen days. */
 export interface JudgedFilter {
+  readonly operator: OperatorName;
   readonly dimension: Dimension;
   readonly values: readonly string[];
   readonly found?: FoundValues | undefined;
@@ -51,11 +53,13 @@ export function emptyCauses(filters: readonly JudgedFilter[], days: Days): reado
  * @param isAlone there is no other filter: then a value that is not among those kept does not occur, or there were rows
  */
 function judge(
-  { dimension, values, found }: JudgedFilter,
+  { operator, dimension, values, found }: JudgedFilter,
   days: Days,
   isAlone: boolean,
 ): readonly EmptyCause[] | 'occurs' | 'unknown' {
   const { name: field } = dimension;
+  // Another operator may pass every row where none of the values occurs.
+  if (!operatorOf(operator).passesWantedOnly) return 'occurs';
   if (dimension.type === 'datetime') {
     const isInside = (value: string) => value.slice(0, 10) >= days.first && value.slice(0, 10) <= days.last;
     if (values.some(isInside)) return 'occurs';

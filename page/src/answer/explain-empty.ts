@@ -43,13 +43,13 @@ export async function explainEmpty(
 
 async function withValues(
   caller: Caller,
-  { field, values }: ChosenFilter,
+  { operator, field, values }: ChosenFilter,
   report: Report,
   days: Days,
 ): Promise<JudgedFilter> {
   const dimension = dimensionsOf(report).find(({ name }) => name === field);
   if (!dimension) throw new TypeError(`${report.name} has no dimension ${field}`);
   return dimension.type === 'datetime'
-    ? { dimension, values }
-    : { dimension, values, found: await valuesInDays(caller, report.name, field, days) };
+    ? { operator, dimension, values }
+    : { operator, dimension, values, found: await valuesInDays(caller, report.name, field, days) };
 }

@@ -1,8 +1,10 @@
 import { reportOf, reports } from '../../../lib/report/catalogue.ts';
-import { filteredField, filterParameter } from '../../../lib/report/filter-parameter.ts';
+import type { OperatorName } from '../../../lib/report/filter-operators.ts';
+import { filterParameter, readFilterParameter } from '../../../lib/report/filter-parameter.ts';
 import { type Days, isPreset, type Preset } from './presets.ts';
 
 export interface ChosenFilter {
+  readonly operator: OperatorName;
   readonly field: string;
   /** As they are sent. */
   readonly values: readonly string[];
@@ -47,8 +49,8 @@ export function toHash({ report, fields, window, filters, compare }: Choice): st
     query.set('last', window.last);
   }
   if (compare !== 'none') query.set('compare', compare);
-  for (const { field, values } of filters)
-    for (const value of values) query.append(filterParameter(field), value);
+  for (const filter of filters)
+    for (const value of filter.values) query.append(filterParameter(filter), value);
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 
@@ -69,8 +71,8 @@ export function fromHash(hash: string): Choice {
         ? { first: query.get('first') ?? '', last: query.get('last') ?? '' }
         : first.window,
     filters: [...new Set(query.keys())].flatMap((parameter) => {
-      const field = filteredField(parameter);
-      return field === undefined ? [] : [{ field, values: query.getAll(parameter) }];
+      const named = readFilterParameter(parameter);
+      return named ? [{ ...named, values: query.getAll(parameter) }] : [];
     }),
     compare: COMPARISONS.find((name) => name === query.get('compare')) ?? 'none',
   };

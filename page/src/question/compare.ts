@@ -1,5 +1,6 @@
-import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
-import type { Choice, Comparison } from './choice.ts';
+import { dimensionsOf, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
+import { operatorOf } from '../../../lib/report/filter-operators.ts';
+import type { Choice, ChosenFilter, Comparison } from './choice.ts';
 import { addDays, type Days, daysBetween } from './presets.ts';
 import type { DayState } from './told-day.ts';
 
@@ -57,6 +58,15 @@ export function comparedDays(
   };
 }
 
+/** Whether a day is compared: where the question has a filter by times that passes its values only, their days alone are. */
+export const isDayAsked = ({ filters }: Choice, report: Report, day: string): boolean =>
+  filters.every(
+    (filter) =>
+      !passesWantedOnly(filter) ||
+      fieldOf(report, filter.field)?.type !== 'datetime' ||
+      filter.values.some((value) => value.startsWith(day)),
+  );
+
 /**
  * The question over some days alone: the window from the first to the last of them and, where days in between are left
  * out, a filter of those that stay. Filters of times move with the days. Undefined where the question's own filters leave
@@ -73,27 +83,30 @@ export function overDays(
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   const times = dimensionsOf(report).filter(({ type }) => type === 'datetime');
-  const filters = choice.filters.map(({ field, values }) => ({
-    field,
-    values: times.some(({ name }) => name === field)
-      ? values.flatMap((value) => {
+  const onDays = choice.filters.map((filter) => ({
+    ...filter,
+    values: times.some(({ name }) => name === filter.field)
+      ? filter.values.flatMap((value) => {
           const day = moved.get(value.slice(0, DAY_CHARACTERS));
           return day === undefined ? [] : [day + value.slice(DAY_CHARACTERS)];
         })
-      : values,
+      : filter.values,
   }));
-  if (filters.some(({ values }) => values.length === 0)) return undefined;
+  if (onDays.some((filter) => filter.values.length === 0 && passesWantedOnly(filter))) return undefined;
+  const filters = onDays.filter(({ values }) => values.length > 0);
   const byDay = times.find((field) => field.type === 'datetime' && field.grain === 'day')?.name;
   const hasGaps = daysBetween({ first, last }, days.length + 1).length > days.length;
-  const isDayChosen = filters.some(({ field }) => field === byDay);
+  const isDayChosen = filters.some((filter) => filter.field === byDay && passesWantedOnly(filter));
   return {
     choice: {
       ...choice,
       filters:
         hasGaps && byDay !== undefined && !isDayChosen
-          ? [...filters, { field: byDay, values: days.map((day) => `${day}T00:00:00Z`) }]
+          ? [...filters, { operator: 'filter', field: byDay, values: days.map((day) => `${day}T00:00:00Z`) }]
           : filters,
     },
     days: { first, last },
   };
 }
+
+const passesWantedOnly = ({ operator }: ChosenFilter) => operatorOf(operator).passesWantedOnly;

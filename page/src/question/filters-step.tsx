@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Dimension, dimensionsOf } from '../../../lib/report/catalogue.ts';
+import { dimensionsOf, fieldOf } from '../../../lib/report/catalogue.ts';
 import { filterParameter } from '../../../lib/report/filter-parameter.ts';
 import { focusOn } from '../focus.ts';
 import { answeredFaults, choice, choose, report } from '../state.ts';
@@ -7,15 +7,15 @@ import type { ChosenFilter } from './choice.ts';
 import { Faults } from './faults.tsx';
 import { FilterValueInput } from './filter-value-input.tsx';
 import { FilterValues } from './filter-values.tsx';
+import { freeFilters, titleOf } from './free-filters.ts';
 
 /** Which rows count: values of dimensions. */
 export function FiltersStep() {
   const { filters } = choice.value;
-  const dimensions = dimensionsOf(report.value);
-  const free = dimensions.filter(({ name }) => !filters.some(({ field }) => field === name));
-  const add = (field: string) => {
-    choose({ filters: [...filters, { field, values: [''] }] });
-    focusOn(valueInput(field, 0));
+  const free = freeFilters(report.value, filters);
+  const add = (filter: ChosenFilter) => {
+    choose({ filters: [...filters, filter] });
+    focusOn(valueInput(filter, 0));
   };
   const change = (index: number, values: readonly string[]) =>
     choose({
@@ -30,7 +30,7 @@ export function FiltersStep() {
         Filters <span class="hint">All must hold; of several values of one field, any will do.</span>
       </h2>
       {filters.map((filter, index) => (
-        <Filter key={filter.field} filter={filter} onChange={(values) => change(index, values)} />
+        <Filter key={filterParameter(filter)} filter={filter} onChange={(values) => change(index, values)} />
       ))}
       {free.length > 0 && <AddFilter free={free} onAdd={add} />}
     </section>
@@ -42,76 +42,79 @@ function AddFilter({
   free,
   onAdd,
 }: {
-  readonly free: readonly Dimension[];
-  readonly onAdd: (field: string) => void;
+  readonly free: readonly ChosenFilter[];
+  readonly onAdd: (filter: ChosenFilter) => void;
 }) {
   const [wanted, setWanted] = useState('');
   // Days are chosen above: rather a filter by something else.
-  const first = free.find(({ type }) => type !== 'datetime') ?? free[0];
-  const shown = free.find(({ name }) => name === wanted) ?? first;
+  const isOfTime = (name: string) => fieldOf(report.value, name)?.type === 'datetime';
+  const first = free.find(({ field }) => !isOfTime(field)) ?? free[0];
+  const shown = free.find((filter) => filterParameter(filter) === wanted) ?? first;
   if (!shown) return null;
   return (
     <div class="add-filter">
       <label for="add-filter">Add a filter</label>
       <select
         id="add-filter"
-        value={shown.name}
+        value={filterParameter(shown)}
         onChange={({ currentTarget }) => setWanted(currentTarget.value)}
       >
-        {free.map(({ name }) => (
-          <option key={name} value={name}>
-            {name}
+        {free.map((filter) => (
+          <option key={filterParameter(filter)} value={filterParameter(filter)}>
+            {titleOf(filter)}
           </option>
         ))}
       </select>
-      <button type="button" class="pill" aria-label="Add the filter" onClick={() => onAdd(shown.name)}>
+      <button type="button" class="pill" aria-label="Add the filter" onClick={() => onAdd(shown)}>
         Add
       </button>
     </div>
   );
 }
 
-const valueId = (field: string, index: number) => `filter-${field}-${index}`;
-const valueInput = (field: string, index: number) => `#${CSS.escape(valueId(field, index))}`;
+const valueId = ({ operator, field }: ChosenFilter, index: number) => `${operator}-${field}-${index}`;
+const valueInput = (filter: ChosenFilter, index: number) => `#${CSS.escape(valueId(filter, index))}`;
 
 function Filter({
-  filter: { field: name, values },
+  filter,
   onChange,
 }: {
   readonly filter: ChosenFilter;
   readonly onChange: (values: readonly string[]) => void;
 }) {
-  const dimension = dimensionsOf(report.value).find((candidate) => candidate.name === name);
+  const { field, values } = filter;
+  const title = titleOf(filter);
+  const dimension = dimensionsOf(report.value).find(({ name }) => name === field);
   const drop = (index: number) => {
     onChange(values.toSpliced(index, 1));
-    focusOn(valueInput(name, Math.max(0, index - 1)), '#add-filter');
+    focusOn(valueInput(filter, Math.max(0, index - 1)), '#add-filter');
   };
   const another = () => {
     onChange([...values, '']);
-    focusOn(valueInput(name, values.length));
+    focusOn(valueInput(filter, values.length));
   };
   const isToldElsewhere = dimension === undefined || answeredFaults.value.length > 0;
   return (
     <fieldset class="filter">
-      <legend>{name}</legend>
+      <legend>{title}</legend>
       {values.map((value, index) => (
         <FilterValueInput
           key={index}
-          label={`${name}, value ${index + 1}`}
-          id={valueId(name, index)}
+          label={`${title}, value ${index + 1}`}
+          id={valueId(filter, index)}
           dimension={dimension}
           value={value}
           onInput={(text) => onChange(values.with(index, text))}
           onDrop={() => drop(index)}
         />
       ))}
-      <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${name}`}>
+      <button type="button" class="pill quiet" onClick={another} aria-label={`Another value of ${title}`}>
         + value
       </button>
       {dimension && dimension.type !== 'datetime' && (
         <FilterValues dimension={dimension} values={values} onChange={onChange} />
       )}
-      {isToldElsewhere && <Faults of={filterParameter(name)} id={`filter-${name}-faults`} />}
+      {isToldElsewhere && <Faults of={filterParameter(filter)} id={`${filter.operator}-${field}-faults`} />}
     </fieldset>
   );
 }

@@ -1,7 +1,7 @@
 import type { Report } from '../../../lib/report/catalogue.ts';
 import type { Caller } from './caller-token.ts';
 import type { Choice } from './choice.ts';
-import { type ComparedDays, comparedDays, dayPairs, overDays } from './compare.ts';
+import { type ComparedDays, comparedDays, dayPairs, isDayAsked, overDays } from './compare.ts';
 import { fetchDays } from './day-states.ts';
 import { type Days, daysBetween } from './presets.ts';
 import type { DayState } from './told-day.ts';
@@ -41,11 +41,7 @@ export async function planComparison(
   );
   const isUntold = told.includes(undefined);
   const all = comparedDays(window, (day) => (isUntold ? undefined : (states.get(day) ?? 'missing')));
-  // Where the question has a filter by day, its days alone are compared.
-  const isAsked = ({ day }: { readonly day: string }) =>
-    choice.filters.every(
-      ({ field, values }) => !isOfTime(report, field) || values.some((value) => value.startsWith(day)),
-    );
+  const isAsked = ({ day }: { readonly day: string }) => isDayAsked(choice, report, day);
   const compared: ComparedDays = {
     pairs: all.pairs.filter(isAsked),
     leftOut: all.leftOut.filter(isAsked),
@@ -60,6 +56,3 @@ export async function planComparison(
     sides: { now, before, daysLater: new Map(pairs.map(({ day, before }) => [before, day])) },
   };
 }
-
-const isOfTime = ({ fields }: Report, name: string): boolean =>
-  fields.some((field) => field.name === name && field.role === 'dimension' && field.type === 'datetime');

@@ -21,7 +21,7 @@ export function parametersOf({ fields, filters }: Choice, { first, last }: Days)
     ...named('requestedFields', fields.length > 0 ? [fields.join(',')] : []),
     ...named('startInclusive', midnight(first)),
     ...named('endExclusive', endOf(last)),
-    ...filters.flatMap(({ field, values }) => named(filterParameter(field), values)),
+    ...filters.flatMap((filter) => named(filterParameter(filter), filter.values)),
     ...named('api-version', API_VERSIONS.slice(-1)),
   ];
 }

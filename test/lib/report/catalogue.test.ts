@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { dimensionsOf, metricsOf, ownerOf, reports } from '../../../lib/report/catalogue.ts';
+import { reportPath, routes } from '../../../lib/routes.ts';
 
 describe.each(reports)('the catalogue of $name', (report) => {
   const { fields, levels } = report;
 
-  it('has each name and each column once', () => {
+  it('has each name once, of letters and digits: lists and filters are written with commas and brackets', () => {
     const names = fields.map(({ name }) => name);
-    const columns = fields.flatMap((field) => (field.type === 'datetime' ? [] : [field.column]));
-    if (levels) columns.push(levels.finerColumn);
     expect(names).toEqual([...new Set(names)]);
-    expect(columns).toEqual([...new Set(columns)]);
+    for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/);
   });
 
   it('has dimensions and metrics, each of a type that it can have', () => {
@@ -20,8 +19,11 @@ describe.each(reports)('the catalogue of $name', (report) => {
       expect([role, type]).toEqual(['metric', expect.stringMatching(/^(integer|float)$/)]);
   });
 
-  it('has a name for its path, and a title', () => {
+  it('has a name for its path, which no other route has, and a title', () => {
     expect(report.name).toMatch(/^[a-z]+$/);
+    expect(routes.filter(({ path }) => path === reportPath(report))).toEqual([
+      { path: reportPath(report), functionName: report.name, report },
+    ]);
     expect(report.title).toMatch(/^[A-Z]/);
   });
 

@@ -9,6 +9,8 @@ import {
   publisherReport,
   type Report,
 } from '../../../lib/report/catalogue.ts';
+import { filterOperators, operatorNames } from '../../../lib/report/filter-operators.ts';
+import { filterParameter } from '../../../lib/report/filter-parameter.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 
 const good = {
@@ -37,6 +39,9 @@ const refusalOf = (changes: Parameters, accept?: string, report?: Report): Inval
 };
 const faultsOf = (...request: [Parameters, string?, Report?]) => refusalOf(...request).faults;
 
+/** How a filter is written, by each operator. */
+const FORMS = operatorNames.map((operator) => filterParameter({ operator, field: 'FieldName' })).join(', ');
+
 const named = (name: string) => fieldOf(publisherReport, name);
 
 describe('parseRequest', () => {
@@ -57,10 +62,30 @@ describe('parseRequest', () => {
       'filter[DateTime]': ['2026-01-02T03:00:00Z'],
     });
     expect(filters).toEqual([
-      { kind: 'time', dimension: named('DateTime'), values: [Date.UTC(2026, 0, 2, 3)] },
-      { kind: 'time', dimension: named('Day'), values: [Date.UTC(2026, 0, 2)] },
-      { kind: 'column', dimension: named('PlacementId'), values: [-9223372036854775808n, 7n] },
-      { kind: 'column', dimension: named('DeviceOrProxy'), values: ['desktop', 'phone'] },
+      {
+        kind: 'time',
+        operator: filterOperators.filter,
+        dimension: named('DateTime'),
+        values: [Date.UTC(2026, 0, 2, 3)],
+      },
+      {
+        kind: 'time',
+        operator: filterOperators.filter,
+        dimension: named('Day'),
+        values: [Date.UTC(2026, 0, 2)],
+      },
+      {
+        kind: 'column',
+        operator: filterOperators.filter,
+        dimension: named('PlacementId'),
+        values: [-9223372036854775808n, 7n],
+      },
+      {
+        kind: 'column',
+        operator: filterOperators.filter,
+        dimension: named('DeviceOrProxy'),
+        values: ['desktop', 'phone'],
+      },
     ]);
   });
 
@@ -253,7 +278,7 @@ describe('parseRequest', () => {
       'something before a filter',
       { 'xfilter[DeviceOrProxy]': ['a'] },
       'xfilter[DeviceOrProxy]',
-      'Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, filter[FieldName].',
+      `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
     ],
     [
       'requestedFields written as a list',
@@ -363,7 +388,7 @@ describe('parseRequest', () => {
       'a parameter of nothing',
       { limit: ['1'] },
       'limit',
-      'Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, filter[FieldName].',
+      `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
     ],
   ])('refuses %s', (_, changes, parameter, detail) => {
     expect(faultsOf(changes)).toEqual([{ parameter, detail }]);

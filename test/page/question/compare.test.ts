@@ -102,7 +102,7 @@ describe('the question over the days of a comparison', () => {
 
   it('names the days where some in between are left out', () => {
     const result = overDays(
-      asked([{ field: 'DeviceOrProxy', values: ['Mobile'] }]),
+      asked([{ operator: 'filter', field: 'DeviceOrProxy', values: ['Mobile'] }]),
       publisherReport,
       moved([
         ['2026-03-08', '2026-03-05'],
@@ -111,8 +111,8 @@ describe('the question over the days of a comparison', () => {
     );
     expect(result?.days).toEqual({ first: '2026-03-05', last: '2026-03-07' });
     expect(result?.choice.filters).toEqual([
-      { field: 'DeviceOrProxy', values: ['Mobile'] },
-      { field: 'Day', values: ['2026-03-05T00:00:00Z', '2026-03-07T00:00:00Z'] },
+      { operator: 'filter', field: 'DeviceOrProxy', values: ['Mobile'] },
+      { operator: 'filter', field: 'Day', values: ['2026-03-05T00:00:00Z', '2026-03-07T00:00:00Z'] },
     ]);
   });
 
@@ -121,15 +121,17 @@ describe('the question over the days of a comparison', () => {
       ['2026-03-08', '2026-03-06'],
       ['2026-03-09', '2026-03-07'],
     ]);
-    const ofDay = asked([{ field: 'Day', values: ['2026-03-09T00:00:00Z', '2026-03-12T00:00:00Z'] }]);
+    const ofDay = asked([
+      { operator: 'filter', field: 'Day', values: ['2026-03-09T00:00:00Z', '2026-03-12T00:00:00Z'] },
+    ]);
     expect(overDays(ofDay, publisherReport, pairs)?.choice.filters).toEqual([
-      { field: 'Day', values: ['2026-03-07T00:00:00Z'] },
+      { operator: 'filter', field: 'Day', values: ['2026-03-07T00:00:00Z'] },
     ]);
-    const ofHour = asked([{ field: 'DateTime', values: ['2026-03-08T23:00:00Z'] }]);
+    const ofHour = asked([{ operator: 'filter', field: 'DateTime', values: ['2026-03-08T23:00:00Z'] }]);
     expect(overDays(ofHour, publisherReport, pairs)?.choice.filters).toEqual([
-      { field: 'DateTime', values: ['2026-03-06T23:00:00Z'] },
+      { operator: 'filter', field: 'DateTime', values: ['2026-03-06T23:00:00Z'] },
     ]);
-    const ofNone = asked([{ field: 'Day', values: ['2026-03-12T00:00:00Z'] }]);
+    const ofNone = asked([{ operator: 'filter', field: 'Day', values: ['2026-03-12T00:00:00Z'] }]);
     expect(overDays(ofNone, publisherReport, pairs)).toBeUndefined();
     expect(overDays(asked([]), publisherReport, moved([]))).toBeUndefined();
   });

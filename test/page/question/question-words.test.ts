@@ -14,7 +14,7 @@ describe('a question in one line', () => {
       {
         window: days,
         fields: ['Clicks'],
-        filters: [{ field: 'DeviceOrProxy', values: ['Mobile', 'Tablet'] }],
+        filters: [{ operator: 'filter', field: 'DeviceOrProxy', values: ['Mobile', 'Tablet'] }],
         compare: 'period-before',
       },
       'Publisher · 2026-02-22 to 2026-02-28 · in all · Clicks · 1 filter · against the period before',

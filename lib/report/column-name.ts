@@ -1,0 +1,49 @@
+/**
+ * What a field's `column` is: the name of one column. Reports, lakes of hours and the page add metrics up, so that an
+ * expression such as `clicks / served_ads` would be a wrong number in each of them (CONTRIBUTING.md, "Metrics are sums").
+ */
+
+/** What whoever adds a field is told, by the types and at run time. Types print at most 160 characters. */
+export const NOT_A_COLUMN =
+  'A column is a name such as served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.';
+
+/** The text itself where it can be a column's name; otherwise NOT_A_COLUMN, which the text then does not fit. */
+export type ColumnName<Text extends string> = Unfit<Text> extends '' ? Text : typeof NOT_A_COLUMN;
+
+/** What is left of a text from the first character on that no name has. */
+type Unfit<Text extends string> = Text extends `${NameCharacter}${infer Rest}` ? Unfit<Rest> : Text;
+
+type NameCharacter = CharacterOf<'abcdefghijklmnopqrstuvwxyz0123456789_'>;
+
+type CharacterOf<Text extends string> = Text extends `${infer First}${infer Rest}`
+  ? First | CharacterOf<Rest>
+  : never;
+
+/**
+ * Names that an engine gives a meaning of its own: Athena's "Reserved keywords in SQL SELECT statements", and the name
+ * of the file on DuckDB. Many can be a column on DuckDB; `current_user`, say, is one there and a function on Athena.
+ */
+const ENGINE_WORDS = new Set(
+  (
+    'filename ' +
+    'alter and as between by case cast constraint create cross cube current_catalog current_date current_path ' +
+    'current_role current_schema current_time current_timestamp current_user deallocate delete describe distinct drop ' +
+    'else end escape except execute exists extract false first for from full group grouping having in inner insert ' +
+    'intersect into is join json_array json_exists json_object json_query json_table json_value last left like ' +
+    'listagg localtime localtimestamp natural normalize not null on or order outer overflow prepare recursive right ' +
+    'rollup select skip table then trim true uescape union unnest using values when where with'
+  ).split(' '),
+);
+
+/** What is wrong with the columns of one table; undefined where each is a name, and there once. */
+export function columnFault(table: string, columns: readonly string[]): string | undefined {
+  for (const [index, column] of columns.entries()) {
+    const where = `lib/report/catalogue.ts, ${table}, column "${column}": `;
+    if (!/^[a-z][a-z0-9_]*$/.test(column)) return where + NOT_A_COLUMN;
+    if (ENGINE_WORDS.has(column))
+      return `${where}Athena or DuckDB read this name as something else. Choose another one.`;
+    if (columns.indexOf(column) !== index)
+      return `${where}it is there twice. Each field has a column of its own; one for the same number is there already.`;
+  }
+  return undefined;
+}

@@ -1,0 +1,15 @@
+import { dimensionsOf, type Report } from '../../../lib/report/catalogue.ts';
+import { operatorNames, operatorOf } from '../../../lib/report/filter-operators.ts';
+import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import type { ChosenFilter } from './choice.ts';
+
+/** The filters that can still be added, each with an empty value: every operator on every dimension, once. */
+export function freeFilters(report: Report, filters: readonly ChosenFilter[]): ChosenFilter[] {
+  const taken = filters.map(filterParameter);
+  return operatorNames
+    .flatMap((operator) => dimensionsOf(report).map(({ name: field }) => ({ operator, field, values: [''] })))
+    .filter((filter) => !taken.includes(filterParameter(filter)));
+}
+
+/** What the page calls a filter. */
+export const titleOf = ({ operator, field }: ChosenFilter): string => operatorOf(operator).title(field);

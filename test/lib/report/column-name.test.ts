@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { type ColumnName, columnFault, NOT_A_COLUMN } from '../../../lib/report/column-name.ts';
+import { tablesOf } from '../../../lib/report/tables.ts';
+
+describe('columnFault', () => {
+  it.each([
+    ['a ratio', 'clicks / served_ads'],
+    ['a ratio without blanks', 'clicks/served_ads'],
+    ['a function', 'max(clicks)'],
+    ['a number', '1'],
+    ['a quoted name', '"clicks"'],
+    ['a name in capitals, which Glue does not keep', 'servedAds'],
+    ['nothing', ''],
+  ])('refuses %s', (_, column) => {
+    expect(columnFault('publisher_events', ['day', 'clicks', column])).toBe(
+      `lib/report/catalogue.ts, publisher_events, column "${column}": ${NOT_A_COLUMN}`,
+    );
+  });
+
+  it.each(['order', 'current_user', 'values', 'filename'])(
+    'refuses %s, which an engine reads as its own',
+    (column) => {
+      expect(columnFault('publisher_events', ['day', column])).toMatch(
+        /column "\w+": Athena or DuckDB read this name/,
+      );
+    },
+  );
+
+  it.each(['day', 'event_time', 'clicks'])('refuses %s a second time', (column) => {
+    expect(columnFault('publisher_events', ['day', 'event_time', 'clicks', column])).toMatch(
+      /it is there twice/,
+    );
+  });
+
+  it('takes names', () => {
+    expect(columnFault('publisher_events', ['day', 'served_ads', 'opens_2'])).toBeUndefined();
+  });
+});
+
+describe('tablesOf', () => {
+  const withColumn = (column: string) => [
+    {
+      ...publisherReport,
+      fields: [
+        ...publisherReport.fields,
+        { role: 'metric', type: 'float', name: 'CTR', column, meaning: 'clicks per served ad' } as const,
+      ],
+    },
+  ];
+
+  it('makes no table of a catalogue with an expression, a column of two metrics, or one that every table has', () => {
+    expect(() => tablesOf(withColumn('clicks / served_ads'))).toThrow(NOT_A_COLUMN);
+    expect(() => tablesOf(withColumn('clicks'))).toThrow('column "clicks": it is there twice');
+    expect(() => tablesOf(withColumn('placement_opens'))).toThrow(
+      'column "placement_opens": it is there twice',
+    );
+    expect(() => tablesOf(withColumn('day'))).toThrow('column "day": it is there twice');
+    expect(() => tablesOf(withColumn('event_time'))).toThrow('column "event_time": it is there twice');
+    expect(tablesOf(withColumn('viewed_ads'))[0]?.columns.at(-1)?.name).toBe('viewed_ads');
+  });
+});
+
+describe('ColumnName', () => {
+  it('is the name or, for anything else, the sentence that says what to do', () => {
+    // What the types hold is seen by `npm run types`: these lines are refused where it is otherwise.
+    const names: [ColumnName<'served_ads'>, ColumnName<'opens_2'>] = ['served_ads', 'opens_2'];
+    const sentences: [ColumnName<'clicks / served_ads'>, ColumnName<'sum(clicks)'>] = [
+      NOT_A_COLUMN,
+      NOT_A_COLUMN,
+    ];
+    expect([...names, ...sentences]).toHaveLength(4);
+    // Longer types are cut where they are printed.
+    expect(NOT_A_COLUMN.length).toBeLessThanOrEqual(160);
+  });
+});

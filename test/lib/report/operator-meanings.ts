@@ -1,0 +1,26 @@
+import type { FilterOperator, OperatorName } from '../../../lib/report/filter-operators.ts';
+
+/** Whether a filter lets a value pass. Null: the value is not known. */
+export type Lets = (value: string | null, wanted: readonly string[]) => boolean;
+
+/** What each operator means, in plain JavaScript. It shares nothing with the SQL. */
+const MEANINGS: Readonly<Record<OperatorName, Lets>> = {
+  filter: (value, wanted) => value !== null && wanted.includes(value),
+};
+
+export function meaningOf(operator: OperatorName): Lets {
+  const lets = MEANINGS[operator];
+  if (!lets)
+    throw new TypeError(`test/lib/report/operator-meanings.ts: say which values ${operator} lets pass`);
+  return lets;
+}
+
+/** Unlike `filter` in all that an operator can say of itself. With it, tests see what takes every operator for `filter`. */
+export const allBut: FilterOperator & { readonly lets: Lets } = {
+  description: (meaning) => `Leaves out the records with this ${meaning}.`,
+  title: (field) => `All but ${field}`,
+  sql: (value, wanted) => `${value} NOT IN (${wanted.join(', ')})`,
+  passesUnknown: true,
+  passesWantedOnly: false,
+  lets: (value, wanted) => value === null || !wanted.includes(value),
+};

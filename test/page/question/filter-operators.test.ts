@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { dimensionsOf, publisherReport } from '../../../lib/report/catalogue.ts';
+import { operatorNames } from '../../../lib/report/filter-operators.ts';
+import { filterParameter } from '../../../lib/report/filter-parameter.ts';
+import { emptyCauses } from '../../../page/src/answer/empty-causes.ts';
+import {
+  type Choice,
+  type ChosenFilter,
+  firstChoice,
+  fromHash,
+  toHash,
+} from '../../../page/src/question/choice.ts';
+import { isDayAsked, overDays } from '../../../page/src/question/compare.ts';
+import { freeFilters, titleOf } from '../../../page/src/question/free-filters.ts';
+import { daysBetween } from '../../../page/src/question/presets.ts';
+import { parametersOf } from '../../../page/src/question/request.ts';
+import { meaningOf } from '../../lib/report/operator-meanings.ts';
+
+const asked = (...filters: ChosenFilter[]): Choice => ({ ...firstChoice(), filters });
+
+describe.each(operatorNames)('the operator %s', (operator) => {
+  const onDevice = { operator, field: 'DeviceOrProxy', values: ['tv', 'radio'] };
+  const parameter = filterParameter(onDevice);
+
+  it('can be chosen in the form, once for each dimension, under a title of its own', () => {
+    const offered = freeFilters(publisherReport, []).filter((filter) => filter.operator === operator);
+    expect(
+      offered.map(({ field }) => field),
+      'the form does not offer the operator',
+    ).toEqual(dimensionsOf(publisherReport).map(({ name }) => name));
+    expect(freeFilters(publisherReport, [onDevice])).not.toContainEqual({ ...onDevice, values: [''] });
+    const titles = freeFilters(publisherReport, []).map(titleOf);
+    expect(titles, 'two operators have one title').toEqual([...new Set(titles)]);
+  });
+
+  it('stays in the address and goes into the request', () => {
+    const choice = asked(onDevice);
+    expect(fromHash(toHash(choice)).filters, 'page/src/question/choice.ts loses it').toEqual([onDevice]);
+    expect(
+      parametersOf(choice, { first: '2026-03-01', last: '2026-03-07' }),
+      'page/src/question/request.ts does not send it',
+    ).toEqual(expect.arrayContaining(onDevice.values.map((value) => [parameter, value])));
+  });
+
+  // One of the days is left out, and one wanted time lies outside of the days.
+  it.each([
+    ['Day', ['2026-03-09T00:00:00Z', '2026-03-20T00:00:00Z']],
+    ['Day', ['2026-03-20T00:00:00Z']],
+    ['DateTime', ['2026-03-09T10:00:00Z', '2026-03-20T10:00:00Z']],
+    ['DateTime', ['2026-03-20T10:00:00Z']],
+  ])('on %s %j compares the hours that it lets pass', (field, values) => {
+    const lets = meaningOf(operator);
+    const choice = asked({ operator, field, values });
+    const moved = new Map([
+      ['2026-03-08', '2026-03-02'],
+      ['2026-03-09', '2026-03-03'],
+      ['2026-03-11', '2026-03-05'],
+    ]);
+    const timesOf = (day: string) =>
+      ['00', '10'].map((hour) => ({ Day: `${day}T00:00:00Z`, DateTime: `${day}T${hour}:00:00Z` }));
+    const passes = (time: Record<string, string>, filters: readonly ChosenFilter[]) =>
+      filters.every((filter) => meaningOf(filter.operator)(time[filter.field] ?? null, filter.values));
+
+    const expected = [...moved].flatMap(([day, before]) =>
+      timesOf(day).flatMap((time, index) => (passes(time, choice.filters) ? [timesOf(before)[index]] : [])),
+    );
+    const over = overDays(choice, publisherReport, moved);
+    const compared = over
+      ? daysBetween(over.days, 32)
+          .flatMap(timesOf)
+          .filter((time) => passes(time, over.choice.filters))
+      : [];
+    expect(
+      compared,
+      'page/src/question/compare.ts, overDays: other hours than the operator lets pass',
+    ).toEqual(expected);
+    for (const day of moved.keys())
+      if (timesOf(day).some((time) => lets(time[field as 'Day'], values)))
+        expect(isDayAsked(choice, publisherReport, day), `isDayAsked leaves out ${day}`).toBe(true);
+  });
+
+  it.each([
+    ['DeviceOrProxy', ['radio'], ['tv', 'phone']],
+    ['Day', ['2026-03-20T00:00:00Z'], ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z']],
+  ])(
+    'on %s %j is named as what leaves a report empty only where it lets none pass',
+    (field, values, present) => {
+      const dimension = dimensionsOf(publisherReport).find(({ name }) => name === field);
+      if (!dimension) throw new TypeError(field);
+      const found = {
+        metric: 'Clicks',
+        values: present.map((value) => ({ value, amount: 1 })),
+        count: present.length,
+        total: present.length,
+      };
+      const causes = emptyCauses([{ operator, dimension, values, found }], {
+        first: '2026-03-01',
+        last: '2026-03-02',
+      });
+      const isNamed = !present.some((value) => meaningOf(operator)(value, values));
+      expect(causes.length > 0, 'page/src/answer/empty-causes.ts blames a filter that lets values pass').toBe(
+        isNamed,
+      );
+    },
+  );
+});
+
+it('compares only the days that a filter by times names', () => {
+  const choice = asked({ operator: 'filter', field: 'DateTime', values: ['2026-03-09T10:00:00Z'] });
+  expect(isDayAsked(choice, publisherReport, '2026-03-09')).toBe(true);
+  expect(isDayAsked(choice, publisherReport, '2026-03-10')).toBe(false);
+});

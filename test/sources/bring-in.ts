@@ -1,0 +1,61 @@
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type LakeRun, runLake } from '../tools/run-lake.ts';
+import { type Group, groupsIn, inOrder, totalsOf } from './lake-groups.ts';
+
+/** A folder that a tool has written, and what comes of it. */
+export interface Source {
+  /** The folder's name. Beside it lies `<name>.json` with the groups that must come of it. */
+  readonly name: string;
+  readonly options?: readonly string[];
+  /** What `convert` must say beside the sums. */
+  readonly says?: RegExp;
+  /** Set where `convert` refuses the folder: what it says, with the cure. `cured` is how that cure is followed. */
+  readonly refused?: RegExp;
+  readonly cured?: Cured;
+}
+
+/** The same folder with these options, or the folder that holds the same records, written as the cure says. */
+type Cured = Pick<Source, 'options' | 'says'> & { readonly name?: string };
+
+export const titleOf = ({ name, options = [], refused, cured }: Source): string => {
+  const asked = [name, ...options].join(' ');
+  return refused
+    ? `${asked}: refused; cured by ${[cured?.name, ...(cured?.options ?? [])].join(' ')}`
+    : asked;
+};
+
+/** Brings a folder in, or sees it refused, follows the cure and brings that in. Lakes are made in `home`. */
+export async function bringIn(home: string, { refused, cured, ...source }: Source): Promise<void> {
+  if (refused) await expectRefused(home, source, refused);
+  const accepted = { ...source, ...cured };
+  const expected = await readFile(join(home, `${accepted.name}.json`), 'utf8');
+  await expectLake(home, accepted, JSON.parse(expected) as Group[]);
+}
+
+async function expectRefused(home: string, source: Source, says: RegExp): Promise<void> {
+  const { code, stderr, lake } = await convert(home, source);
+  expect({ code, stderr, written: await readdir(lake) }).toEqual({
+    code: 2,
+    stderr: expect.stringMatching(says),
+    written: [],
+  });
+}
+
+/** `convert` and `check` accept it, and the lake holds these groups, to the last digit. */
+export async function expectLake(home: string, source: Source, expected: readonly Group[]): Promise<void> {
+  const { code, stdout, stderr, lake } = await convert(home, source);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(await groupsIn(lake)).toEqual(inOrder(expected));
+  for (const [name, total] of Object.entries(totalsOf(expected)))
+    expect(stdout).toMatch(RegExp(`\\b${name} +${total}(?![\\d.])`));
+  if (source.says) expect(stdout).toMatch(source.says);
+  const checked = await runLake(['check', lake]);
+  expect(checked.code, checked.stdout).toBe(0);
+}
+
+async function convert(home: string, { name, options = [] }: Source): Promise<LakeRun & { lake: string }> {
+  const lake = await mkdtemp(join(home, 'lake-'));
+  return { ...(await runLake(['convert', join(home, name), '--to', lake, ...options])), lake };
+}

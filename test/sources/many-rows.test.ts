@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openWriter } from '../tools/make-parquet.ts';
+import { expectLake } from './bring-in.ts';
+import type { Group } from './lake-groups.ts';
+import { asAmount } from './millionths.ts';
+
+/** A smaller number is enough to see that the test works. */
+const ROWS = Number(process.env['SOURCE_ROWS'] || 20_000_000);
+
+const MINUTE = 60_000;
+const HOUR_MS = 3_600_000;
+const FIRST_MS = Date.UTC(2026, 0, 29);
+const DAYS_MS = 72 * HOUR_MS;
+const COMPANIES = 97;
+
+/** Times that are not in order: each record is some two hours after the one before, and begins anew after three days. */
+const STEP_MS = 7_919_773;
+
+/** Every sum stays below 2^53, also with the millionths. */
+const MOST_MILLIONTHS = 1_000_003;
+
+/** What the records of `select` add up to, worked out from their numbers alone. */
+function expectedGroups(): Group[] {
+  const sums = Array.from({ length: 72 * COMPANIES }, () => ({
+    rows: 0,
+    opens: 0,
+    clicks: 0,
+    millionths: 0,
+  }));
+  for (let i = 0; i < ROWS; i++) {
+    const hour = Math.floor(((i * STEP_MS) % DAYS_MS) / HOUR_MS);
+    const group = sums[hour * COMPANIES + (i % COMPANIES)] as (typeof sums)[number];
+    group.rows++;
+    group.opens += i % 5;
+    group.clicks += i % 3;
+    group.millionths += i % MOST_MILLIONTHS;
+  }
+  return sums.flatMap(({ rows, opens, clicks, millionths }, index) => {
+    if (rows === 0) return [];
+    const hour = new Date(FIRST_MS + Math.floor(index / COMPANIES) * HOUR_MS).toISOString();
+    const company = String(1 + (index % COMPANIES));
+    const counts = [rows, rows, opens, 0, clicks].map(String);
+    return [
+      [
+        hour.slice(0, 13).replace('T', ' '),
+        company,
+        company,
+        company,
+        'phone',
+        ...counts,
+        asAmount(BigInt(millionths)),
+      ],
+    ];
+  });
+}
+
+const select = `SELECT make_timestamp_ms(${FIRST_MS} + i * ${STEP_MS} % ${DAYS_MS}) AS event_time,
+    1 + i % ${COMPANIES} AS placement_id, i % 1000 AS container_id, placement_id AS publisher_account_id,
+    placement_id AS publisher_company_id, 'phone' AS device_or_proxy, 1 AS served_ads, i % 5 AS placement_opens,
+    0 AS container_opens, i % 3 AS clicks, (i % ${MOST_MILLIONTHS})::DOUBLE / 1e6 AS revenue
+  FROM range(${ROWS}) AS numbers(i)`;
+
+it(`keeps ${ROWS.toLocaleString('en-US')} rows of one file`, { timeout: 60 * MINUTE }, async () => {
+  expect(ROWS * STEP_MS).toBeLessThan(Number.MAX_SAFE_INTEGER);
+  const home = await mkdtemp(join(tmpdir(), 'sources-'));
+  try {
+    using writer = await openWriter(home);
+    await writer.file('rows.parquet', select);
+    await expectLake(home, { name: 'rows.parquet' }, expectedGroups());
+  } finally {
+    await rm(home, { recursive: true });
+  }
+});

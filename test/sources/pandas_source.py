@@ -1,0 +1,124 @@
+"""Writes a folder for each way in which people write such records with pandas, and beside it what must come of it."""
+
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pandas
+from records import every_half_hour, quantized, quotes_come_late, records, rounded, write_expected
+
+HOME = Path(sys.argv[1])
+NEW_YORK = "America/New_York"
+BERLIN = "Europe/Berlin"
+
+
+def frame_of(rows):
+    """As pandas takes them by itself: naive times in UTC, floats for amounts and for integers that are not all known."""
+    return pandas.DataFrame(
+        [
+            row
+            | {
+                "event_time": row["event_time"].replace(tzinfo=None),
+                "revenue": None if row["revenue"] is None else float(row["revenue"]),
+            }
+            for row in rows
+        ]
+    )
+
+
+def write(case, rows, frame=None, **options):
+    """A case named `….csv` is written by to_csv, one named `….parquet` by to_parquet, both with pandas' own defaults."""
+    folder = HOME / case
+    folder.mkdir()
+    frame = frame_of(rows) if frame is None else frame
+    if case.endswith(".csv"):
+        frame.to_csv(folder / "events.csv", **options)
+    else:
+        frame.to_parquet(folder / "events.parquet", **options)
+    write_expected(HOME / f"{case}.json", rows)
+
+
+def with_zone(frame, zone):
+    return frame.assign(event_time=frame["event_time"].dt.tz_localize("UTC").dt.tz_convert(zone))
+
+
+def without_offset(frame, zone):
+    return frame.assign(event_time=with_zone(frame, zone)["event_time"].dt.tz_localize(None))
+
+
+def epochs(frame, unit):
+    return frame.assign(event_time=frame["event_time"].astype(f"datetime64[{unit}]").astype("int64"))
+
+
+def with_revenue(floats):
+    """The records with other amounts. Each float is the shortest decimal that names it."""
+    return [
+        row | {"revenue": None if pandas.isna(value) else Decimal(repr(float(value)))} for row, value in zip(rows, floats)
+    ]
+
+
+rows = records()
+plain = frame_of(rows)
+decimals = plain.assign(revenue=[row["revenue"] for row in rows])
+longer = plain.assign(revenue=[quantized(row["revenue"], 8) for row in rows])
+nullable = with_zone(plain, "UTC").convert_dtypes()
+
+for file in ["csv", "parquet"]:
+    write(f"default.{file}", rows)
+    write(f"zone.{file}", rows, with_zone(plain, NEW_YORK))
+    write(f"local.{file}", rows, without_offset(plain, NEW_YORK))
+    write(f"decimals.{file}", rows, decimals)
+    write(f"long-decimals.{file}", rows, longer)
+    write(f"nullable.{file}", rows, nullable)
+    arrow_text = pandas.StringDtype("pyarrow")
+    write(f"arrow-text.{file}", rows, nullable.astype({"device_or_proxy": arrow_text, "revenue": "float64"}))
+    categories = {"device_or_proxy": "category", "publisher_company_id": "category"}
+    write(f"categories.{file}", rows, plain.astype(categories))
+    text = decimals.astype({"revenue": object}).map(lambda value: None if pandas.isna(value) else str(value))
+    write(f"text.{file}", rows, text.assign(event_time=with_zone(plain, "UTC")["event_time"].map(lambda time: time.isoformat())))
+    for unit in ["ms", "us", "ns"]:
+        write(f"epoch-{unit}.{file}", rows, epochs(plain, unit))
+    # Whole seconds: the record's millisecond is not in the column, and no hour depends on it.
+    write(f"epoch-s.{file}", rows, epochs(plain, "s"))
+    write(f"epoch-floats.{file}", rows, plain.assign(event_time=epochs(plain, "ms")["event_time"] / 1000))
+    mixed = epochs(plain, "ms")
+    mixed.loc[::2, "event_time"] //= 1000
+    write(f"epoch-mixed.{file}", rows, mixed)
+
+    # Floats that were multiplied and added: 0.30000000000000004.
+    noisy = plain.assign(revenue=plain["revenue"] * 1.1 + 0.2)
+    write(f"noisy.{file}", rounded(with_revenue(noisy["revenue"])), noisy)
+    at_source = noisy.round({"revenue": 6})
+    write(f"noisy-at-source.{file}", with_revenue(at_source["revenue"]), at_source)
+    halves = plain.assign(revenue=[(index - 600) * 5e-7 for index in range(len(rows))])
+    write(f"halves.{file}", rounded(with_revenue(halves["revenue"])), halves)
+
+    # Some identifiers are not known, so that pandas takes all of them for floats, and changes those above 2^53.
+    large = [row | {"publisher_account_id": row["publisher_account_id"] and 2**53 + row["publisher_account_id"]} for row in rows]
+    write(f"large-floats.{file}", large)
+    integers = pandas.array([row["publisher_account_id"] for row in large], dtype="Int64")
+    write(f"large-integers.{file}", large, frame_of(large).assign(publisher_account_id=integers))
+
+    # Berlin's clocks show 2 o'clock twice in one night, and never in the other.
+    twice = every_half_hour("2025-10-25T22:00:00+00:00")
+    write(f"twice-local.{file}", twice, without_offset(frame_of(twice), BERLIN))
+    write(f"twice-zone.{file}", twice, with_zone(frame_of(twice), BERLIN))
+    until_second = twice[:6]
+    write(f"twice-earlier.{file}", until_second, without_offset(frame_of(until_second), BERLIN))
+    write(f"never-utc.{file}", every_half_hour("2026-03-29T00:00:00+00:00"))
+
+    absent = plain.copy()
+    absent.loc[7, "event_time"] = pandas.NaT
+    write(f"no-time.{file}", rows, absent)
+
+single = plain.astype({"revenue": "float32"})
+write("single-floats.parquet", rows, single)
+write("decimal-comma.csv", rows, plain, sep=";", decimal=",")
+write("semicolons.csv", rows, plain, sep=";")
+thousands = plain.assign(revenue=plain["revenue"].map(lambda value: f"{value:,.6f}", na_action="ignore"))
+write("thousands.csv", rows, thousands)
+write("thousands-removed.csv", rows, thousands.assign(revenue=thousands["revenue"].str.replace(",", "")))
+
+known = [row | {"device_or_proxy": row["device_or_proxy"] or "phone"} for row in rows]
+write("words-for-missing.csv", known, frame_of(known), na_rep="NaN")
+write("late-quotes.csv", quotes_come_late())

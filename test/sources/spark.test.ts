@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { pythonWith } from '../clients/python.ts';
+import { runProgram } from '../clients/run-program.ts';
+import { runCommand } from '../deployed/run-command.ts';
+import { bringIn, type Source, titleOf } from './bring-in.ts';
+import { type Written, writtenBy } from './python-source.ts';
+
+const SPARK = 'pyspark==4.3.0';
+const OLDEST_JAVA = 17;
+
+/** It is half a gigabyte, which pip unpacks and packs again. */
+const INSTALL_MS = 1_800_000;
+
+const SOURCES: readonly Source[] = [
+  { name: 'int96-decimal-38-18' },
+  { name: 'micros-decimal-18-6' },
+  { name: 'millis-double' },
+  { name: 'no-zone', options: ['--time-zone', 'America/New_York'] },
+  { name: 'unix-millis' },
+  { name: 'shares', refused: /revenue: .*--round/, cured: { options: ['--round'] } },
+  { name: 'decimals.csv' },
+  { name: 'doubles.csv' },
+  { name: 'doubles.csv.gz' },
+  { name: 'int96-decimal-38-18', options: ['--time-zone', 'America/New_York'] },
+  { name: 'by-company' },
+  {
+    name: 'no-header.csv',
+    refused: /Give its columns the contract's names; a CSV file needs them in its first line/,
+    cured: { name: 'decimals.csv' },
+  },
+  {
+    name: 'late-quotes.csv',
+    refused: /Spark: option\("escape"/,
+    cured: { name: 'late-quotes-doubled.csv' },
+  },
+];
+
+async function sparkPython(): Promise<string | undefined> {
+  const { output } = await runCommand('java', ['-version']).catch(() => ({ output: '' }));
+  const [, version = '0'] = /version "(\d+)/.exec(output) ?? [];
+  if (Number(version) < OLDEST_JAVA) {
+    process.stdout.write(`NOT RUN: Spark needs Java, ${OLDEST_JAVA} or later; there is none here.\n`);
+    return undefined;
+  }
+  return pythonWith('spark', [SPARK], (bin) =>
+    runProgram(join(bin, 'python'), ['-m', 'pip', 'install', '--quiet', '--no-cache-dir', SPARK], {
+      env: process.env as Record<string, string>,
+      timeout: INSTALL_MS,
+    }),
+  );
+}
+
+const python = (await sparkPython()) ?? '';
+
+describe.skipIf(!python)('what Spark writes', () => {
+  let written: Written;
+  beforeAll(async () => {
+    written = await writtenBy(python, 'spark_source.py');
+  });
+  afterAll(() => written?.[Symbol.asyncDispose]());
+
+  it.each(SOURCES.map((source) => [titleOf(source), source] as const))('%s', (_, source) =>
+    bringIn(written.home, source),
+  );
+});

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import { tables } from '../../lib/report/tables.ts';
+import { batchesOf } from '../../tools/lake/batches.ts';
+import { conversionFault } from '../../tools/lake/conversion-fault.ts';
+import { stretches, wholeAt } from '../../tools/lake/conversion-progress.ts';
+import { middleDay, sampledHours } from '../../tools/lake/estimate-hours.ts';
+import type { InputFile } from '../../tools/lake/input-files.ts';
+import { LakeFault } from '../../tools/lake/lake-fault.ts';
+import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/memory-size.ts';
+import { renderOutcome } from '../../tools/lake/outcome.ts';
+import { type InputPlan, planInput } from '../../tools/lake/plan-input.ts';
+
+describe('--memory', () => {
+  it.each([
+    ['2GB', 2_000_000_000],
+    ['1.5 gb', 1_500_000_000],
+    ['500MB', 500_000_000],
+    ['1GiB', 1_073_741_824],
+  ])('%s is %i bytes', (text, bytes) => {
+    expect(memoryBytes(text)).toBe(bytes);
+  });
+
+  it.each(['', 'much', '2', 'GB', '-1GB', '499MB', '2 elephants', '1e9 MB'])('"%s" is refused', (text) => {
+    expect(() => memoryBytes(text)).toThrow(
+      new LakeFault(
+        `--memory is ${JSON.stringify(text)}; write how much this may use, like 2GB or 800MB, and at least 500MB`,
+      ),
+    );
+  });
+
+  it.each([
+    ['half of the machine', 8e9, 0, 4e9],
+    ['half of the container, where it is smaller', 8e9, 2e9, 1e9],
+    ['half of the machine, where the container has no limit', 8e9, 2 ** 64, 4e9],
+    ['never less than DuckDB needs', 600e6, 0, 500e6],
+  ])('is %s otherwise', (_, machine, container, usual) => {
+    expect(usualMemory(machine, container)).toBe(usual);
+  });
+
+  it('leaves room for Node.js and for what DuckDB does not count', () => {
+    expect([500e6, 1e9, 16e9].map(duckDbMemory)).toEqual([200e6, 600e6, 12.6e9]);
+  });
+});
+
+describe('files that are read together', () => {
+  const types = new Map(
+    tables
+      .flatMap(({ name, columns }) => (name === 'publisher_events' ? columns : []))
+      .map(({ name }) => [name, 'BIGINT']),
+  );
+  const planned = (name: string, others: Partial<InputFile> = {}) => {
+    const file = { name, reader: name, types, bytes: 10, isText: false, parquet: `'${name}'`, ...others };
+    return planInput(file, { timeUnit: 'seconds' }) as InputPlan;
+  };
+
+  it('are Parquet files of equal types; a CSV stands alone', () => {
+    const csv = { isText: true, parquet: undefined } as unknown as Partial<InputFile>;
+    const narrow = { types: new Map([...types, ['clicks', 'INTEGER']]) };
+    const plans = [planned('a'), planned('b', csv), planned('c', narrow), planned('d'), planned('e', csv)];
+    expect(
+      batchesOf(plans).map(({ plan, plans: together, bytes }) => [
+        plan.file.reader,
+        together.map(({ file }) => file.name).join(),
+        bytes,
+      ]),
+    ).toEqual([
+      ["read_parquet(['a', 'd'], hive_partitioning = false)", 'a,d', 20],
+      ['b', 'b', 10],
+      ['c', 'c', 10],
+      ['e', 'e', 10],
+    ]);
+  });
+
+  it('are at most 500', () => {
+    const plans = Array.from({ length: 1001 }, (_, index) => planned(String(index)));
+    expect(batchesOf(plans).map((batch) => batch.plans.length)).toEqual([500, 500, 1]);
+  });
+});
+
+describe('the progress of a conversion', () => {
+  const parquet = { bytes: 300, isText: false };
+  const text = { bytes: 100, isText: true };
+
+  it('goes from 0 to the whole, from file to file and from day to day, and never back', () => {
+    const { ofReading, ofWriting } = stretches([parquet, text]);
+    const steps = [
+      ...[ofReading(0, 300), ofReading(300, 100)],
+      ...[ofWriting(0, 10, 40), ofWriting(10, 30, 40)],
+    ];
+    expect(steps[0]?.from).toBe(0);
+    for (const [index, { from, to }] of steps.entries()) {
+      expect(to).toBeGreaterThan(from);
+      expect(steps[index + 1]?.from ?? 1).toBeCloseTo(to);
+    }
+    expect(steps.at(-1)?.to).toBeCloseTo(1);
+  });
+
+  it('gives reading text more of the time than reading Parquet', () => {
+    expect(stretches([text]).ofReading(0, 100).to).toBeGreaterThan(stretches([parquet]).ofReading(0, 300).to);
+  });
+
+  it.each([
+    [-1, 200_000],
+    [0, 200_000],
+    [50, 300_000],
+    [100, 400_000],
+    [100.5, 400_000],
+  ])('stands by DuckDB’s %f percent of a query', (percentage, whole) => {
+    expect(wholeAt({ from: 0.2, to: 0.4 }, percentage)).toBe(whole);
+  });
+
+  it('of empty files has an end', () => {
+    const { ofReading, ofWriting } = stretches([{ bytes: 0, isText: true }]);
+    expect([ofReading(0, 0).to, ofWriting(0, 0, 0).from].every(Number.isFinite)).toBe(true);
+  });
+});
+
+describe('the sample for what --hourly would save', () => {
+  const hours = (...rows: number[]) => rows.map((count, at) => ({ at, rows: count }));
+
+  it('is of the day in the middle by its rows', () => {
+    const days = [900, 5, 80].map((rows, index) => ({ day: `2026-01-0${index + 1}`, rows }));
+    expect(middleDay(days)?.day).toBe('2026-01-03');
+    expect(middleDay([])).toBeUndefined();
+  });
+
+  it.each([
+    ['all hours of a small lake', hours(10, 20, 30), 60, [0, 1, 2]],
+    ['the hour in the middle by its rows, of a large day', hours(9e6, 1e6, 5e6), 15e6, [2]],
+    [
+      'as many hours around it as are a fiftieth of the records',
+      hours(1e5, 2e5, 3e5, 4e5, 5e5),
+      45e6,
+      [2, 1, 3],
+    ],
+  ])('is %s', (_, all, rows, sampled) => {
+    expect(
+      sampledHours(all, rows)
+        .map(({ at }) => at)
+        .toSorted(),
+    ).toEqual(sampled.toSorted());
+  });
+});
+
+describe('the outcome', () => {
+  const staged = {
+    table: { name: 'publisher_events' },
+    rows: 20_000_000,
+    days: ['2026-01-30', '2026-01-31'].map((day) => ({ day, rows: 10_000_000 })),
+    sums: [
+      ['clicks', '1000'],
+      ['revenue', '-0.000001'],
+    ],
+  } as const;
+  const estimate = { day: '2026-01-30', hours: 3, rows: 1000, bytes: 100, summedRows: 70, summedBytes: 9 };
+
+  it('is five lines: what there is, its sums, what was changed, what would be smaller, what to do next', () => {
+    expect(
+      renderOutcome({
+        to: '/lake',
+        tables: [{ staged, rows: 20_000_000, openDays: 1, estimate }],
+        changes: ['one thing'],
+        missing: [],
+      }),
+    ).toBe(`publisher_events in /lake: 2 days (2026-01-30 to 2026-01-31, 1 of them open, the others final), 20,000,000 records
+  Sums, which must equal the source's: clicks 1000, revenue -0.000001
+Changed on the way: one thing
+With --hourly it would be about 1,400,000 records instead of 20,000,000, and 9% of the bytes (an estimate from 3 hours of 2026-01-30).
+Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
+`);
+  });
+
+  it('gives each of several changes a line', () => {
+    const text = renderOutcome({
+      to: '/lake',
+      tables: [],
+      changes: ['one thing; or so', 'another'],
+      missing: [],
+    });
+    expect(text).toMatch(/^Changed on the way:\n {2}one thing; or so\n {2}another\nNext: /);
+  });
+
+  it('of hours in a bucket tells the summed records, and no command for one machine', () => {
+    expect(
+      renderOutcome({
+        to: 's3://bucket/lake',
+        tables: [{ staged, rows: 1_400_000, openDays: 2 }],
+        changes: [],
+        missing: [],
+      }),
+    ).toBe(`publisher_events in s3://bucket/lake: 2 days (2026-01-30 to 2026-01-31, open), 20,000,000 records, summed by the hour to 1,400,000 records
+  Sums, which must equal the source's: clicks 1000, revenue -0.000001
+Changed on the way: nothing
+Next: npm run lake -- check s3://bucket/lake
+`);
+  });
+});
+
+describe('a conversion that fails half-way', () => {
+  const full = new Error('IO Error: Could not write file "x": No space left on device');
+  it.each([
+    [
+      'a full disk, before anything is written',
+      full,
+      { to: '/lake', daysWritten: 0, days: 0 },
+      /^Nothing was written\. The disk that holds \/lake is full\. .*Make room\. Then run the same command again\.$/,
+    ],
+    [
+      'a full disk, later',
+      Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }),
+      { to: '/lake', daysWritten: 2, days: 7 },
+      /^The disk that holds \/lake is full\. .*\n2 of 7 days are written, each of them whole\. .* with --replace\.$/,
+    ],
+    [
+      'a full disk on the way into a bucket',
+      full,
+      { to: 's3://b', daysWritten: 0, days: 7 },
+      /^The disk of this machine is full: .*TMPDIR.*\n0 of 7 days .* with --replace\.$/,
+    ],
+    [
+      'too little memory',
+      new Error('Out of Memory Error: could not allocate block'),
+      { to: '/lake', daysWritten: 0, days: 7 },
+      /^The memory that this may use is too little\. Say a larger --memory\.\n0 of 7 days .*same command again\.$/,
+    ],
+    [
+      'what is told already',
+      new LakeFault('s3://b can’t be reached.'),
+      { to: 's3://b', daysWritten: 1, days: 2 },
+      /^s3:\/\/b can’t be reached\.\n1 of 2 days are written/,
+    ],
+  ])('tells %s', (_, error, reached, message) => {
+    const fault = conversionFault(error, reached);
+    expect(fault).toBeInstanceOf(LakeFault);
+    expect(fault.message).toMatch(message);
+  });
+
+  it('leaves an error that nobody has foreseen as it is', () => {
+    const error = new Error('INTERNAL Error: Assertion triggered');
+    expect(conversionFault(error, { to: '/lake', daysWritten: 0, days: 1 })).toBe(error);
+  });
+});

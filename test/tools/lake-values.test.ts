@@ -1,0 +1,786 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ValueOptions } from '../../tools/lake/convert-value.ts';
+import { withoutSeparators } from '../../tools/lake/number-faults.ts';
+import { type InputPlan, planInput, selectOf } from '../../tools/lake/plan-input.ts';
+import { readInput } from '../../tools/lake/read-input.ts';
+import { tellChanges } from '../../tools/lake/tell-changes.ts';
+import type { Ambiguous } from '../../tools/lake/time-zone.ts';
+import { valueOptions } from '../../tools/lake/value-options.ts';
+import { randomNumbers } from '../e2e/known-events.ts';
+import { runLake } from './run-lake.ts';
+
+let instance: DuckDBInstance;
+let connection: DuckDBConnection;
+beforeAll(async () => {
+  // As the workspace has it.
+  instance = await DuckDBInstance.create(':memory:', { autoload_known_extensions: 'false' });
+  connection = await instance.connect();
+  await connection.run("SET TimeZone = 'UTC'");
+});
+afterAll(() => {
+  connection.closeSync();
+  instance.closeSync();
+});
+
+interface Given extends ValueOptions {
+  readonly column: string;
+  readonly type?: string;
+  /** As the file's description calls the type. */
+  readonly declared?: string;
+}
+
+const quoted = (text: string | null) => (text === null ? 'NULL' : `'${text.replaceAll("'", "''")}'`);
+
+/** Puts a column's values into a table, and plans to convert it. */
+async function plan(
+  { column, type = 'VARCHAR', declared = type, ...options }: Given,
+  texts: readonly (string | null)[],
+) {
+  const time = column === 'event_time' ? '' : ", TIMESTAMPTZ '2026-01-31 12:00:00Z' AS event_time";
+  await connection.run(
+    `CREATE OR REPLACE TEMP TABLE given AS SELECT CAST(col1 AS ${type}) AS ${column} ${time}
+     FROM (VALUES ${texts.map((text, index) => `(${index}, ${quoted(text)})`)}) AS listed(col0, col1) ORDER BY col0`,
+  );
+  const types = new Map([
+    [column, declared],
+    ...(time ? [['event_time', 'TIMESTAMP WITH TIME ZONE'] as const] : []),
+  ]);
+  const file = { name: 'a.csv', reader: 'given', types, bytes: 0, isText: true };
+  return planInput(file, { table: 'publisher_events', ...options });
+}
+
+async function valuesOf({ column }: Given, planned: InputPlan): Promise<unknown[]> {
+  const reader = await connection.runAndReadAll(
+    `SELECT CAST(${column} AS VARCHAR) FROM (${selectOf(planned)})`,
+  );
+  return reader.getRowsJS().map(([value]) => value);
+}
+
+/** What `convert` makes of a column's values, and what it says about them. */
+async function convertColumn(given: Given, texts: readonly (string | null)[]) {
+  const planned = await plan(given, texts);
+  if (!('file' in planned)) return { values: [], losses: planned, changes: [] };
+  const { losses, changes } = await readInput(connection, planned);
+  return { values: await valuesOf(given, planned), losses, changes: tellChanges(changes) };
+}
+
+type Cases = readonly (readonly [written: string, becomes: string | null])[];
+
+const writtenOf = (cases: Cases) => cases.map(([written]) => written);
+const becomesOf = (cases: Cases) => cases.map(([, becomes]) => becomes);
+
+describe('amounts that are written as text', () => {
+  const EXACT: Cases = [
+    ['7.6e-05', '0.000076'],
+    ['7.6E-5', '0.000076'],
+    ['1E3', '1000.000000'],
+    ['1e+3', '1000.000000'],
+    ['-1.5e-1', '-0.150000'],
+    ['+1.5', '1.500000'],
+    ['.5', '0.500000'],
+    ['5.', '5.000000'],
+    ['5.e-1', '0.500000'],
+    ['-.5', '-0.500000'],
+    [' 12.5 ', '12.500000'],
+    [' 1e1 ', '10.000000'],
+    ['007', '7.000000'],
+    ['0', '0.000000'],
+    ['-0', '0.000000'],
+    ['0e-300', '0.000000'],
+    ['0.1000000000000', '0.100000'],
+    ['999999999999.999999', '999999999999.999999'],
+    ['-999999999999999999e-6', '-999999999999.999999'],
+    // DuckDB's own casts give 123456.789012 and NULL.
+    ['1234567.89012000e-1', '123456.789012'],
+    ['123456789012123456000000000000000000000000e-30', '123456789012.123456'],
+  ];
+
+  it('are exact, with exponents and signs too', async () => {
+    const { values, losses, changes } = await convertColumn({ column: 'revenue' }, writtenOf(EXACT));
+    expect(Object.fromEntries(EXACT.map(([written], index) => [written, values[index]]))).toEqual(
+      Object.fromEntries(EXACT),
+    );
+    expect({ losses, changes }).toEqual({ losses: [], changes: [] });
+  });
+
+  it('are the same number in every way to write it', async () => {
+    const random = randomNumbers(31);
+    const upTo = (end: number) => Math.floor(random() * end);
+    const cases = Array.from({ length: 2_000 }, (): [string, string] => {
+      const scaled = ((BigInt(upTo(1e9)) * BigInt(upTo(1e9))) / 10n ** BigInt(upTo(18))) % 10n ** 18n;
+      const digits = String(scaled).padStart(7, '0');
+      const sign = scaled > 0n && random() < 0.3 ? '-' : '';
+      const exact = `${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+      return [rewritten(sign, scaled, upTo), exact];
+    });
+    const { values, losses } = await convertColumn({ column: 'revenue' }, writtenOf(cases));
+    expect(values).toEqual(becomesOf(cases));
+    expect(losses).toEqual([]);
+  });
+
+  /** A number of millionths with the point somewhere, and an exponent that makes up for it. */
+  function rewritten(sign: string, millionths: bigint, upTo: (end: number) => number): string {
+    const zeros = upTo(4);
+    const digits = `${'0'.repeat(upTo(3))}${millionths}${'0'.repeat(zeros)}`;
+    const point = upTo(digits.length + 1);
+    const exponent = digits.length - point - 6 - zeros;
+    const shown = `${digits.slice(0, point)}.${digits.slice(point)}`;
+    const plus = sign || (upTo(4) === 0 ? '+' : '');
+    return `${plus}${shown}${'eE'[upTo(2)]}${exponent < 0 || upTo(2) ? '' : '+'}${exponent}`;
+  }
+
+  it('are missing where tools write so, which is said', async () => {
+    const words = ['NaN', 'nan', 'NULL', 'null', '\\N', 'None', '<NA>', 'NA', ' NaN '];
+    expect(await convertColumn({ column: 'revenue' }, [...words, '', ' ', null])).toEqual({
+      values: Array(12).fill(null),
+      losses: [],
+      changes: ['revenue: 9 values such as NaN, NULL or \\N were read as missing'],
+    });
+  });
+
+  it('are refused for what is wrong with them, each with its cure', async () => {
+    const REFUSED: readonly [texts: readonly string[], says: string][] = [
+      [
+        ['-1e12', '1000000000000', '1e300', '1234567890123.1234567'],
+        'in 4 records, "-1e12" for example has more than 12 digits before the point, the most that an amount can have. Correct it at the source',
+      ],
+      [
+        ['0.1234567', '1e-7', '0.00007600000000000001', '1e-300'],
+        'in 4 records, "0.00007600000000000001" for example has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
+      ],
+      [['-Infinity', 'inf'], 'in 2 records, "-Infinity" for example is infinite. Correct it at the source'],
+      [
+        ['12.5 %'],
+        'in 1 record, "12.5 %" is a percentage. Percentages can not be summed: write the number that was divided, or leave the column out',
+      ],
+      [
+        ['$12.50', '12.50 €', 'EUR 12.50', '1,234.50 USD'],
+        'in 4 records, "$12.50" for example has a currency. Write the number alone; all amounts are of one currency',
+      ],
+      [
+        ['(12.50)', '12.50-'],
+        'in 2 records, "(12.50)" for example is written as a bookkeeper writes less than 0. Write the sign in front: -12.5',
+      ],
+      [
+        [
+          '1.234,50',
+          '1,234.50',
+          '1 234',
+          '1\u00a0234',
+          '1\u202f234,5',
+          "1'234",
+          '1_000',
+          '12,5',
+          '1.234.567',
+        ],
+        'in 9 records, "1 234" for example has separators between its digits, or a comma for a point. Write 1234',
+      ],
+      [
+        ['twelve', '0x10', '.', 'e5', '1.5d', '+-5', '1e', '٣', '1.5e3.2'],
+        'in 9 records, "+-5" for example is no number. Write digits with a point, like 1234.5, or leave it empty',
+      ],
+    ];
+    const texts = REFUSED.flatMap(([these]) => these);
+    const { values, losses } = await convertColumn({ column: 'revenue' }, [...texts, '1.5']);
+    expect(values).toEqual([...texts.map(() => null), '1.500000']);
+    expect(losses).toEqual(REFUSED.map(([, says]) => `a.csv: revenue: ${says}`));
+  });
+
+  it.each([
+    ['1,234.50', 'Write 1234.50'],
+    ['1.234,50', 'Write 1234.50'],
+    ['1,234', 'Write 1234 or 1.234, whichever it means'],
+    ['12,5', 'Write 12.5'],
+    ['-1.234.567', 'Write -1234567'],
+    ['1,23,456.7', 'Write 123456.7'],
+    ['1 234', 'Write 1234'],
+    ['1\u202f234,500', 'Write 1234.500'],
+    ["1'234.5", 'Write 1234.5'],
+    ['1_000', 'Write 1000'],
+  ])('%s has a cure of its own', (written, cure) => {
+    expect(withoutSeparators(written)).toBe(cure);
+  });
+});
+
+describe('amounts of other types', () => {
+  const CASES: readonly [type: string, cases: Cases, says: readonly string[]][] = [
+    [
+      'DOUBLE',
+      [
+        ['0.1', '0.100000'],
+        ['7.6e-05', '0.000076'],
+        ['8589934591.999999', '8589934591.999999'],
+        ['-1234567.891011', '-1234567.891011'],
+        ['NaN', null],
+        ['0.30000000000000004', null],
+        ['1e-300', null],
+        ['8589934592', null],
+        ['inf', null],
+      ],
+      [
+        'in 2 records, "0.30000000000000004" for example has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
+        'in 1 record, "inf" is infinite. Correct it at the source',
+        'in 1 record, "8589934592.0" is a float from 8589934592 on, where floats lie farther apart than a millionth: its exact amount is not known. Write decimals at the source',
+      ],
+    ],
+    [
+      'FLOAT',
+      [
+        ['0.1', '0.100000'],
+        ['15.999999', '15.999999'],
+        ['0.0000001', null],
+        ['123.45', null],
+      ],
+      [
+        'in 1 record, "1e-07" has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
+        'in 1 record, "123.45" is a single float from 16 on, where floats lie farther apart than a millionth: its exact amount is not known. Write decimals at the source',
+      ],
+    ],
+    [
+      'DECIMAL(38,18)',
+      [
+        ['0.100000000000000000', '0.100000'],
+        ['999999999999.999999', '999999999999.999999'],
+        ['0.0000001', null],
+        ['1000000000000', null],
+      ],
+      [
+        'in 1 record, "1000000000000.000000000000000000" has more than 12 digits before the point, the most that an amount can have. Correct it at the source',
+        'in 1 record, "0.000000100000000000" has more than six digits after the point. Say --round to round such amounts to six digits, or round them at the source',
+      ],
+    ],
+    [
+      'BIGINT',
+      [
+        ['-12', '-12.000000'],
+        ['999999999999', '999999999999.000000'],
+        ['1000000000000', null],
+      ],
+      [
+        'in 1 record, "1000000000000" has more than 12 digits before the point, the most that an amount can have. Correct it at the source',
+      ],
+    ],
+  ];
+  it.each(CASES)('%s are exact or refused', async (type, cases, says) => {
+    const { values, losses } = await convertColumn({ column: 'revenue', type }, writtenOf(cases));
+    expect(values).toEqual(becomesOf(cases));
+    expect(losses).toEqual(says.map((text) => `a.csv: revenue: ${text}`));
+  });
+
+  it('doubles are the decimals of six digits that they were made of', async () => {
+    const random = randomNumbers(32);
+    const cases = Array.from({ length: 5_000 }, (_, index): [string, string] => {
+      // As close to the last double that holds a millionth as to 0.
+      const scaled = Math.floor(random() * 10 ** (1 + (index % 16))) % (2 ** 33 * 1e6);
+      const digits = String(scaled).padStart(7, '0');
+      return [String(scaled / 1e6), `${digits.slice(0, -6)}.${digits.slice(-6)}`];
+    });
+    const { values, losses } = await convertColumn({ column: 'revenue', type: 'DOUBLE' }, writtenOf(cases));
+    expect(values).toEqual(becomesOf(cases));
+    expect(losses).toEqual([]);
+  });
+});
+
+describe('--round', () => {
+  const HALVES: Cases = [
+    ['0.0000005', '0.000001'],
+    ['0.00000049999999999999999999999999999999', '0.000000'],
+    ['-0.0000005', '-0.000001'],
+    ['0.0000015', '0.000002'],
+    ['0.0000025', '0.000003'],
+    ['1.25', '1.250000'],
+    ['999999999999.9999994', '999999999999.999999'],
+    ['1.00000050000e-1', '0.100000'],
+  ];
+
+  it('rounds half away from zero, and tells by how much', async () => {
+    const { values, losses, changes } = await convertColumn(
+      { column: 'revenue', round: true },
+      writtenOf(HALVES),
+    );
+    expect(values).toEqual(becomesOf(HALVES));
+    expect(losses).toEqual([]);
+    // In 10⁻⁸: 50 - 49.99… - 50 + 50 + 50 - 40 - 5.
+    expect(changes).toEqual([
+      'revenue: 7 amounts were rounded to six digits after the point, each by at most 0.0000005; that adds 0.000000050000000000000001 to the sum',
+    ]);
+  });
+
+  it('adds up what it changed, to the last digit', async () => {
+    const random = randomNumbers(33);
+    const nanos = Array.from({ length: 1_000 }, () => BigInt(Math.floor(random() * 2e12) - 1e12));
+    const half = (n: bigint) => (n < 0n ? -500n : 500n);
+    const rounded = nanos.map((n) => ((n + half(n)) / 1_000n) * 1_000n);
+    const added = rounded.reduce((sum, n, index) => sum + n - (nanos[index] ?? 0n), 0n);
+    const texts = nanos.map((n) => `${n}e-9`);
+    for (const type of ['VARCHAR', 'DECIMAL(38,9)', 'DOUBLE']) {
+      const { values, changes } = await convertColumn({ column: 'revenue', type, round: true }, texts);
+      expect(values.map((value) => BigInt(String(value).replace('.', '')) * 1_000n)).toEqual(rounded);
+      const exact = nanos.filter((n) => n % 1_000n === 0n).length;
+      expect(changes, type).toEqual([
+        `revenue: ${1_000 - exact} amounts were rounded to six digits after the point, each by at most 0.0000005; that adds ${nanosOf(added)} to the sum`,
+      ]);
+    }
+  });
+
+  const nanosOf = (n: bigint): string => {
+    const digits = String(n < 0n ? -n : n).padStart(10, '0');
+    return `${n < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '');
+  };
+
+  it('says nothing where nothing is rounded, and still refuses what is no amount', async () => {
+    const { changes, losses } = await convertColumn({ column: 'revenue', round: true }, [
+      '1.5',
+      '1,5',
+      '1000000000000.5',
+    ]);
+    expect(changes).toEqual([]);
+    expect(losses).toEqual([
+      expect.stringContaining('"1000000000000.5" has more than 12 digits'),
+      expect.stringContaining('"1,5" has separators'),
+    ]);
+  });
+});
+
+describe('identifiers and counts', () => {
+  const CASES: readonly [type: string, cases: Cases, says: readonly string[]][] = [
+    [
+      'VARCHAR',
+      [
+        ['9223372036854775807', '9223372036854775807'],
+        ['-9223372036854775808', '-9223372036854775808'],
+        ['1e3', '1000'],
+        ['1.5E+1', '15'],
+        ['9223372036854775.807e3', '9223372036854775807'],
+        ['1000.0', '1000'],
+        ['120e-1', '12'],
+        ['+5', '5'],
+        ['007', '7'],
+        [' 7 ', '7'],
+        ['5.', '5'],
+        ['NaN', null],
+        ['', null],
+        ['1.5', null],
+        ['15e-1', null],
+        ['9223372036854775808', null],
+        ['1e19', null],
+        ['1,234', null],
+        ['0x10', null],
+      ],
+      [
+        'in 2 records, "1.5" for example is no whole number. Identifiers and counts have no fraction: correct it at the source',
+        'in 2 records, "1e19" for example needs more than the 64 bits of a whole number. Correct it at the source',
+        'in 1 record, "1,234" has separators between its digits, or a comma for a point. Write 1234 or 1.234, whichever it means',
+        'in 1 record, "0x10" is no number. Write digits with a point, like 1234.5, or leave it empty',
+      ],
+    ],
+    [
+      'DOUBLE',
+      [
+        ['9007199254740991', '9007199254740991'],
+        ['-7', '-7'],
+        ['NaN', null],
+        ['9007199254740992', null],
+        ['inf', null],
+        ['7.5', null],
+      ],
+      [
+        'in 1 record, "7.5" is no whole number. Identifiers and counts have no fraction: correct it at the source',
+        'in 2 records, "9007199254740992.0" for example is beyond 9007199254740991, where a float no longer holds every whole number: it may have been another. Write integers at the source',
+      ],
+    ],
+    [
+      'DECIMAL(20,1)',
+      [
+        ['7.0', '7'],
+        ['7.5', null],
+        ['9223372036854775808', null],
+      ],
+      [
+        'in 1 record, "7.5" is no whole number. Identifiers and counts have no fraction: correct it at the source',
+        'in 1 record, "9223372036854775808.0" needs more than the 64 bits of a whole number. Correct it at the source',
+      ],
+    ],
+    [
+      'UBIGINT',
+      [
+        ['7', '7'],
+        ['18446744073709551615', null],
+      ],
+      [
+        'in 1 record, "18446744073709551615" needs more than the 64 bits of a whole number. Correct it at the source',
+      ],
+    ],
+  ];
+  it.each(CASES)('of type %s are exact or refused', async (type, cases, says) => {
+    const { values, losses } = await convertColumn({ column: 'container_id', type }, writtenOf(cases));
+    expect(values).toEqual(becomesOf(cases));
+    expect(losses).toEqual(says.map((text) => `a.csv: container_id: ${text}`));
+  });
+});
+
+describe('text', () => {
+  it('stays as it is, whatever it says', async () => {
+    const texts = ['NaN', 'NULL', '\\N', 'None', '', ' ', '1e3', null];
+    expect(await convertColumn({ column: 'device_or_proxy' }, texts)).toEqual({
+      values: texts,
+      losses: [],
+      changes: [],
+    });
+  });
+});
+
+describe('times', () => {
+  const WRITTEN: Cases = [
+    ['2026-01-31 10:00:00', '2026-01-31 10:00:00'],
+    ['2026-01-31T10:00:00.123', '2026-01-31 10:00:00.123'],
+    ['2026-01-31', '2026-01-31 00:00:00'],
+    ['2026-01-31 10:05', '2026-01-31 10:05:00'],
+    [' 2026-01-31 10:05 ', '2026-01-31 10:05:00'],
+    ['2026-01-31 23:59:59.999999999', '2026-01-31 23:59:59.999'],
+    ['2026-01-31T10:00:00Z', '2026-01-31 10:00:00'],
+    ['2026-01-31T10:00:00.5Z', '2026-01-31 10:00:00.5'],
+    ['2026-01-31 10:00:00.123+01', '2026-01-31 09:00:00.123'],
+    ['2026-01-31T00:30:00+01:00', '2026-01-30 23:30:00'],
+    ['2026-01-31T23:30:00.123456-0530', '2026-02-01 05:00:00.123'],
+    ['2026-01-31 10:00:00 UTC', '2026-01-31 10:00:00'],
+    ['1970-01-01 00:00:00', '1970-01-01 00:00:00'],
+  ];
+
+  it('of text have no offset, or one', async () => {
+    const { values, losses, changes } = await convertColumn({ column: 'event_time' }, writtenOf(WRITTEN));
+    expect(values).toEqual(becomesOf(WRITTEN));
+    expect(losses).toEqual([]);
+    expect(changes).toEqual([
+      'event_time: 7 times without an offset were taken as UTC; if they are local times, say --time-zone, for example Europe/Berlin',
+    ]);
+  });
+
+  it('are refused for what is wrong with them, each with its cure', async () => {
+    const texts = [
+      '',
+      'NaT',
+      '31.01.2026 12:00',
+      '2026-02-30 12:00:00',
+      'yesterday',
+      '1969-12-31',
+      'infinity',
+    ];
+    const { values, losses } = await convertColumn({ column: 'event_time' }, texts);
+    expect(values).toEqual(texts.map(() => null));
+    const says = [
+      'in 2 records, "NaT" for example is missing. Fill it in at the source; nobody else can know it',
+      'in 1 record, "1969-12-31" is before 1970 or after 9999. Correct it at the source',
+      'in 4 records, "2026-02-30 12:00:00" for example is no time like 2026-01-31 23:59:59.999, 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+01:00. Write it so at the source',
+    ];
+    expect(losses).toEqual(says.map((text) => `a.csv: event_time: ${text}`));
+  });
+
+  const TYPES: readonly [type: string, written: string, becomes: string, changes: number][] = [
+    ['TIMESTAMP', '2026-01-31 23:59:59.999999', '2026-01-31 23:59:59.999', 1],
+    ['TIMESTAMP_S', '2026-01-31 23:59:59', '2026-01-31 23:59:59', 1],
+    ['TIMESTAMP_MS', '2026-01-31 23:59:59.999', '2026-01-31 23:59:59.999', 1],
+    ['TIMESTAMP_NS', '2026-01-31 23:59:59.999999999', '2026-01-31 23:59:59.999', 1],
+    ['DATE', '2026-01-31', '2026-01-31 00:00:00', 1],
+    ['TIMESTAMP WITH TIME ZONE', '2026-01-31 23:59:59.999999+01', '2026-01-31 22:59:59.999', 0],
+  ];
+  it.each(TYPES)('of type %s keep their millisecond', async (type, written, becomes, changed) => {
+    const { values, losses, changes } = await convertColumn({ column: 'event_time', type }, [written]);
+    expect({ values, losses }).toEqual({ values: [becomes], losses: [] });
+    expect(changes).toEqual(
+      changed ? [expect.stringMatching(/^event_time: 1 time without an offset was taken as UTC;/)] : [],
+    );
+  });
+});
+
+describe('--time-zone', () => {
+  const berlin = { column: 'event_time', timeZone: 'Europe/Berlin' };
+
+  it('is the zone of times without an offset, and of no others', async () => {
+    const cases: Cases = [
+      ['2026-01-31 00:30:00', '2026-01-30 23:30:00'],
+      ['2026-07-01 00:30:00.123', '2026-06-30 22:30:00.123'],
+      ['2026-07-01', '2026-06-30 22:00:00'],
+      ['2026-07-01T00:30:00Z', '2026-07-01 00:30:00'],
+      ['2026-03-29 01:59:59.999', '2026-03-29 00:59:59.999'],
+      ['2026-03-29 03:00:00', '2026-03-29 01:00:00'],
+      ['2026-10-25 01:59:59.999', '2026-10-24 23:59:59.999'],
+      ['2026-10-25 03:00:00', '2026-10-25 02:00:00'],
+    ];
+    const { values, losses, changes } = await convertColumn(berlin, writtenOf(cases));
+    expect(values).toEqual(becomesOf(cases));
+    expect(losses).toEqual([]);
+    expect(changes).toEqual([
+      'event_time: 7 times without an offset were taken as local time of Europe/Berlin',
+    ]);
+  });
+
+  it('is not the zone of INT96, which Spark writes in UTC', async () => {
+    const spark = { ...berlin, type: 'TIMESTAMP', declared: 'INT96' };
+    expect(await convertColumn(spark, ['2026-03-29 02:30:00'])).toEqual({
+      values: ['2026-03-29 02:30:00'],
+      losses: [],
+      changes: [],
+    });
+  });
+
+  const CHANGED = [
+    '2026-03-29 02:59:59.999',
+    '2026-03-29 02:00:00',
+    '2026-10-25 02:00:00',
+    '2026-10-25 02:59:59.999',
+  ];
+  const GAP =
+    'a.csv: event_time: in 2 records, "2026-03-29 02:00:00" for example does not exist in Europe/Berlin, where clocks went forward from 2026-03-29 02:00:00 to 2026-03-29 03:00:00. Correct it at the source, or say another --time-zone';
+
+  it('refuses local times that do not exist or come twice, and names the change of clocks', async () => {
+    const { values, losses } = await convertColumn(berlin, CHANGED);
+    expect(values).toEqual([null, null, null, null]);
+    expect(losses).toEqual([
+      GAP,
+      'a.csv: event_time: in 2 records, "2026-10-25 02:00:00" for example comes twice in Europe/Berlin, where clocks went back from 2026-10-25 03:00:00 to 2026-10-25 02:00:00. Write the offset at the source, or say which is meant: --ambiguous earlier or --ambiguous later',
+    ]);
+  });
+
+  it.each([
+    ['earlier', '2026-10-25 00:00:00', '2026-10-25 00:59:59.999'],
+    ['later', '2026-10-25 01:00:00', '2026-10-25 01:59:59.999'],
+  ] as const)('takes the %s of two instants when told so', async (ambiguous, first, last) => {
+    const { values, losses, changes } = await convertColumn({ ...berlin, ambiguous }, CHANGED);
+    expect(values).toEqual([null, null, first, last]);
+    expect(losses).toEqual([GAP]);
+    expect(changes[1]).toBe(
+      `event_time: 2 times come twice in Europe/Berlin: the ${ambiguous} ones were taken`,
+    );
+  });
+
+  it.each([
+    ['a date whose midnight does not exist', 'DATE', 'Africa/Cairo', '2026-04-24'],
+    ['a day that an island left out', 'TIMESTAMP', 'Pacific/Apia', '2011-12-30 12:00:00'],
+  ])('refuses %s', async (_, type, timeZone, written) => {
+    const { losses } = await convertColumn({ column: 'event_time', type, timeZone }, [written]);
+    expect(losses).toEqual([
+      expect.stringMatching(
+        RegExp(`in 1 record, "${written}" does not exist in ${timeZone}, where clocks went`),
+      ),
+    ]);
+  });
+
+  // DuckDB has the zones of its own ICU library: another table than Node's, and other code.
+  it.each(['Europe/Berlin', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Africa/Casablanca', 'Pacific/Apia'])(
+    'gives the instants of another library around each change of clocks in %s',
+    async (timeZone) => {
+      const there = `AT TIME ZONE '${timeZone}'`;
+      const changed = await connection.runAndReadAll(
+        `SELECT strftime(noon + to_minutes(30 * half), '%Y-%m-%d %H:%M:%S') FROM
+         (SELECT range AS noon FROM range(TIMESTAMP '2000-01-01 12:00', TIMESTAMP '2025-01-01', INTERVAL 1 DAY)
+          WHERE (range AT TIME ZONE 'UTC') ${there} - range <> ((range + INTERVAL 1 DAY) AT TIME ZONE 'UTC') ${there} - (range + INTERVAL 1 DAY)),
+         (SELECT unnest(range(-24, 72)) AS half)`,
+      );
+      const texts = changed.getRowsJS().map(([text]) => String(text));
+      const local = { column: 'event_time', type: 'TIMESTAMP', timeZone };
+      const chosen = async (ambiguous: Ambiguous) => {
+        const given = { ...local, ambiguous };
+        return valuesOf(given, (await plan(given, texts)) as InputPlan);
+      };
+      const [earlier, later] = [await chosen('earlier'), await chosen('later')];
+      // Of a local time that comes twice, it takes one of the two instants; of one that does not exist, none comes back.
+      const reader = await connection.runAndReadAll(
+        `SELECT CAST(instant AT TIME ZONE 'UTC' AS VARCHAR), instant ${there} = event_time
+       FROM (SELECT event_time, event_time ${there} AS instant FROM given)`,
+      );
+      const wrong = (reader.getRowsJS() as [string, boolean][]).flatMap(([instant, exists], index) => {
+        const ours = [earlier[index], later[index]];
+        return (exists ? ours.includes(instant) : ours.every((value) => value === null))
+          ? []
+          : [{ local: texts[index], instant, exists, ours }];
+      });
+      expect(wrong).toEqual([]);
+      expect(earlier.filter((value) => value === null).length).toBeGreaterThan(0);
+      expect(earlier.filter((value, index) => value !== later[index]).length).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe('numbers in the column of times', () => {
+  const JUDGED: readonly [unit: string, type: string, cases: Cases][] = [
+    [
+      'seconds',
+      'VARCHAR',
+      [
+        ['946684800', '2000-01-01 00:00:00'],
+        ['1769860800.123', '2026-01-31 12:00:00.123'],
+        ['1769860800.9999', '2026-01-31 12:00:00.999'],
+        ['1.7698608e9', '2026-01-31 12:00:00'],
+        ['1999999999', '2033-05-18 03:33:19'],
+      ],
+    ],
+    ['seconds', 'INTEGER', [['1769860800', '2026-01-31 12:00:00']]],
+    [
+      'seconds',
+      'DOUBLE',
+      [
+        ['1769860800', '2026-01-31 12:00:00'],
+        ['1769860800.123', '2026-01-31 12:00:00.123'],
+      ],
+    ],
+    ['milliseconds', 'BIGINT', [['1769860800123', '2026-01-31 12:00:00.123']]],
+    ['milliseconds', 'VARCHAR', [['1769860800123.0', '2026-01-31 12:00:00.123']]],
+    ['microseconds', 'DOUBLE', [['1769860800123456', '2026-01-31 12:00:00.123']]],
+    ['nanoseconds', 'BIGINT', [['1769860800123999999', '2026-01-31 12:00:00.123']]],
+    ['nanoseconds', 'DOUBLE', [['1769860800123000000', '2026-01-31 12:00:00.123']]],
+    ['nanoseconds', 'DECIMAL(20,0)', [['1769860800123456789', '2026-01-31 12:00:00.123']]],
+  ];
+  it.each(JUDGED)('are read as %s from %s by their size', async (unit, type, cases) => {
+    const { values, losses, changes } = await convertColumn({ column: 'event_time', type }, writtenOf(cases));
+    expect({ values, losses }).toEqual({ values: becomesOf(cases), losses: [] });
+    const [first, last] = [cases[0]?.[1], cases.at(-1)?.[1]];
+    expect(changes).toEqual([
+      `event_time: ${cases.length === 1 ? '1 number was' : `${cases.length} numbers were`} read as ${unit} since 1970 (if they count something else, say --time-unit): ${first} to ${last}`,
+    ]);
+  });
+
+  it('are refused if they fit two units', async () => {
+    const { losses, changes } = await convertColumn({ column: 'event_time', type: 'BIGINT' }, [
+      '1769860800',
+      '1769860801',
+      '1769860800123',
+    ]);
+    expect(losses).toEqual([
+      'a.csv: event_time: its numbers seem to count different units since 1970: 2 fit seconds, 1 fits milliseconds. If all count the same, say which: --time-unit; else write them in one unit at the source',
+    ]);
+    expect(changes).toEqual([]);
+  });
+
+  it('are refused if they fit none, as days and hours that are written in digits', async () => {
+    const { losses } = await convertColumn({ column: 'event_time' }, ['20260131', '2026013112', '-5']);
+    expect(losses).toEqual([
+      'a.csv: event_time: in 3 records, "-5" for example is not between 2000 and May 2033, whether it counts seconds, milliseconds, microseconds or nanoseconds since 1970. Say what it counts: --time-unit seconds|milliseconds|microseconds|nanoseconds; or write times like 2026-01-31T23:59:59Z',
+    ]);
+  });
+
+  it('are refused among written times, unless told what they count', async () => {
+    const texts = ['2026-01-31T12:00:00Z', '1769860800'];
+    const { losses } = await convertColumn({ column: 'event_time' }, texts);
+    expect(losses).toEqual([
+      'a.csv: event_time: 1 number stands among 1 written time. Say what the numbers count: --time-unit; or write all as times at the source',
+    ]);
+    const told = await convertColumn({ column: 'event_time', timeUnit: 'seconds' }, texts);
+    expect(told).toEqual({
+      values: ['2026-01-31 12:00:00', '2026-01-31 12:00:00'],
+      losses: [],
+      changes: [
+        'event_time: 1 number was read as seconds since 1970: 2026-01-31 12:00:00 to 2026-01-31 12:00:00',
+      ],
+    });
+  });
+
+  it('count what --time-unit says, from 1970 to 9999', async () => {
+    const { values, losses } = await convertColumn(
+      { column: 'event_time', type: 'HUGEINT', timeUnit: 'milliseconds' },
+      ['0', '1769860800', '253402300799999', '253402300800000', '-1', '100000000000000000000000'],
+    );
+    expect(values).toEqual([
+      '1970-01-01 00:00:00',
+      '1970-01-21 11:37:40.8',
+      '9999-12-31 23:59:59.999',
+      null,
+      null,
+      null,
+    ]);
+    expect(losses).toEqual([
+      'a.csv: event_time: in 3 records, "-1" for example is not between 1970 and 9999 if it counts milliseconds. Give another --time-unit, or correct it at the source',
+    ]);
+  });
+
+  it('are no times if they are single floats or missing', async () => {
+    const single = await convertColumn({ column: 'event_time', type: 'FLOAT' }, ['1769860800']);
+    expect(single.losses).toEqual([
+      expect.stringMatching(
+        /event_time is FLOAT, of which no timestamp can be made\. A single float is minutes away/,
+      ),
+    ]);
+    const missing = await convertColumn({ column: 'event_time', type: 'DOUBLE' }, [
+      '1769860800',
+      'NaN',
+      null,
+    ]);
+    expect(missing.losses).toEqual([
+      expect.stringContaining('in 2 records, "nan" for example is missing. Fill it in'),
+    ]);
+  });
+});
+
+describe('changes of several files', () => {
+  it('are one line for each kind of a column', async () => {
+    const rounded = { words: { one: 'was rounded', many: 'were rounded' }, column: 'spend' };
+    const read = { words: { one: 'was read', many: 'were read' }, column: 'event_time' };
+    expect(
+      tellChanges([
+        { ...rounded, count: 1, added: 5n * 10n ** 17n, most: 5n * 10n ** 17n },
+        { ...read, count: 1, range: ['2026-01-31 00:00:00', '2026-01-31 00:00:00'] },
+        { ...rounded, count: 1_000, added: -(10n ** 18n), most: 4n * 10n ** 17n },
+        { ...read, count: 2, range: ['2026-01-30 00:00:00', '2026-01-30 12:00:00'] },
+        { ...rounded, column: 'revenue', count: 1, added: -(10n ** 17n), most: 10n ** 17n },
+      ]),
+    ).toEqual([
+      'spend: 1,001 were rounded (in 2 files), each by at most 0.0000005; that adds -0.0000005 to the sum',
+      'event_time: 3 were read (in 2 files): 2026-01-30 00:00:00 to 2026-01-31 00:00:00',
+      'revenue: 1 was rounded, by 0.0000001; that adds -0.0000001 to the sum',
+    ]);
+  });
+});
+
+describe('the options about values', () => {
+  it.each([
+    [
+      { 'time-zone': 'Berlin' },
+      /^--time-zone is "Berlin", which is no zone\. It can be a name of the IANA list, for example Europe\/Berlin/,
+    ],
+    [
+      { 'time-unit': 'days' },
+      /^--time-unit is "days"; it can be seconds, milliseconds, microseconds, nanoseconds$/,
+    ],
+    [
+      { 'time-zone': 'Europe/Berlin', ambiguous: 'both' },
+      /^--ambiguous is "both"; it can be earlier, later$/,
+    ],
+    [{ ambiguous: 'later' }, /^--ambiguous decides about local times: say --time-zone too$/],
+  ])('%j says what it can be', (written, says) => {
+    expect(() => valueOptions(written)).toThrow(says);
+  });
+
+  it('are passed on', () => {
+    expect(
+      valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds', round: true }),
+    ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds', round: true });
+    expect(valueOptions({})).toEqual({ round: false });
+  });
+});
+
+describe('npm run lake -- convert', () => {
+  it('takes the options about values, and tells at the end what it changed in all files', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'lake-values-'));
+    const rows = ['2026-01-30 23:30:00,0.0000004', '2026-01-31 00:30:00,1e-7', '2026-10-25 02:30:00,1'];
+    for (const [index, row] of rows.entries())
+      await writeFile(join(directory, `${index}.csv`), `event_time,revenue,served_ads\n${row},1\n`);
+    const options = ['--time-zone', 'Europe/Berlin', '--ambiguous', 'later', '--round'];
+    const inputs = rows.map((_, index) => join(directory, `${index}.csv`));
+    const to = join(directory, 'lake');
+    const { code, stdout, stderr } = await runLake(['convert', ...inputs, '--to', to, ...options]);
+    const days = await readdir(join(to, 'publisher_events'));
+    await rm(directory, { recursive: true });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const line of [
+      'event_time: 3 times without an offset were taken as local time of Europe/Berlin (in 3 files)',
+      'event_time: 1 time comes twice in Europe/Berlin: the later was taken',
+      'revenue: 2 amounts were rounded to six digits after the point (in 2 files), each by at most 0.0000004; that adds -0.0000005 to the sum',
+    ])
+      expect(stdout).toContain(`${line}\n`);
+    expect(days.sort()).toEqual(['day=2026-01-30', 'day=2026-10-25']);
+  });
+});

@@ -1,0 +1,12 @@
+/** What DuckDB says of a CSV file that it can't read, in one line and with the cure. Its own hints are for programs. */
+export function csvFault(message: string): string {
+  const [first = ''] = message.split('\n', 1);
+  const [, line] = /CSV Error on Line: (\d+)/.exec(message) ?? [];
+  if (!line) return first;
+  const [, text = ''] = /^Original Line: (.*)/m.exec(message) ?? [];
+  return (
+    `line ${line} does not have the fields that the first line names: ${JSON.stringify(text.slice(0, 200))}. ` +
+    'Put quotes around a text with a separator, a quote or a line break, and write a quote inside a text twice, ' +
+    'as in "say ""hi""" (Spark: option("escape", "\\""))'
+  );
+}

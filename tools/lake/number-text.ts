@@ -1,0 +1,23 @@
+/** Digits with at most one point: no exponent. */
+const PLAIN = '[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)';
+
+/** SQL: whether a text is a number, as programs write it. */
+export const isNumber = (x: string): string =>
+  `regexp_full_match(${x}, ' *${PLAIN}([eE][+-]?[0-9]{1,3})? *')`;
+
+/**
+ * SQL: the same number as digits with at most one point, `0.000076` for `7.6e-05`; NULL if the text is no number. No
+ * engine's cast is needed for it: DuckDB's cast of an exponent rounds what does not fit.
+ */
+export const plainNumber = (x: string): string =>
+  `CASE WHEN regexp_full_match(${x}, '${PLAIN}') THEN ${x} WHEN ${isNumber(x)} THEN ${moveThePoint(`trim(${x})`)} END`;
+
+/** The point moves over the digits, which have as many zeros around them as it may need. */
+function moveThePoint(x: string): string {
+  const mantissa = `ltrim(split_part(lower(${x}), 'e', 1), '+-')`;
+  const exponent = `coalesce(TRY_CAST(split_part(lower(${x}), 'e', 2) AS INTEGER), 0)`;
+  const zeros = `repeat('0', abs(${exponent}))`;
+  const digits = `(${zeros} || replace(${mantissa}, '.', '') || ${zeros})`;
+  const point = `(strlen(split_part(${mantissa}, '.', 1)) + abs(${exponent}) + ${exponent})`;
+  return `CASE WHEN starts_with(${x}, '-') THEN '-' ELSE '' END || left(${digits}, ${point}) || '.' || substr(${digits}, ${point} + 1)`;
+}

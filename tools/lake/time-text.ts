@@ -1,0 +1,32 @@
+import { isNumber, plainNumber } from './number-text.ts';
+
+const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
+const CLOCK = '[ T][0-9]{2}:[0-9]{2}';
+const SECONDS = ':[0-9]{2}(\\.[0-9]{1,9})?';
+const OFFSET = '( ?(Z|UTC)|[+-][0-9]{2}(:?[0-9]{2})?)';
+
+/** How a time is written: without an offset, with one, or as a number. */
+const LOCAL = 0;
+const WITH_OFFSET = 1;
+const NUMBER = 2;
+
+/** SQL: the form of a text. The usual ones come first, told by LIKE: a regular expression costs three times as much. */
+export const timeForm = (x: string): string =>
+  `CASE WHEN ${x} LIKE '____-__-_____:__:__' THEN ${LOCAL}
+    WHEN ${x} LIKE '____-__-_____:__:__.___' THEN ${LOCAL}
+    WHEN ${x} LIKE '____-__-_____:__:__Z' THEN ${WITH_OFFSET}
+    WHEN ${x} LIKE '____-__-_____:__:__.___Z' THEN ${WITH_OFFSET}
+    WHEN regexp_full_match(${x}, ' *${DAY}(${CLOCK}(${SECONDS})?)? *') THEN ${LOCAL}
+    WHEN regexp_full_match(${x}, ' *${DAY}${CLOCK}${SECONDS}${OFFSET} *') THEN ${WITH_OFFSET}
+    WHEN ${isNumber(x)} THEN ${NUMBER} END`;
+
+/** SQL for what a text of each form says, and NULL for the other forms. */
+export const timesOfText = (x: string, form: string) => {
+  // DuckDB reads no date or minute with a blank after it.
+  const trimmed = `CASE WHEN ${x} LIKE '% ' THEN trim(${x}) ELSE ${x} END`;
+  return {
+    local: `CASE WHEN ${form} = ${LOCAL} THEN TRY_CAST(${trimmed} AS TIMESTAMP) END`,
+    instant: `CASE WHEN ${form} = ${WITH_OFFSET} THEN make_timestamp(epoch_us(TRY_CAST(${trimmed} AS TIMESTAMPTZ))) END`,
+    digits: `CASE WHEN ${form} = ${NUMBER} THEN ${plainNumber(x)} END`,
+  };
+};

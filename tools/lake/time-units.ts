@@ -1,0 +1,47 @@
+/** Units of a second. */
+export const TIME_UNITS = {
+  seconds: 1n,
+  milliseconds: 1_000n,
+  microseconds: 1_000_000n,
+  nanoseconds: 1_000_000_000n,
+};
+
+export type TimeUnit = keyof typeof TIME_UNITS;
+
+/** From 2000-01-01 to 2033-05-18: from 2,000,000,000 on, a number may be a date and an hour, 2026013112. */
+const JUDGED = [946_684_800n, 2_000_000_000n] as const;
+
+/** From 1970 to 9999. */
+const DECIDED = [0n, 253_402_300_800n] as const;
+
+const LAST = 2n ** 63n - 1n;
+
+/** How a number is read as an instant. */
+export interface UnitRange {
+  readonly unit: TimeUnit;
+  /** SQL: whether the number can be an instant in this unit. */
+  readonly holds: string;
+  /** SQL: the milliseconds since 1970. What is finer is cut off. */
+  readonly milliseconds: string;
+}
+
+/**
+ * The units that numbers may have. No number fits two of them, unless the operator has decided which it is.
+ *
+ * @param number SQL for its whole part, a BIGINT
+ * @param thousandths SQL for its first three digits after the point, an integer
+ */
+export function unitRanges(number: string, thousandths: string, decided: TimeUnit | undefined): UnitRange[] {
+  const [from, to] = decided ? DECIDED : JUDGED;
+  const units = decided ? [decided] : (Object.keys(TIME_UNITS) as TimeUnit[]);
+  return units.map((unit) => {
+    const perSecond = TIME_UNITS[unit];
+    const end = to * perSecond;
+    return {
+      unit,
+      holds: `(${number} >= ${from * perSecond} AND ${number} < ${end < LAST ? end : LAST})`,
+      milliseconds:
+        perSecond === 1n ? `${number} * 1000 + ${thousandths}` : `${number} // ${perSecond / 1000n}`,
+    };
+  });
+}
