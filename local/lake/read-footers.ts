@@ -57,11 +57,11 @@ async function footersOf(
      FROM parquet_schema(${paths}) GROUP BY file_name`,
   )) as [string, string][];
   const groupRows = (await read(
-    `SELECT file_name, row_group_id, any_value(row_group_num_rows), list(DISTINCT compression),
+    `SELECT file_name, row_group_id, any_value(row_group_num_rows), string_agg(DISTINCT compression, ' '),
             to_json(list([lower(path_in_schema), stats_min_value, stats_max_value, stats_null_count::VARCHAR])
               FILTER (lower(path_in_schema) IN (${columns.map(quoteText).join(', ')})))
      FROM parquet_metadata(${paths}) GROUP BY 1, 2 ORDER BY 1, 2`,
-  )) as [string, bigint, bigint, string[], string | null][];
+  )) as [string, bigint, bigint, string, string | null][];
 
   const groupsByPath = Map.groupBy(groupRows, ([path]) => path);
   const footers = schemaRows.map(([path, json]): [string, Footer] => {
@@ -75,7 +75,7 @@ async function footersOf(
         doubledNames: [...new Set(lower.filter((name, index) => lower.indexOf(name) !== index))],
         rows: groups.reduce((sum, [, , rows]) => sum + Number(rows), 0),
         rowGroupRows: groups.map(([, , rows]) => Number(rows)),
-        compression: [...new Set(groups.flatMap(([, , , codecs]) => codecs))],
+        compression: [...new Set(groups.flatMap(([, , , codecs]) => codecs.split(' ')))],
         statistics: statisticsOf(
           groups.flatMap(([, , , , json]) => JSON.parse(json ?? '[]') as GroupStatistics[]),
         ),
