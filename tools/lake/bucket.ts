@@ -8,17 +8,34 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type { ListedFile } from '../../local/lake/lake-facts.ts';
-import { LakeFault } from './lake-fault.ts';
+import { LakeChanged, LakeFault } from './lake-fault.ts';
 
 /** A part of a bucket: `s3://bucket/prefix`. Paths are counted from the prefix. */
 export interface Bucket {
   readonly location: string;
   list(prefix?: string): Promise<ListedFile[]>;
-  /** The whole object, or as many bytes from its end. */
-  read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
-  write(path: string, body: NodeJS.ReadableStream | string): Promise<void>;
+  /**
+   * The whole object, or as many bytes from its end. With an ETag, rejects with LakeChanged if the object has another.
+   */
+  read(
+    path: string,
+    wanted?: { readonly lastBytes?: number; readonly etag?: string },
+  ): Promise<NodeJS.ReadableStream>;
+  /**
+   * Resolves to the new object's ETag.
+   *
+   * @param over the ETag of the object that may be replaced, or `nothing` where none may be there: with either, rejects
+   *   with LakeChanged if it is otherwise
+   */
+  write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
 }
+
+/** What a write may replace, where it has to be the first. */
+export const NOTHING = 'nothing';
+
+/** 404: it has gone; 409: another writer is at it this instant; 412: it is another. */
+const IS_OTHERWISE: readonly (number | undefined)[] = [404, 409, 412];
 
 export const isBucket = (location: string): boolean => location.startsWith('s3://');
 
@@ -33,6 +50,9 @@ export function openBucket(location: string): Bucket {
   });
   const sent = <Output>(answer: Promise<Output>): Promise<Output> =>
     answer.catch((error: Error) => {
+      const status = error instanceof S3ServiceException && error.$metadata.httpStatusCode;
+      if (status && IS_OTHERWISE.includes(status) && error.name !== 'NoSuchBucket')
+        throw new LakeChanged(`${location} was changed while it was being used. Run the command again.`);
       const cause = error instanceof S3ServiceException ? `${error.name} ${error.message}` : error.message;
       throw new LakeFault(`${location} can't be reached: ${cause}. Check bucket, region and credentials.`);
     });
@@ -62,28 +82,28 @@ export function openBucket(location: string): Bucket {
       } while (token);
       return listed;
     },
-    async read(path, lastBytes) {
+    async read(path, { lastBytes, etag } = {}) {
       const { Body } = await sent(
         s3.send(
           new GetObjectCommand({
             Bucket: bucket,
             Key: root + path,
             ...(lastBytes !== undefined && { Range: `bytes=-${lastBytes}` }),
+            ...(etag && { IfMatch: etag }),
           }),
         ),
       );
       return Body as unknown as NodeJS.ReadableStream;
     },
-    async write(path, body) {
-      const target = { Bucket: bucket, Key: root + path };
-      if (typeof body === 'string')
-        await sent(
-          s3.send(new PutObjectCommand({ ...target, Body: body, ContentLength: Buffer.byteLength(body) })),
-        );
-      else
-        await sent(
-          new Upload({ client: s3, params: { ...target, Body: body as unknown as ReadableStream } }).done(),
-        );
+    async write(path, body, over) {
+      const condition = over && (over === NOTHING ? { IfNoneMatch: '*' } : { IfMatch: over });
+      const target = { Bucket: bucket, Key: root + path, ...condition };
+      const { ETag = '' } = await sent(
+        typeof body === 'string'
+          ? s3.send(new PutObjectCommand({ ...target, Body: body, ContentLength: Buffer.byteLength(body) }))
+          : new Upload({ client: s3, params: { ...target, Body: body as unknown as ReadableStream } }).done(),
+      );
+      return ETag;
     },
     async remove(paths) {
       for (const path of paths)
