@@ -98,7 +98,7 @@ async function sumDay(
   const [unread] = listed.filter(({ unreadable }) => unreadable !== undefined);
   if (unread) throw new DayFault(`${unread.path}: ${unread.unreadable}`);
   await using local = await source.filesOf(listed.filter(({ size }) => size > 0));
-  return writeHours(workspace.connection, { table, report }, local.files, path, openNote);
+  return await writeHours(workspace.connection, { table, report }, local.files, path, openNote);
 }
 
 const listRawDay = async ({ raw, table }: HourlyTable, day: string): Promise<ListedRawDay | undefined> =>

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY, type HoursWorld, restateAndKill, startHoursWorld } from './hours-world.ts';
+
+let world: HoursWorld;
+beforeAll(async () => {
+  world = await startHoursWorld();
+  await world.restate();
+});
+afterAll(() => world.close());
+
+describe('npm run lake -- hourly', () => {
+  it('sums what is new or was restated, and nothing else', async () => {
+    const first = await world.hourly();
+    expect(first.stdout).toMatch(/^publisher_events: 2 days summed .*: 60 records, by the hour 6 records\n/);
+    expect(first.code).toBe(0);
+    const calls: string[] = [];
+    world.onCall((call) => calls.push(call));
+    const idle = await world.hourly();
+    world.onCall(() => {});
+    expect(idle.stdout).toBe('publisher_events: no day summed; 2 days up to date\nNothing was to be done.\n');
+    expect(calls.filter((call) => !/^(LIST|GET .*_SUCCESS)/.test(call))).toEqual([]);
+    await world.restate();
+    expect((await world.hourly()).stdout).toMatch(
+      /: 1 day summed \(2026-01-30\): 30 records.*; 1 day up to date\n/,
+    );
+    expect((await world.look())[DAY]).toBe(world.version);
+  });
+
+  it('is right whenever the raw day is restated while it runs', async () => {
+    let isOver = false;
+    for (let at = 1; !isOver; at++) {
+      await world.restate();
+      let calls = 0;
+      world.onCall(async () => {
+        await world.look();
+        if (++calls === at) await world.restate();
+      });
+      await world.hourly();
+      isOver = calls < at;
+      world.onCall(() => {});
+      await world.look();
+    }
+    expect((await world.hourly()).code).toBe(0);
+    expect((await world.look())[DAY]).toBe(world.version);
+  });
+
+  it('is right at every moment, and in the end, wherever a run is killed', async () => {
+    // The marker goes, the file comes, the marker comes.
+    expect(await restateAndKill(world, false)).toBe(3);
+  });
+
+  it('is right when it runs twice at once', async () => {
+    for (let turn = 0; turn < 2; turn++) {
+      await world.restate();
+      // The other run gets as far as it can between any two calls of this one.
+      let calls = 0;
+      world.onCall(async () => {
+        await world.look();
+        if (++calls % 3 === turn % 3) await new Promise((resolve) => setTimeout(resolve, 3));
+      });
+      const runs = await Promise.all([world.hourly(), world.hourly('--again')]);
+      world.onCall(() => {});
+      expect(runs.map(({ stderr }) => stderr).join('')).toBe('');
+      expect((await world.hourly()).code).toBe(0);
+      expect((await world.look())[DAY]).toBe(world.version);
+    }
+  });
+
+  it('keeps the hours of a day that is being written again, or has gone', async () => {
+    const before = world.version;
+    await world.restate({ isOpen: true });
+    const reopened = await world.hourly();
+    expect(reopened).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/1 day \(2026-01-30\) kept: being written again/),
+    });
+    expect((await world.look())[DAY]).toBe(before);
+    await world.restate();
+    expect((await world.hourly()).code).toBe(0);
+    expect((await world.look())[DAY]).toBe(world.version);
+  });
+
+  it.each([
+    [['--from', 's3://a/b', '--to', 's3://a/b/c'], /one lies in the other/],
+    [['--from', 's3://a/b'], /hourly --from <raw lake>/],
+    [['--day', '2026-02-30'], /--day is 2026-02-30; write a day/],
+    [['--day', '2026-01-02..2026-01-01'], /write a day, 2026-01-31, or the first and the last/],
+    [['--day', '2025-01-01'], /holds no day of publisher_events that was asked for/],
+    [['--table', 'clicks'], /--table is clicks; it can be publisher_events or advertiser_events/],
+  ])('%s says in words what is wrong', async (options, says) => {
+    const asked = options.includes('--from')
+      ? []
+      : ['--from', world.RAW, '--to', world.HOURS, '--table', 'publisher_events'];
+    const { code, stderr } = await (await import('./run-lake.ts')).runLake(['hourly', ...asked, ...options]);
+    expect(stderr).toMatch(says);
+    expect(code).toBe(2);
+  });
+});
