@@ -23,8 +23,8 @@ export function bucketSource(location: string, directory: string): LakeSource {
     list: (folder) => bucket.list(folder && `${folder}/`),
     footersOf: (listed) => copies(directory, listed, (file, path) => copyFooter(bucket, file, path)),
     filesOf: (listed) =>
-      copies(directory, listed, async ({ path, digest }, target) =>
-        pipeline(await bucket.read(path, { ...(digest && { etag: digest }) }), createWriteStream(target)),
+      copies(directory, listed, async ({ path }, target) =>
+        pipeline(await bucket.read(path), createWriteStream(target)),
       ),
     // The ETag of the listing serves as the digest, without reading the file.
     digestOf: async ({ path, digest }) => digest ?? path,
@@ -33,8 +33,7 @@ export function bucketSource(location: string, directory: string): LakeSource {
 
 /** A file of the same size that holds nothing but the footer, which is all that DuckDB reads of it. */
 async function copyFooter(bucket: Bucket, { path, size }: ListedFile, target: string): Promise<void> {
-  const readTail = async (bytes: number) =>
-    buffer(await bucket.read(path, { lastBytes: Math.min(bytes, size) }));
+  const readTail = async (bytes: number) => buffer(await bucket.read(path, Math.min(bytes, size)));
   let tail = await readTail(FOOTER_GUESS_BYTES);
   const isParquet = tail.length >= TAIL_BYTES && tail.subarray(-4).toString('latin1') === 'PAR1';
   const needed = isParquet ? tail.readUInt32LE(tail.length - TAIL_BYTES) + TAIL_BYTES : 0;

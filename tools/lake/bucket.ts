@@ -14,20 +14,13 @@ import { LakeChanged, LakeFault } from './lake-fault.ts';
 export interface Bucket {
   readonly location: string;
   list(prefix?: string): Promise<ListedFile[]>;
+  /** The whole object, or as many bytes from its end. Rejects with LakeChanged where it has gone. */
+  read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
   /**
-   * The whole object, or as many bytes from its end. With an ETag, rejects with LakeChanged if the object has another.
-   */
-  read(
-    path: string,
-    wanted?: { readonly lastBytes?: number; readonly etag?: string },
-  ): Promise<NodeJS.ReadableStream>;
-  /**
-   * Resolves to the new object's ETag.
-   *
    * @param over the ETag of the object that may be replaced, or `nothing` where none may be there: with either, rejects
    *   with LakeChanged if it is otherwise
    */
-  write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<string>;
+  write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<void>;
   remove(paths: readonly string[]): Promise<void>;
 }
 
@@ -82,14 +75,13 @@ export function openBucket(location: string): Bucket {
       } while (token);
       return listed;
     },
-    async read(path, { lastBytes, etag } = {}) {
+    async read(path, lastBytes) {
       const { Body } = await sent(
         s3.send(
           new GetObjectCommand({
             Bucket: bucket,
             Key: root + path,
             ...(lastBytes !== undefined && { Range: `bytes=-${lastBytes}` }),
-            ...(etag && { IfMatch: etag }),
           }),
         ),
       );
@@ -98,12 +90,11 @@ export function openBucket(location: string): Bucket {
     async write(path, body, over) {
       const condition = over && (over === NOTHING ? { IfNoneMatch: '*' } : { IfMatch: over });
       const target = { Bucket: bucket, Key: root + path, ...condition };
-      const { ETag = '' } = await sent(
+      await sent<unknown>(
         typeof body === 'string'
           ? s3.send(new PutObjectCommand({ ...target, Body: body, ContentLength: Buffer.byteLength(body) }))
           : new Upload({ client: s3, params: { ...target, Body: body as unknown as ReadableStream } }).done(),
       );
-      return ETag;
     },
     async remove(paths) {
       for (const path of paths)

@@ -8,8 +8,6 @@ export interface DayNote {
   readonly version: string;
   /** The contract's columns at that time: one more, and the day has to be made again. */
   readonly columns: string;
-  /** The ETag of the file, in a bucket. A note is true of this file and no other. */
-  readonly file?: string;
 }
 
 export interface RawDay {
@@ -28,7 +26,7 @@ export interface HoursDay {
   readonly others: number;
   /** Whether it has `_SUCCESS`. */
   readonly isMarked: boolean;
-  /** What its file was made of. Absent where nothing tells, or tells it of another file. */
+  /** What its file was made of. Absent where nothing tells. */
   readonly note?: DayNote;
 }
 

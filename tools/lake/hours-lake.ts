@@ -42,8 +42,8 @@ export const hoursLake = (location: string, directory: string): HoursLake =>
   isBucket(location) ? bucketOfHours(location, directory) : folderOfHours(location);
 
 /**
- * Each write has the condition that nothing came between. So of two runs the slower is refused, and a write that S3
- * carries out late, after its repeat, is too.
+ * A day is one object, so that at every moment its hours are those of one version. It is replaced on condition that
+ * nobody else has done so since it was listed: of two runs the slower is refused.
  */
 function bucketOfHours(location: string, directory: string): HoursLake {
   const bucket = openBucket(location);
@@ -59,9 +59,9 @@ function bucketOfHours(location: string, directory: string): HoursLake {
     async publish({ table, day, path, over = NOTHING, others, note }) {
       const inDay = (name: string) => `${dayFolder(table, day)}/${name}`;
       await bucket.remove([inDay(SUCCESS_MARKER)]);
-      const file = await bucket.write(inDay(HOURS_FILE), createReadStream(path), over);
+      await bucket.write(inDay(HOURS_FILE), createReadStream(path), over);
       await bucket.remove(others);
-      if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify({ ...note, file }), NOTHING);
+      if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify(note));
     },
   };
 }
