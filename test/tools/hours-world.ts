@@ -97,6 +97,7 @@ export async function startHoursWorld() {
     RAW,
     HOURS,
     look,
+    versionsIn,
     onCall(next: typeof onCall) {
       onCall = next;
     },

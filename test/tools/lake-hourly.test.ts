@@ -35,7 +35,7 @@ describe('npm run lake -- hourly', () => {
         await world.look();
         if (++calls === at) await world.restate();
       });
-      await world.hourly();
+      expect((await world.hourly()).code).toBe(0);
       isOver = calls < at;
       world.onCall(() => {});
       await world.look();
@@ -65,6 +65,17 @@ describe('npm run lake -- hourly', () => {
       expect((await world.hourly()).code).toBe(0);
       expect((await world.look())[day]).toBe(world.version);
     }
+  });
+
+  it('sums an open day again when it changes, without a marker', async () => {
+    const day = '2026-03-01';
+    for (let turn = 0; turn < 2; turn++) {
+      await world.restate({ day, isOpen: true });
+      expect((await world.hourly()).stdout).toMatch(/: 1 day summed \(2026-03-01, one open\)/);
+      expect(await world.versionsIn(day)).toEqual([world.version]);
+      expect(await world.look()).not.toHaveProperty(day);
+    }
+    expect((await world.hourly()).stdout).toMatch(/^publisher_events: no day summed/);
   });
 
   it('keeps the hours of a day that is being written again, or has gone', async () => {
