@@ -444,6 +444,7 @@ describe('times', () => {
     ['2026-01-31 23:59:59.999999999', '2026-01-31 23:59:59.999'],
     ['2026-01-31T10:00:00Z', '2026-01-31 10:00:00'],
     ['2026-01-31T10:00:00.5Z', '2026-01-31 10:00:00.5'],
+    ['2026-01-31T10:00:00.12Z', '2026-01-31 10:00:00.12'],
     ['2026-01-31 10:00:00.123+01', '2026-01-31 09:00:00.123'],
     ['2026-01-31T00:30:00+01:00', '2026-01-30 23:30:00'],
     ['2026-01-31T23:30:00.123456-0530', '2026-02-01 05:00:00.123'],
@@ -469,13 +470,17 @@ describe('times', () => {
       'yesterday',
       '1969-12-31',
       'infinity',
+      '2026-01-31 12:00:00.+01',
+      '2026-01-31 12:00:5Z',
+      '2026-01-31T12:00:00+25:00',
+      '2026-01-31T12:00:00+01:99',
     ];
     const { values, losses } = await convertColumn({ column: 'event_time' }, texts);
     expect(values).toEqual(texts.map(() => null));
     const says = [
       'in 2 records, "NaT" for example is missing. Fill it in at the source; nobody else can know it',
       'in 1 record, "1969-12-31" is before 1970 or after 9999. Correct it at the source',
-      'in 4 records, "2026-02-30 12:00:00" for example is no time like 2026-01-31 23:59:59.999, 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+01:00. Write it so at the source',
+      'in 8 records, "2026-01-31 12:00:00.+01" for example is no time like 2026-01-31 23:59:59.999, 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+01:00. Write it so at the source',
     ];
     expect(losses).toEqual(says.map((text) => `a.csv: event_time: ${text}`));
   });
