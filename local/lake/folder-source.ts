@@ -15,7 +15,7 @@ export function folderSource(location: string): LakeSource {
   });
   return {
     location,
-    list: () => listFolder(root),
+    list: (folder) => listFolder(root, folder),
     footersOf: inPlace,
     filesOf: inPlace,
     async digestOf({ path }) {

@@ -5,8 +5,11 @@ import type { LocalFile } from './read-footers.ts';
 export interface LakeSource {
   /** As the operator wrote it. */
   readonly location: string;
-  /** Everything in the lake. Rejects with an EventsFault where it can't be listed. */
-  list(): Promise<ListedFile[]>;
+  /**
+   * Everything in the lake, or in one folder of it, which may be missing. Rejects with an EventsFault where the lake
+   * can't be listed.
+   */
+  list(folder?: string): Promise<ListedFile[]>;
   /** Puts the files' footers where DuckDB can read them. */
   footersOf(listed: readonly ListedFile[]): Promise<LocalFiles>;
   /** Puts whole files there. */

@@ -2,10 +2,12 @@ import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   lstatSync,
   openSync,
   readdirSync,
   readSync,
+  type Stats,
   statSync,
 } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -22,8 +24,12 @@ const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PART
 /** DuckDB follows links to the folders of tables and of days, and none below them. */
 const LINKED_DEPTH = 2;
 
-/** Everything below a folder, empty folders aside. Throws an EventsFault where the folder itself can't be read. */
-export async function listFolder(directory: string): Promise<ListedFile[]> {
+/**
+ * Everything below a folder, empty folders aside. Throws an EventsFault where the folder itself can't be read.
+ *
+ * @param below a folder in it that alone is listed; nothing, where it is missing
+ */
+export async function listFolder(directory: string, below = ''): Promise<ListedFile[]> {
   const refuse = (reason: string) => {
     throw new EventsFault(`${directory} ${reason}; ${NEEDED}`);
   };
@@ -34,8 +40,9 @@ export async function listFolder(directory: string): Promise<ListedFile[]> {
     throw new EventsFault(
       `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
     );
-  return listBelow(directory, '', 1).catch((error: NodeJS.ErrnoException) =>
-    refuse(`can't be read (${error.code})`),
+  if (below && !existsSync(join(directory, below))) return [];
+  return listBelow(directory, below, below ? below.split('/').length + 1 : 1).catch(
+    (error: NodeJS.ErrnoException) => refuse(`can't be read (${error.code})`),
   ) as Promise<ListedFile[]>;
 }
 
@@ -63,7 +70,7 @@ async function listBelow(root: string, prefix: string, depth: number): Promise<L
       const found = statSync(join(root, path));
       if (!found.isDirectory()) {
         accessSync(join(root, path), constants.R_OK);
-        listed.push({ path, size: found.size, modifiedAt: found.mtimeMs });
+        listed.push({ path, size: found.size, modifiedAt: found.mtimeMs, stamp: stampOf(found) });
       } else if (isLink && depth > LINKED_DEPTH)
         listed.push(unread(path, 'it is a link to a folder, which DuckDB does not follow here'));
       else listed.push(...(await listBelow(root, path, depth + 1)));
@@ -107,10 +114,12 @@ function stampBelow(folder: string, stamps: Map<string, string>): void {
     const found = here?.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : here;
     // DuckDB follows no link to a folder here.
     if (here?.isDirectory()) stampBelow(path, stamps);
-    else if (found?.isFile())
-      stamps.set(path, `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`);
+    else if (found?.isFile()) stamps.set(path, stampOf(found));
   }
 }
+
+/** No program can set `ctime`, so that a file which was written again has another stamp. */
+const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string => `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 
 /** Empty where there is no such folder, or none that can be read. */
 function namesIn(folder: string): string[] {

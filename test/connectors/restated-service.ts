@@ -63,13 +63,7 @@ export async function startRestatedService(seed: number): Promise<RestatedServic
     const folder = join(made, TABLE, `day=${day}`);
     const files = (await readdir(folder)).map((name) => ({ path: join(folder, name), name }));
     await mkdir(lake, { recursive: true });
-    await folderTarget(lake).replaceDay({
-      table: TABLE,
-      day,
-      files,
-      replace: true,
-      ...(isFinal && { marker: '' }),
-    });
+    await folderTarget(lake).replaceDay({ table: TABLE, day, files, ...(isFinal && { marker: '' }) });
     await rm(made, { recursive: true });
     there.add(day);
   }

@@ -79,7 +79,7 @@ async function restate(day: string, isTakenBack = false): Promise<void> {
     const folder = join(made, TABLE, `day=${day}`);
     const files = (await readdir(folder)).map((name) => ({ path: join(folder, name), name }));
     await mkdir(lake, { recursive: true });
-    await folderTarget(lake).replaceDay({ table: TABLE, day, files, replace: true, marker: '' });
+    await folderTarget(lake).replaceDay({ table: TABLE, day, files, marker: '' });
   }
   await rm(made, { recursive: true });
 }

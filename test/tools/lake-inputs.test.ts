@@ -167,15 +167,15 @@ describe('files that would count twice', () => {
 
 it('does not take away a day that another conversion has written meanwhile, unless told to', async () => {
   const target = folderTarget(join(directory, 'race'));
-  const day = (name: string, replace: boolean) => ({
-    ...{ table: 'publisher_events', day: '2026-01-31', replace },
+  const day = (name: string, mustBeNew: boolean) => ({
+    ...{ table: 'publisher_events', day: '2026-01-31', mustBeNew },
     files: [{ path: join(directory, 'race', name), name }],
   });
   for (const name of ['a', 'b', 'c']) await write(`race/${name}`, name);
-  await target.replaceDay(day('a', false));
-  await expect(target.replaceDay(day('b', false))).rejects.toThrow(
+  await target.replaceDay(day('a', true));
+  await expect(target.replaceDay(day('b', true))).rejects.toThrow(
     'Another convert has just written publisher_events/day=2026-01-31. Let one convert at a time write a day.',
   );
-  await target.replaceDay(day('c', true));
+  await target.replaceDay(day('c', false));
   expect(await readdir(join(directory, 'race/publisher_events/day=2026-01-31'))).toEqual(['c']);
 });

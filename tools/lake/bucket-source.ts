@@ -20,7 +20,7 @@ export function bucketSource(location: string, directory: string): LakeSource {
   const bucket = openBucket(location);
   return {
     location,
-    list: () => bucket.list(),
+    list: (folder) => bucket.list(folder && `${folder}/`),
     footersOf: (listed) => copies(directory, listed, (file, path) => copyFooter(bucket, file, path)),
     filesOf: (listed) =>
       copies(directory, listed, async ({ path }, target) =>

@@ -1,6 +1,7 @@
 import { EventsFault } from '../../local/events/events-fault.ts';
 import { checkCommand } from './check.ts';
 import { convertCommand } from './convert-command.ts';
+import { hourlyCommand } from './hourly.ts';
 import { initCommand } from './init.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { LakeFault } from './lake-fault.ts';
@@ -8,6 +9,7 @@ import { LakeFault } from './lake-fault.ts';
 const commands: Readonly<Record<string, LakeCommand>> = {
   check: checkCommand,
   convert: convertCommand,
+  hourly: hourlyCommand,
   init: initCommand,
 };
 

@@ -12,7 +12,8 @@ const LEAST_ROWS = 8_192;
 const MAX_ROWS = 122_880;
 const STEP_ROWS = 2_048;
 
-const rowGroupRows = (rows: number): number =>
+/** How many of a day's rows go into one row group. */
+export const rowGroupRows = (rows: number): number =>
   Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil(rows / ROW_GROUPS / STEP_ROWS) * STEP_ROWS));
 
 /**

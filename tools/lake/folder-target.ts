@@ -26,9 +26,9 @@ export function folderTarget(location: string): LakeTarget {
       }
       return days;
     },
-    async replaceDay({ table, day, files, marker, replace }) {
+    async replaceDay({ table, day, files, marker, mustBeNew }) {
       const target = join(root, dayFolder(table, day));
-      if (!replace && (await holdsFiles(target)))
+      if (mustBeNew && (await holdsFiles(target)))
         throw new LakeFault(
           `Another convert has just written ${dayFolder(table, day)}. Let one convert at a time write a day.`,
         );

@@ -7,8 +7,8 @@ interface NewDay {
   readonly files: readonly DayFile[];
   /** What the marker says that the day gets, since nothing more will come. Without one the day is open. */
   readonly marker?: string;
-  /** Whether files that the day holds may be taken away. */
-  readonly replace: boolean;
+  /** Whether the day had no files when `writtenDays` was asked, and may have none now. Heeded in folders. */
+  readonly mustBeNew?: boolean;
 }
 
 /** Where a lake is written. */
@@ -16,8 +16,8 @@ export interface LakeTarget {
   /** The days of a table that hold files already. */
   writtenDays(table: string): Promise<Set<string>>;
   /**
-   * Replaces all that a day holds. The files may be moved away from where they lie. In a folder, throws a LakeFault where
-   * another `convert` has written the day since `writtenDays`, and it may not be replaced.
+   * Replaces all that a day holds. The files may be moved away from where they lie. Throws a LakeFault where the day must be new
+   * and another `convert` has written it.
    */
   replaceDay(day: NewDay): Promise<void>;
   /** Makes a table that has no records. */

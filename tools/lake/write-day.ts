@@ -12,6 +12,10 @@ export interface DayFile {
   readonly name: string;
 }
 
+/** Whether an hour adds up to more than its column holds. */
+export const isTooLarge = ({ message }: Error): boolean =>
+  /out of range|overflow|could not be cast|can't be cast/i.test(message);
+
 /**
  * Writes a day's files into a directory of this machine. A file's name tells its content: the same records, written
  * again, are the same file. Throws a LakeFault where an hour's sum is more than its column holds.
@@ -26,7 +30,7 @@ export async function writeDay(
   what: string,
 ): Promise<DayFile[]> {
   await connection.run(sql).catch((error: Error) => {
-    if (/out of range|overflow|could not be cast|can't be cast/i.test(error.message))
+    if (isTooLarge(error))
       throw new LakeFault(
         `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
       );

@@ -68,7 +68,7 @@ export async function writeDays(
         if (!hourly && day === middleDay(one.days))
           estimate = await estimateHours(workspace, one, day, files, allRows);
         await target.replaceDay({
-          ...{ table: name, day: day.day, files, replace },
+          ...{ table: name, day: day.day, files, mustBeNew: !replace },
           ...(marker !== undefined && { marker }),
         });
         await rm(directory, { recursive: true, force: true });

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { DAY, type HoursWorld, restateAndKill, startHoursWorld } from '../tools/hours-world.ts';
+
+const RESTATEMENTS = 50;
+
+let world: HoursWorld;
+beforeAll(async () => {
+  world = await startHoursWorld();
+});
+afterAll(() => world.close());
+
+it(
+  `is right over ${RESTATEMENTS} restatements, each with runs that are killed at each of their writes in turn`,
+  async () => {
+    let kills = 0;
+    for (let nth = 0; nth < RESTATEMENTS; nth++) kills += await restateAndKill(world, nth % 2 === 1);
+    process.stdout.write(`${kills} runs were killed.\n`);
+    expect(kills).toBeGreaterThanOrEqual(2 * RESTATEMENTS);
+  },
+  20 * 60_000,
+);
+
+it.each([
+  { was: 'final', isOpen: false, writes: [1, 2, 3] },
+  { was: 'open', isOpen: true, writes: [1, 2] },
+])('is right where a slow run that saw the day $was is overtaken', async ({ isOpen, writes }) => {
+  for (const write of writes) {
+    // A day that has no hours yet, so that hours of an open day are written.
+    const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
+    await world.restate({ day, isOpen });
+    const slow = await world.heldAt(write, async () => {
+      await world.restate({ day });
+      expect((await world.hourly()).code).toBe(0);
+    });
+    expect(slow.code).toBe(0);
+    expect((await world.hourly()).code).toBe(0);
+    expect((await world.look())[day]).toBe(world.version);
+  }
+});
+
+it('is right when it runs twice at once', async () => {
+  for (let turn = 0; turn < 20; turn++) {
+    await world.restate();
+    // The other run gets as far as it can between any two calls of this one.
+    let calls = 0;
+    world.onCall(async () => {
+      await world.look();
+      if (++calls % 3 === turn % 3) await new Promise((resolve) => setTimeout(resolve, 3));
+    });
+    const runs = await Promise.all([world.hourly(), world.hourly('--again')]);
+    world.onCall(() => {});
+    expect(runs.map(({ stderr }) => stderr).join('')).toBe('');
+    expect((await world.hourly()).code).toBe(0);
+    expect((await world.look())[DAY]).toBe(world.version);
+  }
+});

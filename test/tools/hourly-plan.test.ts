@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { type DayAction, type HoursDay, planHours, type RawDay } from '../../tools/lake/hourly-plan.ts';
+
+const TODAY = '2026-02-01';
+const DAY = '2026-01-31';
+
+const raw = (changed: Partial<RawDay> = {}): RawDay => ({
+  ...{ day: DAY, version: 'v2', files: 1, isMarked: true },
+  ...changed,
+});
+const note = (version: string, isMarked = true) => ({ from: 'raw', version, isMarked, columns: 'a' });
+const hours = (changed: Partial<HoursDay> = {}): HoursDay => ({
+  ...{ day: DAY, hasFile: true, others: 0, isMarked: true },
+  ...changed,
+});
+const actionOf = (
+  rawDay: RawDay | undefined,
+  hoursDay?: HoursDay,
+  options: object = {},
+): DayAction | undefined =>
+  planHours(rawDay ? [rawDay] : [], hoursDay ? [hoursDay] : [], {
+    ...{ today: TODAY, columns: 'a', again: false, replace: false },
+    ...options,
+  })[0]?.action;
+
+it.each<[string, DayAction, ...Parameters<typeof actionOf>]>([
+  ['a new day', 'write-final', raw()],
+  ['a restated day', 'write-final', raw(), hours({ note: note('v1') })],
+  ['a day that is up to date', 'final-as-it-is', raw(), hours({ note: note('v2') })],
+  ['… but asked for again', 'write-final', raw(), hours({ note: note('v2') }), { again: true }],
+  ['… but made of fewer columns', 'write-final', raw(), hours({ note: note('v2') }), { columns: 'a,b' }],
+  ['a day whose writer was killed before the marker', 'write-final', raw(), hours({ isMarked: false })],
+  ['a day with a marker that tells nothing', 'write-final', raw(), hours()],
+  ['a day of today', 'write-open', raw({ day: TODAY, isMarked: false })],
+  [
+    'an open day that is up to date',
+    'open-as-it-is',
+    raw({ day: TODAY, isMarked: false }),
+    hours({ day: TODAY, isMarked: false, note: note('v2', false) }),
+  ],
+  [
+    'a day that was open and is final',
+    'write-final',
+    raw(),
+    hours({ isMarked: false, note: note('v2', false) }),
+  ],
+  [
+    'a final day that is being written again',
+    'keep-whole',
+    raw({ isMarked: false }),
+    hours({ note: note('v1') }),
+  ],
+  [
+    'whole hours that still lack their marker, of a day that is being written again',
+    'keep-whole',
+    raw({ day: TODAY, isMarked: false }),
+    hours({ day: TODAY, isMarked: false }),
+  ],
+  ['a past day where no day was ever marked', 'write-final', raw({ isMarked: false })],
+  [
+    'a past day without a marker, where it had one',
+    'keep-whole',
+    raw({ isMarked: false }),
+    hours({ note: note('v1', true) }),
+  ],
+  [
+    'a restated day where no day was ever marked',
+    'write-final',
+    raw({ isMarked: false }),
+    hours({ note: note('v1', false) }),
+  ],
+  ['a day that has gone', 'keep-only-copy', undefined, hours({ note: note('v1') })],
+  ['a day with files of another writer', 'refuse-other-files', raw(), hours({ others: 1 })],
+  ['… which may be removed', 'write-final', raw(), hours({ others: 1 }), { replace: true }],
+  ['a final day without records', 'final-as-it-is', raw({ files: 0 }), undefined],
+  ['a day that lost its last record', 'write-final', raw({ files: 0 }), hours({ note: note('v1') })],
+])('%s: %s', (_, action, rawDay, hoursDay, options) => {
+  expect(actionOf(rawDay, hoursDay, options)).toBe(action);
+});
+
+it('leaves days alone that were not asked for', () => {
+  expect(actionOf(raw(), undefined, { isAsked: (day: string) => day !== DAY })).toBeUndefined();
+});
+
+it('takes a table’s past days for open once any of its days has a marker', () => {
+  const planned = planHours([raw({ isMarked: false }), raw({ day: '2026-01-30' })], [], {
+    ...{ today: TODAY, columns: 'a', again: false, replace: false },
+  });
+  expect(planned.map(({ action }) => action)).toEqual(['write-final', 'write-open']);
+});

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect } from 'vitest';
+import { createFaults } from '../../local/faults/faults.ts';
+import { startObjectStore } from '../../local/object-store.ts';
+import { openBucket } from '../../tools/lake/bucket.ts';
+import { bucketTarget } from '../../tools/lake/bucket-target.ts';
+import { spawnNode } from '../spawn-node.ts';
+import { openWriter, publisherRecord } from './make-parquet.ts';
+import { type LakeRun, runLake } from './run-lake.ts';
+
+const BUCKET = 'the-lake';
+const TABLE = 'publisher_events';
+const RAW = `s3://${BUCKET}/raw`;
+const HOURS = `s3://${BUCKET}/hours`;
+
+/** The day that is restated, and one beside it that has its marker too. */
+export const DAY = '2026-01-30';
+const OTHER_DAY = '2026-01-29';
+
+/** Each version of a day: so many records in each of these hours, each of as many clicks as the version's number. */
+const RECORDS_AN_HOUR = 10;
+const HOURS_OF_DAY = [0, 7, 23];
+
+const isWrite = (call: string) => /^(PUT|DELETE|POST) \S*hours\//.test(call);
+
+/** A raw lake and a lake of hours in one bucket, and a reader that looks at the hours between any two calls of S3. */
+export async function startHoursWorld() {
+  const directory = await mkdtemp(join(tmpdir(), 'hours-'));
+  const writer = await openWriter(directory);
+  let isLooking = false;
+  let onCall: (call: string) => unknown = () => {};
+  const store = await startObjectStore({
+    directory: join(directory, 'store'),
+    buckets: [BUCKET],
+    faults: {
+      ...createFaults(),
+      async strike(_on, call) {
+        if (!isLooking) await onCall(call);
+        return [];
+      },
+    },
+  });
+  const env = {
+    AWS_ENDPOINT_URL_S3: store.url,
+    AWS_REGION: store.region,
+    AWS_ACCESS_KEY_ID: store.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: store.credentials.secretAccessKey,
+  };
+  Object.assign(process.env, env);
+  const hours = openBucket(HOURS);
+  let version = 0;
+  /** The versions that the raw lake had with a marker. */
+  const final = new Set<number>();
+  let looks = Promise.resolve();
+
+  /** By the ETags of files that were looked at. */
+  const seen = new Map<string, number[]>();
+  /** The versions that a day's hours are made of: one, or the hours are wrong. */
+  const versionsIn = async (day: string): Promise<number[]> => {
+    const path = join(directory, 'looked-at.parquet');
+    const file = await hours.read(`${TABLE}/day=${day}/hours.parquet`);
+    await writeFile(path, await buffer(file));
+    const rows = await writer.rows(
+      `SELECT hour(event_time), sum(clicks)::INTEGER FROM read_parquet('${path}') GROUP BY 1 ORDER BY 1`,
+    );
+    expect(rows.map(([hour]) => Number(hour))).toEqual(HOURS_OF_DAY);
+    return [...new Set(rows.map(([, clicks]) => Number(clicks) / RECORDS_AN_HOUR))];
+  };
+
+  /** Every day with a marker is of one version that the raw lake had. Resolves to the days' versions. */
+  const look = async (): Promise<Record<string, number>> => {
+    isLooking = true;
+    try {
+      const listed = new Map((await hours.list()).map(({ path, digest = '' }) => [path, digest]));
+      const marked = [...listed.keys()].flatMap((path) => /day=([^/]+)\/_SUCCESS$/.exec(path)?.[1] ?? []);
+      const found: Record<string, number> = {};
+      for (const day of marked) {
+        const etag = listed.get(`${TABLE}/day=${day}/hours.parquet`) ?? '';
+        const versions = seen.get(etag) ?? (await versionsIn(day));
+        seen.set(etag, versions);
+        expect(versions, `${day}, after version ${version}`).toHaveLength(1);
+        found[day] = versions[0] as number;
+        expect(final, `${day} is of version ${found[day]}`).toContain(found[day]);
+      }
+      return found;
+    } finally {
+      isLooking = false;
+    }
+  };
+
+  const world = {
+    directory,
+    RAW,
+    HOURS,
+    look,
+    versionsIn,
+    onCall(next: typeof onCall) {
+      onCall = next;
+    },
+    get version() {
+      return version;
+    },
+    /** Writes the day's next version into the raw lake, as the data contract asks of a writer. */
+    async restate({ day = DAY, isOpen = false } = {}): Promise<void> {
+      const records = HOURS_OF_DAY.flatMap((hour) =>
+        Array.from({ length: RECORDS_AN_HOUR }, (_, nth) =>
+          publisherRecord({
+            clicks: `${version + 1}::BIGINT`,
+            event_time: `TIMESTAMP '${day} ${hour}:${10 + nth}:00'`,
+          }),
+        ),
+      );
+      const name = `part-${version + 1}.parquet`;
+      await writer.file(name, records.join(' UNION ALL '));
+      version++;
+      if (!isOpen) final.add(version);
+      const hook = onCall;
+      onCall = () => {};
+      await bucketTarget(RAW).replaceDay({
+        ...{ table: TABLE, day, files: [{ path: join(directory, name), name }] },
+        ...(!isOpen && { marker: '' }),
+      });
+      onCall = hook;
+    },
+    hourly: (...options: readonly string[]): Promise<LakeRun> =>
+      runLake(['hourly', '--from', RAW, '--to', HOURS, '--table', TABLE, ...options]),
+    /** Runs it, and holds one of its writes back until `meanwhile` is over. */
+    async heldAt(nth: number, meanwhile: () => Promise<unknown>): Promise<LakeRun> {
+      let writes = 0;
+      onCall = async (call) => {
+        await look();
+        if (!isWrite(call) || ++writes !== nth) return;
+        onCall = look;
+        await meanwhile();
+      };
+      const run = await world.hourly();
+      onCall = () => {};
+      await look();
+      return run;
+    },
+    /**
+     * Runs it in a process of its own, which is killed at its nth write; looks before each call. Resolves to whether it
+     * was killed.
+     *
+     * @param isCarriedOut whether the store does what the killed process asked for last
+     */
+    async killedAt(nth: number, isCarriedOut: boolean): Promise<boolean> {
+      const parameters = ['tools/lake.ts', 'hourly', '--from', RAW, '--to', HOURS, '--table', TABLE];
+      const child = spawnNode(parameters, { env: { ...process.env, ...env } });
+      for (const output of [child.stdout, child.stderr]) output.resume();
+      let writes = 0;
+      onCall = async (call) => {
+        looks = looks.then(async () => void (await look()));
+        await looks;
+        if (!isWrite(call) || ++writes !== nth) return;
+        child.kill('SIGKILL');
+        if (!isCarriedOut) await new Promise(() => {});
+      };
+      const [code] = await once(child, 'exit');
+      onCall = () => {};
+      await look();
+      return code === null;
+    },
+    async close(): Promise<void> {
+      writer[Symbol.dispose]();
+      await store.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  await world.restate({ day: OTHER_DAY });
+  return world;
+}
+
+export type HoursWorld = Awaited<ReturnType<typeof startHoursWorld>>;
+
+/** Restates the day and kills a run at each of its writes in turn; the next run makes the day right. */
+export async function restateAndKill(world: HoursWorld, isCarriedOut: boolean): Promise<number> {
+  await world.restate();
+  let kills = 0;
+  while (await world.killedAt(kills + 1, isCarriedOut)) kills++;
+  expect((await world.look())[DAY]).toBe(world.version);
+  return kills;
+}

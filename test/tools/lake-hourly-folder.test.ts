@@ -1,0 +1,122 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { publisherReport } from '../../lib/report/catalogue.ts';
+import { tableOf } from '../../lib/report/tables.ts';
+import { folderSource } from '../../local/lake/folder-source.ts';
+import { makeDay } from '../../tools/lake/hourly-day.ts';
+import { rawDaysIn } from '../../tools/lake/hourly-facts.ts';
+import { hoursLake } from '../../tools/lake/hours-lake.ts';
+import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
+import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
+import { type LakeRun, runLake } from './run-lake.ts';
+
+const TABLE = 'publisher_events';
+const DAY = '2026-01-31';
+
+let home: string;
+let writer: Writer;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'lake-hourly-'));
+  writer = await openWriter(home);
+});
+afterAll(async () => {
+  writer[Symbol.dispose]();
+  await rm(home, { recursive: true });
+});
+
+/** A raw lake of one day and one file, with this many clicks in each of two records of one hour. */
+const rawDay = (name: string, clicks: number, changed = {}) =>
+  writer.file(
+    `${name}/raw/${TABLE}/day=${DAY}/part.parquet`,
+    [
+      publisherRecord({ clicks: `${clicks}::BIGINT`, ...changed }),
+      publisherRecord({ clicks: `${clicks}::BIGINT`, ...changed }),
+    ].join(' UNION ALL '),
+  );
+const hourly = (name: string, ...options: readonly string[]): Promise<LakeRun> =>
+  runLake(['hourly', '--from', join(home, name, 'raw'), '--to', join(home, name, 'hours'), ...options]);
+const hoursFolder = (name: string) => join(home, name, 'hours', TABLE, `day=${DAY}`);
+const clicksIn = async (name: string) =>
+  (
+    await writer.rows(
+      `SELECT sum(clicks)::INTEGER, count(*)::INTEGER FROM '${hoursFolder(name)}/hours.parquet'`,
+    )
+  )[0];
+
+it('replaces a day whole when its raw file was written again under its name', async () => {
+  await rawDay('again', 1);
+  expect((await hourly('again')).code).toBe(0);
+  expect(await clicksIn('again')).toEqual([2, 1]);
+  expect((await hourly('again')).stdout).toMatch(/no day summed; 1 day up to date/);
+  await rawDay('again', 2);
+  expect((await hourly('again')).stdout).toMatch(/1 day summed/);
+  expect(await clicksIn('again')).toEqual([4, 1]);
+  expect((await readdir(hoursFolder('again'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
+});
+
+it('leaves files of another writer alone unless told to replace them', async () => {
+  await rawDay('other', 1);
+  const { code } = await runLake(['convert', join(home, 'other/raw'), '--to', join(home, 'other/hours')]);
+  expect(code).toBe(0);
+  const refused = await hourly('other');
+  expect(refused).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(
+      /NOT DONE: 1 day \(2026-01-31\) with files of another writer.* --replace\n/,
+    ),
+  });
+  expect((await hourly('other', '--replace')).code).toBe(0);
+  expect((await readdir(hoursFolder('other'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
+  expect(await clicksIn('other')).toEqual([2, 1]);
+});
+
+it('names a day that can not be summed, and does the others', async () => {
+  await rawDay('wrong', 1, { clicks: '9223372036854775807::BIGINT' });
+  await writer.file(
+    `wrong/raw/${TABLE}/day=2026-01-29/part.parquet`,
+    publisherRecord({ revenue: '1.5::DOUBLE' }),
+  );
+  await writeFile(join(home, `wrong/raw/${TABLE}/day=2026-01-29/other.csv`), 'a,b\n');
+  await writer.file(
+    `wrong/raw/${TABLE}/day=2026-01-30/part.parquet`,
+    publisherRecord({ event_time: "TIMESTAMP '2026-01-30 12:00:00'" }),
+  );
+  const { code, stdout } = await hourly('wrong');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^publisher_events: 1 day summed \(2026-01-30\)/);
+  expect(stdout).toMatch(/NOT DONE: 2026-01-29: \S*other\.csv is no Parquet file that can be read/);
+  expect(stdout).toMatch(
+    /NOT DONE: 2026-01-31: an hour of equal dimensions adds up to more than a column holds/,
+  );
+  expect(stdout).toMatch(/\nNot all is done\./);
+});
+
+it('reads a day again whose file changed while it was read', async () => {
+  await rawDay('changing', 1);
+  const raw = folderSource(join(home, 'changing/raw'));
+  let reads = 0;
+  await using workspace = await openWorkspace({ beside: join(home, 'changing/hours') });
+  const [listed] = rawDaysIn(await raw.list(), TABLE);
+  const outcome = await makeDay(
+    {
+      ...{ workspace, hours: hoursLake(join(home, 'changing/hours'), home), table: tableOf(publisherReport) },
+      ...{ report: publisherReport, columns: 'a', isFinal: () => true, again: false, replace: false },
+      raw: {
+        ...raw,
+        async filesOf(files) {
+          if (++reads === 1) await rawDay('changing', 2);
+          return raw.filesOf(files);
+        },
+      },
+    },
+    DAY,
+    { raw: listed, hours: undefined },
+  );
+  expect(outcome).toMatchObject({ action: 'write-final', records: 2, hours: 1 });
+  const [now] = rawDaysIn(await raw.list(), TABLE);
+  const note = JSON.parse(await readFile(join(hoursFolder('changing'), '_SUCCESS'), 'utf8'));
+  expect(note).toMatchObject({ version: now?.version });
+  expect(await clicksIn('changing')).toEqual([4, 1]);
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DAY, type HoursWorld, restateAndKill, startHoursWorld } from './hours-world.ts';
+
+let world: HoursWorld;
+beforeAll(async () => {
+  world = await startHoursWorld();
+  await world.restate();
+});
+afterAll(() => world.close());
+
+describe('npm run lake -- hourly', () => {
+  it('sums what is new or was restated, and nothing else', async () => {
+    const first = await world.hourly();
+    expect(first.stdout).toMatch(/^publisher_events: 2 days summed .*: 60 records, by the hour 6 records\n/);
+    expect(first.code).toBe(0);
+    const calls: string[] = [];
+    world.onCall((call) => calls.push(call));
+    const idle = await world.hourly();
+    world.onCall(() => {});
+    expect(idle.stdout).toBe('publisher_events: no day summed; 2 days up to date\nNothing was to be done.\n');
+    expect(calls.filter((call) => !/^(LIST|GET .*_SUCCESS)/.test(call))).toEqual([]);
+    await world.restate();
+    expect((await world.hourly()).stdout).toMatch(
+      /: 1 day summed \(2026-01-30\): 30 records.*; 1 day up to date\n/,
+    );
+    expect((await world.look())[DAY]).toBe(world.version);
+  });
+
+  it('is right whenever the raw day is restated while it runs', async () => {
+    let isOver = false;
+    for (let at = 1; !isOver; at++) {
+      await world.restate();
+      let calls = 0;
+      world.onCall(async () => {
+        await world.look();
+        if (++calls === at) await world.restate();
+      });
+      expect((await world.hourly()).code).toBe(0);
+      isOver = calls < at;
+      world.onCall(() => {});
+      await world.look();
+    }
+    expect((await world.hourly()).code).toBe(0);
+    expect((await world.look())[DAY]).toBe(world.version);
+  });
+
+  it('is right at every moment, and in the end, wherever a run is killed', async () => {
+    // The marker goes, the file comes, the marker comes.
+    expect(await restateAndKill(world, false)).toBe(3);
+  });
+
+  it.each([
+    { was: 'final', isOpen: false, writes: [2] },
+    { was: 'open', isOpen: true, writes: [2] },
+  ])('is right where a slow run that saw the day $was is overtaken', async ({ isOpen, writes }) => {
+    for (const write of writes) {
+      // A day that has no hours yet, so that hours of an open day are written.
+      const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
+      await world.restate({ day, isOpen });
+      const slow = await world.heldAt(write, async () => {
+        await world.restate({ day });
+        expect((await world.hourly()).code).toBe(0);
+      });
+      expect(slow.code).toBe(0);
+      expect((await world.hourly()).code).toBe(0);
+      expect((await world.look())[day]).toBe(world.version);
+    }
+  });
+
+  it('sums an open day again when it changes, without a marker', async () => {
+    const day = '2026-03-01';
+    for (let turn = 0; turn < 2; turn++) {
+      await world.restate({ day, isOpen: true });
+      expect((await world.hourly()).stdout).toMatch(/: 1 day summed \(2026-03-01, one open\)/);
+      expect(await world.versionsIn(day)).toEqual([world.version]);
+      expect(await world.look()).not.toHaveProperty(day);
+    }
+    expect((await world.hourly()).stdout).toMatch(/^publisher_events: no day summed/);
+  });
+
+  it('keeps the hours of a day that is being written again, or has gone', async () => {
+    const before = (await world.look())[DAY];
+    await world.restate({ isOpen: true });
+    const reopened = await world.hourly();
+    expect(reopened).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/1 day \(2026-01-30\) kept: being written again/),
+    });
+    expect((await world.look())[DAY]).toBe(before);
+    await world.restate();
+    expect((await world.hourly()).code).toBe(0);
+    expect((await world.look())[DAY]).toBe(world.version);
+  });
+
+  it.each([
+    [['--from', 's3://a/b', '--to', 's3://a/b/c'], /one lies in the other/],
+    [['--from', 's3://a/b'], /hourly --from <raw lake>/],
+    [['--day', '2026-02-30'], /--day is 2026-02-30; write a day/],
+    [['--day', '2026-01-02..2026-01-01'], /write a day, 2026-01-31, or the first and the last/],
+    [['--day', '2025-01-01'], /holds no day of publisher_events that was asked for/],
+    [['--table', 'clicks'], /--table is clicks; it can be publisher_events or advertiser_events/],
+  ])('%s says in words what is wrong', async (options, says) => {
+    const asked = options.includes('--from')
+      ? []
+      : ['--from', world.RAW, '--to', world.HOURS, '--table', 'publisher_events'];
+    const { code, stderr } = await (await import('./run-lake.ts')).runLake(['hourly', ...asked, ...options]);
+    expect(stderr).toMatch(says);
+    expect(code).toBe(2);
+  });
+});
