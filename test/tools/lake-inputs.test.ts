@@ -1,8 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { csvFault } from '../../tools/lake/csv-fault.ts';
+import { folderTarget } from '../../tools/lake/folder-target.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { runLake } from './run-lake.ts';
 
@@ -70,4 +72,110 @@ it('says how to write a record of a CSV file that can not be read', () => {
     `line 7 does not have the fields that the first line names: ${JSON.stringify('1,"a \\"b\\""')}. ${cure}`,
   );
   expect(csvFault('IO Error: the disk is gone\nmore')).toBe('IO Error: the disk is gone');
+});
+
+/** What a conversion says that refuses. */
+async function refused(...inputs: readonly string[]): Promise<string> {
+  const parameters = inputs.map((input) => join(directory, input));
+  const { code, stderr } = await runLake(['convert', ...parameters, '--to', join(directory, 'refused')]);
+  expect(code).toBe(2);
+  return stderr.replaceAll(`${directory}/`, '').trimEnd();
+}
+
+const HEADER = 'event_time,placement_id,served_ads\n';
+const RECORD = '2026-01-31 12:00:00,1,7\n';
+
+describe('a file of which records would be left out without a word', () => {
+  const uneven = (fields: number, example: string) =>
+    `can't be read: not every line has the ${fields} fields that the first line names, for example ${JSON.stringify(example)}. Write the header first, then records alone, each with all fields`;
+  const wider = 'event_time,placement_id,served_ads,clicks';
+
+  it.each([
+    [
+      'two CSV files in one',
+      `${HEADER}${RECORD}${wider}\n${`${RECORD.trim()},2\n`.repeat(9)}`,
+      uneven(3, wider),
+    ],
+    ['a comment', `${HEADER}${RECORD}# all\n`, uneven(3, '# all')],
+    [
+      'a record behind a #',
+      `${HEADER}${RECORD}#${RECORD}`,
+      'event_time: in 1 record, "#2026-01-31 12:00:00" is no time like 2026-01-31 23:59:59.999, 2026-01-31T23:59:59Z or 2026-01-31T23:59:59+01:00. Write it so at the source',
+    ],
+    [
+      'a name that comes twice',
+      `event_time,clicks,served_ads,Clicks\n${RECORD.trim()},300\n`,
+      "can't be read: its columns clicks and Clicks have one name. Leave one out, or name it otherwise",
+    ],
+    [
+      'other bytes than UTF-8',
+      Buffer.from(`event_time,placement_id,device_or_proxy\n2026-01-31 12:00:00,1,caf\xe9\n`, 'latin1'),
+      "can't be read: line 2 is no UTF-8. Write the file in UTF-8",
+    ],
+    [
+      'two ends of lines',
+      `${HEADER}${RECORD}${RECORD.replace('\n', '\r\n')}${RECORD}`,
+      "can't be read: it is no CSV that can be understood: it must be whole, in UTF-8, and all its lines must end alike",
+    ],
+  ])('is refused: %s', async (_what, text, says) => {
+    await mkdir(join(directory, 'left'), { recursive: true });
+    await writeFile(join(directory, 'left/a.csv'), text);
+    expect((await refused('left/a.csv')).split('\n').at(-1)).toContain(says);
+  });
+
+  it('is refused: a gzip file that is cut', async () => {
+    const whole = gzipSync(HEADER + RECORD);
+    await writeFile(join(directory, 'cut.csv.gz'), whole.subarray(0, -8));
+    expect(await refused('cut.csv.gz')).toContain(
+      "cut.csv.gz can't be read: it is no whole gzip file (unexpected end of file). Copy it again from its source",
+    );
+  });
+});
+
+it('takes a column for itself whose name only looks like one that came twice', async () => {
+  await write('like/a.csv', 'event_time,served_ads,clicks,clicks_1\n2026-01-31 12:00:00,1,7,8\n');
+  expect(await converted('like', 'clicks::VARCHAR')).toEqual([['7', 1]]);
+});
+
+describe('files that would count twice', () => {
+  it('are read once if they are named twice', async () => {
+    await write('twice/a.csv', HEADER + RECORD);
+    const lake = join(directory, 'once');
+    const inputs = ['twice', 'twice/a.csv', 'twice/../twice/a.csv'].map((input) => `${directory}/${input}`);
+    expect((await runLake(['convert', ...inputs, '--to', lake])).stdout).toContain('1 record\n');
+  });
+
+  it('are refused where the lake lies in a folder that is read', async () => {
+    await write('around/a.csv', HEADER + RECORD);
+    const again = ['convert', join(directory, 'around'), '--to', join(directory, 'around/lake'), '--replace'];
+    expect((await runLake(again)).code).toBe(0);
+    expect((await runLake(again)).stderr.replaceAll(`${directory}/`, '')).toBe(
+      'Nothing was written: around/lake lies in around, so that 1 file of the lake would be converted too and count twice. Name the files to convert without around/lake, or a lake elsewhere.\n',
+    );
+  });
+
+  it('are refused where a file of the lake itself holds only records of other days, and would stay', async () => {
+    const file = 'place/publisher_events/day=2026-01-30/a.parquet';
+    await writer.file(file, publisherRecord());
+    const place = join(directory, 'place');
+    const { stderr } = await runLake(['convert', place, '--to', place, '--replace']);
+    expect(stderr.replaceAll(`${directory}/`, '')).toBe(
+      `Nothing was written: ${file} is read and lies in place, but holds no record of the day of its folder. It would stay, and its records would count twice. Convert to a lake elsewhere.\n`,
+    );
+  });
+});
+
+it('does not take away a day that another conversion has written meanwhile, unless told to', async () => {
+  const target = folderTarget(join(directory, 'race'));
+  const day = (name: string, mustBeNew: boolean) => ({
+    ...{ table: 'publisher_events', day: '2026-01-31', mustBeNew },
+    files: [{ path: join(directory, 'race', name), name }],
+  });
+  for (const name of ['a', 'b', 'c']) await write(`race/${name}`, name);
+  await target.replaceDay(day('a', true));
+  await expect(target.replaceDay(day('b', true))).rejects.toThrow(
+    'Another convert has just written publisher_events/day=2026-01-31. Let one convert at a time write a day.',
+  );
+  await target.replaceDay(day('c', false));
+  expect(await readdir(join(directory, 'race/publisher_events/day=2026-01-31'))).toEqual(['c']);
 });

@@ -13,6 +13,7 @@ import { renderOutcome } from './outcome.ts';
 import { missingColumns, planAll, readAll } from './plan-all.ts';
 import { showProgress } from './progress.ts';
 import { refusal } from './refusal.ts';
+import { refuseOwnFiles } from './refuse-own-files.ts';
 import { refuseWrittenDays } from './refuse-written-days.ts';
 import { sqlOf } from './show-sql.ts';
 import { stageAll } from './stage-all.ts';
@@ -58,6 +59,7 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
       `Nothing was written: there is no record in ${files.map(({ name }) => name).join(', ')}.`,
     );
 
+  refuseOwnFiles(files, staged, options);
   const target = lakeTarget(to);
   await refuseWrittenDays(target, staged, options);
   if (options.showSql) say(sqlOf(workspace, plans, staged, options.hourly));
@@ -67,7 +69,12 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
     workspace,
     staged,
     target,
-    { to, hourly: options.hourly, markerOf: (day) => (isOpen(day) ? undefined : '') },
+    {
+      to,
+      hourly: options.hourly,
+      replace: options.replace,
+      markerOf: (day) => (isOpen(day) ? undefined : ''),
+    },
     progress,
   );
   progress.end();

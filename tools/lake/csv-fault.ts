@@ -2,7 +2,10 @@
 export function csvFault(message: string): string {
   const [first = ''] = message.split('\n', 1);
   const [, line] = /CSV Error on Line: (\d+)/.exec(message) ?? [];
+  if (/Error when sniffing file/.test(first))
+    return 'it is no CSV that can be understood: it must be whole, in UTF-8, and all its lines must end alike';
   if (!line) return first;
+  if (/Invalid unicode/.test(message)) return `line ${line} is no UTF-8. Write the file in UTF-8`;
   const [, text = ''] = /^Original Line: (.*)/m.exec(message) ?? [];
   return (
     `line ${line} does not have the fields that the first line names: ${JSON.stringify(text.slice(0, 200))}. ` +

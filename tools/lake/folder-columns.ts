@@ -1,8 +1,5 @@
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
-import { tables } from '../../lib/report/tables.ts';
-import { bare } from './column-name.ts';
-
-const CONTRACT = new Set(tables.flatMap(({ columns }) => columns.map(({ name }) => bare(name))));
+import { bare, isContractName } from './column-name.ts';
 
 /** What Spark, Hive and DuckDB call the folder of records that have no value. */
 const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';
@@ -21,7 +18,7 @@ export function withFolderColumns(path: string, { reader, types }: Columns): Col
     .slice(0, -1)
     .flatMap((folder) => {
       const [, column = '', value = ''] = /^([^=]+)=(.*)$/.exec(folder) ?? [];
-      return CONTRACT.has(bare(column)) && !present.has(bare(column)) ? [[column, value] as const] : [];
+      return isContractName(column) && !present.has(bare(column)) ? [[column, value] as const] : [];
     });
   if (found.length === 0) return { reader, types };
   const added = found.map(([column, value]) => {

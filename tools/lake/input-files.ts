@@ -1,14 +1,18 @@
 import { open, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteText } from '../../lib/report/quote-sql.ts';
 import { listFolder } from '../../local/lake/list-folder.ts';
 import { literally } from '../../local/lake/read-footers.ts';
 import { isBucket } from './bucket.ts';
 import { bucketSource } from './bucket-source.ts';
+import { csvFault } from './csv-fault.ts';
+import { csvReader, refuseUnevenLines } from './csv-reader.ts';
+import { doubledNames } from './doubled-names.ts';
 import { INT96 } from './exact-value.ts';
 import { withFolderColumns } from './folder-columns.ts';
 import { LakeFault } from './lake-fault.ts';
+import { refuseDamagedGzip } from './refuse-damaged-gzip.ts';
 
 /** A file to convert. */
 export interface InputFile {
@@ -46,17 +50,21 @@ export async function openInputs(
   inputs: readonly string[],
   directory: string,
 ): Promise<{ readonly files: readonly InputFile[]; readonly faults: readonly string[] }> {
-  const found = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
+  const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
+  // A file that is named twice, itself and by its folder, is read once.
+  const found = [...new Map(named.map((file) => [placeOf(file.name), file])).values()];
   if (found.length === 0) throw new LakeFault(`There are no files in ${inputs.join(', ')}`);
   const faults: string[] = [];
   const files: InputFile[] = [];
   for (const file of found)
     await describe(connection, file).then(
       (input) => files.push(input),
-      (error: Error) => faults.push(`${file.name} can't be read: ${error.message.split('\n', 1)[0]}`),
+      (error: Error) => faults.push(`${file.name} can't be read: ${csvFault(error.message)}`),
     );
   return { files, faults };
 }
+
+const placeOf = (name: string): string => (isBucket(name) ? name : resolve(name));
 
 /** As the engines do, this leaves out what a writer hides. */
 const isHidden = (path: string): boolean => path.split('/').some((part) => /^[._]/.test(part));
@@ -90,16 +98,18 @@ async function describe(
   if (unreadable) throw new Error(unreadable);
   const file = quoteText(literally(path));
   const isText = !(await isParquet(path));
-  const reader = !isText
-    ? parquetReader([file])
-    : // An empty field is NULL, an empty text in quotes is an empty text. DuckDB would find out by the first 20,480 records
-      // whether texts stand in quotes, and take later quotes for text.
-      `read_csv(${file}, all_varchar = true, header = true, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false, quote = '"'${
-        /\.gz$/i.test(basename(name)) ? ", compression = 'gzip'" : ''
-      })`;
+  const isGzip = /\.gz$/i.test(basename(name));
+  if (isText && isGzip) await refuseDamagedGzip(path);
+  const reader = isText ? csvReader(file, isGzip) : parquetReader([file]);
   const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
   const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
-  if (!isText) for (const column of await int96Columns(connection, file)) types.set(column, INT96);
+  if (isText) await refuseUnevenLines(connection, [...types.keys()], reader);
+  else
+    for (const column of await schemaNames(connection, file, `type = '${INT96}'`)) types.set(column, INT96);
+  const [doubled] = await doubledNames([...types.keys()], () =>
+    isText ? firstLine(connection, csvReader(file, isGzip, false)) : schemaNames(connection, file),
+  );
+  if (doubled) throw new Error(`its columns ${doubled} have one name. Leave one out, or name it otherwise`);
   const { size: bytes } = await stat(path);
   const columns = withFolderColumns(name, { reader, types });
   // What a folder's name says is true of its own files only.
@@ -107,10 +117,15 @@ async function describe(
   return { name, ...columns, bytes, isText, ...(!isAlone && { parquet: file }) };
 }
 
-async function int96Columns(connection: DuckDBConnection, file: string): Promise<string[]> {
-  const schema = await connection.runAndReadAll(
-    `SELECT name FROM parquet_schema(${file}) WHERE type = '${INT96}'`,
-  );
+/** A CSV file's header. DuckDB changes names that come twice, but no values. */
+async function firstLine(connection: DuckDBConnection, withoutHeader: string): Promise<string[]> {
+  const line = await connection.runAndReadAll(`SELECT * FROM ${withoutHeader} LIMIT 1`);
+  return (line.getRowsJS()[0] ?? []).map(String);
+}
+
+/** The names in a Parquet file's schema, those of a struct's parts too. */
+async function schemaNames(connection: DuckDBConnection, file: string, where = 'true'): Promise<string[]> {
+  const schema = await connection.runAndReadAll(`SELECT name FROM parquet_schema(${file}) WHERE ${where}`);
   return (schema.getRowsJS() as string[][]).flat();
 }
 

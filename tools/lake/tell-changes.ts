@@ -15,7 +15,8 @@ function tell(alike: readonly ColumnChange[]): string {
   const count = alike.reduce((sum, change) => sum + change.count, 0);
   const files = alike.length > 1 ? ` (in ${alike.length.toLocaleString('en-US')} files)` : '';
   const times = alike.flatMap(({ range }) => range ?? []).sort();
-  const span = times.length > 0 ? `: ${times[0]} to ${times.at(-1)}` : '';
+  const [first, last] = [times[0], times.at(-1)];
+  const span = first === undefined ? '' : first === last ? `: ${first}` : `: ${first} to ${last}`;
   const most = alike.reduce((max, change) => (change.most && change.most > max ? change.most : max), 0n);
   const added = alike.reduce((sum, change) => sum + (change.added ?? 0n), 0n);
   const by =

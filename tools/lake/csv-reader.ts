@@ -1,0 +1,46 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+
+/**
+ * SQL that reads a CSV file. Of its form, DuckDB finds out the separator and the ends of lines, by the first 20,480
+ * records. What it would guess besides loses records without a word:
+ *
+ * - quotes: later ones would be text, if there are none among the first records;
+ * - `skip`: lines above a row that looks like a header;
+ * - `comment`: lines that begin with `#`.
+ *
+ * An empty field is NULL, an empty text in quotes is an empty text.
+ *
+ * @param file its path as SQL
+ */
+export const csvReader = (file: string, isGzip: boolean, header = true): string =>
+  `read_csv(${file}, all_varchar = true, header = ${header}, nullstr = '', allow_quoted_nulls = false, hive_partitioning = false, quote = '"', skip = 0, comment = ''${
+    isGzip ? ", compression = 'gzip'" : ''
+  })`;
+
+const SEPARATORS = /[,;|\t]/;
+
+/**
+ * Throws if DuckDB found no separator, though the first line has some: then other lines have more fields or fewer.
+ *
+ * @param names the columns that were found
+ * @param reader SQL of `csvReader`
+ */
+export async function refuseUnevenLines(
+  connection: DuckDBConnection,
+  names: readonly string[],
+  reader: string,
+): Promise<void> {
+  const [line = ''] = names;
+  const [separator] = SEPARATORS.exec(line) ?? [];
+  if (names.length !== 1 || !separator) return;
+  const fields = line.split(separator).length;
+  const uneven = await connection.runAndReadAll(
+    `SELECT x FROM ${reader} AS lines(x) WHERE NOT contains(x, '"') AND len(string_split(x, '${separator}')) <> ${fields} LIMIT 1`,
+  );
+  const example = uneven.getRowsJS()[0]?.[0];
+  throw new Error(
+    `not every line has the ${fields} fields that the first line names${
+      typeof example === 'string' ? `, for example ${JSON.stringify(example.slice(0, 200))}` : ''
+    }. Write the header first, then records alone, each with all fields`,
+  );
+}
