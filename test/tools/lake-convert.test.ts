@@ -139,7 +139,7 @@ describe('npm run lake -- convert', () => {
     );
   });
 
-  it('removes the unfinished files of a conversion that was killed, and none of one that is running', async () => {
+  it('removes the unfinished files of a conversion that was killed, and refuses to run beside one that is running', async () => {
     const lake = join(directory, 'shared');
     await writer.file('shared.parquet', publisherRecord());
     const killed = join(lake, '.lake-work-killed');
@@ -148,13 +148,19 @@ describe('npm run lake -- convert', () => {
     for (const folder of [killed, running, begun]) await mkdir(folder, { recursive: true });
     await holdLock(killed, (kill) => kill());
     await holdLock(running, async (kill) => {
-      const { code } = await runLake(['convert', join(directory, 'shared.parquet'), '--to', lake]);
-      expect(code).toBe(0);
-      expect(await filesIn('shared')).toEqual(['.lake-work-begun', '.lake-work-running', 'publisher_events']);
-      const checked = await runLake(['check', lake]);
-      expect(checked.stdout).not.toMatch(/lake-work/);
+      const { code, stderr } = await runLake(['convert', join(directory, 'shared.parquet'), '--to', lake]);
+      expect(stderr).toMatch(
+        /^Another command writes into \S*shared at present\. Run this one when that has ended\.\n$/,
+      );
+      expect(code).toBe(2);
+      expect(await filesIn('shared')).toEqual(['.lake-work-begun', '.lake-work-running']);
       kill();
     });
+    const { code } = await runLake(['convert', join(directory, 'shared.parquet'), '--to', lake]);
+    expect(code).toBe(0);
+    expect(await filesIn('shared')).toEqual(['.lake-work-begun', 'publisher_events']);
+    const checked = await runLake(['check', lake]);
+    expect(checked.stdout).not.toMatch(/lake-work/);
   });
 
   it('writes files sorted by company, in several row groups, with zstd', async () => {

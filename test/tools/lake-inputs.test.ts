@@ -1,10 +1,9 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { csvFault } from '../../tools/lake/csv-fault.ts';
-import { folderTarget } from '../../tools/lake/folder-target.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { runLake } from './run-lake.ts';
 
@@ -163,19 +162,4 @@ describe('files that would count twice', () => {
       `Nothing was written: ${file} is read and lies in place, but holds no record of the day of its folder. It would stay, and its records would count twice. Convert to a lake elsewhere.\n`,
     );
   });
-});
-
-it('does not take away a day that another conversion has written meanwhile, unless told to', async () => {
-  const target = folderTarget(join(directory, 'race'));
-  const day = (name: string, mustBeNew: boolean) => ({
-    ...{ table: 'publisher_events', day: '2026-01-31', mustBeNew },
-    files: [{ path: join(directory, 'race', name), name }],
-  });
-  for (const name of ['a', 'b', 'c']) await write(`race/${name}`, name);
-  await target.replaceDay(day('a', true));
-  await expect(target.replaceDay(day('b', true))).rejects.toThrow(
-    'Another convert has just written publisher_events/day=2026-01-31. Let one convert at a time write a day.',
-  );
-  await target.replaceDay(day('c', false));
-  expect(await readdir(join(directory, 'race/publisher_events/day=2026-01-31'))).toEqual(['c']);
 });

@@ -69,12 +69,7 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
     workspace,
     staged,
     target,
-    {
-      to,
-      hourly: options.hourly,
-      replace: options.replace,
-      markerOf: (day) => (isOpen(day) ? undefined : ''),
-    },
+    { to, hourly: options.hourly, markerOf: (day) => (isOpen(day) ? undefined : '') },
     progress,
   );
   progress.end();

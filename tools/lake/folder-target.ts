@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../local/lake/layout.ts';
-import { LakeFault } from './lake-fault.ts';
+import { dayFolder, dayOf, SUCCESS_MARKER } from '../../local/lake/layout.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
 /** Names of days that are being put in place or taken away. The engines leave out what begins with a dot. */
@@ -22,16 +21,13 @@ export function folderTarget(location: string): LakeTarget {
       const days = new Set<string>();
       for (const name of names) {
         const day = dayOf(name);
-        if (day && (await holdsFiles(join(root, table, name)))) days.add(day);
+        const files = day ? await readdir(join(root, table, name)).catch((): string[] => []) : [];
+        if (day && files.some((file) => !/^[._]/.test(file))) days.add(day);
       }
       return days;
     },
-    async replaceDay({ table, day, files, marker, mustBeNew }) {
+    async replaceDay({ table, day, files, marker }) {
       const target = join(root, dayFolder(table, day));
-      if (mustBeNew && (await holdsFiles(target)))
-        throw new LakeFault(
-          `Another convert has just written ${dayFolder(table, day)}. Let one convert at a time write a day.`,
-        );
       const beside = (state: string) =>
         join(root, table, `.${dayFolder(table, day).split('/')[1]}.${state}.${randomUUID()}`);
       const partial = beside('new');
@@ -57,10 +53,6 @@ export function folderTarget(location: string): LakeTarget {
     },
   };
 }
-
-/** Whether a day's folder holds files that the engines read. */
-const holdsFiles = async (folder: string): Promise<boolean> =>
-  (await readdir(folder).catch((): string[] => [])).some((name) => !isHidden(name));
 
 /** An empty folder is no table: what is in a lake is files. */
 const isEmptyFolder = (path: string): Promise<boolean> =>

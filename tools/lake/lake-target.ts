@@ -7,18 +7,13 @@ interface NewDay {
   readonly files: readonly DayFile[];
   /** What the marker says that the day gets, since nothing more will come. Without one the day is open. */
   readonly marker?: string;
-  /** Whether the day had no files when `writtenDays` was asked, and may have none now. Heeded in folders. */
-  readonly mustBeNew?: boolean;
 }
 
 /** Where a lake is written. */
 export interface LakeTarget {
   /** The days of a table that hold files already. */
   writtenDays(table: string): Promise<Set<string>>;
-  /**
-   * Replaces all that a day holds. The files may be moved away from where they lie. Throws a LakeFault where the day must be new
-   * and another `convert` has written it.
-   */
+  /** Replaces all that a day holds. The files may be moved away from where they lie. */
   replaceDay(day: NewDay): Promise<void>;
   /** Makes a table that has no records. */
   makeTable(table: string): Promise<void>;

@@ -14,18 +14,18 @@ export interface Workspace extends AsyncDisposable {
 /**
  * DuckDB, and a directory for what it spills from memory and for unfinished files.
  *
- * @param beside the folder that is to hold the directory, so that finished files can be renamed into place; the
- *   system's temporary directory otherwise
+ * @param beside the folder that is written, which is to hold the directory, so that finished files can be renamed into
+ *   place: one command writes into it at a time. The system's temporary directory otherwise
  * @param memory bytes that the process may use; half of the machine's otherwise
  */
 export async function openWorkspace({
-  beside = tmpdir(),
+  beside,
   memory = usualMemory(),
 }: {
   readonly beside?: string;
   readonly memory?: number;
 } = {}): Promise<Workspace> {
-  const directory = await makeWorkDirectory(beside);
+  const directory = await makeWorkDirectory(beside ?? tmpdir());
   try {
     const instance = await DuckDBInstance.create(directory.lock, {
       temp_directory: join(directory.path, 'spilled'),
@@ -33,6 +33,11 @@ export async function openWorkspace({
       autoload_known_extensions: 'false',
       memory_limit: `${duckDbMemory(memory)}B`,
     });
+    if (beside !== undefined)
+      await directory.refuseAnother().catch((error) => {
+        instance.closeSync();
+        throw error;
+      });
     const connection = await instance.connect();
     await connection.run("SET TimeZone = 'UTC'");
     // `connection.progress` tells nothing without these.

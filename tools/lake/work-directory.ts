@@ -18,6 +18,8 @@ export interface WorkDirectory {
   readonly path: string;
   /** To be opened as a database as long as the directory is in use. */
   readonly lock: string;
+  /** Throws a LakeFault where another command writes into the folder. To be called once the lock is taken. */
+  refuseAnother(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -32,6 +34,14 @@ export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> 
   return {
     path,
     lock: join(path, LOCK),
+    async refuseAnother() {
+      const others = (await workDirectoriesIn(parent)).filter((other) => other !== path);
+      for (const other of others)
+        if (own.has(other) || (await isLocked(other)))
+          throw new LakeFault(
+            `Another command writes into ${folder} at present. Run this one when that has ended.`,
+          );
+    },
     async remove() {
       await rm(path, { recursive: true, force: true });
       own.delete(path);
@@ -48,24 +58,23 @@ const refuse = (folder: string) => (error: NodeJS.ErrnoException) => {
 };
 
 async function removeLeftOver(parent: string): Promise<void> {
-  for (const name of await readdir(parent)) {
-    const path = join(parent, name);
-    if (name.startsWith(PREFIX) && !own.has(path) && (await isLeftOver(path)))
-      await rm(path, { recursive: true, force: true });
-  }
+  for (const path of await workDirectoriesIn(parent))
+    if (!own.has(path) && (await isLocked(path)) === false) await rm(path, { recursive: true, force: true });
 }
 
-/** Only a lock that opens shows that the process which made the directory has ended. */
-async function isLeftOver(path: string): Promise<boolean> {
+const workDirectoriesIn = async (parent: string): Promise<string[]> =>
+  (await readdir(parent)).filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
+
+/** A lock that opens shows that the process which made the directory has ended. Undefined where there is none yet. */
+async function isLocked(path: string): Promise<boolean | undefined> {
   const names = await readdir(path).catch((): string[] => []);
-  // Without a lock it may just have been made.
-  if (!names.includes(LOCK)) return false;
+  if (!names.includes(LOCK)) return undefined;
   return DuckDBInstance.create(join(path, LOCK)).then(
     (instance) => {
       instance.closeSync();
-      return true;
+      return false;
     },
-    () => false,
+    () => true,
   );
 }
 

@@ -21,8 +21,6 @@ export interface Written {
 interface WriteOptions {
   readonly to: string;
   readonly hourly: boolean;
-  /** Whether days that hold files may be written again. */
-  readonly replace: boolean;
   /** The marker of a day; undefined leaves the day open. */
   readonly markerOf: (day: string) => string | undefined;
 }
@@ -45,7 +43,7 @@ export async function writeDays(
   workspace: Workspace,
   staged: readonly Staged[],
   target: LakeTarget,
-  { to, hourly, replace, markerOf }: WriteOptions,
+  { to, hourly, markerOf }: WriteOptions,
   progress: ConversionProgress,
 ): Promise<Written[]> {
   const directory = join(workspace.directory, 'day');
@@ -68,7 +66,7 @@ export async function writeDays(
         if (!hourly && day === middleDay(one.days))
           estimate = await estimateHours(workspace, one, day, files, allRows);
         await target.replaceDay({
-          ...{ table: name, day: day.day, files, mustBeNew: !replace },
+          ...{ table: name, day: day.day, files },
           ...(marker !== undefined && { marker }),
         });
         await rm(directory, { recursive: true, force: true });
