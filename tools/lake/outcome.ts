@@ -52,10 +52,14 @@ function changesText(changes: readonly string[]): string {
   return `Changed on the way:${lines}`;
 }
 
+/** Sums by the hour of which more is left save nothing worth telling. */
+const WORTH_LESS = 0.9;
+
 function estimateText({ staged, estimate }: TableOutcome, isNamed: boolean): string[] {
   if (!estimate || estimate.rows === 0) return [];
   const share = estimate.summedRows / estimate.rows;
   const bytes = estimate.summedBytes / estimate.bytes;
+  if (Math.min(share, bytes) > WORTH_LESS) return [];
   const from = `an estimate from ${counted(estimate.hours, 'hour')} of ${estimate.day}`;
   return [
     `${isNamed ? `${staged.table.name} ` : ''}about ${counted(Math.max(1, Math.round(staged.rows * share)), 'record')} instead of ${staged.rows.toLocaleString('en-US')}, and ${percent(bytes)} of the bytes (${from})`,

@@ -86,7 +86,7 @@ function summaryOf(table: TableFacts): string {
   const rowGroups = files.reduce((sum, { footer }) => sum + (footer?.rowGroupRows.length ?? 0), 0);
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   return [
-    `  ${table.table.name}: ${first.day} to ${last.day}, ${counted(days.length, 'day')} (${states}),`,
+    `  ${table.table.name}: ${first === last ? first.day : `${first.day} to ${last.day}`}, ${counted(days.length, 'day')} (${states}),`,
     `    ${counted(rows, 'record')}${companies === undefined ? '' : ` of ${counted(companies, 'company', 'companies')}`}, ${counted(files.length, 'file')}, ${sizeOf(bytes)}, ${counted(rowGroups, 'row group')}`,
   ].join('\n');
 }
