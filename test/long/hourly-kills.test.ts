@@ -28,7 +28,7 @@ it.each([
     // A day that has no hours yet, so that hours of an open day are written.
     const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
     await world.restate({ day, isOpen });
-    const slow = await world.heldAt(write, async () => {
+    const slow = await world.heldAt(write, 'write', async () => {
       await world.restate({ day });
       expect((await world.hourly()).code).toBe(0);
     });
@@ -50,6 +50,21 @@ it('is right when it runs twice at once', async () => {
     const runs = await Promise.all([world.hourly(), world.hourly('--again')]);
     world.onCall(() => {});
     expect(runs.map(({ stderr }) => stderr).join('')).toBe('');
+    expect((await world.hourly()).code).toBe(0);
+    expect((await world.look())[DAY]).toBe(world.version);
+  }
+});
+
+it('is right where another run begins, and ends, at any call of the first', async () => {
+  for (let at = 1, wasHeld = true; wasHeld; at++) {
+    await world.restate();
+    const run = await world.heldAt(at, 'call', async () => {
+      await world.restate({ isOpen: at % 2 === 0 });
+      expect((await world.hourly()).code).toBe(0);
+    });
+    expect(run.code).toBe(0);
+    wasHeld = run.wasHeld;
+    await world.restate();
     expect((await world.hourly()).code).toBe(0);
     expect((await world.look())[DAY]).toBe(world.version);
   }

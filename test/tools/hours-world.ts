@@ -128,19 +128,26 @@ export async function startHoursWorld() {
     },
     hourly: (...options: readonly string[]): Promise<LakeRun> =>
       runLake(['hourly', '--from', RAW, '--to', HOURS, '--table', TABLE, ...options]),
-    /** Runs it, and holds one of its writes back until `meanwhile` is over. */
-    async heldAt(nth: number, meanwhile: () => Promise<unknown>): Promise<LakeRun> {
-      let writes = 0;
+    /**
+     * Runs it, and holds its nth write, or call of any kind, back until `meanwhile` is over. Resolves to what the run says,
+     * and to whether it came so far.
+     */
+    async heldAt(
+      nth: number,
+      kind: 'write' | 'call',
+      meanwhile: () => Promise<unknown>,
+    ): Promise<LakeRun & { readonly wasHeld: boolean }> {
+      let calls = 0;
       onCall = async (call) => {
         await look();
-        if (!isWrite(call) || ++writes !== nth) return;
+        if ((kind === 'write' && !isWrite(call)) || ++calls !== nth) return;
         onCall = look;
         await meanwhile();
       };
       const run = await world.hourly();
       onCall = () => {};
       await look();
-      return run;
+      return { ...run, wasHeld: calls >= nth };
     },
     /**
      * Runs it in a process of its own, which is killed at its nth write; looks before each call. Resolves to whether it

@@ -56,6 +56,21 @@ it('replaces a day whole when its raw file was written again under its name', as
   expect((await readdir(hoursFolder('again'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
 });
 
+it('reads what the engines read: narrower types, columns that a file lacks as NULL, no others, no hidden files', async () => {
+  await rawDay('engines', 1, { clicks: '7::INTEGER', served_ads: undefined });
+  const folder = `engines/raw/${TABLE}/day=${DAY}`;
+  await writer.file(
+    `${folder}/more.parquet`,
+    `SELECT *, 1 AS other FROM (${publisherRecord({ revenue: '2.5::DECIMAL(9,6)' })})`,
+  );
+  await writer.file(`${folder}/_hidden.parquet`, publisherRecord());
+  expect((await hourly('engines')).stdout).toMatch(/: 3 records, by the hour 1 record\n/);
+  const sums = 'sum(clicks)::INTEGER, sum(served_ads)::INTEGER, sum(revenue)::VARCHAR';
+  expect(await writer.rows(`SELECT ${sums} FROM '${hoursFolder('engines')}/hours.parquet'`)).toEqual([
+    [7 + 7 + 1, 1, '4.500000'],
+  ]);
+});
+
 it('leaves files of another writer alone unless told to replace them', async () => {
   await rawDay('other', 1);
   const { code } = await runLake(['convert', join(home, 'other/raw'), '--to', join(home, 'other/hours')]);

@@ -27,18 +27,11 @@ describe('npm run lake -- hourly', () => {
   });
 
   it('is right whenever the raw day is restated while it runs', async () => {
-    let isOver = false;
-    for (let at = 1; !isOver; at++) {
+    for (let at = 1, wasHeld = true; wasHeld; at++) {
       await world.restate();
-      let calls = 0;
-      world.onCall(async () => {
-        await world.look();
-        if (++calls === at) await world.restate();
-      });
-      expect((await world.hourly()).code).toBe(0);
-      isOver = calls < at;
-      world.onCall(() => {});
-      await world.look();
+      const run = await world.heldAt(at, 'call', () => world.restate());
+      expect(run.code).toBe(0);
+      wasHeld = run.wasHeld;
     }
     expect((await world.hourly()).code).toBe(0);
     expect((await world.look())[DAY]).toBe(world.version);
@@ -57,7 +50,7 @@ describe('npm run lake -- hourly', () => {
       // A day that has no hours yet, so that hours of an open day are written.
       const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
       await world.restate({ day, isOpen });
-      const slow = await world.heldAt(write, async () => {
+      const slow = await world.heldAt(write, 'write', async () => {
         await world.restate({ day });
         expect((await world.hourly()).code).toBe(0);
       });
