@@ -6,7 +6,7 @@ import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../lib/report
 import { makeSampleEvents } from '../local/events/sample-events.ts';
 import { dayFolder } from '../local/lake/layout.ts';
 import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
-import { EMPTY_TABLE } from '../tools/lake/lake-target.ts';
+import { EMPTY_TABLE } from '../tools/lake/store/lake-target.ts';
 
 /** A lake to check, and how it is called in the table. */
 export interface CheckLake {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 import { type EventRow as WrittenRow, writeEvents } from '../../local/events/write-events.ts';
-import { folderTarget } from '../../tools/lake/folder-target.ts';
+import { folderTarget } from '../../tools/lake/store/folder-target.ts';
 import { pythonWith } from '../clients/python.ts';
 import { type EventRow, expectedReport } from '../e2e/expected-report.ts';
 import { randomNumbers } from '../e2e/known-events.ts';

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { type DayAction, type HoursDay, planHours, type RawDay } from '../../tools/lake/hourly-plan.ts';
+import {
+  type DayAction,
+  type HoursDay,
+  planHours,
+  type RawDay,
+} from '../../tools/lake/hourly/hourly-plan.ts';
 
 const TODAY = '2026-02-01';
 const DAY = '2026-01-31';

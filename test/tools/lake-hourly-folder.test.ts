@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
 import { folderSource } from '../../local/lake/folder-source.ts';
-import { makeDay } from '../../tools/lake/hourly-day.ts';
-import { rawDaysIn } from '../../tools/lake/hourly-facts.ts';
-import { hoursLake } from '../../tools/lake/hours-lake.ts';
-import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
+import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
+import { rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
+import { hoursLake } from '../../tools/lake/hourly/hours-lake.ts';
+import { openWorkspace } from '../../tools/lake/workspace/open-duckdb.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { csvFault } from '../../tools/lake/csv-fault.ts';
+import { csvFault } from '../../tools/lake/input/csv-fault.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { runLake } from './run-lake.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { refusal } from '../../tools/lake/refusal.ts';
+import { refusal } from '../../tools/lake/convert/refusal.ts';
 
 const linesOf = (faults: readonly string[]) => refusal(faults).message.split('\n');
 

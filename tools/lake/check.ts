@@ -6,13 +6,13 @@ import { folderSource } from '../../local/lake/folder-source.ts';
 import { readLake } from '../../local/lake/read-lake.ts';
 import { judge } from '../../local/lake/rules.ts';
 import { toldAgain } from '../../local/progress.ts';
-import { isBucket } from './bucket.ts';
-import { bucketSource } from './bucket-source.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { LakeFault } from './lake-fault.ts';
-import { openWorkspace } from './open-duckdb.ts';
 import { showProgress } from './progress.ts';
 import { type CheckOptions, renderCheck } from './render-check.ts';
+import { isBucket } from './store/bucket.ts';
+import { bucketSource } from './store/bucket-source.ts';
+import { openWorkspace } from './workspace/open-duckdb.ts';
 
 const usage = `npm run lake -- check <folder | s3://bucket/prefix> [--footers] [--all]
   Lists everything that is wrong with a lake, the worst first. Exit 0 where reports will be right.

@@ -1,7 +1,7 @@
 import { EventsFault } from '../../local/events/events-fault.ts';
 import { checkCommand } from './check.ts';
-import { convertCommand } from './convert-command.ts';
-import { hourlyCommand } from './hourly.ts';
+import { convertCommand } from './convert/convert-command.ts';
+import { hourlyCommand } from './hourly/hourly.ts';
 import { initCommand } from './init.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { LakeFault } from './lake-fault.ts';

@@ -8,10 +8,10 @@ import {
   convertFiles,
   lakeAround,
 } from '../../local/lake/lake-commands.ts';
-import { isBucket } from './bucket.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { LakeFault } from './lake-fault.ts';
-import { lakeTarget } from './open-target.ts';
+import { isBucket } from './store/bucket.ts';
+import { lakeTarget } from './store/open-target.ts';
 
 const usage = `npm run lake -- init <folder | s3://bucket/prefix>
   Makes the tables that are missing, empty. A folder that does not exist is made too.

@@ -3,7 +3,7 @@ import { counted } from '../../local/counted.ts';
 import { type Finding, isHarmless, type Severity } from '../../local/lake/finding.ts';
 import { checkCommand, shellWord } from '../../local/lake/lake-commands.ts';
 import { filesOf, type LakeFacts, type TableFacts } from '../../local/lake/lake-facts.ts';
-import { isBucket } from './bucket.ts';
+import { isBucket } from './store/bucket.ts';
 
 export interface CheckOptions {
   /** Trust what the footers tell, and read no records. */

@@ -1,0 +1,33 @@
+import { parquetReader } from '../input/input-files.ts';
+import type { InputPlan } from '../input/plan-input.ts';
+
+/** Files that are read by one query: each query leaves files of its own for each day, which cost memory when they are read. */
+export interface Batch {
+  /** How the files are read, all together. */
+  readonly plan: InputPlan;
+  readonly plans: readonly InputPlan[];
+  readonly bytes: number;
+}
+
+/** DuckDB keeps the footer of each file of a query. */
+const MOST_FILES = 500;
+
+/** Puts Parquet files of equal types together; each other file stands alone. */
+export function batchesOf(plans: readonly InputPlan[]): Batch[] {
+  const alike = Map.groupBy(plans, ({ table, file }) =>
+    file.parquet === undefined ? file : JSON.stringify([table.name, ...file.types]),
+  );
+  return [...alike.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / MOST_FILES) }, (_, nth) =>
+      batchOf(group.slice(nth * MOST_FILES, (nth + 1) * MOST_FILES)),
+    ),
+  );
+}
+
+function batchOf(plans: readonly InputPlan[]): Batch {
+  const [first] = plans as readonly [InputPlan];
+  const paths = plans.flatMap(({ file }) => file.parquet ?? []);
+  const file = paths.length > 1 ? { ...first.file, reader: parquetReader(paths) } : first.file;
+  const bytes = plans.reduce((sum, plan) => sum + plan.file.bytes, 0);
+  return { plan: { ...first, file }, plans, bytes };
+}

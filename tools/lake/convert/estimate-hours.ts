@@ -1,0 +1,93 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { quoteName, quoteText, quoteTime } from '../../../lib/report/quote-sql.ts';
+import { TIME_COLUMN } from '../../../lib/report/tables.ts';
+import { dayCopy, daySelect } from '../day-sql.ts';
+import type { Workspace } from '../workspace/open-duckdb.ts';
+import { type DayFile, writeDay } from '../write-day.ts';
+import type { Staged, StagedDay } from './stage.ts';
+
+/** What some hours of a day are, as they were written and summed by the hour. */
+export interface HoursEstimate {
+  readonly day: string;
+  readonly hours: number;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly summedRows: number;
+  readonly summedBytes: number;
+}
+
+/** Summing this share of all rows costs about as much of the time, which nobody notices. */
+const SAMPLED_SHARE = 0.02;
+
+/** So few rows are summed in an instant. */
+const FEW_ROWS = 100_000;
+
+/** The day in the middle, by its number of rows. */
+export const middleDay = (days: readonly StagedDay[]): StagedDay | undefined =>
+  days.toSorted((a, b) => a.rows - b.rows)[Math.floor(days.length / 2)];
+
+/** The hours to sum: all of them, or as many from the middle, by their rows, as cost little. At least one. */
+export function sampledHours<Hour extends { readonly rows: number }>(
+  hours: readonly Hour[],
+  allRows: number,
+): Hour[] {
+  const most = Math.max(FEW_ROWS, allRows * SAMPLED_SHARE);
+  const sorted = hours.toSorted((a, b) => a.rows - b.rows);
+  const middle = Math.floor(sorted.length / 2);
+  // The middle one, then its neighbours on both sides in turn.
+  const outwards = sorted
+    .map((hour, index) => ({ hour, distance: Math.abs(index - middle) }))
+    .toSorted((a, b) => a.distance - b.distance)
+    .map(({ hour }) => hour);
+  let rows = 0;
+  return outwards.filter((hour, index) => {
+    rows += hour.rows;
+    return index === 0 || rows <= most;
+  });
+}
+
+/** Sums some hours of a day that has just been written. Resolves to undefined where their sums don't fit their columns. */
+export async function estimateHours(
+  { connection, directory }: Workspace,
+  { table, report }: Staged,
+  { day, rows }: StagedDay,
+  files: readonly DayFile[],
+  allRows: number,
+): Promise<HoursEstimate | undefined> {
+  const source = `read_parquet([${files.map(({ path }) => quoteText(path)).join(', ')}], hive_partitioning = false)`;
+  const hour = `date_trunc('hour', ${quoteName(TIME_COLUMN)})`;
+  const counted = await connection.runAndReadAll(
+    `SELECT epoch_ms(${hour}), count(*) FROM ${source} GROUP BY ALL ORDER BY ALL`,
+  );
+  const hours = (counted.getRowsJS() as bigint[][]).map(([at, count]) => ({
+    at: Number(at),
+    rows: Number(count),
+  }));
+  const sampled = sampledHours(hours, allRows);
+  const sampledRows = sampled.reduce((sum, one) => sum + one.rows, 0);
+  const all = sampled.length === hours.length;
+  const where = all ? '' : ` WHERE ${hour} IN (${sampled.map(({ at }) => quoteTime(at)).join(', ')})`;
+  const target = join(directory, 'estimate');
+  const select = daySelect(table, report, `(SELECT * FROM ${source}${where})`, true);
+  try {
+    const summed = await writeDay(connection, dayCopy(select, sampledRows, target), target, day);
+    const [[summedRows] = []] = (
+      await connection.runAndReadAll(`SELECT count(*) FROM read_parquet(${quoteText(join(target, '*'))})`)
+    ).getRowsJS() as bigint[][];
+    return {
+      ...{ day, hours: sampled.length, rows: sampledRows, summedRows: Number(summedRows) },
+      bytes: Math.round((await bytesOf(files)) * (sampledRows / rows)),
+      summedBytes: await bytesOf(summed),
+    };
+  } catch {
+    return undefined;
+  } finally {
+    await rm(target, { recursive: true, force: true });
+  }
+}
+
+async function bytesOf(files: readonly DayFile[]): Promise<number> {
+  const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,81 @@
+import { counted } from '../../../local/counted.ts';
+import type { Staged } from './stage.ts';
+import type { Written } from './write-days.ts';
+
+/** What became of one table. */
+interface TableOutcome extends Written {
+  readonly staged: Pick<Staged, 'rows' | 'days' | 'sums'> & { readonly table: { readonly name: string } };
+  readonly openDays: number;
+}
+
+export interface Outcome {
+  readonly to: string;
+  readonly tables: readonly TableOutcome[];
+  /** What was changed on the way, each in words. */
+  readonly changes: readonly string[];
+  /** Tables that the lake lacks. */
+  readonly missing: readonly string[];
+}
+
+/** What a conversion ends with: what is there now, its sums, what was changed, what to do next. */
+export function renderOutcome({ to, tables, changes, missing }: Outcome): string {
+  const estimates = tables.flatMap((table) => estimateText(table, tables.length > 1));
+  return `${[
+    ...tables.flatMap((table) => [tableText(table, to), sumsText(table)]),
+    changesText(changes),
+    ...(estimates.length > 0 ? [`With --hourly it would be ${estimates.join('; ')}.`] : []),
+    `Next: ${nextSteps(to, missing)}`,
+  ].join('\n')}\n`;
+}
+
+function tableText({ staged, rows, openDays }: TableOutcome, to: string): string {
+  const { table, days } = staged;
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  const window = first === last ? first : `${first} to ${last}`;
+  const states =
+    openDays === 0
+      ? 'final'
+      : openDays === days.length
+        ? 'open'
+        : `${openDays} of them open, the others final`;
+  const summed = rows === staged.rows ? '' : `, summed by the hour to ${counted(rows, 'record')}`;
+  return `${table.name} in ${to}: ${counted(days.length, 'day')} (${window}, ${states}), ${counted(staged.rows, 'record')}${summed}`;
+}
+
+/** Without commas between the digits, so that they can be held against the source's by a search. */
+const sumsText = ({ staged }: TableOutcome): string =>
+  `  Sums, which must equal the source's: ${staged.sums.map(([column, total]) => `${column} ${total}`).join(', ')}`;
+
+function changesText(changes: readonly string[]): string {
+  const [first = 'nothing', ...others] = changes;
+  const lines = others.length > 0 ? `\n  ${changes.join('\n  ')}` : ` ${first}`;
+  return `Changed on the way:${lines}`;
+}
+
+/** Sums by the hour of which more is left save nothing worth telling. */
+const WORTH_LESS = 0.9;
+
+function estimateText({ staged, estimate }: TableOutcome, isNamed: boolean): string[] {
+  if (!estimate || estimate.rows === 0) return [];
+  const share = estimate.summedRows / estimate.rows;
+  const bytes = estimate.summedBytes / estimate.bytes;
+  if (Math.min(share, bytes) > WORTH_LESS) return [];
+  const from = `an estimate from ${counted(estimate.hours, 'hour')} of ${estimate.day}`;
+  return [
+    `${isNamed ? `${staged.table.name} ` : ''}about ${counted(Math.max(1, Math.round(staged.rows * share)), 'record')} instead of ${staged.rows.toLocaleString('en-US')}, and ${percent(bytes)} of the bytes (${from})`,
+  ];
+}
+
+const percent = (share: number): string => (share < 0.01 ? 'less than 1%' : `${Math.round(100 * share)}%`);
+
+function nextSteps(to: string, missing: readonly string[]): string {
+  const lake = inShell(to);
+  const check = `npm run lake -- check ${lake}`;
+  if (missing.length > 0)
+    return `npm run lake -- init ${lake} makes ${missing.join(' and ')} empty, which the lake lacks; then ${check}`;
+  return to.startsWith('s3://') ? check : `${check}, then EVENTS_DIR=${lake} npm start`;
+}
+
+/** A path as a shell takes it. */
+const inShell = (path: string): string =>
+  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,26 @@
+import { counted } from '../../../local/counted.ts';
+import { LakeFault } from '../lake-fault.ts';
+
+const MOST_LINES = 50;
+const MOST_ALIKE = 3;
+
+/** What a loss begins with: how many records of the file have it, and an example. */
+const COUNT_AND_EXAMPLE = /in [\d,]+ records?, (it|"(\\.|[^"\\])*")( for example)? /;
+
+/**
+ * All that stands against a conversion, each `<file>: <fault>`. Of what is alike in many files, such as the parts that
+ * Spark writes, the first are shown.
+ */
+export function refusal(faults: readonly string[]): LakeFault {
+  const alike = Map.groupBy(faults, (fault) =>
+    fault.slice(fault.indexOf(': ')).replace(COUNT_AND_EXAMPLE, ''),
+  );
+  const told = [...alike.values()].flatMap((same) => [
+    ...same.slice(0, MOST_ALIKE),
+    ...(same.length > MOST_ALIKE ? [`and alike in ${counted(same.length - MOST_ALIKE, 'more file')}`] : []),
+  ]);
+  const shown = told.slice(0, MOST_LINES);
+  if (told.length > MOST_LINES) shown.push(`and ${counted(told.length - MOST_LINES, 'line')} more`);
+  const count = faults.length === 1 ? 'One thing stands' : `${counted(faults.length, 'thing')} stand`;
+  return new LakeFault(`Nothing was written. ${count} against it:\n  ${shown.join('\n  ')}`);
+}

@@ -1,0 +1,44 @@
+import type { InputPlan } from '../input/plan-input.ts';
+import { tellChanges } from '../values/tell-changes.ts';
+import type { Workspace } from '../workspace/open-duckdb.ts';
+import { batchesOf } from './batches.ts';
+import type { ConversionProgress } from './conversion-progress.ts';
+import { readAll } from './plan-all.ts';
+import { refusal } from './refusal.ts';
+import { conspicuous, type Staged, stageFiles, sumUp } from './stage.ts';
+
+/**
+ * Reads the files into the workspace, by day, and finds out what is changed on the way. A file is read whole only once,
+ * unless something of it stands against its conversion: then all files are read again, and a LakeFault lists it all.
+ */
+export async function stageAll(
+  workspace: Workspace,
+  plans: readonly InputPlan[],
+  progress: ConversionProgress,
+): Promise<{ readonly staged: readonly Staged[]; readonly changes: readonly string[] }> {
+  const { connection } = workspace;
+  const batches = batchesOf(plans);
+  const refuseLosses = async () => {
+    const { losses } = await readAll(connection, plans);
+    if (losses.length > 0) throw refusal(losses);
+  };
+  try {
+    await stageFiles(workspace, batches, progress);
+  } catch (error) {
+    // It may be a file that can't be read whole. Then the others' faults are to be told with it.
+    await refuseLosses();
+    throw error;
+  }
+  const toRead = await conspicuous(workspace, batches);
+  const read = await readAll(
+    connection,
+    plans
+      .filter((plan) => toRead.has(plan) || plan.tallies.length > 0)
+      .map((plan) =>
+        // What is told of a column as a whole needs that column alone.
+        toRead.has(plan) ? plan : { ...plan, checks: [] },
+      ),
+  );
+  if (read.losses.length > 0) await refuseLosses();
+  return { staged: await sumUp(workspace), changes: tellChanges(read.changes) };
+}

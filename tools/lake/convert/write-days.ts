@@ -1,0 +1,91 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { quoteText } from '../../../lib/report/quote-sql.ts';
+import { dayCopy, daySelect } from '../day-sql.ts';
+import type { LakeTarget } from '../store/lake-target.ts';
+import type { Workspace } from '../workspace/open-duckdb.ts';
+import { writeDay } from '../write-day.ts';
+import { conversionFault } from './conversion-fault.ts';
+import type { ConversionProgress } from './conversion-progress.ts';
+import { estimateHours, type HoursEstimate, middleDay } from './estimate-hours.ts';
+import { removeStaged, type Staged, stagedSource } from './stage.ts';
+
+/** What was written of a table. */
+export interface Written {
+  /** Fewer than were read, where they were summed by the hour. */
+  readonly rows: number;
+  /** What sums by the hour would save; undefined where it wasn't asked for or can't be told. */
+  readonly estimate?: HoursEstimate;
+}
+
+interface WriteOptions {
+  readonly to: string;
+  readonly hourly: boolean;
+  /** The marker of a day; undefined leaves the day open. */
+  readonly markerOf: (day: string) => string | undefined;
+}
+
+/** SQL that writes a staged day into a directory. */
+export const dayCopyOf = (
+  workspace: Workspace,
+  { table, report }: Staged,
+  { day, rows }: Staged['days'][number],
+  hourly: boolean,
+): string =>
+  dayCopy(
+    daySelect(table, report, stagedSource(workspace, table, day), hourly),
+    rows,
+    join(workspace.directory, 'day'),
+  );
+
+/** Writes the staged days into the lake, one after the other. Throws a LakeFault that says how many are written. */
+export async function writeDays(
+  workspace: Workspace,
+  staged: readonly Staged[],
+  target: LakeTarget,
+  { to, hourly, markerOf }: WriteOptions,
+  progress: ConversionProgress,
+): Promise<Written[]> {
+  const directory = join(workspace.directory, 'day');
+  const allRows = staged.reduce((sum, { rows }) => sum + rows, 0);
+  const allDays = staged.reduce((sum, { days }) => sum + days.length, 0);
+  let rowsDone = 0;
+  let daysDone = 0;
+  const written: Written[] = [];
+  for (const one of staged) {
+    let rows = 0;
+    let estimate: HoursEstimate | undefined;
+    for (const day of one.days) {
+      progress.writeFrom(rowsDone, day.rows, allRows);
+      const marker = markerOf(day.day);
+      const name = one.table.name;
+      try {
+        const sql = dayCopyOf(workspace, one, day, hourly);
+        const files = await writeDay(workspace.connection, sql, directory, `${name} of ${day.day}`);
+        rows += hourly ? await rowsOf(workspace, directory) : day.rows;
+        if (!hourly && day === middleDay(one.days))
+          estimate = await estimateHours(workspace, one, day, files, allRows);
+        await target.replaceDay({
+          ...{ table: name, day: day.day, files },
+          ...(marker !== undefined && { marker }),
+        });
+        await rm(directory, { recursive: true, force: true });
+        await removeStaged(workspace, one.table, day.day);
+      } catch (error) {
+        throw conversionFault(error as Error, { to, daysWritten: daysDone, days: allDays });
+      }
+      rowsDone += day.rows;
+      daysDone += 1;
+    }
+    written.push({ rows, ...(estimate && { estimate }) });
+  }
+  return written;
+}
+
+/** The records in the files of a directory, by their footers. */
+async function rowsOf({ connection }: Workspace, directory: string): Promise<number> {
+  const reader = await connection.runAndReadAll(
+    `SELECT count(*) FROM read_parquet(${quoteText(join(directory, '*.parquet'))})`,
+  );
+  return Number(reader.getRowsJS()[0]?.[0] ?? 0);
+}

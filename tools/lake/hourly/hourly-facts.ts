@@ -1,0 +1,112 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { lakeDays } from '../../../lib/delivery/data-version.ts';
+import { quoteText } from '../../../lib/report/quote-sql.ts';
+import type { ListedFile } from '../../../local/lake/lake-facts.ts';
+import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../local/lake/layout.ts';
+import { literally } from '../../../local/lake/read-footers.ts';
+import type { DayNote, HoursDay, RawDay } from './hourly-plan.ts';
+import { OPEN_NOTE } from './hours-file.ts';
+import { HOURS_FILE, type HoursLake } from './hours-lake.ts';
+
+export interface ListedRawDay extends RawDay {
+  readonly listed: readonly ListedFile[];
+}
+
+export interface ListedHoursDay extends HoursDay {
+  readonly file?: ListedFile;
+  readonly otherFiles: readonly ListedFile[];
+}
+
+interface ListedDay {
+  readonly day: string;
+  readonly version: string;
+  readonly isMarked: boolean;
+  readonly listed: readonly ListedFile[];
+}
+
+/** The days of a table that a listing shows, each with the version that the service would give it. */
+function daysIn(listed: readonly ListedFile[], table: string): ListedDay[] {
+  const objects = listed.map(({ path, size, modifiedAt, digest, stamp, unreadable }) => ({
+    key: path,
+    etag: digest ?? stamp ?? unreadable ?? '',
+    bytes: size,
+    lastModified: modifiedAt,
+  }));
+  const inDay = Map.groupBy(listed.filter(isRead), ({ path }) => path.split('/', 2).join('/'));
+  return lakeDays({ objects, listedAt: 0 }, `${table}/`)
+    .filter(({ day }) => dayOf(`day=${day}`))
+    .map(({ day, version, isMarkedComplete }) => ({
+      day,
+      version,
+      isMarked: isMarkedComplete,
+      listed: inDay.get(dayFolder(table, day)) ?? [],
+    }))
+    .filter(({ listed, isMarked }) => listed.length > 0 || isMarked);
+}
+
+/** What the engines read. A key that ends with a slash is a folder that the S3 console has made. */
+const isRead = ({ path }: ListedFile): boolean => !path.endsWith('/') && !path.split('/').some(isHidden);
+
+export const rawDaysIn = (listed: readonly ListedFile[], table: string): ListedRawDay[] =>
+  daysIn(listed, table).map((day) => ({ ...day, files: day.listed.length }));
+
+/** The days of hours. Notes are read of those days alone of which `isWanted` says so. */
+export async function hoursDaysIn(
+  connection: DuckDBConnection,
+  lake: HoursLake,
+  listed: readonly ListedFile[],
+  table: string,
+  isWanted: (day: string) => boolean,
+): Promise<ListedHoursDay[]> {
+  const days = daysIn(listed, table).map((day): ListedHoursDay => {
+    const isFile = ({ path }: ListedFile) => path === `${dayFolder(table, day.day)}/${HOURS_FILE}`;
+    const file = day.listed.find(isFile);
+    const otherFiles = day.listed.filter((candidate) => candidate !== file);
+    const facts = { day: day.day, isMarked: day.isMarked, otherFiles, others: otherFiles.length };
+    return { ...facts, hasFile: file !== undefined, ...(file && { file }) };
+  });
+  const wanted = days.filter(({ day, file }) => file && isWanted(day));
+  const notes = new Map<string, DayNote>();
+  const queue = wanted.values();
+  const work = async () => {
+    for (const { day, file, isMarked } of queue) {
+      const marker = `${dayFolder(table, day)}/${SUCCESS_MARKER}`;
+      const text = isMarked ? await lake.readText(marker) : await openNoteOf(connection, lake, file);
+      const note = parseNote(text);
+      if (note) notes.set(day, note);
+    }
+  };
+  await Promise.all(Array.from({ length: NOTES_AT_ONCE }, work));
+  return days.map((day) => {
+    const note = notes.get(day.day);
+    return note ? { ...day, note } : day;
+  });
+}
+
+const NOTES_AT_ONCE = 8;
+
+/** The note in the file of an open day; undefined in a whole one, which still lacks its marker. */
+async function openNoteOf(
+  connection: DuckDBConnection,
+  lake: HoursLake,
+  file: ListedFile | undefined,
+): Promise<string | undefined> {
+  if (!file) return undefined;
+  await using local = await lake.footersOf([file]);
+  const path = quoteText(literally(local.files[0]?.path ?? ''));
+  const reader = await connection.runAndReadAll(
+    `SELECT decode(value) FROM parquet_kv_metadata(${path}) WHERE decode(key) = ${quoteText(OPEN_NOTE)}`,
+  );
+  return reader.getRowsJS()[0]?.[0] as string | undefined;
+}
+
+/** Undefined where it is no note: an empty marker, or one of another writer. */
+function parseNote(text: string | undefined): DayNote | undefined {
+  try {
+    const note = JSON.parse(text ?? '') as Partial<DayNote> | null;
+    const isNote = typeof note?.version === 'string' && typeof note.columns === 'string';
+    return isNote ? (note as DayNote) : undefined;
+  } catch {
+    return undefined;
+  }
+}

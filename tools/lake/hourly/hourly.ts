@@ -1,0 +1,150 @@
+import { join, resolve, sep } from 'node:path';
+import { parseArgs } from 'node:util';
+import { reports } from '../../../lib/report/catalogue.ts';
+import { tableOf } from '../../../lib/report/tables.ts';
+import { utcDay } from '../../../lib/report/utc-time.ts';
+import { folderSource } from '../../../local/lake/folder-source.ts';
+import { dayOf } from '../../../local/lake/layout.ts';
+import { toldAgain } from '../../../local/progress.ts';
+import type { LakeCommand } from '../lake-command.ts';
+import { LakeFault } from '../lake-fault.ts';
+import { showProgress } from '../progress.ts';
+import { isBucket } from '../store/bucket.ts';
+import { bucketSource } from '../store/bucket-source.ts';
+import { memoryBytes } from '../workspace/memory-size.ts';
+import { openWorkspace } from '../workspace/open-duckdb.ts';
+import { type DayOutcome, makeDay } from './hourly-day.ts';
+import { hoursDaysIn, rawDaysIn } from './hourly-facts.ts';
+import { renderHours, type TableOutcome } from './hourly-outcome.ts';
+import { type Asked, finalRule, planHours } from './hourly-plan.ts';
+import { hoursLake } from './hours-lake.ts';
+
+const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--day <day | first..last>]… [--table <name>]
+                [--again] [--replace] [--memory <size>]
+  Keeps a lake of hours up to date: sums each day of the raw lake that is new, open or was restated. Run it by a schedule;
+  it may be killed, repeated and run twice at once. Lakes are folders or s3://bucket/prefix. Exit 0 where all days are as
+  they should be.
+  --day      these days only, like 2026-01-31 or 2026-01-01..2026-01-31
+  --table    publisher_events or advertiser_events only
+  --again    sum days again that are up to date
+  --replace  days that hold files of another writer, such as convert --hourly: remove these files
+  --memory   how much memory this may use, like 2GB; otherwise half of the machine's
+`;
+
+interface HourlyOptions extends Asked {
+  readonly from: string;
+  readonly to: string;
+  readonly isAsked: (day: string) => boolean;
+  readonly table?: string;
+  readonly memory?: number;
+}
+
+/** `npm run lake -- hourly`. The exit code is 1 where a day is left that should have been summed. */
+export const hourlyCommand: LakeCommand = {
+  usage,
+  async run(parameters, say) {
+    const { values, positionals } = parseArgs({
+      args: [...parameters],
+      allowPositionals: true,
+      options: {
+        from: { type: 'string' },
+        to: { type: 'string' },
+        day: { type: 'string', multiple: true },
+        table: { type: 'string' },
+        again: { type: 'boolean', default: false },
+        replace: { type: 'boolean', default: false },
+        memory: { type: 'string' },
+      },
+    });
+    const { from, to, day, table, again, replace, memory } = values;
+    if (positionals.length > 0 || !from || !to) throw new LakeFault(usage);
+    if (table !== undefined && !reports.some((report) => report.table === table))
+      throw new LakeFault(
+        `--table is ${table}; it can be ${reports.map((report) => report.table).join(' or ')}`,
+      );
+    refuseOneInTheOther(from, to);
+    const outcomes = await makeHours({
+      ...{ from, to, again, replace, isAsked: askedDays(day) },
+      ...(table && { table }),
+      ...(memory !== undefined && { memory: memoryBytes(memory) }),
+    });
+    const { text, isDone } = renderHours({ from, to, outcomes });
+    say(text);
+    return isDone ? 0 : 1;
+  },
+};
+
+/** Which days `--day` names. Throws a LakeFault where one is no day. */
+function askedDays(texts: readonly string[] | undefined): (day: string) => boolean {
+  if (!texts) return () => true;
+  const windows = texts.map((text) => {
+    const [first = '', last = first, ...others] = text.split('..');
+    if ([first, last].some((day) => dayOf(`day=${day}`) === undefined) || others.length > 0 || last < first)
+      throw new LakeFault(
+        `--day is ${text}; write a day, 2026-01-31, or the first and the last, 2026-01-01..2026-01-31`,
+      );
+    return { first, last };
+  });
+  return (day) => windows.some(({ first, last }) => first <= day && day <= last);
+}
+
+function refuseOneInTheOther(from: string, to: string): void {
+  const pathOf = (lake: string) => (isBucket(lake) ? lake.replace(/\/*$/, '/') : resolve(lake) + sep);
+  const [raw, hours] = [pathOf(from), pathOf(to)];
+  if (raw.startsWith(hours) || hours.startsWith(raw))
+    throw new LakeFault(`${from} and ${to}: one lies in the other. Keep the raw lake and the hours apart.`);
+}
+
+/** Sums what has to be summed, day by day. */
+async function makeHours({
+  from,
+  to,
+  isAsked,
+  table: only,
+  memory,
+  ...asked
+}: HourlyOptions): Promise<TableOutcome[]> {
+  using told = toldAgain(showProgress());
+  await using workspace = await openWorkspace({
+    ...(!isBucket(to) && { beside: to }),
+    ...(memory && { memory }),
+  });
+  // Files are written again under their names.
+  await workspace.connection.run('SET enable_external_file_cache = false');
+  const copies = join(workspace.directory, 'copies');
+  const raw = isBucket(from) ? bucketSource(from, copies) : folderSource(from);
+  const hours = hoursLake(to, copies);
+  const today = utcDay(Date.now());
+  const [rawListed, hoursListed] = [await raw.list(), await hours.list()];
+  const outcomes: TableOutcome[] = [];
+  for (const report of reports.filter(({ table }) => only === undefined || table === only)) {
+    const table = tableOf(report);
+    const columns = table.columns.map(({ name }) => name).join();
+    const rawDays = rawDaysIn(rawListed, table.name);
+    const hoursDays = await hoursDaysIn(workspace.connection, hours, hoursListed, table.name, isAsked);
+    const planned = planHours(rawDays, hoursDays, { today, columns, isAsked, ...asked });
+    const lakes = {
+      workspace,
+      raw,
+      hours,
+      table,
+      report,
+      isFinal: finalRule(rawDays, hoursDays, today),
+      columns,
+      ...asked,
+    };
+    const days: { day: string; outcome: DayOutcome }[] = [];
+    for (const [index, { day }] of planned.entries()) {
+      told.onProgress(`Summing ${table.name} by the hour`, index, planned.length);
+      const ofDay = (known: { readonly day: string }) => known.day === day;
+      const outcome = await makeDay(lakes, day, { raw: rawDays.find(ofDay), hours: hoursDays.find(ofDay) });
+      days.push({ day, outcome });
+    }
+    outcomes.push({ table: table.name, days });
+  }
+  if (outcomes.every(({ days }) => days.length === 0))
+    throw new LakeFault(
+      `${from} holds no day${only ? ` of ${only}` : ''} that was asked for. It has to be a lake, with folders like ${reports[0]?.table}/day=2026-01-31; npm run lake -- check ${from} tells more.`,
+    );
+  return outcomes;
+}

@@ -1,0 +1,110 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Report } from '../../../lib/report/catalogue.ts';
+import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
+import { type Table, TIME_COLUMN } from '../../../lib/report/tables.ts';
+import { DUCKDB_TYPE, fits } from '../../../local/lake/column-types.ts';
+import type { Footer } from '../../../local/lake/lake-facts.ts';
+import { type LocalFile, pathList, readFooters } from '../../../local/lake/read-footers.ts';
+import { daySelect, rowGroupRows } from '../day-sql.ts';
+import { isTooLarge } from '../write-day.ts';
+
+/** The key under which an open day's file holds its note, so that it is never equal to a whole one. */
+export const OPEN_NOTE = 'open_day';
+
+/** Why a day can't be summed. The day is left as it was; other days are not concerned. */
+export class DayFault extends Error {
+  /** Whether it is an hour that adds up to more than its column holds. */
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, { isTooLarge = false } = {}) {
+    super(message);
+    this.isTooLarge = isTooLarge;
+  }
+}
+
+/** How many records were read, and how many hours of equal dimensions they are. */
+export interface Summed {
+  readonly records: number;
+  readonly hours: number;
+}
+
+/**
+ * Sums a day's raw files by the hour into one file. Throws a DayFault where a file isn't as the contract has it, or an
+ * hour doesn't fit.
+ *
+ * @param files `id` is what a fault calls it
+ * @param openNote goes into the file of an open day
+ */
+export async function writeHours(
+  connection: DuckDBConnection,
+  { table, report }: { readonly table: Table; readonly report: Report },
+  files: readonly LocalFile[],
+  path: string,
+  openNote?: string,
+): Promise<Summed> {
+  const footers = files.length > 0 ? await readFooters(connection, files, [TIME_COLUMN]) : new Map();
+  const read = files.map((file) => ({ file, footer: usable(table, file, footers.get(file.id)) }));
+  // Files with the same types are read together: a day may have thousands.
+  const alike = Map.groupBy(read, ({ footer }) =>
+    table.columns.map(({ name }) => footer.types.get(name)).join(),
+  );
+  const sources = [...alike.values()].map((group) => sourceOf(table, group));
+  try {
+    await connection.run(
+      `CREATE OR REPLACE TEMP TABLE hours_of_day AS ${daySelect(table, report, `(${sources.join(' UNION ALL ') || emptySource(table)})`, true)}`,
+    );
+    const reader = await connection.runAndReadAll('SELECT count(*) FROM hours_of_day');
+    const hours = Number(reader.getRowsJS()[0]?.[0]);
+    const options = [
+      'FORMAT parquet, COMPRESSION zstd',
+      `ROW_GROUP_SIZE ${rowGroupRows(hours)}`,
+      ...(openNote ? [`KV_METADATA {${OPEN_NOTE}: ${quoteText(openNote)}}`] : []),
+    ];
+    await connection.run(`COPY (FROM hours_of_day) TO ${quoteText(path)} (${options.join(', ')})`);
+    return { records: read.reduce((sum, { footer }) => sum + footer.rows, 0), hours };
+  } catch (error) {
+    const [reason = ''] = (error as Error).message.split('\n', 1);
+    if (isTooLarge(error as Error))
+      throw new DayFault(
+        `an hour of equal dimensions adds up to more than a column holds (${reason}). Look for wrong values in it; if they are right, the service can't read this table by the hour`,
+        { isTooLarge: true },
+      );
+    throw new DayFault(`its records can't be read: ${reason}`);
+  } finally {
+    await connection.run('DROP TABLE IF EXISTS hours_of_day');
+  }
+}
+
+/** Throws a DayFault where the engines would not read the file as the contract has it. */
+function usable(table: Table, { id }: LocalFile, footer: Footer | string | undefined): Footer {
+  if (footer === undefined || typeof footer === 'string')
+    throw new DayFault(`${id} is no Parquet file that can be read: ${footer ?? 'it holds no columns'}`);
+  const [twice] = footer.doubledNames.filter((name) => table.columns.some((column) => column.name === name));
+  if (twice) throw new DayFault(`${id} holds ${twice} more than once (the case of letters does not count)`);
+  for (const { name, type } of table.columns) {
+    const found = footer.types.get(name);
+    if (found && !fits(type, found))
+      throw new DayFault(
+        `${id}: ${name} is ${found}, and the contract has ${type}. \`npm run lake -- check\` lists all that is wrong, \`convert\` makes the contract's types of it`,
+      );
+  }
+  return footer;
+}
+
+const asColumn = (value: string, { name, type }: Table['columns'][number]): string =>
+  `CAST(${value} AS ${DUCKDB_TYPE[type]}) AS ${quoteName(name)}`;
+
+/** Files that have the same of the contract's columns, in the same types. A column that they lack is NULL. */
+function sourceOf(
+  table: Table,
+  group: readonly { readonly file: LocalFile; readonly footer: Footer }[],
+): string {
+  const types = group[0]?.footer.types;
+  const columns = table.columns.map((column) =>
+    asColumn(types?.has(column.name) ? quoteName(column.name) : 'NULL', column),
+  );
+  return `SELECT ${columns.join(', ')} FROM read_parquet(${pathList(group.map(({ file }) => file))}, hive_partitioning = false)`;
+}
+
+const emptySource = (table: Table): string =>
+  `SELECT ${table.columns.map((column) => asColumn('NULL', column)).join(', ')} WHERE false`;

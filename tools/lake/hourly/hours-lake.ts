@@ -1,0 +1,96 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { tables } from '../../../lib/report/tables.ts';
+import { folderSource } from '../../../local/lake/folder-source.ts';
+import type { LakeSource } from '../../../local/lake/lake-source.ts';
+import { dayFolder, SUCCESS_MARKER } from '../../../local/lake/layout.ts';
+import { LakeChanged } from '../lake-fault.ts';
+import { isBucket, NOTHING, openBucket } from '../store/bucket.ts';
+import { bucketSource } from '../store/bucket-source.ts';
+import { folderTarget } from '../store/folder-target.ts';
+import type { DayNote } from './hourly-plan.ts';
+
+/** The one file of a day of hours. Its name never changes, so that one write replaces the day whole. */
+export const HOURS_FILE = 'hours.parquet';
+
+/** A day of hours, as it is to be. */
+interface NewHours {
+  readonly table: string;
+  readonly day: string;
+  /** The day's file, on this machine. */
+  readonly path: string;
+  /** The ETag of the file that it replaces, in a bucket. */
+  readonly over?: string;
+  /** Files of the day that are removed. */
+  readonly others: readonly string[];
+  /** For the marker; without one the day is open. */
+  readonly note?: DayNote;
+}
+
+/** A lake of hours, where it is read and written. */
+export interface HoursLake extends Pick<LakeSource, 'footersOf' | 'list'> {
+  /** Undefined where it has gone. */
+  readText(path: string): Promise<string | undefined>;
+  /** Rejects with LakeChanged where another run has written the day since it was listed. */
+  publish(day: NewHours): Promise<void>;
+}
+
+/** @param directory of this machine, for copies */
+export const hoursLake = (location: string, directory: string): HoursLake =>
+  isBucket(location) ? bucketOfHours(location, directory) : folderOfHours(location);
+
+/**
+ * A day is one object, so that at every moment its hours are those of one version. It is replaced on condition that
+ * nobody else has done so since it was listed: of two runs the slower is refused.
+ */
+function bucketOfHours(location: string, directory: string): HoursLake {
+  const bucket = openBucket(location);
+  const { list, footersOf } = bucketSource(location, directory);
+  return {
+    list,
+    footersOf,
+    readText: (path) =>
+      bucket.read(path).then(text, (error: Error) => {
+        if (error instanceof LakeChanged) return undefined;
+        throw error;
+      }),
+    async publish({ table, day, path, over = NOTHING, others, note }) {
+      const inDay = (name: string) => `${dayFolder(table, day)}/${name}`;
+      await bucket.remove([inDay(SUCCESS_MARKER)]);
+      await bucket.write(inDay(HOURS_FILE), createReadStream(path), over);
+      await bucket.remove(others);
+      if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify(note));
+    },
+  };
+}
+
+/** A folder's day is replaced whole, its marker with it. */
+function folderOfHours(location: string): HoursLake {
+  const root = resolve(location);
+  const { list, footersOf } = folderSource(location);
+  const { writtenDays, replaceDay } = folderTarget(location);
+  return {
+    footersOf,
+    async list(folder) {
+      // Puts right what a killed run has left.
+      for (const { name } of tables) await writtenDays(name);
+      return list(folder);
+    },
+    readText: (path) => readFile(join(root, path), 'utf8').catch(() => undefined),
+    publish: ({ table, day, path, note }) =>
+      replaceDay({
+        table,
+        day,
+        files: [{ path, name: HOURS_FILE }],
+        ...(note && { marker: JSON.stringify(note) }),
+      }).catch((error: NodeJS.ErrnoException) => {
+        if (OVERTAKEN.includes(error.code ?? '')) throw new LakeChanged(`${location} was changed meanwhile.`);
+        throw error;
+      }),
+  };
+}
+
+/** What a rename says where another run has put the day in place, or has cleared away what this one was writing. */
+const OVERTAKEN = ['EEXIST', 'ENOENT', 'ENOTEMPTY'];

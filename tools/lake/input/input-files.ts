@@ -1,0 +1,140 @@
+import { open, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { quoteText } from '../../../lib/report/quote-sql.ts';
+import { listFolder } from '../../../local/lake/list-folder.ts';
+import { literally } from '../../../local/lake/read-footers.ts';
+import { LakeFault } from '../lake-fault.ts';
+import { isBucket } from '../store/bucket.ts';
+import { bucketSource } from '../store/bucket-source.ts';
+import { INT96 } from '../values/exact-value.ts';
+import { csvFault } from './csv-fault.ts';
+import { csvReader, refuseUnevenLines } from './csv-reader.ts';
+import { doubledNames } from './doubled-names.ts';
+import { withFolderColumns } from './folder-columns.ts';
+import { refuseDamagedGzip } from './refuse-damaged-gzip.ts';
+
+/** A file to convert. */
+export interface InputFile {
+  /** As the operator knows it. */
+  readonly name: string;
+  /** SQL that reads it: a table function, or a SELECT in brackets. */
+  readonly reader: string;
+  /** DuckDB's types by the columns' names, as the file writes them. All of a CSV is text. */
+  readonly types: ReadonlyMap<string, string>;
+  readonly bytes: number;
+  readonly isText: boolean;
+  /** A Parquet file's path as SQL: files of equal types can be read together. A CSV's form is found out for each alone. */
+  readonly parquet?: string;
+}
+
+/** SQL that reads Parquet files of equal types. */
+export const parquetReader = (paths: readonly string[]): string =>
+  `read_parquet([${paths.join(', ')}], hive_partitioning = false)`;
+
+interface FoundFile {
+  readonly name: string;
+  readonly path: string;
+  /** Why it can't be read. */
+  readonly unreadable?: string;
+}
+
+/**
+ * The files that the operator named, folders and buckets walked through, and what of them can't be read. Throws a
+ * LakeFault where there is no file at all.
+ *
+ * @param directory for copies of what lies in buckets
+ */
+export async function openInputs(
+  connection: DuckDBConnection,
+  inputs: readonly string[],
+  directory: string,
+): Promise<{ readonly files: readonly InputFile[]; readonly faults: readonly string[] }> {
+  const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
+  // A file that is named twice, itself and by its folder, is read once.
+  const found = [...new Map(named.map((file) => [placeOf(file.name), file])).values()];
+  if (found.length === 0) throw new LakeFault(`There are no files in ${inputs.join(', ')}`);
+  const faults: string[] = [];
+  const files: InputFile[] = [];
+  for (const file of found)
+    await describe(connection, file).then(
+      (input) => files.push(input),
+      (error: Error) => faults.push(`${file.name} can't be read: ${csvFault(error.message)}`),
+    );
+  return { files, faults };
+}
+
+const placeOf = (name: string): string => (isBucket(name) ? name : resolve(name));
+
+/** As the engines do, this leaves out what a writer hides. */
+const isHidden = (path: string): boolean => path.split('/').some((part) => /^[._]/.test(part));
+
+async function find(input: string, directory: string): Promise<FoundFile[]> {
+  if (isBucket(input)) {
+    const source = bucketSource(input, directory);
+    const listed = (await source.list()).filter(({ path, size }) => size > 0 && !isHidden(path));
+    // The copies stay until the directory goes.
+    const { files } = await source.filesOf(listed);
+    return files.map(({ id, path }) => ({ name: `${input.replace(/\/$/, '')}/${id}`, path }));
+  }
+  const found = await stat(input).catch(() => {
+    throw new LakeFault(`${input} does not exist`);
+  });
+  if (!found.isDirectory()) return [{ name: input, path: input }];
+  const listed = await listFolder(input);
+  return listed
+    .filter(({ path, size, unreadable }) => (size > 0 || unreadable) && !isHidden(path))
+    .map(({ path, unreadable }) => ({
+      name: join(input, path),
+      path: join(input, path),
+      ...(unreadable && { unreadable }),
+    }));
+}
+
+async function describe(
+  connection: DuckDBConnection,
+  { name, path, unreadable }: FoundFile,
+): Promise<InputFile> {
+  if (unreadable) throw new Error(unreadable);
+  const file = quoteText(literally(path));
+  const isText = !(await isParquet(path));
+  const isGzip = /\.gz$/i.test(basename(name));
+  if (isText && isGzip) await refuseDamagedGzip(path);
+  const reader = isText ? csvReader(file, isGzip) : parquetReader([file]);
+  const rows = (await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${reader}`)).getRowsJS();
+  const types = new Map((rows as string[][]).map(([column = '', type = '']) => [column, type]));
+  if (isText) await refuseUnevenLines(connection, [...types.keys()], reader);
+  else
+    for (const column of await schemaNames(connection, file, `type = '${INT96}'`)) types.set(column, INT96);
+  const [doubled] = await doubledNames([...types.keys()], () =>
+    isText ? firstLine(connection, csvReader(file, isGzip, false)) : schemaNames(connection, file),
+  );
+  if (doubled) throw new Error(`its columns ${doubled} have one name. Leave one out, or name it otherwise`);
+  const { size: bytes } = await stat(path);
+  const columns = withFolderColumns(name, { reader, types });
+  // What a folder's name says is true of its own files only.
+  const isAlone = isText || columns.reader !== reader;
+  return { name, ...columns, bytes, isText, ...(!isAlone && { parquet: file }) };
+}
+
+/** A CSV file's header. DuckDB changes names that come twice, but no values. */
+async function firstLine(connection: DuckDBConnection, withoutHeader: string): Promise<string[]> {
+  const line = await connection.runAndReadAll(`SELECT * FROM ${withoutHeader} LIMIT 1`);
+  return (line.getRowsJS()[0] ?? []).map(String);
+}
+
+/** The names in a Parquet file's schema, those of a struct's parts too. */
+async function schemaNames(connection: DuckDBConnection, file: string, where = 'true'): Promise<string[]> {
+  const schema = await connection.runAndReadAll(`SELECT name FROM parquet_schema(${file}) WHERE ${where}`);
+  return (schema.getRowsJS() as string[][]).flat();
+}
+
+async function isParquet(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return bytesRead === 4 && buffer.toString('latin1') === 'PAR1';
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,177 @@
+import { type Report, reports } from '../../../lib/report/catalogue.ts';
+import { quoteName } from '../../../lib/report/quote-sql.ts';
+import { type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
+import { DUCKDB_TYPE } from '../../../local/lake/column-types.ts';
+import { countColumns, levelColumns } from '../../../local/lake/report-columns.ts';
+import { convertValue, type ValueOptions } from '../values/convert-value.ts';
+import type { Reason, Step, Tally } from '../values/exact-value.ts';
+import { bare } from './column-name.ts';
+import type { InputFile } from './input-files.ts';
+
+/** A condition under which a record can't be converted. */
+export interface Check {
+  readonly column: string;
+  readonly isLost: string;
+  /** SQL for the value to show. */
+  readonly shown: string;
+  /** Why: the first that holds. One of them may be no loss, but a change to tell. */
+  readonly reasons: readonly Reason[];
+}
+
+interface ColumnValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The struct of the contract's columns, which the checks read. It stands beside the file's own columns. */
+export const RECORD = '"the record"';
+
+interface ColumnTally extends Tally {
+  readonly column: string;
+}
+
+/** How a file becomes records of a table. */
+export interface InputPlan {
+  readonly file: InputFile;
+  readonly table: Table;
+  /** SQL for each of the contract's columns, from the file's own. */
+  readonly values: readonly ColumnValue[];
+  /** SQL that is computed before: the steps of one layer may use those of the layers before it. */
+  readonly layers: readonly (readonly Step[])[];
+  readonly checks: readonly Check[];
+  /** What is told of a column as a whole: its losses, and what was changed. */
+  readonly tallies: readonly ColumnTally[];
+  /** Columns that the file doesn't have: they become NULL. */
+  readonly missing: readonly string[];
+}
+
+/** Works out how to convert a file, or lists everything that makes it impossible. */
+export function planInput(
+  file: InputFile,
+  { table: asked, ...options }: ValueOptions & { readonly table?: string },
+): InputPlan | readonly string[] {
+  const index = tables.findIndex(({ name }) => name === (asked ?? tableOf(file)));
+  const table = tables[index];
+  const report = reports[index];
+  if (!tables.some((one) => columnsFound(one, file) > 0))
+    return [
+      `${file.name}: it has none of the contract's columns, but ${someNames(file)}. Give its columns the contract's names; a CSV file needs them in its first line`,
+    ];
+  if (!table || !report)
+    return [
+      `${file.name}: its columns tell no table. Say --table ${tables.map(({ name }) => name).join(' or ')}`,
+    ];
+
+  const faults: string[] = [];
+  const missing: string[] = [];
+  const checks: Check[] = [];
+  const layers: Step[][] = [];
+  const tallies: ColumnTally[] = [];
+  const values = table.columns.map((column) => {
+    const [source, ...others] = [...file.types.keys()].filter((name) => bare(name) === bare(column.name));
+    if (others.length > 0)
+      faults.push(
+        `${file.name}: ${[source, ...others].join(' and ')} both could be ${column.name}. Leave one out`,
+      );
+    if (source === undefined) {
+      if (column.name === TIME_COLUMN)
+        faults.push(`${file.name}: there is no ${TIME_COLUMN}. Give that name to the column with the time`);
+      missing.push(column.name);
+      return { name: column.name, value: `CAST(NULL AS ${DUCKDB_TYPE[column.type]})` };
+    }
+    const found = file.types.get(source) as string;
+    const exact = convertValue(column, quoteName(source), found, options);
+    if ('cure' in exact) {
+      faults.push(
+        `${file.name}: ${source} is ${found}, of which no ${column.type} can be made. ${exact.cure}`,
+      );
+      return { name: column.name, value: 'NULL' };
+    }
+    const isNull = `${RECORD}.${quoteName(column.name)} IS NULL`;
+    checks.push({ ...exact, column: source, isLost: `(${isNull} AND ${exact.isThere})` });
+    for (const [depth, step] of exact.steps.entries()) {
+      layers[depth] ??= [];
+      layers[depth].push(step);
+    }
+    tallies.push(...exact.tallies.map((tally) => ({ ...tally, column: source })));
+    return { name: column.name, value: exact.value };
+  });
+  if (faults.length > 0) return faults;
+  return {
+    file,
+    table,
+    missing,
+    values,
+    layers,
+    tallies,
+    checks: [...checks, ...recordChecks(report, new Set(missing))],
+  };
+}
+
+/** SQL for the file's records in the contract's columns and types. */
+export const selectOf = (plan: InputPlan): string =>
+  `SELECT ${plan.values.map(({ name, value }) => `${value} AS ${quoteName(name)}`).join(',\n       ')}\nFROM ${preparedOf(plan)}`;
+
+/** SQL for the file's own columns and the steps towards the contract's. */
+export const preparedOf = ({ file, layers }: InputPlan): string =>
+  layers.reduce(
+    (source, steps) =>
+      `(SELECT *,\n  ${steps.map(({ name, sql }) => `${sql} AS ${quoteName(name)}`).join(',\n  ')}\nFROM ${source})`,
+    file.reader,
+  );
+
+/** How many of a table's columns the file has. */
+function columnsFound({ columns }: Table, { types }: InputFile): number {
+  const names = new Set([...types.keys()].map(bare));
+  return columns.filter(({ name }) => names.has(bare(name))).length;
+}
+
+/** The table that most of the file's columns belong to, if one stands out. */
+function tableOf(file: InputFile): string | undefined {
+  const [best, second] = tables
+    .map((table) => ({ name: table.name, found: columnsFound(table, file) }))
+    .sort((a, b) => b.found - a.found);
+  return best && second && best.found > second.found ? best.name : undefined;
+}
+
+function someNames({ types }: InputFile): string {
+  const names = [...types.keys()];
+  return `${names
+    .slice(0, 3)
+    .map((name) => JSON.stringify(name))
+    .join(', ')}${names.length > 3 ? ', …' : ''}`;
+}
+
+/** Faults of the converted values that no conversion can mend, because only the source knows what was meant. */
+function recordChecks(report: Report, missing: ReadonlySet<string>): Check[] {
+  const negative = countColumns(report)
+    .filter((name) => !missing.has(name))
+    .map((name) => ({
+      column: name,
+      isLost: `${RECORD}.${quoteName(name)} < 0`,
+      shown: `${RECORD}.${quoteName(name)}`,
+      reasons: [{ when: 'true', loss: 'is a count below 0. Restate the records instead of correcting them' }],
+    }));
+  const levels = levelColumns(report);
+  if (!levels) return negative;
+  const { finer, finerCount, coarserCount } = levels;
+  const onWrongLevel = (column: string, isNull: string, loss: string): Check => ({
+    column,
+    isLost: `${RECORD}.${quoteName(finer)} ${isNull} AND coalesce(${RECORD}.${quoteName(column)}, 0) <> 0`,
+    shown: `${RECORD}.${quoteName(column)}`,
+    reasons: [{ when: 'true', loss }],
+  });
+  return [
+    ...negative,
+    onWrongLevel(
+      coarserCount,
+      'IS NOT NULL',
+      `is counted on a record with a ${finer}. Write it as a record of its own, without ${finer}, or count it in ${finerCount}`,
+    ),
+    onWrongLevel(
+      finerCount,
+      'IS NULL',
+      `is counted on a record without a ${finer}. Name it, or count in ${coarserCount}`,
+    ),
+  ];
+}

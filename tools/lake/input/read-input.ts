@@ -1,0 +1,108 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { quoteName } from '../../../lib/report/quote-sql.ts';
+import type { Aggregate } from '../values/exact-value.ts';
+import type { ColumnChange } from '../values/tell-changes.ts';
+import { csvFault } from './csv-fault.ts';
+import { type Check, type InputPlan, preparedOf, RECORD } from './plan-input.ts';
+
+/** What came of reading a file. */
+export interface ReadInput {
+  readonly rows: number;
+  /** All that can't be converted without losing something: a line each. */
+  readonly losses: readonly string[];
+  readonly changes: readonly ColumnChange[];
+}
+
+/** Reads a file once, and once more if something of it can't be converted or was read as missing: to tell why. */
+export async function readInput(connection: DuckDBConnection, plan: InputPlan): Promise<ReadInput> {
+  const checks = plan.checks.filter(({ reasons }) => reasons.length > 0);
+  const counted = await aggregate(connection, recordsOf(plan), [
+    'count(*)',
+    ...checks.map(({ isLost }) => `count_if(${isLost})`),
+    ...plan.tallies.flatMap(({ aggregates }) => aggregates),
+  ]);
+  const rows = Number(counted.shift() ?? 0);
+  const counts = counted.splice(0, checks.length);
+  const told = await tellReasons(
+    connection,
+    plan,
+    checks.filter((_, index) => counts[index]),
+  );
+  const losses = [...told.losses];
+  const changes = [...told.changes];
+  for (const { column, aggregates, tell } of plan.tallies) {
+    const verdict = tell(counted.splice(0, aggregates.length));
+    losses.push(...(verdict.losses ?? []).map((loss) => `${plan.file.name}: ${column}: ${loss}`));
+    changes.push(...(verdict.changes ?? []).map((change) => ({ ...change, column })));
+  }
+  return { rows, losses, changes };
+}
+
+/** SQL for the file's records, and the contract's beside them. */
+function recordsOf(plan: InputPlan): string {
+  const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
+  return `(SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;
+}
+
+async function aggregate(
+  connection: DuckDBConnection,
+  source: string,
+  aggregates: readonly string[],
+): Promise<Aggregate[]> {
+  const reader = await connection
+    .runAndReadAll(`SELECT ${aggregates.join(', ')} FROM ${source}`)
+    .catch((error: Error) => {
+      throw new Error(csvFault(error.message), { cause: error });
+    });
+  return (reader.getRowsJS()[0] ?? []) as Aggregate[];
+}
+
+/** Counts each reason for which values became NULL, with an example. */
+async function tellReasons(
+  connection: DuckDBConnection,
+  plan: InputPlan,
+  checks: readonly Check[],
+): Promise<Pick<ReadInput, 'losses' | 'changes'>> {
+  const losses: string[] = [];
+  const changes: ColumnChange[] = [];
+  if (checks.length === 0) return { losses, changes };
+  const kinds = checks.map(({ isLost, reasons }, index) => {
+    const cases = reasons.map(({ when }, kind) => `WHEN ${when} THEN ${kind}`).join(' ');
+    return `CASE WHEN ${isLost} THEN CASE ${cases} END END AS ${quoteName(`reason ${index}`)}`;
+  });
+  const all = checks.flatMap((check, index) =>
+    check.reasons.map((reason, kind) => ({
+      ...check,
+      reason,
+      isOfKind: `${quoteName(`reason ${index}`)} = ${kind}`,
+    })),
+  );
+  const values = await aggregate(
+    connection,
+    `(SELECT *, ${kinds.join(', ')} FROM ${recordsOf(plan)})`,
+    all.flatMap(({ shown, isOfKind }) => [
+      `count_if(${isOfKind})`,
+      `min(nullif(CAST(${shown} AS VARCHAR), '')) FILTER (${isOfKind})`,
+    ]),
+  );
+  for (const { column, reason } of all) {
+    const [count, shown] = values.splice(0, 2);
+    if (!count) continue;
+    if ('change' in reason) changes.push({ column, words: reason.change, count: Number(count) });
+    else losses.push(`${plan.file.name}: ${column}: ${lossOf(Number(count), shown, reason.loss)}`);
+  }
+  return { losses, changes };
+}
+
+function lossOf(
+  count: number,
+  shown: Aggregate | undefined,
+  loss: string | ((example: string) => string),
+): string {
+  const example = String(shown ?? '').slice(0, 100);
+  const records =
+    count === 1
+      ? `in 1 record, ${example ? JSON.stringify(example) : 'it'}`
+      : `in ${count.toLocaleString('en-US')} records, ${example ? `${JSON.stringify(example)} for example` : 'it'}`;
+  return `${records} ${typeof loss === 'string' ? loss : loss(example)}`;
+}

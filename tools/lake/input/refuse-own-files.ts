@@ -1,0 +1,40 @@
+import { resolve } from 'node:path';
+import { counted } from '../../../local/counted.ts';
+import { dayFolder } from '../../../local/lake/layout.ts';
+import type { Staged } from '../convert/stage.ts';
+import { LakeFault } from '../lake-fault.ts';
+import { isBucket } from '../store/bucket.ts';
+import type { InputFile } from './input-files.ts';
+
+/** With a slash at its end. */
+const placeOf = (location: string): string =>
+  `${isBucket(location) ? location.replace(/\/+$/, '') : resolve(location).replace(/\/$/, '')}/`;
+
+/**
+ * Throws a LakeFault where records of the target itself were read and would be in it twice: since the target lies in a
+ * folder that is read, or since a day's file holds records of other days and stays.
+ */
+export function refuseOwnFiles(
+  files: readonly Pick<InputFile, 'name'>[],
+  staged: readonly Pick<Staged, 'table' | 'days'>[],
+  { inputs, to }: { readonly inputs: readonly string[]; readonly to: string },
+): void {
+  const target = placeOf(to);
+  const own = files.filter(({ name }) => placeOf(name).startsWith(target));
+  if (own.length === 0) return;
+  const around = inputs.find((input) => placeOf(input) !== target && target.startsWith(placeOf(input)));
+  if (around !== undefined)
+    throw new LakeFault(
+      `Nothing was written: ${to} lies in ${around}, so that ${counted(own.length, 'file')} of the lake would be converted too and count twice. ` +
+        `Name the files to convert without ${to}, or a lake elsewhere.`,
+    );
+  const replaced = staged.flatMap(({ table, days }) =>
+    days.map(({ day }) => `${target}${dayFolder(table.name, day)}/`),
+  );
+  const staying = own.find(({ name }) => !replaced.some((day) => placeOf(name).startsWith(day)));
+  if (staying)
+    throw new LakeFault(
+      `Nothing was written: ${staying.name} is read and lies in ${to}, but holds no record of the day of its folder. It would stay, and its records would count twice. ` +
+        'Convert to a lake elsewhere.',
+    );
+}

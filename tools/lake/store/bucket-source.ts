@@ -1,0 +1,70 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import type { ListedFile } from '../../../local/lake/lake-facts.ts';
+import type { LakeSource, LocalFiles } from '../../../local/lake/lake-source.ts';
+import { type Bucket, openBucket } from './bucket.ts';
+
+const AT_ONCE = 8;
+
+/** Most footers are smaller; a larger one is asked for again. */
+const FOOTER_GUESS_BYTES = 64 * 1024;
+
+/** What a Parquet file ends with: four bytes of the footer's length, little endian, and `PAR1`. */
+const TAIL_BYTES = 8;
+
+/** A lake in a bucket: what is to be read is copied into a directory of this machine. */
+export function bucketSource(location: string, directory: string): LakeSource {
+  const bucket = openBucket(location);
+  return {
+    location,
+    list: (folder) => bucket.list(folder && `${folder}/`),
+    footersOf: (listed) => copies(directory, listed, (file, path) => copyFooter(bucket, file, path)),
+    filesOf: (listed) =>
+      copies(directory, listed, async ({ path }, target) =>
+        pipeline(await bucket.read(path), createWriteStream(target)),
+      ),
+    // The ETag of the listing serves as the digest, without reading the file.
+    digestOf: async ({ path, digest }) => digest ?? path,
+  };
+}
+
+/** A file of the same size that holds nothing but the footer, which is all that DuckDB reads of it. */
+async function copyFooter(bucket: Bucket, { path, size }: ListedFile, target: string): Promise<void> {
+  const readTail = async (bytes: number) => buffer(await bucket.read(path, Math.min(bytes, size)));
+  let tail = await readTail(FOOTER_GUESS_BYTES);
+  const isParquet = tail.length >= TAIL_BYTES && tail.subarray(-4).toString('latin1') === 'PAR1';
+  const needed = isParquet ? tail.readUInt32LE(tail.length - TAIL_BYTES) + TAIL_BYTES : 0;
+  if (needed > tail.length && needed <= size) tail = await readTail(needed);
+  const file = await open(target, 'w');
+  try {
+    await file.truncate(size);
+    await file.write(tail, 0, tail.length, size - tail.length);
+  } finally {
+    await file.close();
+  }
+}
+
+async function copies(
+  directory: string,
+  listed: readonly ListedFile[],
+  copy: (file: ListedFile, target: string) => Promise<void>,
+): Promise<LocalFiles> {
+  await mkdir(directory, { recursive: true });
+  const folder = await mkdtemp(join(directory, 'copies-'));
+  const files = listed.map(({ path }, index) => ({ id: path, path: join(folder, `${index}.parquet`) }));
+  const queue = listed.entries();
+  try {
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (const [index, file] of queue) await copy(file, files[index]?.path as string);
+      }),
+    );
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return { files, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,42 @@
+import { createReadStream } from 'node:fs';
+import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../local/lake/layout.ts';
+import { openBucket } from './bucket.ts';
+import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
+
+/**
+ * A lake in a bucket. S3 can't rename a folder, so that whoever reads while a day is written sees half of it. The
+ * marker tells them: it is removed first and put last. A writer that is killed in between leaves the day open, and
+ * writing it again puts it right.
+ */
+export function bucketTarget(location: string): LakeTarget {
+  const bucket = openBucket(location);
+  return {
+    async writtenDays(table) {
+      const listed = await bucket.list(`${table}/`);
+      const days = listed
+        .map(({ path }) => path.split('/'))
+        .filter(([, , name]) => name && !/^[._]/.test(name))
+        .map(([, folder = '']) => dayOf(folder));
+      return new Set(days.filter((day) => day !== undefined));
+    },
+    async replaceDay({ table, day, files, marker }) {
+      const folder = dayFolder(table, day);
+      const markerPath = `${folder}/${SUCCESS_MARKER}`;
+      const before = await bucket.list(`${folder}/`);
+      await bucket.remove([markerPath]);
+      const written = files.map(({ name }) => `${folder}/${name}`);
+      for (const [index, { path }] of files.entries())
+        await bucket.write(written[index] as string, createReadStream(path));
+      const old = before
+        .map(({ path }) => path)
+        .filter((path) => !written.includes(path) && path !== markerPath);
+      if (old.length > 0) await bucket.remove(old);
+      if (marker !== undefined) await bucket.write(markerPath, marker);
+    },
+    makeTable: (table) => bucket.write(`${table}/${EMPTY_TABLE}`, ''),
+    async tables() {
+      const listed = await bucket.list();
+      return new Set(listed.map(({ path }) => path.split('/', 1)[0] as string));
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from '@aws-sdk/client-s3';
+import { Upload } from '@aws-sdk/lib-storage';
+import type { ListedFile } from '../../../local/lake/lake-facts.ts';
+import { LakeChanged, LakeFault } from '../lake-fault.ts';
+
+/** A part of a bucket: `s3://bucket/prefix`. Paths are counted from the prefix. */
+export interface Bucket {
+  readonly location: string;
+  list(prefix?: string): Promise<ListedFile[]>;
+  /** The whole object, or as many bytes from its end. Rejects with LakeChanged where it has gone. */
+  read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
+  /**
+   * @param over the ETag of the object that may be replaced, or `nothing` where none may be there: with either, rejects
+   *   with LakeChanged if it is otherwise
+   */
+  write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<void>;
+  remove(paths: readonly string[]): Promise<void>;
+}
+
+/** What a write may replace, where it has to be the first. */
+export const NOTHING = 'nothing';
+
+/** 404: it has gone; 409: another writer is at it this instant; 412: it is another. */
+const IS_OTHERWISE: readonly (number | undefined)[] = [404, 409, 412];
+
+export const isBucket = (location: string): boolean => location.startsWith('s3://');
+
+/** Region, credentials and endpoint come from the environment, as for every client of AWS. */
+export function openBucket(location: string): Bucket {
+  const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location) ?? [];
+  if (!bucket) throw new LakeFault(`${location} names no bucket; write s3://bucket/prefix`);
+  const root = path && !path.endsWith('/') ? `${path}/` : path;
+  const s3 = new S3Client({
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  const sent = <Output>(answer: Promise<Output>): Promise<Output> =>
+    answer.catch((error: Error) => {
+      const status = error instanceof S3ServiceException && error.$metadata.httpStatusCode;
+      if (status && IS_OTHERWISE.includes(status) && error.name !== 'NoSuchBucket')
+        throw new LakeChanged(`${location} was changed while it was being used. Run the command again.`);
+      const cause = error instanceof S3ServiceException ? `${error.name} ${error.message}` : error.message;
+      throw new LakeFault(`${location} can't be reached: ${cause}. Check bucket, region and credentials.`);
+    });
+  return {
+    location,
+    async list(prefix = '') {
+      const listed: ListedFile[] = [];
+      let token: string | undefined;
+      do {
+        const page = await sent(
+          s3.send(
+            new ListObjectsV2Command({
+              Bucket: bucket,
+              Prefix: root + prefix,
+              ...(token && { ContinuationToken: token }),
+            }),
+          ),
+        );
+        for (const { Key = '', Size = 0, LastModified, ETag } of page.Contents ?? [])
+          listed.push({
+            path: Key.slice(root.length),
+            size: Size,
+            modifiedAt: LastModified?.getTime() ?? 0,
+            ...(ETag && { digest: ETag }),
+          });
+        token = page.NextContinuationToken;
+      } while (token);
+      return listed;
+    },
+    async read(path, lastBytes) {
+      const { Body } = await sent(
+        s3.send(
+          new GetObjectCommand({
+            Bucket: bucket,
+            Key: root + path,
+            ...(lastBytes !== undefined && { Range: `bytes=-${lastBytes}` }),
+          }),
+        ),
+      );
+      return Body as unknown as NodeJS.ReadableStream;
+    },
+    async write(path, body, over) {
+      const condition = over && (over === NOTHING ? { IfNoneMatch: '*' } : { IfMatch: over });
+      const target = { Bucket: bucket, Key: root + path, ...condition };
+      await sent<unknown>(
+        typeof body === 'string'
+          ? s3.send(new PutObjectCommand({ ...target, Body: body, ContentLength: Buffer.byteLength(body) }))
+          : new Upload({ client: s3, params: { ...target, Body: body as unknown as ReadableStream } }).done(),
+      );
+    },
+    async remove(paths) {
+      for (const path of paths)
+        await sent(s3.send(new DeleteObjectCommand({ Bucket: bucket, Key: root + path })));
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { LakeFault } from '../lake-fault.ts';
+import type { ValueOptions } from './convert-value.ts';
+import { TIME_UNITS, type TimeUnit } from './time-units.ts';
+import type { Ambiguous } from './time-zone.ts';
+
+/** The options of `convert` about values, as they are written. */
+interface Written {
+  readonly 'time-zone'?: string | undefined;
+  readonly ambiguous?: string | undefined;
+  readonly 'time-unit'?: string | undefined;
+  readonly round?: boolean | undefined;
+}
+
+/** Throws a LakeFault that says what an option can be. */
+export function valueOptions(written: Written): ValueOptions {
+  const { 'time-zone': zone, ambiguous, 'time-unit': unit, round = false } = written;
+  if (ambiguous !== undefined && zone === undefined)
+    throw new LakeFault('--ambiguous decides about local times: say --time-zone too');
+  return {
+    round,
+    ...(zone !== undefined && { timeZone: zoneOf(zone) }),
+    ...(ambiguous !== undefined && {
+      ambiguous: oneOf<Ambiguous>('--ambiguous', ambiguous, ['earlier', 'later']),
+    }),
+    ...(unit !== undefined && {
+      timeUnit: oneOf('--time-unit', unit, Object.keys(TIME_UNITS) as TimeUnit[]),
+    }),
+  };
+}
+
+function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
+  const found = known.find((name) => name === text);
+  if (found !== undefined) return found;
+  throw new LakeFault(`${option} is "${text}"; it can be ${known.join(', ')}`);
+}
+
+function zoneOf(text: string): string {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: text });
+    return text;
+  } catch {
+    throw new LakeFault(
+      `--time-zone is "${text}", which is no zone. It can be a name of the IANA list, for example Europe/Berlin, America/New_York or UTC`,
+    );
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { LakeFault } from '../lake-fault.ts';
+
+/** The engines, and `check`, leave out what begins with a dot. */
+const PREFIX = '.lake-work-';
+
+/** A DuckDB database that holds nothing. Its lock ends with the process, however that ends. */
+const LOCK = 'lock.duckdb';
+
+/** Directories of this process: a lock keeps out other processes only. */
+const own = new Set<string>();
+
+/** A directory for unfinished files. */
+export interface WorkDirectory {
+  readonly path: string;
+  /** To be opened as a database as long as the directory is in use. */
+  readonly lock: string;
+  /** Throws a LakeFault where another command writes into the folder. To be called once the lock is taken. */
+  refuseAnother(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Makes a directory for unfinished files in a folder, which is made where there is none, and removes those of killed processes. */
+export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> {
+  const parent = resolve(folder);
+  const path = join(parent, PREFIX + randomUUID());
+  const firstMade = await mkdir(parent, { recursive: true }).catch(refuse(folder));
+  await removeLeftOver(parent);
+  await mkdir(path).catch(refuse(folder));
+  own.add(path);
+  return {
+    path,
+    lock: join(path, LOCK),
+    async refuseAnother() {
+      const others = (await workDirectoriesIn(parent)).filter((other) => other !== path);
+      for (const other of others)
+        if (own.has(other) || (await isLocked(other)))
+          throw new LakeFault(
+            `Another command writes into ${folder} at present. Run this one when that has ended.`,
+          );
+    },
+    async remove() {
+      await rm(path, { recursive: true, force: true });
+      own.delete(path);
+      if (firstMade) await removeEmpty(parent, firstMade);
+    },
+  };
+}
+
+const refuse = (folder: string) => (error: NodeJS.ErrnoException) => {
+  const why = error.code === 'EEXIST' || error.code === 'ENOTDIR' ? 'it is no folder' : error.code;
+  throw new LakeFault(
+    `${folder} can't be written (${why}). Name a folder that you may write to, or a new one.`,
+  );
+};
+
+async function removeLeftOver(parent: string): Promise<void> {
+  for (const path of await workDirectoriesIn(parent))
+    if (!own.has(path) && (await isLocked(path)) === false) await rm(path, { recursive: true, force: true });
+}
+
+const workDirectoriesIn = async (parent: string): Promise<string[]> =>
+  (await readdir(parent)).filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
+
+/** A lock that opens shows that the process which made the directory has ended. Undefined where there is none yet. */
+async function isLocked(path: string): Promise<boolean | undefined> {
+  const names = await readdir(path).catch((): string[] => []);
+  if (!names.includes(LOCK)) return undefined;
+  return DuckDBInstance.create(join(path, LOCK)).then(
+    (instance) => {
+      instance.closeSync();
+      return false;
+    },
+    () => true,
+  );
+}
+
+/** Removes the folders that were made for nothing. */
+async function removeEmpty(folder: string, upTo: string): Promise<void> {
+  const isRemoved = await rmdir(folder).then(
+    () => true,
+    () => false,
+  );
+  if (isRemoved && folder !== upTo) await removeEmpty(dirname(folder), upTo);
+}
