@@ -127,7 +127,7 @@ describe('npm run lake -- convert', () => {
     const lake = join(directory, "next's");
     const { stdout } = await runLake(['convert', join(directory, 'next.parquet'), '--to', lake]);
     const inShell = lake.replace("'", "'\\''");
-    expect(stdout.trimEnd().split('\n')).toHaveLength(5);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(4);
     expect(stdout).toMatch(/\nChanged on the way: nothing\n/);
     expect(stdout).toContain(
       `\nNext: npm run lake -- init '${inShell}' makes advertiser_events empty, which the lake lacks; then npm run lake -- check '${inShell}'\n`,
