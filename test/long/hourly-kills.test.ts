@@ -30,10 +30,10 @@ it.each([
     await world.restate({ day, isOpen });
     const slow = await world.heldAt(write, 'write', async () => {
       await world.restate({ day });
-      expect((await world.hourly()).code).toBe(0);
+      expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
     });
-    expect(slow.code).toBe(0);
-    expect((await world.hourly()).code).toBe(0);
+    expect(slow).toMatchObject({ code: 0, stderr: '' });
+    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
     expect((await world.look())[day]).toBe(world.version);
   }
 });
@@ -50,7 +50,7 @@ it('is right when it runs twice at once', async () => {
     const runs = await Promise.all([world.hourly(), world.hourly('--again')]);
     world.onCall(() => {});
     expect(runs.map(({ stderr }) => stderr).join('')).toBe('');
-    expect((await world.hourly()).code).toBe(0);
+    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
     expect((await world.look())[DAY]).toBe(world.version);
   }
 });
@@ -60,12 +60,12 @@ it('is right where another run begins, and ends, at any call of the first', asyn
     await world.restate();
     const run = await world.heldAt(at, 'call', async () => {
       await world.restate({ isOpen: at % 2 === 0 });
-      expect((await world.hourly()).code).toBe(0);
+      expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
     });
-    expect(run.code).toBe(0);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
     wasHeld = run.wasHeld;
     await world.restate();
-    expect((await world.hourly()).code).toBe(0);
+    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
     expect((await world.look())[DAY]).toBe(world.version);
   }
 });

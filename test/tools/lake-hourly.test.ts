@@ -30,10 +30,10 @@ describe('npm run lake -- hourly', () => {
     for (let at = 1, wasHeld = true; wasHeld; at++) {
       await world.restate();
       const run = await world.heldAt(at, 'call', () => world.restate());
-      expect(run.code).toBe(0);
+      expect(run).toMatchObject({ code: 0, stderr: '' });
       wasHeld = run.wasHeld;
     }
-    expect((await world.hourly()).code).toBe(0);
+    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
@@ -52,10 +52,10 @@ describe('npm run lake -- hourly', () => {
       await world.restate({ day, isOpen });
       const slow = await world.heldAt(write, 'write', async () => {
         await world.restate({ day });
-        expect((await world.hourly()).code).toBe(0);
+        expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
       });
-      expect(slow.code).toBe(0);
-      expect((await world.hourly()).code).toBe(0);
+      expect(slow).toMatchObject({ code: 0, stderr: '' });
+      expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
       expect((await world.look())[day]).toBe(world.version);
     }
   });
@@ -81,7 +81,7 @@ describe('npm run lake -- hourly', () => {
     });
     expect((await world.look())[DAY]).toBe(before);
     await world.restate();
-    expect((await world.hourly()).code).toBe(0);
+    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
     expect((await world.look())[DAY]).toBe(world.version);
   });
 

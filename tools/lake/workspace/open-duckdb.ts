@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { duckDbMemory, usualMemory } from './memory-size.ts';
 import { makeWorkDirectory } from './work-directory.ts';
@@ -27,7 +28,7 @@ export async function openWorkspace({
 } = {}): Promise<Workspace> {
   const directory = await makeWorkDirectory(beside ?? tmpdir());
   try {
-    const instance = await DuckDBInstance.create(directory.lock, {
+    const instance = await lockedInstance(directory.lock, {
       temp_directory: join(directory.path, 'spilled'),
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
@@ -58,3 +59,17 @@ export async function openWorkspace({
     throw error;
   }
 }
+
+/** Another command may try the lock at this instant, to see whether this one runs. */
+async function lockedInstance(lock: string, options: Record<string, string>): Promise<DuckDBInstance> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await DuckDBInstance.create(lock, options);
+    } catch (error) {
+      if (tries === MOST_TRIES) throw error;
+      await setTimeout(AGAIN_AFTER_MS);
+    }
+}
+
+const MOST_TRIES = 10;
+const AGAIN_AFTER_MS = 20;

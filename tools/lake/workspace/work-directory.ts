@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { LakeFault } from '../lake-fault.ts';
@@ -9,6 +10,9 @@ const PREFIX = '.lake-work-';
 
 /** A DuckDB database that holds nothing. Its lock ends with the process, however that ends. */
 const LOCK = 'lock.duckdb';
+
+/** No command takes so long from a directory to its lock. */
+const NEW_MS = 60_000;
 
 /** Directories of this process: a lock keeps out other processes only. */
 const own = new Set<string>();
@@ -43,7 +47,7 @@ export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> 
           );
     },
     async remove() {
-      await rm(path, { recursive: true, force: true });
+      await removeWhole(path);
       own.delete(path);
       if (firstMade) await removeEmpty(parent, firstMade);
     },
@@ -59,8 +63,14 @@ const refuse = (folder: string) => (error: NodeJS.ErrnoException) => {
 
 async function removeLeftOver(parent: string): Promise<void> {
   for (const path of await workDirectoriesIn(parent))
-    if (!own.has(path) && (await isLocked(path)) === false) await rm(path, { recursive: true, force: true });
+    if (!own.has(path) && (await isOld(path)) && (await isLocked(path)) === false) await removeWhole(path);
 }
+
+/** A new directory may be about to get its lock. */
+const isOld = async (path: string): Promise<boolean> => {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.NaN }));
+  return mtimeMs < Date.now() - NEW_MS;
+};
 
 const workDirectoriesIn = async (parent: string): Promise<string[]> =>
   (await readdir(parent)).filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
@@ -74,9 +84,14 @@ async function isLocked(path: string): Promise<boolean | undefined> {
       instance.closeSync();
       return false;
     },
-    () => true,
+    // It may have gone meanwhile.
+    () => existsSync(join(path, LOCK)) || undefined,
   );
 }
+
+/** Another command that tries the lock may put a file beside it while this goes on. */
+const removeWhole = (path: string): Promise<void> =>
+  rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 
 /** Removes the folders that were made for nothing. */
 async function removeEmpty(folder: string, upTo: string): Promise<void> {
