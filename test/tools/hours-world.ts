@@ -169,7 +169,10 @@ export async function startHoursWorld() {
       };
       const [code] = await once(child, 'exit');
       onCall = () => {};
+      // A call of the killed process may still be looked at.
+      await looks;
       await look();
+      expect([null, 0]).toContain(code);
       return code === null;
     },
     async close(): Promise<void> {

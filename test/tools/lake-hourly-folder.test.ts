@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -108,7 +108,29 @@ it('names a day that can not be summed, and does the others', async () => {
   expect(stdout).toMatch(/\nNot all is done\./);
 });
 
-it('reads a day again whose file changed while it was read', async () => {
+it('takes a raw lake without any day for a mistake', async () => {
+  await rawDay('gone', 1);
+  expect((await hourly('gone')).code).toBe(0);
+  await rm(join(home, 'gone/raw'), { recursive: true });
+  await mkdir(join(home, 'gone/raw'));
+  const { code, stdout, stderr } = await hourly('gone');
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/gone\/raw holds no day\. It has to be a lake/);
+  expect(await clicksIn('gone')).toEqual([2, 1]);
+});
+
+it.each([
+  { was: 'written again', change: () => rawDay('changing', 2) },
+  {
+    was: 'replaced by one of another name',
+    change: async () => {
+      await rawDay('changing', 2);
+      const day = join(home, `changing/raw/${TABLE}/day=${DAY}`);
+      await rename(join(day, 'part.parquet'), join(day, 'other.parquet'));
+    },
+  },
+])('reads a day again whose file was $was while it was read', async ({ change }) => {
+  await rm(join(home, 'changing'), { recursive: true, force: true });
   await rawDay('changing', 1);
   const raw = folderSource(join(home, 'changing/raw'));
   let reads = 0;
@@ -121,7 +143,7 @@ it('reads a day again whose file changed while it was read', async () => {
       raw: {
         ...raw,
         async filesOf(files) {
-          if (++reads === 1) await rawDay('changing', 2);
+          if (++reads === 1) await change();
           return raw.filesOf(files);
         },
       },

@@ -71,10 +71,13 @@ async function writeDay(
   const note: DayNote = { from: lakes.raw.location, version: raw.version, isMarked: raw.isMarked, columns };
   const path = join(directory, 'hours.parquet');
   try {
-    const summed = await sumDay(lakes, raw, path, action === 'write-open' ? JSON.stringify(note) : undefined);
+    const openNote = action === 'write-open' ? JSON.stringify(note) : undefined;
+    const summed = await sumDay(lakes, raw, path, openNote).catch((error: Error) => error);
+    // Before any fault counts: files that are being replaced can't be read.
     const after = await listRawDay(lakes, raw.day);
     if (after?.version !== raw.version || after.isMarked !== raw.isMarked)
       throw new LakeChanged(`${raw.day} changed while it was being read.`);
+    if (summed instanceof Error) throw summed;
     await lakes.hours.publish({
       table: table.name,
       day: raw.day,

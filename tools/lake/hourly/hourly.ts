@@ -22,8 +22,8 @@ import { hoursLake } from './hours-lake.ts';
 const usage = `npm run lake -- hourly --from <raw lake> --to <lake of hours> [--day <day | first..last>]… [--table <name>]
                 [--again] [--replace] [--memory <size>]
   Keeps a lake of hours up to date: sums each day of the raw lake that is new, open or was restated. Run it by a schedule;
-  it may be killed, repeated and run twice at once. Lakes are folders or s3://bucket/prefix. Exit 0 where all days are as
-  they should be.
+  it may be killed and repeated. In a bucket it may run twice at once; in a folder the second run ends with exit 2. Lakes
+  are folders or s3://bucket/prefix. Exit 0 where all days are as they should be.
   --day      these days only, like 2026-01-31 or 2026-01-01..2026-01-31
   --table    publisher_events or advertiser_events only
   --again    sum days again that are up to date
@@ -116,8 +116,15 @@ async function makeHours({
   const hours = hoursLake(to, copies);
   const today = utcDay(Date.now());
   const [rawListed, hoursListed] = [await raw.list(), await hours.list()];
+  const noDay = (asked: string) =>
+    new LakeFault(
+      `${from} holds no day${only ? ` of ${only}` : ''}${asked}. It has to be a lake, with folders like ${reports[0]?.table}/day=2026-01-31; npm run lake -- check ${from} tells more.`,
+    );
+  const wanted = reports.filter(({ table }) => only === undefined || table === only);
+  // Otherwise an empty mount or a wrong prefix would look like days that have gone, night after night.
+  if (wanted.every(({ table }) => rawDaysIn(rawListed, table).length === 0)) throw noDay('');
   const outcomes: TableOutcome[] = [];
-  for (const report of reports.filter(({ table }) => only === undefined || table === only)) {
+  for (const report of wanted) {
     const table = tableOf(report);
     const columns = table.columns.map(({ name }) => name).join();
     const rawDays = rawDaysIn(rawListed, table.name);
@@ -142,9 +149,6 @@ async function makeHours({
     }
     outcomes.push({ table: table.name, days });
   }
-  if (outcomes.every(({ days }) => days.length === 0))
-    throw new LakeFault(
-      `${from} holds no day${only ? ` of ${only}` : ''} that was asked for. It has to be a lake, with folders like ${reports[0]?.table}/day=2026-01-31; npm run lake -- check ${from} tells more.`,
-    );
+  if (outcomes.every(({ days }) => days.length === 0)) throw noDay(' that was asked for');
   return outcomes;
 }

@@ -69,7 +69,7 @@ export async function writeHours(
         `an hour of equal dimensions adds up to more than a column holds (${reason}). Look for wrong values in it; if they are right, the service can't read this table by the hour`,
         { isTooLarge: true },
       );
-    throw new DayFault(`its records can't be read: ${reason}`);
+    throw new DayFault(`it can't be summed: ${reason}`);
   } finally {
     await connection.run('DROP TABLE IF EXISTS hours_of_day');
   }

@@ -85,12 +85,6 @@ function folderOfHours(location: string): HoursLake {
         day,
         files: [{ path, name: HOURS_FILE }],
         ...(note && { marker: JSON.stringify(note) }),
-      }).catch((error: NodeJS.ErrnoException) => {
-        if (OVERTAKEN.includes(error.code ?? '')) throw new LakeChanged(`${location} was changed meanwhile.`);
-        throw error;
       }),
   };
 }
-
-/** What a rename says where another run has put the day in place, or has cleared away what this one was writing. */
-const OVERTAKEN = ['EEXIST', 'ENOENT', 'ENOTEMPTY'];
