@@ -108,6 +108,22 @@ it('names a day that can not be summed, and does the others', async () => {
   expect(stdout).toMatch(/\nNot all is done\./);
 });
 
+it('remembers with --day too that the table marks its days; replaces a damaged file when its day is final', async () => {
+  await rawDay('marks', 1);
+  const raw = join(home, `marks/raw/${TABLE}`);
+  await rename(join(raw, `day=${DAY}`), join(raw, 'day=2026-01-30'));
+  await writeFile(join(raw, 'day=2026-01-30/_SUCCESS'), '');
+  expect((await hourly('marks')).code).toBe(0);
+  await rm(join(raw, 'day=2026-01-30'), { recursive: true });
+  await rawDay('marks', 2);
+  expect((await hourly('marks', '--day', DAY)).stdout).toMatch(/1 day summed \(2026-01-31, one open\)/);
+  await writeFile(join(hoursFolder('marks'), 'hours.parquet'), 'no Parquet file');
+  expect((await hourly('marks')).stdout).toMatch(/\(2026-01-31\) kept/);
+  await writeFile(join(raw, `day=${DAY}/_SUCCESS`), '');
+  expect((await hourly('marks')).code).toBe(0);
+  expect(await clicksIn('marks')).toEqual([4, 1]);
+});
+
 it('takes a raw lake without any day for a mistake', async () => {
   await rawDay('gone', 1);
   expect((await hourly('gone')).code).toBe(0);

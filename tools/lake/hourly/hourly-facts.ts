@@ -94,10 +94,13 @@ async function openNoteOf(
   if (!file) return undefined;
   await using local = await lake.footersOf([file]);
   const path = quoteText(literally(local.files[0]?.path ?? ''));
-  const reader = await connection.runAndReadAll(
-    `SELECT decode(value) FROM parquet_kv_metadata(${path}) WHERE decode(key) = ${quoteText(OPEN_NOTE)}`,
-  );
-  return reader.getRowsJS()[0]?.[0] as string | undefined;
+  // A damaged file has no note. It is replaced when the raw day is final.
+  const reader = await connection
+    .runAndReadAll(
+      `SELECT decode(value) FROM parquet_kv_metadata(${path}) WHERE decode(key) = ${quoteText(OPEN_NOTE)}`,
+    )
+    .catch(() => undefined);
+  return reader?.getRowsJS()[0]?.[0] as string | undefined;
 }
 
 /** Undefined where it is no note: an empty marker, or one of another writer. */

@@ -128,7 +128,9 @@ async function makeHours({
     const table = tableOf(report);
     const columns = table.columns.map(({ name }) => name).join();
     const rawDays = rawDaysIn(rawListed, table.name);
-    const hoursDays = await hoursDaysIn(workspace.connection, hours, hoursListed, table.name, isAsked);
+    // Without a marker in the raw table, any note may be the one that remembers that its days are marked.
+    const isNoteWanted = rawDays.some(({ isMarked }) => isMarked) ? isAsked : () => true;
+    const hoursDays = await hoursDaysIn(workspace.connection, hours, hoursListed, table.name, isNoteWanted);
     const planned = planHours(rawDays, hoursDays, { today, columns, isAsked, ...asked });
     const lakes = {
       workspace,
