@@ -5,9 +5,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
 import { folderSource } from '../../local/lake/folder-source.ts';
+import type { LakeSource } from '../../local/lake/lake-source.ts';
 import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
 import { rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
 import { hoursLake } from '../../tools/lake/hourly/hours-lake.ts';
+import { LakeFault } from '../../tools/lake/lake-fault.ts';
 import { openWorkspace } from '../../tools/lake/workspace/open-duckdb.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
@@ -135,6 +137,29 @@ it('takes a raw lake without any day for a mistake', async () => {
   expect(await clicksIn('gone')).toEqual([2, 1]);
 });
 
+/** Makes the one day of a raw lake whose files are read in another way. */
+async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource['filesOf']) {
+  const raw = folderSource(join(home, name, 'raw'));
+  const to = join(home, name, 'hours');
+  await using workspace = await openWorkspace({ beside: to });
+  const [listed] = rawDaysIn(await raw.list(), TABLE);
+  return await makeDay(
+    {
+      ...{ workspace, hours: hoursLake(to, home), table: tableOf(publisherReport), report: publisherReport },
+      ...{ columns: 'a', isFinal: () => true, again: false, replace: false },
+      raw: { ...raw, filesOf: filesOf(raw) },
+    },
+    DAY,
+    { raw: listed, hours: undefined },
+  );
+}
+
+it('leaves a day whose files can not be fetched, with the reason', async () => {
+  await rawDay('forbidden', 1);
+  const outcome = await makeRawDay('forbidden', () => () => Promise.reject(new LakeFault('AccessDenied')));
+  expect(outcome).toEqual({ action: 'left', reason: 'AccessDenied' });
+});
+
 it.each([
   { was: 'written again', change: () => rawDay('changing', 2) },
   {
@@ -150,23 +175,10 @@ it.each([
   await rawDay('changing', 1);
   const raw = folderSource(join(home, 'changing/raw'));
   let reads = 0;
-  await using workspace = await openWorkspace({ beside: join(home, 'changing/hours') });
-  const [listed] = rawDaysIn(await raw.list(), TABLE);
-  const outcome = await makeDay(
-    {
-      ...{ workspace, hours: hoursLake(join(home, 'changing/hours'), home), table: tableOf(publisherReport) },
-      ...{ report: publisherReport, columns: 'a', isFinal: () => true, again: false, replace: false },
-      raw: {
-        ...raw,
-        async filesOf(files) {
-          if (++reads === 1) await change();
-          return raw.filesOf(files);
-        },
-      },
-    },
-    DAY,
-    { raw: listed, hours: undefined },
-  );
+  const outcome = await makeRawDay('changing', (source) => async (files) => {
+    if (++reads === 1) await change();
+    return source.filesOf(files);
+  });
   expect(outcome).toMatchObject({ action: 'write-final', records: 2, hours: 1 });
   const [now] = rawDaysIn(await raw.list(), TABLE);
   const note = JSON.parse(await readFile(join(hoursFolder('changing'), '_SUCCESS'), 'utf8'));

@@ -1,4 +1,6 @@
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBucket } from '../../tools/lake/store/bucket.ts';
 import { DAY, type HoursWorld, restateAndKill, startHoursWorld } from './hours-world.ts';
 
 let world: HoursWorld;
@@ -58,6 +60,28 @@ describe('npm run lake -- hourly', () => {
       expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
       expect((await world.look())[day]).toBe(world.version);
     }
+  });
+
+  it('does not trust a marker that is of another file', async () => {
+    const bucket = openBucket(world.HOURS);
+    const marker = `publisher_events/day=${DAY}/_SUCCESS`;
+    const note = await text(await bucket.read(marker));
+    await bucket.write(marker, note.replace(/"file":"\\"\w+/, '"file":"\\"other'));
+    expect((await world.hourly()).stdout).toMatch(/: 1 day summed \(2026-01-30\)/);
+    expect(await text(await bucket.read(marker))).toBe(note);
+  });
+
+  it('removes files of another writer, if told to, before its own is there', async () => {
+    const day = `publisher_events/day=${DAY}`;
+    await openBucket(world.HOURS).write(`${day}/other.parquet`, 'x');
+    const calls: string[] = [];
+    world.onCall((call) => calls.push(call));
+    expect(await world.hourly('--replace')).toMatchObject({ code: 0, stderr: '' });
+    world.onCall(() => {});
+    const inDay = calls
+      .filter((call) => /^(PUT|DELETE) /.test(call))
+      .map((call) => call.replace(/ .*\//, ' '));
+    expect(inDay).toEqual(['DELETE _SUCCESS', 'DELETE other.parquet', 'PUT hours.parquet', 'PUT _SUCCESS']);
   });
 
   it('sums an open day again when it changes, without a marker', async () => {

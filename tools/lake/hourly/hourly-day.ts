@@ -4,11 +4,11 @@ import type { Report } from '../../../lib/report/catalogue.ts';
 import type { Table } from '../../../lib/report/tables.ts';
 import type { LakeSource } from '../../../local/lake/lake-source.ts';
 import { dayFolder } from '../../../local/lake/layout.ts';
-import { LakeChanged } from '../lake-fault.ts';
+import { LakeChanged, LakeFault } from '../lake-fault.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
 import { hoursDaysIn, type ListedHoursDay, type ListedRawDay, rawDaysIn } from './hourly-facts.ts';
 import { type Asked, type DayAction, type DayNote, planDay, type RawDay } from './hourly-plan.ts';
-import { DayFault, type Summed, writeHours } from './hours-file.ts';
+import { type Summed, writeHours } from './hours-file.ts';
 import type { HoursLake } from './hours-lake.ts';
 
 /** A table, and the two lakes that it lies in. */
@@ -26,7 +26,7 @@ export interface HourlyTable extends Asked {
 export type DayOutcome =
   | ({ readonly action: 'write-final' | 'write-open' } & Summed)
   | { readonly action: Exclude<DayAction, 'write-final' | 'write-open'> }
-  | { readonly action: 'left'; readonly reason: string; readonly isTooLarge: boolean };
+  | { readonly action: 'left'; readonly reason: string };
 
 /** How often a day is read, where it keeps changing. */
 const TRIES = 3;
@@ -44,15 +44,10 @@ export async function makeDay(
     try {
       return { action, ...(await writeDay(lakes, raw, hours, action)) };
     } catch (error) {
-      if (error instanceof DayFault)
-        return { action: 'left', reason: error.message, isTooLarge: error.isTooLarge };
-      if (!(error instanceof LakeChanged)) throw error;
+      if (!(error instanceof LakeFault)) throw error;
+      if (!(error instanceof LakeChanged)) return { action: 'left', reason: error.message };
       if (tries === TRIES)
-        return {
-          action: 'left',
-          reason: `it changed each of the ${TRIES} times that it was read`,
-          isTooLarge: false,
-        };
+        return { action: 'left', reason: `it changed each of the ${TRIES} times that it was read` };
     }
     raw = await listRawDay(lakes, day);
     hours = await listHoursDay(lakes, day);
@@ -99,7 +94,7 @@ async function sumDay(
   openNote: string | undefined,
 ): Promise<Summed> {
   const [unread] = listed.filter(({ unreadable }) => unreadable !== undefined);
-  if (unread) throw new DayFault(`${unread.path}: ${unread.unreadable}`);
+  if (unread) throw new LakeFault(`${unread.path}: ${unread.unreadable}`);
   await using local = await source.filesOf(listed.filter(({ size }) => size > 0));
   return await writeHours(workspace.connection, { table, report }, local.files, path, openNote);
 }

@@ -73,7 +73,7 @@ export async function hoursDaysIn(
       const marker = `${dayFolder(table, day)}/${SUCCESS_MARKER}`;
       const text = isMarked ? await lake.readText(marker) : await openNoteOf(connection, lake, file);
       const note = parseNote(text);
-      if (note) notes.set(day, note);
+      if (note && (note.file === undefined || note.file === file?.digest)) notes.set(day, note);
     }
   };
   await Promise.all(Array.from({ length: NOTES_AT_ONCE }, work));

@@ -6,6 +6,8 @@ export interface DayNote {
   readonly isMarked: boolean;
   /** The raw day's version, as `GET /reporting/{report}/days` would tell it of the raw lake. */
   readonly version: string;
+  /** The ETag of the file, in a bucket: a slow run may put its marker beside another's file. */
+  readonly file?: string;
   /** The contract's columns at that time: one more, and the day has to be made again. */
   readonly columns: string;
 }

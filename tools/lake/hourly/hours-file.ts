@@ -6,21 +6,11 @@ import { DUCKDB_TYPE, fits } from '../../../local/lake/column-types.ts';
 import type { Footer } from '../../../local/lake/lake-facts.ts';
 import { type LocalFile, pathList, readFooters } from '../../../local/lake/read-footers.ts';
 import { daySelect, rowGroupRows } from '../day-sql.ts';
+import { LakeFault } from '../lake-fault.ts';
 import { isTooLarge } from '../write-day.ts';
 
 /** The key under which an open day's file holds its note, so that it is never equal to a whole one. */
 export const OPEN_NOTE = 'open_day';
-
-/** Why a day can't be summed. The day is left as it was; other days are not concerned. */
-export class DayFault extends Error {
-  /** Whether it is an hour that adds up to more than its column holds. */
-  readonly isTooLarge: boolean;
-
-  constructor(message: string, { isTooLarge = false } = {}) {
-    super(message);
-    this.isTooLarge = isTooLarge;
-  }
-}
 
 /** How many records were read, and how many hours of equal dimensions they are. */
 export interface Summed {
@@ -29,7 +19,7 @@ export interface Summed {
 }
 
 /**
- * Sums a day's raw files by the hour into one file. Throws a DayFault where a file isn't as the contract has it, or an
+ * Sums a day's raw files by the hour into one file. Throws a LakeFault where a file isn't as the contract has it, or an
  * hour doesn't fit.
  *
  * @param files `id` is what a fault calls it
@@ -65,26 +55,25 @@ export async function writeHours(
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('\n', 1);
     if (isTooLarge(error as Error))
-      throw new DayFault(
+      throw new LakeFault(
         `an hour of equal dimensions adds up to more than a column holds (${reason}). Look for wrong values in it; if they are right, the service can't read this table by the hour`,
-        { isTooLarge: true },
       );
-    throw new DayFault(`it can't be summed: ${reason}`);
+    throw new LakeFault(`it can't be summed: ${reason}`);
   } finally {
     await connection.run('DROP TABLE IF EXISTS hours_of_day');
   }
 }
 
-/** Throws a DayFault where the engines would not read the file as the contract has it. */
+/** Throws a LakeFault where the engines would not read the file as the contract has it. */
 function usable(table: Table, { id }: LocalFile, footer: Footer | string | undefined): Footer {
   if (footer === undefined || typeof footer === 'string')
-    throw new DayFault(`${id} is no Parquet file that can be read: ${footer ?? 'it holds no columns'}`);
+    throw new LakeFault(`${id} is no Parquet file that can be read: ${footer ?? 'it holds no columns'}`);
   const [twice] = footer.doubledNames.filter((name) => table.columns.some((column) => column.name === name));
-  if (twice) throw new DayFault(`${id} holds ${twice} more than once (the case of letters does not count)`);
+  if (twice) throw new LakeFault(`${id} holds ${twice} more than once (the case of letters does not count)`);
   for (const { name, type } of table.columns) {
     const found = footer.types.get(name);
     if (found && !fits(type, found))
-      throw new DayFault(
+      throw new LakeFault(
         `${id}: ${name} is ${found}, and the contract has ${type}. \`npm run lake -- check\` lists all that is wrong, \`convert\` makes the contract's types of it`,
       );
   }

@@ -59,9 +59,10 @@ function bucketOfHours(location: string, directory: string): HoursLake {
     async publish({ table, day, path, over = NOTHING, others, note }) {
       const inDay = (name: string) => `${dayFolder(table, day)}/${name}`;
       await bucket.remove([inDay(SUCCESS_MARKER)]);
-      await bucket.write(inDay(HOURS_FILE), createReadStream(path), over);
+      // First, so that they never stand beside the hours: a run that is killed here is made good by the next.
       await bucket.remove(others);
-      if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify(note));
+      const file = await bucket.write(inDay(HOURS_FILE), createReadStream(path), over);
+      if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify({ ...note, file }));
     },
   };
 }

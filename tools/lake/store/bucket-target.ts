@@ -33,7 +33,9 @@ export function bucketTarget(location: string): LakeTarget {
       if (old.length > 0) await bucket.remove(old);
       if (marker !== undefined) await bucket.write(markerPath, marker);
     },
-    makeTable: (table) => bucket.write(`${table}/${EMPTY_TABLE}`, ''),
+    async makeTable(table) {
+      await bucket.write(`${table}/${EMPTY_TABLE}`, '');
+    },
     async tables() {
       const listed = await bucket.list();
       return new Set(listed.map(({ path }) => path.split('/', 1)[0] as string));

@@ -17,10 +17,12 @@ export interface Bucket {
   /** The whole object, or as many bytes from its end. Rejects with LakeChanged where it has gone. */
   read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
   /**
+   * Resolves to the new object's ETag.
+   *
    * @param over the ETag of the object that may be replaced, or `nothing` where none may be there: with either, rejects
    *   with LakeChanged if it is otherwise
    */
-  write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<void>;
+  write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
 }
 
@@ -90,11 +92,12 @@ export function openBucket(location: string): Bucket {
     async write(path, body, over) {
       const condition = over && (over === NOTHING ? { IfNoneMatch: '*' } : { IfMatch: over });
       const target = { Bucket: bucket, Key: root + path, ...condition };
-      await sent<unknown>(
+      const { ETag = '' } = await sent(
         typeof body === 'string'
           ? s3.send(new PutObjectCommand({ ...target, Body: body, ContentLength: Buffer.byteLength(body) }))
           : new Upload({ client: s3, params: { ...target, Body: body as unknown as ReadableStream } }).done(),
       );
+      return ETag;
     },
     async remove(paths) {
       for (const path of paths)
