@@ -2,10 +2,12 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { createFaults } from '../../local/faults/faults.ts';
+import { accessDenied } from '../../local/object-store/s3-error.ts';
 import { startObjectStore } from '../../local/object-store.ts';
+import { rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
 import { openBucket } from '../../tools/lake/store/bucket.ts';
 import { bucketTarget } from '../../tools/lake/store/bucket-target.ts';
 import { spawnNode } from '../spawn-node.ts';
@@ -32,6 +34,10 @@ export async function startHoursWorld() {
   const directory = await mkdtemp(join(tmpdir(), 'hours-'));
   const writer = await openWriter(directory);
   let isLooking = false;
+  /** Whether no two runs are under way, nor did one of two end half-way without a run since. */
+  let isAlone = true;
+  let isHeld = false;
+  let isCutOff = false;
   let onCall: (call: string) => unknown = () => {};
   const store = await startObjectStore({
     directory: join(directory, 'store'),
@@ -52,9 +58,12 @@ export async function startHoursWorld() {
   };
   Object.assign(process.env, env);
   const hours = openBucket(HOURS);
+  const raw = openBucket(RAW);
   let version = 0;
   /** The versions that the raw lake had with a marker. */
   const final = new Set<number>();
+  /** Each version's number, by the name that markers have for it. */
+  const numbers = new Map<string, number>();
   let looks = Promise.resolve();
 
   /** By the ETags of files that were looked at. */
@@ -85,6 +94,9 @@ export async function startHoursWorld() {
         expect(versions, `${day}, after version ${version}`).toHaveLength(1);
         found[day] = versions[0] as number;
         expect(final, `${day} is of version ${found[day]}`).toContain(found[day]);
+        const note = JSON.parse(await text(await hours.read(`${TABLE}/day=${day}/_SUCCESS`)));
+        // Of two runs at once, one may have put its marker beside the other's file. Then the marker itself tells.
+        if (note.file === etag || isAlone) expect(numbers.get(note.version)).toBe(found[day]);
       }
       return found;
     } finally {
@@ -124,10 +136,15 @@ export async function startHoursWorld() {
         ...{ table: TABLE, day, files: [{ path: join(directory, name), name }] },
         ...(!isOpen && { marker: '' }),
       });
+      const [now] = rawDaysIn(await raw.list(`${TABLE}/day=${day}/`), TABLE);
+      numbers.set(now?.version ?? '', version);
       onCall = hook;
     },
-    hourly: (...options: readonly string[]): Promise<LakeRun> =>
-      runLake(['hourly', '--from', RAW, '--to', HOURS, '--table', TABLE, ...options]),
+    async hourly(...options: readonly string[]): Promise<LakeRun> {
+      const run = await runLake(['hourly', '--from', RAW, '--to', HOURS, '--table', TABLE, ...options]);
+      isAlone ||= !isHeld;
+      return run;
+    },
     /**
      * Runs it, and holds its nth write, or call of any kind, back until `meanwhile` is over. Resolves to what the run says,
      * and to whether it came so far.
@@ -142,12 +159,29 @@ export async function startHoursWorld() {
         await look();
         if ((kind === 'write' && !isWrite(call)) || ++calls !== nth) return;
         onCall = look;
+        isAlone = false;
         await meanwhile();
       };
+      [isHeld, isCutOff] = [true, false];
       const run = await world.hourly();
+      isHeld = false;
       onCall = () => {};
+      isAlone = !isCutOff;
       await look();
       return { ...run, wasHeld: calls >= nth };
+    },
+    /** Runs it until its nth write. From there on the store carries out none of its calls, as if it had been killed. */
+    async cutOffAt(nth: number): Promise<void> {
+      const before = onCall;
+      let writes = 0;
+      onCall = async (call) => {
+        await look();
+        if (isWrite(call)) writes++;
+        if (writes >= nth) throw accessDenied();
+      };
+      await world.hourly();
+      isCutOff = true;
+      onCall = before;
     },
     /**
      * Runs it in a process of its own, which is killed at its nth write; looks before each call. Resolves to whether it
@@ -180,6 +214,7 @@ export async function startHoursWorld() {
       await store.close();
       await rm(directory, { recursive: true, force: true });
     },
+    [Symbol.asyncDispose]: () => world.close(),
   };
   await world.restate({ day: OTHER_DAY });
   return world;

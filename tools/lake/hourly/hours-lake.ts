@@ -44,6 +44,7 @@ export const hoursLake = (location: string, directory: string): HoursLake =>
 /**
  * A day is one object, so that at every moment its hours are those of one version. It is replaced on condition that
  * nobody else has done so since it was listed: of two runs the slower is refused.
+ * So is its marker, if the other's is there.
  */
 function bucketOfHours(location: string, directory: string): HoursLake {
   const bucket = openBucket(location);
@@ -62,7 +63,7 @@ function bucketOfHours(location: string, directory: string): HoursLake {
       // First, so that they never stand beside the hours: a run that is killed here is made good by the next.
       await bucket.remove(others);
       const file = await bucket.write(inDay(HOURS_FILE), createReadStream(path), over);
-      if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify({ ...note, file }));
+      if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify({ ...note, file }), NOTHING);
     },
   };
 }

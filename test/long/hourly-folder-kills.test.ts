@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { spawnNode } from '../spawn-node.ts';
+import { openWriter, publisherRecord, type Writer } from '../tools/make-parquet.ts';
+import { runLake } from '../tools/run-lake.ts';
+
+const RESTATEMENTS = 50;
+const DAY = 'publisher_events/day=2026-01-31';
+
+let home: string;
+let raw: string;
+let hours: string;
+let writer: Writer;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'hourly-kills-'));
+  [raw, hours] = [join(home, 'raw'), join(home, 'hours')];
+  await mkdir(join(raw, DAY), { recursive: true });
+  writer = await openWriter(home);
+});
+afterAll(async () => {
+  writer[Symbol.dispose]();
+  await rm(home, { recursive: true });
+});
+
+/** Two records of one hour, of as many clicks each as the version's number, under the same name each time. */
+async function restate(version: number): Promise<void> {
+  const record = publisherRecord({ clicks: `${version}::BIGINT` });
+  await rm(join(raw, DAY, '_SUCCESS'), { force: true });
+  await writer.file('made.parquet', `${record} UNION ALL ${record}`);
+  await rename(join(home, 'made.parquet'), join(raw, DAY, 'part.parquet'));
+  await writeFile(join(raw, DAY, '_SUCCESS'), '');
+}
+
+const command = () => ['hourly', '--from', raw, '--to', hours, '--table', 'publisher_events'];
+
+/** Runs it in a process of its own. Resolves to its exit code; null where it was killed. */
+async function start(killAfter?: number): Promise<number | null> {
+  const child = spawnNode(
+    ['--import', join(import.meta.dirname, 'kill-at-write.ts'), 'tools/lake.ts', ...command()],
+    { env: { ...process.env, KILL_AFTER: String(killAfter), KILL_BELOW: hours } },
+  );
+  for (const output of [child.stdout, child.stderr]) output.resume();
+  return (await once(child, 'exit'))[0];
+}
+
+/** What a reader finds of the day: nothing, where it has no marker. */
+async function look(): Promise<{ version: number; named: string } | undefined> {
+  const marker = await readFile(join(hours, DAY, '_SUCCESS'), 'utf8').catch(() => undefined);
+  if (marker === undefined) return undefined;
+  const [[records, clicks] = []] = await writer.rows(
+    `SELECT count(*)::INTEGER, sum(clicks)::INTEGER FROM read_parquet('${join(hours, DAY)}/*.parquet')`,
+  );
+  expect(records).toBe(1);
+  return { version: Number(clicks) / 2, named: JSON.parse(marker).version };
+}
+
+it(`is right in folders over ${RESTATEMENTS} restatements, each with a run that is killed after one of its changes in turn`, async () => {
+  const found: { version: number; named: string }[] = [];
+  const names = new Map<string, number>();
+  let kills = 0;
+  let killAfter = 1;
+  for (let version = 1; version <= RESTATEMENTS; version++) {
+    await restate(version);
+    const isKilled = (await start(killAfter)) === null;
+    kills += isKilled ? 1 : 0;
+    killAfter = isKilled ? killAfter + 1 : 1;
+    found.push(...[await look()].filter((day) => day !== undefined));
+    expect((await runLake(command())).code).toBe(0);
+    const mended = await look();
+    expect(mended?.version).toBe(version);
+    names.set(mended?.named ?? '', version);
+    expect(await readdir(join(hours, 'publisher_events'))).toEqual(['day=2026-01-31']);
+  }
+  expect(kills).toBeGreaterThan(RESTATEMENTS / 2);
+  expect(found.length).toBeGreaterThan(RESTATEMENTS / 4);
+  for (const { version, named } of found) expect(names.get(named)).toBe(version);
+});
+
+it('is right in folders when it is started twice at once', async () => {
+  for (let version = RESTATEMENTS + 1; version <= RESTATEMENTS + 10; version++) {
+    await restate(version);
+    // Done, or refused since another writes into the folder.
+    for (const code of await Promise.all([start(), start()])) expect([0, 2]).toContain(code);
+    expect([version - 1, version]).toContain((await look())?.version);
+    expect((await runLake(command())).code).toBe(0);
+    expect((await look())?.version).toBe(version);
+  }
+});

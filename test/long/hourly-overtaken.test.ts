@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { startHoursWorld } from '../tools/hours-world.ts';
+
+it.each(
+  (['final', 'open'] as const).flatMap((was) => (['final', 'open'] as const).map((is) => ({ was, is }))),
+)(
+  'is right where a second run begins at any call of one that saw the day $was, finds it $is, and is killed at any write',
+  async ({ was, is }) => {
+    for (let call = 1, isHeld = true; isHeld; call++) {
+      await using world = await startHoursWorld();
+      for (let write = 1; write <= 4; write++) {
+        const day = `2026-02-0${write}`;
+        await world.restate({ day, isOpen: was === 'open' });
+        await world.hourly();
+        await world.restate({ day, isOpen: was === 'open' });
+        const { wasHeld } = await world.heldAt(call, 'call', async () => {
+          await world.restate({ day, isOpen: is === 'open' });
+          await world.cutOffAt(write);
+        });
+        isHeld = wasHeld;
+        await world.restate({ day });
+        expect((await world.hourly()).code).toBe(0);
+        expect((await world.look())[day]).toBe(world.version);
+      }
+    }
+  },
+);
