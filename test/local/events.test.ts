@@ -367,7 +367,9 @@ describe('openEvents', () => {
     await mkdir(join(directory, 'publisher'));
     await writeFile(join(directory, 'publisher', 'a.parquet'), '');
     await expect(openEvents(connection, { directory, database })).rejects.toThrow(
-      /publisher_events\/, advertiser_events\/: none of these is here; here is publisher; .*lake -- convert \S+ --to/,
+      RegExp(
+        `${tables.map(({ name }) => `${name}/`).join(', ')}: none of these is here; here is publisher; .*lake -- convert \\S+ --to`,
+      ),
     );
   });
 
