@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { dayFolder } from '../lake-check/layout.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../lib/report/tables.ts';
 import { makeSampleEvents } from '../local/events/sample-events.ts';
-import { dayFolder } from '../local/lake/layout.ts';
 import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
 import { EMPTY_TABLE } from '../tools/lake/store/lake-target.ts';
 

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { dayFolder } from '../lake-check/layout.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { quoteText } from '../lib/report/quote-sql.ts';
 import { type Table, tables } from '../lib/report/tables.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import { below, chance, DRAW_MACROS, draw, skewedBelow } from '../local/events/draws.ts';
-import { dayFolder } from '../local/lake/layout.ts';
 import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
 
 /** What the events are like; printed with what is measured on them. */

@@ -1,6 +1,6 @@
 import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
 import { s3Lake } from '../lib/aws/s3-lake.ts';
-import { dataState } from '../lib/delivery/data-version.ts';
+import { dataState } from '../lib/lake/data-version.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { daysBetween } from '../lib/report/utc-time.ts';
 import type { Section } from './section.ts';

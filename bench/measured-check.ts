@@ -2,9 +2,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { companyColumn, countColumns, levelColumns } from '../lake-check/report-columns.ts';
 import { type Report, reports } from '../lib/report/catalogue.ts';
 import { TIME_COLUMN } from '../lib/report/tables.ts';
-import { companyColumn, countColumns, levelColumns } from '../local/lake/report-columns.ts';
 import { lakeCommand } from '../tools/lake/command.ts';
 import { serveMeasures } from './measured-process.ts';
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
-import { GZIP_LEVEL, gzippedChunks } from '../lib/delivery/gzipped.ts';
 import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
+import { GZIP_LEVEL, gzippedChunks } from '../lib/results/gzipped.ts';
 import { engineFile, repeated } from './engine-file.ts';
 import type { Section } from './section.ts';
 import { figure, median, times } from './statistics.ts';

@@ -1,4 +1,4 @@
-import { abandonmentHandler } from '../lib/handlers/abandonment-handler.ts';
-import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
+import { functionDependencies } from '../lib/http/function-dependencies.ts';
+import { abandonmentHandler } from '../lib/http/publication-abandoned-handler.ts';
 
 export const handler = abandonmentHandler(functionDependencies(process.env));

@@ -1,7 +1,7 @@
-import { daysHandler } from '../lib/handlers/days-handler.ts';
-import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
+import { tokenVerifier } from '../lib/access/verify-token.ts';
+import { daysHandler } from '../lib/http/days-handler.ts';
+import { functionDependencies } from '../lib/http/function-dependencies.ts';
 import { advertiserReport } from '../lib/report/catalogue.ts';
-import { tokenVerifier } from '../lib/token/verify-token.ts';
 
 const dependencies = functionDependencies(process.env);
 

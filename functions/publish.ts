@@ -1,7 +1,7 @@
 import { makeUploadClient } from '../lib/aws/clients.ts';
 import { s3LargeFiles } from '../lib/aws/large-files.ts';
-import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
-import { publicationHandler } from '../lib/handlers/publication-handler.ts';
+import { functionDependencies } from '../lib/http/function-dependencies.ts';
+import { publicationHandler } from '../lib/http/publication-handler.ts';
 
 const dependencies = functionDependencies(process.env);
 const s3 = makeUploadClient();

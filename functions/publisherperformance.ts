@@ -1,7 +1,7 @@
-import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
-import { reportHandler } from '../lib/handlers/report-handler.ts';
+import { tokenVerifier } from '../lib/access/verify-token.ts';
+import { functionDependencies } from '../lib/http/function-dependencies.ts';
+import { reportHandler } from '../lib/http/report-handler.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
-import { tokenVerifier } from '../lib/token/verify-token.ts';
 
 const dependencies = functionDependencies(process.env);
 

@@ -1,6 +1,11 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
-import { CONTACT_FORM, isContact, isTokenEndpoint, TOKEN_ENDPOINT_FORM } from '../lib/access.ts';
+import {
+  CONTACT_FORM,
+  isContact,
+  isTokenEndpoint,
+  TOKEN_ENDPOINT_FORM,
+} from '../lib/access/access-details.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { parseUtcTime } from '../lib/report/utc-time.ts';
 import { SetupFault } from './setup-fault.ts';

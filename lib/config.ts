@@ -1,7 +1,13 @@
 import * as v from 'valibot';
-import { type Access, CONTACT_FORM, isContact, isTokenEndpoint, TOKEN_ENDPOINT_FORM } from './access.ts';
+import {
+  type Access,
+  CONTACT_FORM,
+  isContact,
+  isTokenEndpoint,
+  TOKEN_ENDPOINT_FORM,
+} from './access/access-details.ts';
+import type { EntitlementTerms } from './access/whose-rows.ts';
 import { ENV } from './names.ts';
-import type { EntitlementTerms } from './partners/whose-rows.ts';
 import { byOwner, ownerNames } from './report/catalogue.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());

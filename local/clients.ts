@@ -1,10 +1,5 @@
 import * as v from 'valibot';
-import {
-  companies,
-  EVERY_COMPANY,
-  type PartnerRecord,
-  partnerRecord,
-} from '../lib/partners/partner-record.ts';
+import { companies, EVERY_COMPANY, type PartnerRecord, partnerRecord } from '../lib/access/partner-record.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
 import { labelOf } from './owner-words.ts';

@@ -3,8 +3,9 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { partnerKey } from '../lib/access/register.ts';
+import { scopeOf } from '../lib/access/verify-token.ts';
 import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
-import { partnerKey } from '../lib/partners/register.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
   downloadPath,
@@ -13,7 +14,6 @@ import {
   ROUTE_METHODS,
   routes as serviceRoutes,
 } from '../lib/routes.ts';
-import { scopeOf } from '../lib/token/verify-token.ts';
 import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
@@ -30,9 +30,9 @@ import type { Log } from './gateway/log.ts';
 import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
-import { type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
+import { type IdentityProvider, startIdentityProvider } from './identity-provider/identity-provider.ts';
 import { keptPage } from './kept-page.ts';
-import { type ObjectStore, startObjectStore } from './object-store.ts';
+import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
 import type { CallRate } from './token-bucket.ts';
 
 export interface StackOptions {

@@ -1,5 +1,5 @@
+import { measureColumns } from '../lake-check/report-columns.ts';
 import { reports } from '../lib/report/catalogue.ts';
-import { measureColumns } from '../local/lake/report-columns.ts';
 
 const measures = new Set(reports.flatMap(measureColumns));
 

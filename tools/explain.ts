@@ -4,13 +4,13 @@
  */
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
-import { functionDependencies } from '../lib/handlers/function-dependencies.ts';
+import { functionDependencies } from '../lib/http/function-dependencies.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
+import { OperatorFault, reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { type AskedReport, explainRequest, readUrl } from './explain/explain-request.ts';
 import { explainRows } from './explain/explain-rows.ts';
 import { checkToken, describeToken, readToken } from './explain/explain-token.ts';
 import { localEnvironment, stageEnvironment } from './explain/service-environment.ts';
-import { OperatorFault, reportingFaults } from './operator-fault.ts';
 
 const USAGE = 'npm run explain -- <stage|local> --token <jwt> [<url of a report>]';
 

@@ -1,5 +1,5 @@
 /** `npm run partner -- <add|list|show|set|rotate|remove> <stage> <name> …`: the partners of a deployed stage. */
-import { reportingFaults } from './operator-fault.ts';
+import { reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { partnerCommand } from './partner/partner-command.ts';
 
 await reportingFaults(() =>

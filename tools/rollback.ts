@@ -1,5 +1,5 @@
 /** `npm run rollback -- <stage> [<commit>]`: takes a release back, or forward again, by the aliases of its functions. */
-import { reportingFaults } from './operator-fault.ts';
+import { reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { rollbackCommand } from './rollback/rollback-command.ts';
 
 await reportingFaults(() =>

@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { resourceNames } from '../infra/resource-names.ts';
-import { OperatorFault } from './operator-fault.ts';
+import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 
 /** The outputs of a stage's deployed stacks. */
 export interface StageOutputs {

@@ -1,10 +1,10 @@
 import { call } from '../../lib/aws/call.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
-import type { LakeListing } from '../../lib/delivery/lake.ts';
-import type { LargeFiles, ResultsBucket } from '../../lib/delivery/results.ts';
+import type { LakeListing } from '../../lib/lake/lake.ts';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
+import type { LargeFiles, ResultsBucket } from '../../lib/results/results-bucket.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
 import { memoryResults } from '../../test/s3/memory-results.ts';
 import { memoryS3 } from '../../test/s3/memory-s3.ts';

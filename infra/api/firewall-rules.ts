@@ -1,7 +1,7 @@
 import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
-import { COMMON_HEADERS } from '../../lib/answers/common-headers.ts';
-import { gatewayProblems } from '../../lib/answers/gateway-problems.ts';
-import { problemDocument } from '../../lib/answers/problem-document.ts';
+import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
+import { problemDocument } from '../../lib/problems/problem-document.ts';
+import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 
 /**
  * The core rules that honest reports can trip, and why they count here instead of blocking. A filter's value may

@@ -1,12 +1,12 @@
 import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { COMMON_HEADERS } from '../../lib/answers/common-headers.ts';
 import {
   type GatewayProblem,
   gatewayProblems,
   otherGatewayProblems,
   refusedByFirewall,
-} from '../../lib/answers/gateway-problems.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/answers/problem-document.ts';
+} from '../../lib/problems/gateway-problems.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-document.ts';
+import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 
 const { notFound } = gatewayProblems;
 

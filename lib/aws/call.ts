@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AthenaServiceException, TooManyRequestsException } from '@aws-sdk/client-athena';
-import { Overloaded } from '../answers/problem.ts';
+import { Overloaded } from '../problems/problem.ts';
 import { AwsCallFailed, metadataOf } from './aws-call-failed.ts';
 
 const FIRST_PAUSE_MS = 100;

@@ -10,14 +10,14 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { EDGE_CACHE_CONTROL, LARGEST_EDGE_FILE, linkByEdge } from '../downloads-edge.ts';
 import type {
   EngineResult,
   ObjectFacts,
   ReportFile,
   ResultsBucket,
   StoredDocument,
-} from '../delivery/results.ts';
-import { EDGE_CACHE_CONTROL, LARGEST_EDGE_FILE, linkByEdge } from '../downloads-edge.ts';
+} from '../results/results-bucket.ts';
 import { dateOf } from './answer-date.ts';
 import { metadataOf } from './aws-call-failed.ts';
 import { call } from './call.ts';

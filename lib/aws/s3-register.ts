@@ -1,7 +1,7 @@
 import { GetObjectCommand, NoSuchKey, type S3Client, S3ServiceException } from '@aws-sdk/client-s3';
-import { parseDocument } from '../partners/parse-document.ts';
-import { type PartnerRecord, readPartner } from '../partners/partner-record.ts';
-import { partnerKey, RECORD_KEPT_MS, type Register } from '../partners/register.ts';
+import { parseDocument } from '../access/parse-document.ts';
+import { type PartnerRecord, readPartner } from '../access/partner-record.ts';
+import { partnerKey, RECORD_KEPT_MS, type Register } from '../access/register.ts';
 import { call } from './call.ts';
 
 /** What one function has read of the register, by client; `undefined` for a client that is not there. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { type JobRecord, type OpenRecord, readRecord, type StoredRecord } from '../results/job-record.ts';
+import { jobRecordKey } from '../results/keys.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
 import type { DeliveryFacts } from './delivery.ts';
 import type { EndedExecution } from './execution.ts';
-import { type JobRecord, type OpenRecord, readRecord, type StoredRecord } from './job-record.ts';
-import { jobRecordKey } from './keys.ts';
 import type { Following, Leading, Phase, Run, Target } from './phase.ts';
-import type { StoredDocument } from './results.ts';
 
 /** How many attempts one request may claim. If none of them left a result that can be read, something is broken. */
 const MAX_CLAIMS = 6;

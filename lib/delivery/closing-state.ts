@@ -1,4 +1,4 @@
-import type { DataState } from './data-version.ts';
+import type { DataState } from '../lake/data-version.ts';
 import { stateOfLake } from './delivery.ts';
 import type { EndedExecution } from './execution.ts';
 import type { Run, Target } from './phase.ts';

@@ -1,7 +1,7 @@
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import type { ReportFiles, SucceededRecord } from '../results/job-record.ts';
+import { cachedReportKey, gzippedKey, reportKey } from '../results/keys.ts';
 import { type CacheStatus, type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
-import type { ReportFiles, SucceededRecord } from './job-record.ts';
-import { cachedReportKey, gzippedKey, reportKey } from './keys.ts';
 import { progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
 import { awaitPublication, filesOf, type Publication } from './publication.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';

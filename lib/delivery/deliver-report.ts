@@ -1,6 +1,6 @@
-import { Overloaded } from '../answers/problem.ts';
+import type { DataState } from '../lake/data-version.ts';
+import { Overloaded } from '../problems/problem.ts';
 import { arrive } from './arrive.ts';
-import type { DataState } from './data-version.ts';
 import type {
   Delivery,
   DeliveryBackends,

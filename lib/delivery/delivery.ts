@@ -1,12 +1,12 @@
-import { NoRecords, Unavailable } from '../answers/problem.ts';
+import { type DataState, dataState, unlistedState } from '../lake/data-version.ts';
+import type { Lake } from '../lake/lake.ts';
+import { NoRecords, Unavailable } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import type { Window } from '../report/utc-time.ts';
-import { type DataState, dataState, unlistedState } from './data-version.ts';
+import type { ResultsBucket } from '../results/results-bucket.ts';
 import type { QueryService } from './execution.ts';
-import type { Lake } from './lake.ts';
-import type { ResultsBucket } from './results.ts';
 
 /** The services behind a delivery. */
 export interface DeliveryBackends {

@@ -1,8 +1,4 @@
-import { ReportTooLarge } from '../answers/problem.ts';
-import { finishedQuery, following, loggedEnd, signed, writeRecord } from './attempt.ts';
-import { isSoon, isUnchanged } from './closing-state.ts';
-import { QueryFailed, tookTooLong } from './delivery.ts';
-import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execution.ts';
+import { ReportTooLarge } from '../problems/problem.ts';
 import {
   type EndedRecord,
   type FailedRecord,
@@ -10,10 +6,14 @@ import {
   type RefusedRecord,
   readRecord,
   type StoredRecord,
-} from './job-record.ts';
-import { cachedReportKey } from './keys.ts';
+} from '../results/job-record.ts';
+import { cachedReportKey } from '../results/keys.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
+import { finishedQuery, following, loggedEnd, signed, writeRecord } from './attempt.ts';
+import { isSoon, isUnchanged } from './closing-state.ts';
+import { QueryFailed, tookTooLong } from './delivery.ts';
+import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execution.ts';
 import type { Leading, Run, Step, Target } from './phase.ts';
-import type { StoredDocument } from './results.ts';
 
 /** What every record of an attempt has whose execution has ended. */
 export const endedMembers = (

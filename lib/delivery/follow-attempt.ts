@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { OpenRecord } from '../results/job-record.ts';
+import { jobRecordKey } from '../results/keys.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
 import { startAttempt } from './arrive.ts';
 import { takeOver } from './attempt.ts';
 import { deliverFile } from './deliver-file.ts';
 import { dataKeepChanging, lookAtLake, tookTooLong } from './delivery.ts';
 import { refusalOf } from './end-attempt.ts';
-import type { OpenRecord } from './job-record.ts';
 import { judgeRecord, leaseLeftMs, requestFacts } from './judge-record.ts';
-import { jobRecordKey } from './keys.ts';
 import { nextRecordLookMs } from './pace.ts';
 import { type Following, progressOf, type Run, type Step, targetOf, waiting } from './phase.ts';
-import type { StoredDocument } from './results.ts';
 
 /** When nobody asks Athena any more, one of those that wait takes over within this time. */
 const TAKE_OVER_MS = 1_000;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { CsvColumn } from '../csv/retype-csv.ts';
+import type { DataState } from '../lake/data-version.ts';
 import { type CompiledQuery, compileQuery } from '../report/compile-query.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
-import type { DataState } from './data-version.ts';
 
 /** One report over one version of the data. */
 export interface Job {

@@ -1,5 +1,4 @@
 import { REPORT_KEPT_DAYS } from '../names.ts';
-import type { DeliveryTerms } from './delivery.ts';
 import {
   type EndedRecord,
   isOpen,
@@ -7,10 +6,11 @@ import {
   type RefusedRecord,
   readRecord,
   type SucceededRecord,
-} from './job-record.ts';
+} from '../results/job-record.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
+import type { DeliveryTerms } from './delivery.ts';
 import { isWorthAnother } from './judge-execution.ts';
 import type { Following } from './phase.ts';
-import type { StoredDocument } from './results.ts';
 
 /** What a request does with what is stored of its job. */
 export type RecordVerdict =

@@ -1,4 +1,6 @@
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
+import type { OpenRecord, StoredRecord } from '../results/job-record.ts';
+import { resultKey } from '../results/keys.ts';
 import { startAttempt } from './arrive.ts';
 import { claimAttempt, leaseOf, loggedEnd, release, signed, writeRecord } from './attempt.ts';
 import { begun } from './begun.ts';
@@ -6,9 +8,7 @@ import { closingState, isUnchanged } from './closing-state.ts';
 import { tookTooLong } from './delivery.ts';
 import { endAtScanLimit, endWithFailure } from './end-attempt.ts';
 import type { EndedExecution, Execution, FailedExecution, RunningExecution } from './execution.ts';
-import type { OpenRecord, StoredRecord } from './job-record.ts';
 import { type ExecutionVerdict, isStale, judgeExecution } from './judge-execution.ts';
-import { resultKey } from './keys.ts';
 import { type Leading, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
 import { type Early, settleReport } from './settle-report.ts';
 import { type WatchedExecution, watchExecution } from './watch-execution.ts';

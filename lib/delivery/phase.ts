@@ -1,4 +1,6 @@
-import type { DataState } from './data-version.ts';
+import type { DataState } from '../lake/data-version.ts';
+import type { OpenRecord, StoredRecord } from '../results/job-record.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
 import type {
   CacheStatus,
   Delivery,
@@ -9,8 +11,6 @@ import type {
   Wanted,
 } from './delivery.ts';
 import { type Job, makeJob } from './job.ts';
-import type { OpenRecord, StoredRecord } from './job-record.ts';
-import type { StoredDocument } from './results.ts';
 
 /** One request's part in the making of a report: what it was given. */
 export interface Run {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
-import { gzippedChunks } from './gzipped.ts';
-import { type ReportFiles, readRecord } from './job-record.ts';
-import { abandonedKey, gzippedKey, publicationKey, publishedExecution } from './keys.ts';
+import { gzippedChunks } from '../results/gzipped.ts';
+import { type ReportFiles, readRecord } from '../results/job-record.ts';
+import { abandonedKey, gzippedKey, publicationKey, publishedExecution } from '../results/keys.ts';
+import type { LargeFiles, ResultsBucket } from '../results/results-bucket.ts';
 import { nextFileLookMs } from './pace.ts';
-import type { LargeFiles, ResultsBucket } from './results.ts';
 import { reportFile } from './write-report.ts';
 
 /** A request to publish a large result: all that it takes to make a report's files from it. */

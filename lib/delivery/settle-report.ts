@@ -1,13 +1,13 @@
+import type { DataState } from '../lake/data-version.ts';
+import type { OpenRecord, ReportFiles, StoredRecord, SucceededRecord } from '../results/job-record.ts';
+import { reportKey } from '../results/keys.ts';
+import type { EngineResult } from '../results/results-bucket.ts';
 import { following } from './attempt.ts';
 import { closingState, isSoon } from './closing-state.ts';
-import type { DataState } from './data-version.ts';
 import { ready } from './deliver-file.ts';
 import { endedMembers, recordAnswer, recordEnd } from './end-attempt.ts';
 import type { SucceededExecution } from './execution.ts';
-import type { OpenRecord, ReportFiles, StoredRecord, SucceededRecord } from './job-record.ts';
-import { reportKey } from './keys.ts';
 import type { Leading, Run, Step } from './phase.ts';
-import type { EngineResult } from './results.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
 /** What is begun as soon as the result is seen where Athena puts it, beside the question to Athena. */

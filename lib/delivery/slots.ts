@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { isOpen, type JobRecord } from './job-record.ts';
-import type { StoredDocument } from './results.ts';
+import { isOpen, type JobRecord } from '../results/job-record.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
 
 const slot = v.object({
   /** Random: the job's record names it while the query is under way. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readRecord } from './job-record.ts';
+import { readRecord } from '../results/job-record.ts';
+import { jobRecordKey, resultKey, slotsKey } from '../results/keys.ts';
+import type { StoredDocument } from '../results/results-bucket.ts';
 import { leaseLeftMs } from './judge-record.ts';
-import { jobRecordKey, resultKey, slotsKey } from './keys.ts';
 import type { Run, Target } from './phase.ts';
-import type { StoredDocument } from './results.ts';
 import { isUnderWay, judgeSlot, readSlots, type Slot, type SlotsDocument } from './slots.ts';
 
 /** Longest random pause before a lost conditional write is tried again. */

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Unavailable } from '../answers/problem.ts';
+import { Unavailable } from '../problems/problem.ts';
+import { resultKey } from '../results/keys.ts';
 import type { DeliveryBackends, DeliveryTerms } from './delivery.ts';
 import type { Execution } from './execution.ts';
 import { DATE_ERROR_MS, limitLeftMs } from './judge-execution.ts';
-import { resultKey } from './keys.ts';
 import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
 
 /** What is watched. */

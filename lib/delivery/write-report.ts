@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CsvColumn, retypeCsv } from '../csv/retype-csv.ts';
-import { gzipped } from './gzipped.ts';
-import type { ReportFiles } from './job-record.ts';
-import { gzippedKey } from './keys.ts';
-import type { ReportFile, ResultsBucket } from './results.ts';
+import { gzipped } from '../results/gzipped.ts';
+import type { ReportFiles } from '../results/job-record.ts';
+import { gzippedKey } from '../results/keys.ts';
+import type { ReportFile, ResultsBucket } from '../results/results-bucket.ts';
 
 /** A report's file, and what it is made of. */
 export interface WantedReport {

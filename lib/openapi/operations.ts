@@ -1,11 +1,11 @@
+import { NOTE } from '../http/redirect.ts';
+import { DAY_STATES, HABIT_DAYS } from '../lake/day-states.ts';
 import {
   gatewayProblems,
   otherGatewayProblems,
   refusedByFirewall,
   requestTooLarge,
-} from '../answers/gateway-problems.ts';
-import { NOTE } from '../answers/redirect.ts';
-import { DAY_STATES, HABIT_DAYS } from '../delivery/day-states.ts';
+} from '../problems/gateway-problems.ts';
 import { type Report, reports } from '../report/catalogue.ts';
 import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
 import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';

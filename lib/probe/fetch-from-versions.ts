@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { VERSION_HEADER } from '../answers/common-headers.ts';
+import { VERSION_HEADER } from '../response-headers.ts';
 import { pathOf, routes } from '../routes.ts';
 
 /** Invokes a version of a function, by its ARN. Throws an Error where the function does. */

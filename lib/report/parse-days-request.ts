@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Fault, InvalidRequest } from '../answers/problem.ts';
+import { type Fault, InvalidRequest } from '../problems/problem.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { apiVersion, utcTime } from './parse-request.ts';
 import { lengthInDays, type Window } from './utc-time.ts';

@@ -1,6 +1,6 @@
 import Negotiator from 'negotiator';
 import * as v from 'valibot';
-import { type Fault, InvalidRequest } from '../answers/problem.ts';
+import { type Fault, InvalidRequest } from '../problems/problem.ts';
 import { dimensionsOf, type Field, type Report } from './catalogue.ts';
 import { didYouMean, quoted, shortened } from './did-you-mean.ts';
 import { type Filter, filterSchema, inFixedOrder } from './filter.ts';

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { quoteText } from '../../lib/report/quote-sql.ts';
+import type { OnProgress } from '../../lib/terminal/progress.ts';
 import { type OpenedEvents, openEvents } from '../events/open-events.ts';
-import type { OnProgress } from '../progress.ts';
 import { PROFILING_SETTINGS } from './duckdb-profile.ts';
 
 export interface DuckDbOptions {

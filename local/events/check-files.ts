@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { fits } from '../../lake-check/column-types.ts';
+import { stampFiles } from '../../lake-check/list-folder.ts';
+import { readFooters } from '../../lake-check/read-footers.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
-import { fits } from '../lake/column-types.ts';
-import { stampFiles } from '../lake/list-folder.ts';
-import { readFooters } from '../lake/read-footers.ts';
 
 /** A column of a file whose type is not one that is read as the table's. */
 export interface Misfit {

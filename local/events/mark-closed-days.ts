@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dayFolder, SUCCESS_MARKER } from '../lake/layout.ts';
+import { dayFolder, SUCCESS_MARKER } from '../../lake-check/layout.ts';
 
 /**
  * Puts the marker of a complete day into all days of sample events but the last, which is still open. Does nothing

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { DUCKDB_TYPE } from '../../lake-check/column-types.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Column, PARTITION_COLUMN, type Table } from '../../lib/report/tables.ts';
-import { DUCKDB_TYPE } from '../lake/column-types.ts';
 import type { Misfit } from './check-files.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { dayFolder } from '../../lake-check/layout.ts';
 import { quoteText } from '../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
-import { dayFolder } from '../lake/layout.ts';
 import { DRAW_MACROS } from './draws.ts';
 import { LATE_COLUMN } from './sample-rows.ts';
 

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { Fault } from '../../lib/answers/problem.ts';
+import type { Fault } from '../../lib/problems/problem.ts';
 import { MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { type Choice, fromHash, toHash } from './question/choice.ts';

@@ -1,4 +1,4 @@
-import { EVERY_COMPANY } from '../../lib/partners/partner-record.ts';
+import { EVERY_COMPANY } from '../../lib/access/partner-record.ts';
 import { SAMPLE_PARTNERS } from '../../local/clients.ts';
 
 /** The claims of the lane's own issuer, and the value in them that means every company. */

@@ -101,7 +101,7 @@ describe('a release with a fault', () => {
     await deploy(GOOD);
     expect(await checked()).toBe('Succeeded');
     expect(await pull(0)).toBe(expected(0));
-    await using faulty = await changedCopy('lib/handlers/report-handler.ts', (source) =>
+    await using faulty = await changedCopy('lib/http/report-handler.ts', (source) =>
       source.replace(
         'facts.report = report.name;',
         "$&\n      throw new Error('the fault of this release');",

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { startIdentityProvider } from '../../local/identity-provider.ts';
+import { startIdentityProvider } from '../../local/identity-provider/identity-provider.ts';
 import { CLIENTS } from './claims.ts';
 
 interface SignRequest {

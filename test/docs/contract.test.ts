@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { gatewayProblems, refusedByFirewall } from '../../lib/answers/gateway-problems.ts';
+import { gatewayProblems, refusedByFirewall } from '../../lib/problems/gateway-problems.ts';
 import { reports } from '../../lib/report/catalogue.ts';
 import { MAX_TEXT_CHARACTERS } from '../../lib/report/filter-value.ts';
 import { API_VERSIONS, MAX_WINDOW_DAYS } from '../../lib/report/parse-request.ts';

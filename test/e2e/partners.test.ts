@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { EVERY_COMPANY, type PartnerRecord } from '../../lib/partners/partner-record.ts';
+import { EVERY_COMPANY, type PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import { accessToken } from '../../local/access-token.ts';
 import { SAMPLE_PARTNERS } from '../../local/clients.ts';

@@ -9,8 +9,8 @@ import { request as sendEncrypted } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { COMMON_HEADERS } from '../../lib/answers/common-headers.ts';
-import { requestTooLarge } from '../../lib/answers/gateway-problems.ts';
+import { requestTooLarge } from '../../lib/problems/gateway-problems.ts';
+import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
 
 export interface ValidatingProxy {

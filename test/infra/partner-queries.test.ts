@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
 import { ONE_PARTNER, partnerQueries } from '../../infra/operations/partner-queries.ts';
-import { downloadsHandler } from '../../lib/handlers/downloads-handler.ts';
-import { reportHandler } from '../../lib/handlers/report-handler.ts';
+import { downloadsHandler } from '../../lib/http/downloads-handler.ts';
+import { reportHandler } from '../../lib/http/report-handler.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { downloadPath } from '../../lib/routes.ts';
 import type { Plan } from '../lib/delivery/memory-queries.ts';
 import { START } from '../lib/delivery/setting.ts';
-import { functionSetting, invoke, requestEvent } from '../lib/handlers/setting.ts';
+import { functionSetting, invoke, requestEvent } from '../lib/http/setting.ts';
 
 vi.mock('node:timers/promises', () => import('../fake-timers-promises.ts'));
 

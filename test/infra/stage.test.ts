@@ -5,7 +5,7 @@ import { readFlags } from '../../infra/deployment-flags.ts';
 import { ownStages } from '../../infra/own-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
-import { CONTACT_FORM, TOKEN_ENDPOINT_FORM } from '../../lib/access.ts';
+import { CONTACT_FORM, TOKEN_ENDPOINT_FORM } from '../../lib/access/access-details.ts';
 import { ownerNames } from '../../lib/report/catalogue.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 

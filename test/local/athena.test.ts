@@ -19,7 +19,7 @@ import { type Athena, type AthenaOptions, startAthena } from '../../local/athena
 import { openDuckDb } from '../../local/athena/duckdb-engine.ts';
 import type { OpenedEngine, Query, QueryEngine } from '../../local/athena/query-engine.ts';
 import { writeEvents } from '../../local/events/write-events.ts';
-import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
 
 const Bucket = 'results';
 const database = 'reports';

@@ -11,7 +11,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
 
 const Bucket = 'events';
 

@@ -6,7 +6,7 @@ import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } fr
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Athena, startAthena } from '../../local/athena/athena.ts';
 import { createFaults, type Faults } from '../../local/faults/faults.ts';
-import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
 
 let home: string;
 let faults: Faults;

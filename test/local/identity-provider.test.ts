@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../../local/identity-provider/identity-provider.ts';
 
 const manyClients = Array.from({ length: 50 }, (_, i) => ({
   clientId: `client-${i}`,

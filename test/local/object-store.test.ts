@@ -24,7 +24,7 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
 
 const Bucket = 'results';
 const MIB = 2 ** 20;

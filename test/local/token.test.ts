@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../../local/identity-provider/identity-provider.ts';
 import { writeStackFile } from '../../local/stack-file.ts';
 import { stackFacts } from './stack-facts.ts';
 

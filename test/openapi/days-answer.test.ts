@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { dayStates } from '../../lib/delivery/day-states.ts';
+import { dayStates } from '../../lib/lake/day-states.ts';
 import { openApiDocument } from '../../lib/openapi/document.ts';
 import { SCOPE } from '../../local/stack.ts';
 import { lakeObject } from '../lib/delivery/memory-lake.ts';

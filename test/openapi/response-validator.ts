@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { validateOutput } from '@stoplight/prism-http/dist/validator/index.js';
-import { requestTooLarge } from '../../lib/answers/gateway-problems.ts';
-import { knownProblems } from '../../lib/answers/known-problems.ts';
-import { PROBLEM_MEDIA_TYPE } from '../../lib/answers/problem-document.ts';
+import { requestTooLarge } from '../../lib/problems/gateway-problems.ts';
+import { knownProblems } from '../../lib/problems/known-problems.ts';
+import { PROBLEM_MEDIA_TYPE } from '../../lib/problems/problem-document.ts';
 import { SCOPE } from '../../local/stack.ts';
 
 export interface SeenResponse {

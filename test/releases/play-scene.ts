@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ReportFile } from '../../lib/delivery/results.ts';
-import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
+import type { ReportFile } from '../../lib/results/results-bucket.ts';
 import { reportUrl } from '../worlds/caller.ts';
 import { clientOf } from '../worlds/modelled-register.ts';
 import { sqlOf } from '../worlds/read-query.ts';

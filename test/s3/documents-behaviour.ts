@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { StoredDocument } from '../../lib/delivery/results.ts';
+import type { StoredDocument } from '../../lib/results/results-bucket.ts';
 import { freshKey, JUST_NOW, RUN, type States } from './states.ts';
 import type { S3Subject } from './subject.ts';
 

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
 import { NotEngineCsv } from '../../lib/csv/not-engine-csv.ts';
-import type { ReportFile } from '../../lib/delivery/results.ts';
+import type { ReportFile } from '../../lib/results/results-bucket.ts';
 import { freshFile, freshResult, JUST_NOW, RUN, type States } from './states.ts';
 import type { S3Subject } from './subject.ts';
 

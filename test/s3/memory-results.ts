@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/delivery/results.ts';
+import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/results/results-bucket.ts';
 import type { Condition, MemoryS3, StoredObject } from './memory-s3.ts';
 
 /** Which call of S3 each call of the port is. */

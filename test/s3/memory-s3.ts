@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import type { ReportFile } from '../../lib/delivery/results.ts';
+import type { ReportFile } from '../../lib/results/results-bucket.ts';
 
 export interface StoredObject {
   readonly etag: string;

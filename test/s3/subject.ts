@@ -1,5 +1,5 @@
-import type { Lake } from '../../lib/delivery/lake.ts';
-import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/delivery/results.ts';
+import type { Lake } from '../../lib/lake/lake.ts';
+import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/results/results-bucket.ts';
 
 /** A bucket of S3's, real or not, as the service has it, and what a test does beside the service. */
 export interface S3Subject {

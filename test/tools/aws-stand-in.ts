@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { startObjectStore } from '../../local/object-store/object-store.ts';
 import { credentials } from '../../local/object-store/verify-signature.ts';
-import { startObjectStore } from '../../local/object-store.ts';
 
 /** A client of the user pool, as Cognito stores it. */
 interface PoolClient {

@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { TokenRules } from '../../lib/token/verify-token.ts';
-import { type IdentityProvider, startIdentityProvider } from '../../local/identity-provider.ts';
+import type { TokenRules } from '../../lib/access/verify-token.ts';
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../../local/identity-provider/identity-provider.ts';
 import { writeStackFile } from '../../local/stack-file.ts';
 import { checkToken } from '../../tools/explain/explain-token.ts';
 import { stageEnvironment } from '../../tools/explain/service-environment.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { createFaults, type Faults } from '../../local/faults/faults.ts';
-import { type ObjectStore, startObjectStore } from '../../local/object-store.ts';
+import { type ObjectStore, startObjectStore } from '../../local/object-store/object-store.ts';
 import { spawnNode } from '../spawn-node.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';

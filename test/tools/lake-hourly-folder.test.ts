@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { folderSource } from '../../lake-check/folder-source.ts';
+import type { LakeSource } from '../../lake-check/lake-source.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
-import { folderSource } from '../../local/lake/folder-source.ts';
-import type { LakeSource } from '../../local/lake/lake-source.ts';
 import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
 import { rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
 import { hoursLake } from '../../tools/lake/hourly/hours-lake.ts';

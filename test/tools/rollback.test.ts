@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { faultLine } from '../../tools/operator-fault.ts';
+import { faultLine } from '../../lib/terminal/operator-fault.ts';
 import { rollbackCommand } from '../../tools/rollback/rollback-command.ts';
 import { type ReleaseStandIn, STAGE, startReleaseStandIn } from './release-stand-in.ts';
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { faultLine } from '../../tools/operator-fault.ts';
+import { faultLine } from '../../lib/terminal/operator-fault.ts';
 import { partnerCommand } from '../../tools/partner/partner-command.ts';
 import { spawnNode } from '../spawn-node.ts';
 

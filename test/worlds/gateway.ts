@@ -59,7 +59,7 @@ export function gateway(world: World, lambda: ModelledLambda, service: ModelledS
         (machine, context) => service[isHop ? 'downloads' : 'report'](event, machine, context),
       );
       if (outcome.state !== 'answered')
-        // API Gateway makes an integration failure of it: `lib/answers/gateway-problems.ts`.
+        // API Gateway makes an integration failure of it: `lib/problems/gateway-problems.ts`.
         return {
           status: 500,
           headers: {},

@@ -1,6 +1,6 @@
 import { NoSuchKey, type S3Client } from '@aws-sdk/client-s3';
 import type { QueryService } from '../../lib/delivery/execution.ts';
-import type { Lake, LakeListing } from '../../lib/delivery/lake.ts';
+import type { Lake, LakeListing } from '../../lib/lake/lake.ts';
 import { daysBetween, daysOf } from '../../lib/report/utc-time.ts';
 import { type Invocation, running } from './invocation.ts';
 import type { EngineQuery, ModelledAthena } from './modelled-athena.ts';

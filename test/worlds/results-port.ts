@@ -1,4 +1,4 @@
-import type { LargeFiles, ResultsBucket } from '../../lib/delivery/results.ts';
+import type { LargeFiles, ResultsBucket } from '../../lib/results/results-bucket.ts';
 import { type BucketCall, memoryResults } from '../s3/memory-results.ts';
 import { type StoredObject, textOf } from '../s3/memory-s3.ts';
 import { type Invocation, running } from './invocation.ts';

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import type { FailedInvocation } from '../../lib/handlers/abandonment-handler.ts';
-import type { FunctionDependencies } from '../../lib/handlers/function-dependencies.ts';
-import type { ObjectCreated } from '../../lib/handlers/publication-handler.ts';
+import type { FunctionDependencies } from '../../lib/http/function-dependencies.ts';
+import type { FailedInvocation } from '../../lib/http/publication-abandoned-handler.ts';
+import type { ObjectCreated } from '../../lib/http/publication-handler.ts';
 import { ENV } from '../../lib/names.ts';
 import { type Invocation, type Machine, running } from './invocation.ts';
 import type { EngineQuery, ModelledAthena } from './modelled-athena.ts';

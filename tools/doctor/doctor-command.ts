@@ -4,7 +4,7 @@ import { ownStages } from '../../infra/own-stages.ts';
 import { SetupFault } from '../../infra/setup-fault.ts';
 import type { Stage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { describeDiagnosis, diagnose } from './diagnose.ts';
 import { readMovedAliases } from './moved-aliases.ts';
 import { QUOTAS } from './quotas.ts';

@@ -1,14 +1,14 @@
-import { InvalidRequest } from '../../lib/answers/problem.ts';
 import type { Config } from '../../lib/config.ts';
 import { type DeliveryBackends, lookAtLake } from '../../lib/delivery/delivery.ts';
 import { makeJob } from '../../lib/delivery/job.ts';
 import { judgeRecord } from '../../lib/delivery/judge-record.ts';
-import { cachedReportKey, jobRecordKey, reportKey } from '../../lib/delivery/keys.ts';
+import { InvalidRequest } from '../../lib/problems/problem.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../lib/report/entitlement.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
+import { cachedReportKey, jobRecordKey, reportKey } from '../../lib/results/keys.ts';
 import { reportPath } from '../../lib/routes.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
 /** A report that is asked for by URL. */
 export interface AskedReport {

@@ -1,10 +1,10 @@
+import type { Claims } from '../../lib/access/claims.ts';
+import { clientOf } from '../../lib/access/claims.ts';
+import { readEntitlement } from '../../lib/access/read-entitlement.ts';
+import { partnerKey, type Register } from '../../lib/access/register.ts';
+import { type Verdict, whoseRows } from '../../lib/access/whose-rows.ts';
 import type { Config } from '../../lib/config.ts';
-import { partnerKey, type Register } from '../../lib/partners/register.ts';
-import { type Verdict, whoseRows } from '../../lib/partners/whose-rows.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
-import type { Claims } from '../../lib/token/client-of.ts';
-import { clientOf } from '../../lib/token/client-of.ts';
-import { readEntitlement } from '../../lib/token/read-entitlement.ts';
 
 /** The lines that say which rows of each report a verified token opens now, and the verdicts by report name. */
 export async function explainRows(

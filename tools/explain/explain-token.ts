@@ -1,7 +1,7 @@
-import { NotAuthorized, Problem } from '../../lib/answers/problem.ts';
-import type { Claims } from '../../lib/token/client-of.ts';
-import { clientOf } from '../../lib/token/client-of.ts';
-import { scopeOf, type TokenRules, tokenVerifier } from '../../lib/token/verify-token.ts';
+import type { Claims } from '../../lib/access/claims.ts';
+import { clientOf } from '../../lib/access/claims.ts';
+import { scopeOf, type TokenRules, tokenVerifier } from '../../lib/access/verify-token.ts';
+import { NotAuthorized, Problem } from '../../lib/problems/problem.ts';
 
 /** What a token says of itself, before anything is checked. The signature is left out. */
 export interface TokenParts {

@@ -4,8 +4,8 @@ import {
   ResourceNotFoundException,
 } from '@aws-sdk/client-lambda';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { LOCAL_DIR, runningStack } from '../../local/stack-file.ts';
-import { OperatorFault } from '../operator-fault.ts';
 
 /** The environment variables of a report's function, as they are now. */
 export type ServiceEnvironment = Readonly<Record<string, string>>;

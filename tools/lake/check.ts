@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isHarmless } from '../../lake-check/finding.ts';
+import { folderSource } from '../../lake-check/folder-source.ts';
+import { readLake } from '../../lake-check/read-lake.ts';
+import { judge } from '../../lake-check/rules.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
-import { isHarmless } from '../../local/lake/finding.ts';
-import { folderSource } from '../../local/lake/folder-source.ts';
-import { readLake } from '../../local/lake/read-lake.ts';
-import { judge } from '../../local/lake/rules.ts';
-import { toldAgain } from '../../local/progress.ts';
+import { toldAgain } from '../../lib/terminal/progress.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { LakeFault } from './lake-fault.ts';
 import { showProgress } from './progress.ts';

@@ -1,11 +1,11 @@
-import { type Report, reports } from '../../lib/report/catalogue.ts';
-import { tableOf } from '../../lib/report/tables.ts';
 import {
   companyColumn,
   countColumns,
   levelColumns,
   measureColumns,
-} from '../../local/lake/report-columns.ts';
+} from '../../lake-check/report-columns.ts';
+import { type Report, reports } from '../../lib/report/catalogue.ts';
+import { tableOf } from '../../lib/report/tables.ts';
 
 const BEGIN = '<!-- Made of the field catalogue by `npm run data-contract`; edits here are lost. -->';
 const END = '<!-- The end of what is made of the catalogue. -->';

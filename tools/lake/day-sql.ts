@@ -1,8 +1,8 @@
+import { DUCKDB_TYPE } from '../../lake-check/column-types.ts';
+import { companyColumn, measureColumns } from '../../lake-check/report-columns.ts';
 import type { Report } from '../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
-import { DUCKDB_TYPE } from '../../local/lake/column-types.ts';
-import { companyColumn, measureColumns } from '../../local/lake/report-columns.ts';
 
 /** Row groups a day, so that a report of one company can skip most of them. */
 const ROW_GROUPS = 32;

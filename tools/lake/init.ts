@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { tables } from '../../lib/report/tables.ts';
 import {
   checkCommand,
   initCommand as commandFor,
   convertFiles,
   lakeAround,
-} from '../../local/lake/lake-commands.ts';
+} from '../../lake-check/lake-commands.ts';
+import { tables } from '../../lib/report/tables.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { LakeFault } from './lake-fault.ts';
 import { isBucket } from './store/bucket.ts';

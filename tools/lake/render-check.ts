@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { counted } from '../../local/counted.ts';
-import { type Finding, isHarmless, type Severity } from '../../local/lake/finding.ts';
-import { checkCommand, shellWord } from '../../local/lake/lake-commands.ts';
-import { filesOf, type LakeFacts, type TableFacts } from '../../local/lake/lake-facts.ts';
+import { type Finding, isHarmless, type Severity } from '../../lake-check/finding.ts';
+import { checkCommand, shellWord } from '../../lake-check/lake-commands.ts';
+import { filesOf, type LakeFacts, type TableFacts } from '../../lake-check/lake-facts.ts';
+import { counted } from '../../lib/terminal/counted.ts';
 import { isBucket } from './store/bucket.ts';
 
 export interface CheckOptions {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner, type Owner } from '../../lib/report/catalogue.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { CognitoClients } from './cognito-clients.ts';
 import { type CommandParts, commandLine, sweep } from './command-parts.ts';
 import type { NameRecord } from './name-record.ts';

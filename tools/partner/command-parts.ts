@@ -1,4 +1,4 @@
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { StageOutputs } from '../stage-outputs.ts';
 import type { CognitoClients } from './cognito-clients.ts';
 import type { NameRecord } from './name-record.ts';

@@ -4,11 +4,11 @@ import {
   EVERY_COMPANY,
   LONGEST_NAME,
   PARTNER_NAME,
-} from '../../lib/partners/partner-record.ts';
+} from '../../lib/access/partner-record.ts';
 import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
 import { isCompanyId } from '../../lib/report/company-id.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { optionOf } from '../../local/owner-words.ts';
-import { OperatorFault } from '../operator-fault.ts';
 import type { NewPartner } from './add-partner.ts';
 import type { PartnerChanges } from './set-partner.ts';
 

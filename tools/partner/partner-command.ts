@@ -1,4 +1,4 @@
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
 import { addPartner } from './add-partner.ts';
 import { cognitoClients } from './cognito-clients.ts';

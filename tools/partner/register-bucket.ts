@@ -5,11 +5,11 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { parseDocument } from '../../lib/access/parse-document.ts';
+import { type PartnerRecord, readPartner } from '../../lib/access/partner-record.ts';
+import { partnerKey } from '../../lib/access/register.ts';
 import { REGISTER_PREFIX } from '../../lib/names.ts';
-import { parseDocument } from '../../lib/partners/parse-document.ts';
-import { type PartnerRecord, readPartner } from '../../lib/partners/partner-record.ts';
-import { partnerKey } from '../../lib/partners/register.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { type NameRecord, nameKey, readName } from './name-record.ts';
 
 /** A record as it was read. A write replaces it only while its ETag is still this one. */

@@ -1,6 +1,6 @@
-import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { type CommandParts, sweep } from './command-parts.ts';
 
 /**

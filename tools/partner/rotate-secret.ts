@@ -1,4 +1,4 @@
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { CognitoClients } from './cognito-clients.ts';
 import { type CommandParts, commandLine, partnerThere } from './command-parts.ts';
 

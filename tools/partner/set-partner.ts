@@ -1,6 +1,6 @@
-import type { PartnerRecord } from '../../lib/partners/partner-record.ts';
+import type { PartnerRecord } from '../../lib/access/partner-record.ts';
 import type { Owner } from '../../lib/report/catalogue.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { type CommandParts, partnerThere } from './command-parts.ts';
 import { describePartner } from './show-partners.ts';
 

@@ -1,4 +1,4 @@
-import type { Companies, PartnerRecord } from '../../lib/partners/partner-record.ts';
+import type { Companies, PartnerRecord } from '../../lib/access/partner-record.ts';
 import { ownerNames } from '../../lib/report/catalogue.ts';
 import { labelOf } from '../../local/owner-words.ts';
 import { type CommandParts, partnerThere } from './command-parts.ts';

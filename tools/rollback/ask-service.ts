@@ -1,5 +1,5 @@
 import { NOT_FOUND_FUNCTION, routes } from '../../lib/routes.ts';
-import { OperatorFault } from '../operator-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
 /** Right after an alias is moved, Lambda may still run the other version. */
 const ANSWERS_IN_A_ROW = 3;

@@ -1,5 +1,5 @@
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { LiveFunction, PublishedVersion } from '../live-functions.ts';
-import { OperatorFault } from '../operator-fault.ts';
 
 /** The fewest characters by which a commit can be named. */
 const SHORTEST_NAME = 7;

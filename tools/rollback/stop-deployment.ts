@@ -6,8 +6,8 @@ import {
   StopDeploymentCommand,
 } from '@aws-sdk/client-codedeploy';
 import { resourceNames } from '../../infra/resource-names.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { apiStackName, stackStatus } from '../api-stack.ts';
-import { OperatorFault } from '../operator-fault.ts';
 import type { DeploymentEnd } from './plan-rollback.ts';
 
 /** Of CloudFormation, while aliases may still move. What it cleans up afterwards moves none. */

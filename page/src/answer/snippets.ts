@@ -1,4 +1,4 @@
-import type { Access } from '../../../lib/access.ts';
+import type { Access } from '../../../lib/access/access-details.ts';
 import { type FieldType, fieldOf, type Report } from '../../../lib/report/catalogue.ts';
 import { reportPath } from '../../../lib/routes.ts';
 import { type Parameters, urlOf } from '../question/request.ts';

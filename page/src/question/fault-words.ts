@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Fault } from '../../../lib/answers/problem.ts';
+import type { Fault } from '../../../lib/problems/problem.ts';
 import type { Dimension } from '../../../lib/report/catalogue.ts';
 import { shortened } from '../../../lib/report/did-you-mean.ts';
 import { filterColumnSchema, filterTimeSchema } from '../../../lib/report/filter-value.ts';

@@ -1,4 +1,4 @@
-import { type Fault, InvalidRequest } from '../../../lib/answers/problem.ts';
+import { type Fault, InvalidRequest } from '../../../lib/problems/problem.ts';
 import { type Report, reportOf, reports } from '../../../lib/report/catalogue.ts';
 import { filterParameter } from '../../../lib/report/filter-parameter.ts';
 import { API_VERSIONS, parseRequest } from '../../../lib/report/parse-request.ts';

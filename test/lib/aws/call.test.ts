@@ -5,9 +5,9 @@ import {
 } from '@aws-sdk/client-athena';
 import { S3ServiceException } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { call } from '../../../lib/aws/call.ts';
+import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
-import type { LargeFiles } from '../../../lib/delivery/results.ts';
+import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
+import type { LargeFiles } from '../../../lib/results/results-bucket.ts';
 import { Bucket, beside, file, freshFile, location, MIB, startResultsStore } from './results-store.ts';
 
 let store: Awaited<ReturnType<typeof startResultsStore>>;

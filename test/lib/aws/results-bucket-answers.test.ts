@@ -1,8 +1,8 @@
 import type { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Overloaded } from '../../../lib/answers/problem.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
-import type { ResultsBucket } from '../../../lib/delivery/results.ts';
+import { Overloaded } from '../../../lib/problems/problem.ts';
+import type { ResultsBucket } from '../../../lib/results/results-bucket.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
 let server: AnsweringServer;

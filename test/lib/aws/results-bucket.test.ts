@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
-import type { ResultsBucket } from '../../../lib/delivery/results.ts';
+import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
+import type { ResultsBucket } from '../../../lib/results/results-bucket.ts';
 import { Bucket, beside, file, freshFile, freshKey, location, startResultsStore } from './results-store.ts';
 
 let store: Awaited<ReturnType<typeof startResultsStore>>;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { vi } from 'vitest';
 import { createFaults, type Faults } from '../../../local/faults/faults.ts';
-import { startObjectStore } from '../../../local/object-store.ts';
+import { startObjectStore } from '../../../local/object-store/object-store.ts';
 
 export const Bucket = 'results';
 export const MIB = 2 ** 20;

@@ -1,8 +1,8 @@
 import type { ListObjectsV2CommandInput, S3Client } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type LakeLocation, type ListingCache, s3Lake } from '../../../lib/aws/s3-lake.ts';
+import { Unavailable } from '../../../lib/problems/problem.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 import { byBytes, daysOf, s3Of } from './s3-of-keys.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { claimAttempt, following, openSince, release, takeOver } from '../../../lib/delivery/attempt.ts';
-import { jobRecordKey } from '../../../lib/delivery/keys.ts';
 import type { Phase } from '../../../lib/delivery/phase.ts';
+import { jobRecordKey } from '../../../lib/results/keys.ts';
 import { START, setting, startingRecord, succeededRecord, UUID, underWayRecord } from './setting.ts';
 
 beforeEach(() => {

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../../lib/answers/problem.ts';
 import { deliverFile } from '../../../lib/delivery/deliver-file.ts';
 import { type DeliveryTerms, PublicationFailed } from '../../../lib/delivery/delivery.ts';
-import { cachedReportKey } from '../../../lib/delivery/keys.ts';
+import { Unavailable } from '../../../lib/problems/problem.ts';
+import { cachedReportKey } from '../../../lib/results/keys.ts';
 import { LARGE, START, setting, succeededRecord } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
-vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   return () => vi.useRealTimers();

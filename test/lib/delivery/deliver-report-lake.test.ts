@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { NoRecords, ReportTooLarge, Unavailable } from '../../../lib/answers/problem.ts';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
+import { NoRecords, ReportTooLarge, Unavailable } from '../../../lib/problems/problem.ts';
 import {
   ask,
   cachedKeyOf,
@@ -20,7 +20,7 @@ import { CSV, type Setting, START, setting, termsNow } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
-vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   const endDice = evenDice();

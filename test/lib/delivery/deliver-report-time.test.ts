@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
+import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
 import {
   ask,
   evenDice,
@@ -16,7 +16,7 @@ import { CSV, type Setting, START, setting } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
-vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   const endDice = evenDice();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { type DeliveryFacts, PublicationFailed, QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { publishLarge, readPublication } from '../../../lib/delivery/publication.ts';
+import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
 import {
   ask,
   cachedKeyOf,
@@ -22,7 +22,7 @@ import { CSV, LARGE, type Setting, START, setting, succeededRecord, termsNow, UU
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
-vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   const endDice = evenDice();

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { ReportTooLarge, Unavailable } from '../../../lib/answers/problem.ts';
 import { QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { endedMembers, recordAnswer, recordEnd, refusalOf } from '../../../lib/delivery/end-attempt.ts';
-import type { OpenRecord, RefusedRecord } from '../../../lib/delivery/job-record.ts';
-import { cachedReportKey, jobRecordKey } from '../../../lib/delivery/keys.ts';
+import { ReportTooLarge, Unavailable } from '../../../lib/problems/problem.ts';
+import type { OpenRecord, RefusedRecord } from '../../../lib/results/job-record.ts';
+import { cachedReportKey, jobRecordKey } from '../../../lib/results/keys.ts';
 import { START, setting, startingRecord, succeededRecord, UUID, underWayRecord } from './setting.ts';
 
 beforeEach(() => {

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { EndedRecord, JobRecord, SucceededRecord } from '../../../lib/delivery/job-record.ts';
 import {
   judgeRecord,
   LONGEST_KEPT_MS,
@@ -7,6 +6,7 @@ import {
   type RequestFacts,
   requestFacts,
 } from '../../../lib/delivery/judge-record.ts';
+import type { EndedRecord, JobRecord, SucceededRecord } from '../../../lib/results/job-record.ts';
 import { START, startingRecord, succeededRecord, termsNow, underWayRecord } from './setting.ts';
 
 const facts: RequestFacts = { waits: undefined, scanLimit: 10, isWorthAnother: true };

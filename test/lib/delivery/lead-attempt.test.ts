@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import { claimAttempt } from '../../../lib/delivery/attempt.ts';
 import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
-import { jobRecordKey, reportKey, slotsKey } from '../../../lib/delivery/keys.ts';
 import { leadAttempt } from '../../../lib/delivery/lead-attempt.ts';
 import type { Leading, Step } from '../../../lib/delivery/phase.ts';
+import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
+import { jobRecordKey, reportKey, slotsKey } from '../../../lib/results/keys.ts';
 import { evenDice } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
 import { CSV, LARGE, START, setting, UUID, underWayRecord } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
-vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   const endDice = evenDice();

@@ -1,4 +1,4 @@
-import type { LargeFiles, ResultsBucket, StoredDocument } from '../../../lib/delivery/results.ts';
+import type { LargeFiles, ResultsBucket, StoredDocument } from '../../../lib/results/results-bucket.ts';
 import { keyOf, memoryResults } from '../../s3/memory-results.ts';
 import { type MemoryS3, memoryS3 } from '../../s3/memory-s3.ts';
 import { type AwsClock, awsClock } from './aws-clock.ts';

@@ -1,4 +1,4 @@
-import type { Lake, LakeListing, LakeObject } from '../../../lib/delivery/lake.ts';
+import type { Lake, LakeListing, LakeObject } from '../../../lib/lake/lake.ts';
 
 /** A lake in memory, and how a test looks into and changes it. */
 export interface MemoryLake extends Lake {

@@ -14,7 +14,7 @@ import { CSV, START, succeededRecord } from './setting.ts';
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
-vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   return () => vi.useRealTimers();

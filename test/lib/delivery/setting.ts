@@ -1,4 +1,3 @@
-import type { DataState } from '../../../lib/delivery/data-version.ts';
 import {
   type DeliveryFacts,
   type DeliveryTerms,
@@ -6,10 +5,11 @@ import {
   type Progress,
   type Wanted,
 } from '../../../lib/delivery/delivery.ts';
-import type { OpenRecord, SucceededRecord } from '../../../lib/delivery/job-record.ts';
 import { type Run, type Target, targetOf } from '../../../lib/delivery/phase.ts';
+import type { DataState } from '../../../lib/lake/data-version.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
+import type { OpenRecord, SucceededRecord } from '../../../lib/results/job-record.ts';
 import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JobRecord } from '../../../lib/delivery/job-record.ts';
 import { isUnderWay, judgeSlot, readSlots, type Slot } from '../../../lib/delivery/slots.ts';
+import type { JobRecord } from '../../../lib/results/job-record.ts';
 import { startingRecord, succeededRecord, underWayRecord } from './setting.ts';
 
 const slot = (record: string, more: Partial<Slot> = {}): Slot => ({

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Overloaded, Unavailable } from '../../../lib/answers/problem.ts';
 import type { DeliveryTerms, Progress, Wanted } from '../../../lib/delivery/delivery.ts';
-import { jobRecordKey, slotsKey } from '../../../lib/delivery/keys.ts';
+import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
+import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
 import {
   type Answer,
   evenDice,
@@ -18,7 +18,7 @@ import { type Setting, START, setting, startingRecord, UUID, underWayRecord, wan
 import { settled } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
-vi.mock('../../../lib/delivery/gzipped.ts', () => import('./gzipped-at-once.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   const endDice = evenDice();

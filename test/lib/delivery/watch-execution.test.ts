@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../../lib/answers/problem.ts';
 import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
 import type { Execution } from '../../../lib/delivery/execution.ts';
 import { watchExecution } from '../../../lib/delivery/watch-execution.ts';
+import { Unavailable } from '../../../lib/problems/problem.ts';
 import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { FIGURES, memoryQueries, type Plan } from './memory-queries.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { probeHandler } from '../../../lib/handlers/probe-handler.ts';
+import { probeHandler } from '../../../lib/probe/probe-handler.ts';
 import { reportPuller } from '../../../lib/probe/pull-report.ts';
 
 const config = {

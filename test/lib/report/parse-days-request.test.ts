@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequest } from '../../../lib/answers/problem.ts';
+import { InvalidRequest } from '../../../lib/problems/problem.ts';
 import { parseDaysRequest } from '../../../lib/report/parse-days-request.ts';
 
 type Parameters = Record<string, string[] | undefined>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidRequest } from '../../../lib/answers/problem.ts';
-import { problemResponse } from '../../../lib/answers/problem-response.ts';
+import { InvalidRequest } from '../../../lib/problems/problem.ts';
+import { problemResponse } from '../../../lib/problems/problem-response.ts';
 import {
   advertiserReport,
   dimensionsOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { knownProblems } from '../../../lib/answers/known-problems.ts';
+import { knownProblems } from '../../../lib/problems/known-problems.ts';
 import { failureWords, waitingWords } from '../../../page/src/answer/failure-words.ts';
 
 describe('why there is no report', () => {

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { OnProgress } from '../../../local/progress.ts';
+import type { OnProgress } from '../../../lib/terminal/progress.ts';
 import type { InputFile } from '../input/input-files.ts';
 
 /** Work of less than a second shows nothing. */

@@ -1,4 +1,4 @@
-import { counted } from '../../../local/counted.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
 import type { Staged } from './stage.ts';
 import type { Written } from './write-days.ts';
 

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { counted } from '../../../local/counted.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
 import type { InputFile } from '../input/input-files.ts';
 import { type InputPlan, planInput } from '../input/plan-input.ts';
 import { type ReadInput, readInput } from '../input/read-input.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../local/counted.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
 import { LakeFault } from '../lake-fault.ts';
 
 const MOST_LINES = 50;

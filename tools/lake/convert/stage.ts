@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { measureColumns } from '../../../lake-check/report-columns.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { PARTITION_COLUMN, type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
-import { measureColumns } from '../../../local/lake/report-columns.ts';
 import { type InputPlan, preparedOf, RECORD } from '../input/plan-input.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
 import type { Batch } from './batches.ts';

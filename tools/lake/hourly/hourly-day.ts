@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LakeSource } from '../../../lake-check/lake-source.ts';
+import { dayFolder } from '../../../lake-check/layout.ts';
 import type { Report } from '../../../lib/report/catalogue.ts';
 import type { Table } from '../../../lib/report/tables.ts';
-import type { LakeSource } from '../../../local/lake/lake-source.ts';
-import { dayFolder } from '../../../local/lake/layout.ts';
 import { LakeChanged, LakeFault } from '../lake-fault.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
 import { hoursDaysIn, type ListedHoursDay, type ListedRawDay, rawDaysIn } from './hourly-facts.ts';

@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { lakeDays } from '../../../lib/delivery/data-version.ts';
+import type { ListedFile } from '../../../lake-check/lake-facts.ts';
+import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
+import { literally } from '../../../lake-check/read-footers.ts';
+import { lakeDays } from '../../../lib/lake/data-version.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
-import type { ListedFile } from '../../../local/lake/lake-facts.ts';
-import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../local/lake/layout.ts';
-import { literally } from '../../../local/lake/read-footers.ts';
 import type { DayNote, HoursDay, RawDay } from './hourly-plan.ts';
 import { OPEN_NOTE } from './hours-file.ts';
 import { HOURS_FILE, type HoursLake } from './hours-lake.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../local/counted.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
 import type { DayOutcome } from './hourly-day.ts';
 
 /** What became of the days of a table. */

@@ -1,11 +1,11 @@
 import { join, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
+import { folderSource } from '../../../lake-check/folder-source.ts';
+import { dayOf } from '../../../lake-check/layout.ts';
 import { reports } from '../../../lib/report/catalogue.ts';
 import { tableOf } from '../../../lib/report/tables.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
-import { folderSource } from '../../../local/lake/folder-source.ts';
-import { dayOf } from '../../../local/lake/layout.ts';
-import { toldAgain } from '../../../local/progress.ts';
+import { toldAgain } from '../../../lib/terminal/progress.ts';
 import type { LakeCommand } from '../lake-command.ts';
 import { LakeFault } from '../lake-fault.ts';
 import { showProgress } from '../progress.ts';

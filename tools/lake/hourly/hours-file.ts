@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { DUCKDB_TYPE, fits } from '../../../lake-check/column-types.ts';
+import type { Footer } from '../../../lake-check/lake-facts.ts';
+import { type LocalFile, pathList, readFooters } from '../../../lake-check/read-footers.ts';
 import type { Report } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN } from '../../../lib/report/tables.ts';
-import { DUCKDB_TYPE, fits } from '../../../local/lake/column-types.ts';
-import type { Footer } from '../../../local/lake/lake-facts.ts';
-import { type LocalFile, pathList, readFooters } from '../../../local/lake/read-footers.ts';
 import { daySelect, rowGroupRows } from '../day-sql.ts';
 import { LakeFault } from '../lake-fault.ts';
 import { isTooLarge } from '../write-day.ts';

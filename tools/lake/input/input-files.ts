@@ -1,9 +1,9 @@
 import { open, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { listFolder } from '../../../lake-check/list-folder.ts';
+import { literally } from '../../../lake-check/read-footers.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
-import { listFolder } from '../../../local/lake/list-folder.ts';
-import { literally } from '../../../local/lake/read-footers.ts';
 import { LakeFault } from '../lake-fault.ts';
 import { isBucket } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-source.ts';

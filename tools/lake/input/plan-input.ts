@@ -1,8 +1,8 @@
+import { DUCKDB_TYPE } from '../../../lake-check/column-types.ts';
+import { countColumns, levelColumns } from '../../../lake-check/report-columns.ts';
 import { type Report, reports } from '../../../lib/report/catalogue.ts';
 import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
-import { DUCKDB_TYPE } from '../../../local/lake/column-types.ts';
-import { countColumns, levelColumns } from '../../../local/lake/report-columns.ts';
 import { convertValue, type ValueOptions } from '../values/convert-value.ts';
 import type { Reason, Step, Tally } from '../values/exact-value.ts';
 import { bare } from './column-name.ts';

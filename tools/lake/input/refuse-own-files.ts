@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { counted } from '../../../local/counted.ts';
-import { dayFolder } from '../../../local/lake/layout.ts';
+import { dayFolder } from '../../../lake-check/layout.ts';
+import { counted } from '../../../lib/terminal/counted.ts';
 import type { Staged } from '../convert/stage.ts';
 import { LakeFault } from '../lake-fault.ts';
 import { isBucket } from '../store/bucket.ts';

@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { ListedFile } from '../../../local/lake/lake-facts.ts';
-import type { LakeSource, LocalFiles } from '../../../local/lake/lake-source.ts';
+import type { ListedFile } from '../../../lake-check/lake-facts.ts';
+import type { LakeSource, LocalFiles } from '../../../lake-check/lake-source.ts';
 import { type Bucket, openBucket } from './bucket.ts';
 
 const AT_ONCE = 8;

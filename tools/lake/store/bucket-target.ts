@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../local/lake/layout.ts';
+import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { openBucket } from './bucket.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 

@@ -7,7 +7,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
-import type { ListedFile } from '../../../local/lake/lake-facts.ts';
+import type { ListedFile } from '../../../lake-check/lake-facts.ts';
 import { LakeChanged, LakeFault } from '../lake-fault.ts';
 
 /** A part of a bucket: `s3://bucket/prefix`. Paths are counted from the prefix. */

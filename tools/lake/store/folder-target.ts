@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../local/lake/layout.ts';
+import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
 /** Names of days that are being put in place or taken away. The engines leave out what begins with a dot. */

@@ -1,0 +1,74 @@
+import { reports } from '../lib/report/catalogue.ts';
+import { PARTITION_COLUMN, tableOf } from '../lib/report/tables.ts';
+import type { DayFacts, LakeFacts, ListedFile, TableFacts } from './lake-facts.ts';
+
+/** Spark's and Hadoop's marker: the day that holds it is complete. */
+export const SUCCESS_MARKER = '_SUCCESS';
+
+const PARTITION_PREFIX = `${PARTITION_COLUMN}=`;
+
+/** The folder of a day: `publisher_events/day=2026-01-31`. */
+export const dayFolder = (table: string, day: string): string => `${table}/${PARTITION_PREFIX}${day}`;
+
+/** Sorts what lies in a lake into tables, days and what the engines leave out, as Athena reads it. */
+export function layoutOf(location: string, listed: readonly ListedFile[], today: string): LakeFacts {
+  const names = reports.map(({ table }) => table);
+  const isOfTable = ({ path }: ListedFile) =>
+    names.some((name) => path === name || path.startsWith(`${name}/`));
+  const unreadable = listed.filter(
+    (file) => file.unreadable !== undefined && isOfTable(file) && !file.path.split('/').some(isHidden),
+  );
+  const readable = listed.filter((file) => file.unreadable === undefined);
+  const first = listed.map(({ path }) => path.split('/', 1)[0] as string);
+  return {
+    location,
+    today,
+    unreadable,
+    others: [...new Set(first)].filter((name) => !names.includes(name) && !isHidden(name)).sort(),
+    tables: reports.map((report) => {
+      const table = tableOf(report);
+      const isBelow = ({ path }: ListedFile) => path.startsWith(`${table.name}/`);
+      const isItself = ({ path }: ListedFile) => path === table.name;
+      const own = readable.filter(isBelow);
+      const exists = own.length > 0 || unreadable.some((file) => isBelow(file) || isItself(file));
+      return { table, report, isFile: readable.some(isItself), exists, ...sorted(own) };
+    }),
+  };
+}
+
+function sorted(listed: readonly ListedFile[]): Pick<TableFacts, 'days' | 'strays' | 'hidden'> {
+  const strays: ListedFile[] = [];
+  const hidden: ListedFile[] = [];
+  const files = new Map<string, ListedFile[]>();
+  const succeeded = new Map<string, number>();
+  for (const file of listed) {
+    const [, folder = '', ...rest] = file.path.split('/');
+    // A key that ends with a slash is a folder that the S3 console has made.
+    if (file.path.endsWith('/')) continue;
+    const day = dayOf(folder);
+    if (day && rest.length === 1 && rest[0] === SUCCESS_MARKER) succeeded.set(day, file.modifiedAt);
+    else if ([folder, ...rest].some(isHidden)) hidden.push(file);
+    else if (!day || rest.length === 0) strays.push(file);
+    else files.set(day, [...(files.get(day) ?? []), file]);
+  }
+  const days = [...files].sort().map(([day, files]): DayFacts => {
+    const succeededAt = succeeded.get(day);
+    return { day, files, ...(succeededAt !== undefined && { succeededAt }) };
+  });
+  return { days, strays, hidden };
+}
+
+/** What the engines leave out. */
+export const isHidden = (name: string): boolean => /^[._]/.test(name);
+
+/** Where the engines look for days, whether they are of the calendar or not. */
+export const isDayFolder = (name: string): boolean => name.startsWith(PARTITION_PREFIX);
+
+/** The day of a folder's name; undefined where Athena would never look into it. */
+export function dayOf(folder: string): string | undefined {
+  if (!isDayFolder(folder)) return undefined;
+  const day = folder.slice(PARTITION_PREFIX.length);
+  const time = Date.parse(`${day}T00:00:00Z`);
+  // The round trip refuses what Date.parse rolls over or completes: 2026-02-31, 2026-1-5.
+  return !Number.isNaN(time) && new Date(time).toISOString() === `${day}T00:00:00.000Z` ? day : undefined;
+}

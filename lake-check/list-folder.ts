@@ -1,0 +1,131 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
+import { EventsFault } from '../local/events/events-fault.ts';
+import { convertFiles } from './lake-commands.ts';
+import type { ListedFile } from './lake-facts.ts';
+import { isDayFolder, isHidden } from './layout.ts';
+
+const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PARTITION_COLUMN}=YYYY-MM-DD/`).join(' or ')}`;
+
+/** DuckDB follows links to the folders of tables and of days, and none below them. */
+const LINKED_DEPTH = 2;
+
+/**
+ * Everything below a folder, empty folders aside. Throws an EventsFault where the folder itself can't be read.
+ *
+ * @param below a folder in it that alone is listed; nothing, where it is missing
+ */
+export async function listFolder(directory: string, below = ''): Promise<ListedFile[]> {
+  const refuse = (reason: string) => {
+    throw new EventsFault(`${directory} ${reason}; ${NEEDED}`);
+  };
+  const found = await stat(directory).catch((error: NodeJS.ErrnoException) =>
+    refuse(error.code === 'ENOENT' ? 'does not exist' : `can't be read (${error.code})`),
+  );
+  if (!found?.isDirectory())
+    throw new EventsFault(
+      `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
+    );
+  if (below && !existsSync(join(directory, below))) return [];
+  return listBelow(directory, below, below ? below.split('/').length + 1 : 1).catch(
+    (error: NodeJS.ErrnoException) => refuse(`can't be read (${error.code})`),
+  ) as Promise<ListedFile[]>;
+}
+
+/** What a file is, as its owner would say it. */
+function kindOf(path: string): string {
+  const start = Buffer.alloc(4);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, start);
+  } finally {
+    closeSync(file);
+  }
+  if (start.toString('latin1') === 'PAR1') return 'a Parquet file';
+  return /\.(csv|tsv)(\.gz)?$/i.test(path) ? 'a CSV file' : 'a file';
+}
+
+/** Its calls for files are synchronous, a folder at a time: asynchronous ones take four times as long. */
+async function listBelow(root: string, prefix: string, depth: number): Promise<ListedFile[]> {
+  const names = await readdir(join(root, prefix), { withFileTypes: true });
+  const listed: ListedFile[] = [];
+  for (const here of names.sort(({ name: one }, { name: other }) => (one < other ? -1 : 1))) {
+    const path = prefix ? `${prefix}/${here.name}` : here.name;
+    const isLink = here.isSymbolicLink();
+    try {
+      const found = statSync(join(root, path));
+      if (!found.isDirectory()) {
+        accessSync(join(root, path), constants.R_OK);
+        listed.push({ path, size: found.size, modifiedAt: found.mtimeMs, stamp: stampOf(found) });
+      } else if (isLink && depth > LINKED_DEPTH)
+        listed.push(unread(path, 'it is a link to a folder, which DuckDB does not follow here'));
+      else listed.push(...(await listBelow(root, path, depth + 1)));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) throw error;
+      if (code === 'ENOENT' && isLink) listed.push(unread(path, 'the link leads nowhere'));
+      // No link: the file was removed while the folder was being listed.
+      else if (code !== 'ENOENT') listed.push(unread(path, `it can't be read (${code})`));
+    }
+  }
+  return listed;
+}
+
+const unread = (path: string, unreadable: string): ListedFile => ({
+  path,
+  size: 0,
+  modifiedAt: 0,
+  unreadable,
+});
+
+/**
+ * The files of a table's days that the engines read, each with a stamp that changes when the file does. Lets other work
+ * in after each day. Its calls are synchronous: asynchronous ones take four times as long, and would wait for threads
+ * that run queries.
+ */
+export async function stampFiles(table: string): Promise<Map<string, string>> {
+  const stamps = new Map<string, string>();
+  for (const name of namesIn(table).filter(isDayFolder)) {
+    stampBelow(join(table, name), stamps);
+    await nextTurn();
+  }
+  return stamps;
+}
+
+function stampBelow(folder: string, stamps: Map<string, string>): void {
+  for (const name of namesIn(folder)) {
+    if (isHidden(name)) continue;
+    const path = join(folder, name);
+    const here = lstatSync(path, { throwIfNoEntry: false });
+    const found = here?.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : here;
+    // DuckDB follows no link to a folder here.
+    if (here?.isDirectory()) stampBelow(path, stamps);
+    else if (found?.isFile()) stamps.set(path, stampOf(found));
+  }
+}
+
+/** No program can set `ctime`, so that a file which was written again has another stamp. */
+const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string => `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+
+/** Empty where there is no such folder, or none that can be read. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

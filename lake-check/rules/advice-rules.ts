@@ -1,0 +1,105 @@
+import { counted } from '../../lib/terminal/counted.ts';
+import type { Finding, Rule } from '../finding.ts';
+import { convertLake } from '../lake-commands.ts';
+import { type FileFacts, type Footer, filesOf, type TableFacts } from '../lake-facts.ts';
+import { companyColumn } from '../report-columns.ts';
+
+const MEGABYTE = 1_000_000;
+
+/** Below this, a file's own overhead (a listing, a footer, a request) outweighs what it holds. */
+const SMALL_FILE = 8 * MEGABYTE;
+const MANY_FILES = 10;
+
+/** From this size on, a company's reports gain from skipping parts of a file. */
+const LARGE_FILE = 4 * MEGABYTE;
+
+/** One finding for all files of a table that are so. */
+const aboutFiles =
+  (
+    isSo: (file: FileFacts & { footer: Footer }, table: TableFacts) => boolean,
+    advice: (table: TableFacts, convert: string) => Omit<Finding, 'severity' | 'paths'>,
+  ): Rule =>
+  ({ location, tables }) =>
+    tables.flatMap((table) => {
+      const files = filesOf(table).filter(
+        (file) => file.footer && isSo({ ...file, footer: file.footer }, table),
+      );
+      return files.length === 0
+        ? []
+        : [
+            {
+              severity: 'advice',
+              paths: files.map(({ path }) => path),
+              ...advice(table, `Run ${convertLake(location)}`),
+            },
+          ];
+    });
+
+const filesAreFew: Rule = ({ location, tables }) =>
+  tables.flatMap(({ days }) => {
+    const many = days.filter(
+      ({ files }) =>
+        files.length > MANY_FILES &&
+        files.reduce((sum, { size }) => sum + size, 0) / files.length < SMALL_FILE,
+    );
+    return many.length === 0
+      ? []
+      : [
+          {
+            severity: 'advice',
+            paths: many.flatMap(({ files }) => files.map(({ path }) => path)),
+            found: `${counted(many.length, 'day')} with many small files: each file costs a request and a footer`,
+            needed: 'a few files of 100 MB to 1 GB a day',
+            cure: `Run ${convertLake(location)}: it writes one file a day.`,
+          },
+        ];
+  });
+
+const rowGroupsAreSeveral = aboutFiles(
+  ({ size, footer }) => size > LARGE_FILE && footer.rowGroupRows.length < 2,
+  (_, convert) => ({
+    found: 'they are one row group each: a report of one company reads all of it',
+    needed: 'several row groups a file',
+    cure: `${convert}.`,
+  }),
+);
+
+const companiesLieTogether = aboutFiles(
+  ({ size, footer }, { report }) =>
+    size > LARGE_FILE && footer.rowGroupRows.length > 1 && !isSorted(footer, companyColumn(report)),
+  ({ report }, convert) => ({
+    column: companyColumn(report),
+    found: 'its values are spread over all row groups: a report of one company reads the whole file',
+    needed: 'records sorted by company',
+    cure: `${convert}: it sorts.`,
+  }),
+);
+
+/** Whether each row group begins where the one before has ended. */
+function isSorted({ statistics }: Footer, column: string): boolean {
+  const { min = [], max = [] } = statistics.get(column) ?? {};
+  return min.every((value, index) => {
+    const before = max[index - 1];
+    // Row groups without a value hold nothing but NULL.
+    return value === undefined || before === undefined || isAtLeast(value, before);
+  });
+}
+
+const isAtLeast = (value: string, other: string): boolean =>
+  /^-?\d+$/.test(value) && /^-?\d+$/.test(other) ? BigInt(value) >= BigInt(other) : value >= other;
+
+const filesAreCompressed = aboutFiles(
+  ({ size, footer }) => size > MEGABYTE && footer.compression.includes('UNCOMPRESSED'),
+  (_, convert) => ({
+    found: 'they are not compressed: Athena charges for every byte',
+    needed: 'zstd or snappy',
+    cure: `${convert}: it writes zstd.`,
+  }),
+);
+
+export const adviceRules: readonly Rule[] = [
+  filesAreFew,
+  rowGroupsAreSeveral,
+  companiesLieTogether,
+  filesAreCompressed,
+];

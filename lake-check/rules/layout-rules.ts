@@ -1,0 +1,177 @@
+import { PARTITION_COLUMN } from '../../lib/report/tables.ts';
+import { counted } from '../../lib/terminal/counted.ts';
+import type { Finding, Rule } from '../finding.ts';
+import {
+  checkCommand,
+  convertFiles,
+  convertLake,
+  initCommand,
+  lakeAround,
+  shellWord,
+} from '../lake-commands.ts';
+import { type FileFacts, filesOf, type LakeFacts, type TableFacts } from '../lake-facts.ts';
+
+const DAY_FOLDER = `${PARTITION_COLUMN}=YYYY-MM-DD`;
+
+/** A table of which there is nothing is told to callers (decision 26); the reports of the other table are right. */
+const tablesAreThere: Rule = (lake) => {
+  const { location, tables } = lake;
+  if (tables.every(({ exists, isFile }) => !exists && !isFile)) return [nothingIsThere(lake)];
+  const missing = tables.filter(({ days }) => days.length === 0);
+  return missing.map(({ table, report, isFile, exists }) => ({
+    severity: isFile ? 'fails' : 'warning',
+    paths: [`${table.name}${isFile ? '' : '/'}`],
+    found: isFile
+      ? 'it is a file'
+      : exists
+        ? `it holds no records: ${report.name} is empty`
+        : `it does not exist: ${report.name} answers 404 no-records`,
+    needed: `${table.name}/${DAY_FOLDER}/<Parquet files>, for ${report.name}`,
+    cure: isFile
+      ? `Move the file away. If it holds records, run \`npm run lake -- convert <the moved file> --to ${shellWord(location)}\`.`
+      : `Put records there: \`npm run lake -- convert <your files> --to ${shellWord(location)}\`. ${
+          exists
+            ? 'If there are none yet, do nothing.'
+            : `If there are none, make the table, empty: ${initCommand(location)}.`
+        }`,
+  }));
+};
+
+const SHOWN = 5;
+
+/** Not one table: another folder is meant, or the files are to be converted first. */
+function nothingIsThere({ location, tables, others }: LakeFacts): Finding {
+  const lake = lakeAround(location);
+  const more = others.length > SHOWN ? ` and ${others.length - SHOWN} more` : '';
+  const names = `${others.slice(0, SHOWN).join(', ')}${more}`;
+  return {
+    severity: 'fails',
+    paths: tables.map(({ table }) => `${table.name}/`),
+    found: lake
+      ? 'none of these is here: this is a part of a lake'
+      : `none of these is here${others.length > 0 ? `; here is ${names}` : ': there are no files'}`,
+    needed: `at least one of them, with ${DAY_FOLDER}/<Parquet files> in it`,
+    cure: lake
+      ? `Name the whole lake: ${checkCommand(lake)}.`
+      : others.length > 0
+        ? `If these are your records, make a lake of them: ${convertFiles(location)}.`
+        : `Look whether it is the right place. To begin a lake here: ${initCommand(location)}.`,
+  };
+}
+
+/** Files outside of days: no engine ever looks at them, so that their records are missing in every report. */
+const recordsLieInDays: Rule = ({ location, tables }) =>
+  tables.flatMap(({ table, strays }) => {
+    const folders = Map.groupBy(strays, ({ path }) => path.split('/')[1] as string);
+    return [...folders].map(([name, listed]): Finding => {
+      const isFolder = listed.some(({ path }) => path.split('/').length > 2);
+      return {
+        severity: 'wrong',
+        paths: [`${table.name}/${name}${isFolder ? '/' : ''}`],
+        found: isFolder
+          ? `no day has this name: ${counted(listed.length, 'file')} in it, never read`
+          : 'it lies beside the days and is never read',
+        needed: `${table.name}/${DAY_FOLDER}/, with a real day of the calendar, in UTC`,
+        cure: isFolder
+          ? `Rename the folder to its day, or ${convertLake(location)}: it takes the day from the time.`
+          : `Move it into its day, or ${convertLake(location)}: it takes the day from the time.`,
+      };
+    });
+  });
+
+/** Everything in a day's folder is read as Parquet, whatever its name. */
+const filesAreParquet: Rule = ({ location, tables }) =>
+  tables.flatMap((table) =>
+    filesOf(table)
+      .filter(({ unreadable, size }) => unreadable !== undefined || size === 0)
+      .map((file) => ({
+        severity: 'fails' as const,
+        paths: [file.path],
+        found: foundIn(file),
+        needed: 'a whole Parquet file: every file in a day is read, whatever its name',
+        cure: cureOf(file, location),
+      })),
+  );
+
+const foundIn = ({ size, unreadable = '' }: FileFacts): string => {
+  if (size === 0) return 'it is empty';
+  if (/footer|magic bytes|too small/i.test(unreadable))
+    return /encrypted/i.test(unreadable) ? 'it is encrypted' : 'it is not a Parquet file, or not a whole one';
+  // DuckDB names the file by where it read it.
+  return `it can't be read (${unreadable.replaceAll(/"?\/\S+"?/g, '…')})`;
+};
+
+const cureOf = ({ size, path }: FileFacts, location: string): string => {
+  if (size === 0)
+    return 'Remove it. If it is a marker, give it a name that begins with `_`: the engines leave such files out.';
+  return /\.(csv|tsv|txt|gz)$/i.test(path)
+    ? `Run ${convertLake(location)}: it reads CSV too.`
+    : 'Write it again from its source, or remove it and lose its records.';
+};
+
+/** What can't even be listed may hold records, which the engines fail on or leave out. */
+const allIsReadable: Rule = ({ unreadable }) =>
+  unreadable.map(({ path, unreadable: reason = '' }) => ({
+    severity: 'fails',
+    paths: [path],
+    found: reason,
+    needed: 'files and folders that can be read',
+    cure: 'Give the user who runs this the right to read it, put there what it links to, or remove it.',
+  }));
+
+/** The same bytes twice in one day: a copy that was left over counts every record twice. */
+const filesAreNotCopies: Rule = ({ tables }) =>
+  tables.flatMap(({ days }) =>
+    days.flatMap(({ files }) =>
+      [...Map.groupBy(files, ({ digest, size }) => `${digest} ${size}`).values()]
+        .filter((alike) => alike.length > 1 && alike[0]?.digest && alike[0].footer?.rows !== 0)
+        .map((alike) => ({
+          severity: 'wrong' as const,
+          paths: alike.map(({ path }) => path),
+          found: `${alike.length} files of one day hold the same bytes: their records count ${alike.length} times`,
+          needed: 'each record once',
+          cure: 'Remove all of these files but one.',
+        })),
+    ),
+  );
+
+/** Athena's days end with today. */
+const daysHaveCome: Rule = ({ location, tables, today }) =>
+  tables.flatMap(({ table, days }: TableFacts) => {
+    const future = days.filter(({ day }) => day > today);
+    return future.map(({ day }) => ({
+      severity: 'wrong' as const,
+      paths: [`${table.name}/${PARTITION_COLUMN}=${day}/`],
+      found: `the day has not begun, in UTC (today is ${today}): Athena does not read it`,
+      needed: 'days up to today',
+      cure: `If only the folder's name is wrong, run ${convertLake(location)}: it takes the day from the time. If the times are, mend them at the source and convert again from there.`,
+    }));
+  });
+
+/** What Athena leaves out, and a writer may not have meant to hide. */
+const nothingIsHidden: Rule = ({ tables }) =>
+  tables.flatMap(({ table, hidden }) => {
+    const data = hidden.filter(
+      ({ path, size }) => size > 0 && !/\.crc$|\/_(SUCCESS|metadata|common_metadata)/.test(path),
+    );
+    if (data.length === 0) return [];
+    return [
+      {
+        severity: 'warning' as const,
+        paths: data.map(({ path }) => path),
+        found: `${table.name} holds files that begin with "_" or ".", or lie in such a folder: they are left out`,
+        needed: 'other names, for files that reports should read',
+        cure: 'Rename what reports should read. Remove what a killed writer has left.',
+      },
+    ];
+  });
+
+export const layoutRules: readonly Rule[] = [
+  tablesAreThere,
+  recordsLieInDays,
+  allIsReadable,
+  filesAreParquet,
+  filesAreNotCopies,
+  daysHaveCome,
+  nothingIsHidden,
+];

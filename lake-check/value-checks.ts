@@ -1,0 +1,101 @@
+import type { Report } from '../lib/report/catalogue.ts';
+import { quoteName } from '../lib/report/quote-sql.ts';
+import { TIME_COLUMN } from '../lib/report/tables.ts';
+import { companyColumn, countColumns, levelColumns } from './report-columns.ts';
+
+/** SQL expressions over a file's records, by the name that each has in the result. */
+export type Expressions = Readonly<Record<string, string>>;
+
+/** Whether files have a column, and with a type that the engines read. */
+export type IsUsable = (column: string) => boolean;
+
+const DAY_US = 86_400_000_000;
+
+const time = quoteName(TIME_COLUMN);
+
+/** Reads a number, and so casts nothing: a cast from TIMESTAMP WITH TIME ZONE asks a calendar for each record. */
+const microseconds = `epoch_us(${time})`;
+
+const dayOf = (instant: string) => `strftime(CAST(${instant} AS TIMESTAMP), '%Y-%m-%d')`;
+
+/**
+ * What every file is asked. It has to cost little beside the reading. So it is the days of the first and the last time,
+ * the lowest value of each count, and whether any record counts on a wrong level. Where these show a fault,
+ * {@link secondLook} counts the records.
+ */
+export const firstLook = (report: Report, isUsable: IsUsable): Expressions => ({
+  ...(isUsable(TIME_COLUMN) && {
+    firstDay: dayOf(`min(${time})`),
+    lastDay: dayOf(`max(${time})`),
+    withoutTime: `count_if(${time} IS NULL)`,
+    // Athena rounds to the millisecond.
+    roundedIntoNextHour: `count_if(${microseconds} % 3600000000 >= 3599999500)`,
+  }),
+  ...hasWrongLevels(report, isUsable),
+  ...companyChecks(companyColumn(report), isUsable),
+  ...eachCount(report, isUsable, (name) => ({
+    [`lowest ${name}`]: `min(${quoteName(name)})::BIGINT`,
+    [`total ${name}`]: `sum(${quoteName(name)})::HUGEINT`,
+  })),
+});
+
+/** How many records are at fault. `start` is the column with the begin of the file's day in microseconds. */
+export const secondLook = (report: Report, isUsable: IsUsable, start: string): Expressions => ({
+  ...(isUsable(TIME_COLUMN) && {
+    // An infinite time has no microseconds.
+    outsideDay: `count_if(${time} IS NOT NULL AND NOT coalesce(${microseconds} BETWEEN ${start} AND ${start} + ${DAY_US - 1}, false))`,
+  }),
+  ...countWrongLevels(report, isUsable),
+  ...eachCount(report, isUsable, (name) => ({ [`negative ${name}`]: `count_if(${quoteName(name)} < 0)` })),
+});
+
+const eachCount = (report: Report, isUsable: IsUsable, look: (name: string) => Expressions): Expressions =>
+  Object.assign({}, ...countColumns(report).filter(isUsable).map(look));
+
+/** The columns that a record must leave at 0 where it has no value in the finer dimension, and where it has one. */
+function wrongLevels(report: Report, isUsable: IsUsable) {
+  const levels = levelColumns(report);
+  if (!levels || !isUsable(levels.finer)) return undefined;
+  const isCounted = (columns: readonly string[]): string =>
+    columns
+      .filter(isUsable)
+      .map((name) => `${quoteName(name)} <> 0`)
+      .join(' OR ') || 'false';
+  return {
+    isCoarser: `${quoteName(levels.finer)} IS NULL`,
+    others: isCounted(levels.others),
+    finerCount: isCounted([levels.finerCount]),
+    coarserCount: isCounted([levels.coarserCount]),
+  };
+}
+
+/** One condition for all: DuckDB looks at a record's other columns only where the first one asks for it. */
+function hasWrongLevels(report: Report, isUsable: IsUsable): Expressions {
+  const wrong = wrongLevels(report, isUsable);
+  if (!wrong) return {};
+  const { isCoarser, others, finerCount, coarserCount } = wrong;
+  return {
+    hasWrongLevels: `bool_or(CASE WHEN ${isCoarser} THEN ${others} OR ${finerCount} ELSE ${coarserCount} END)`,
+  };
+}
+
+function countWrongLevels(report: Report, isUsable: IsUsable): Expressions {
+  const wrong = wrongLevels(report, isUsable);
+  if (!wrong) return {};
+  const { isCoarser, others, finerCount, coarserCount } = wrong;
+  return {
+    coarserWithOthers: `count_if(${isCoarser} AND (${others}))`,
+    coarserWithFiner: `count_if(${isCoarser} AND ${finerCount})`,
+    finerWithCoarser: `count_if(NOT (${isCoarser}) AND ${coarserCount})`,
+  };
+}
+
+function companyChecks(company: string, isUsable: IsUsable): Expressions {
+  if (!isUsable(company)) return {};
+  const name = quoteName(company);
+  return {
+    withoutCompany: `count_if(${name} IS NULL)`,
+    // Numbers go into the set, not their texts: for each record, making a text takes longer than reading it.
+    companies: `CAST(list(DISTINCT ${name}) FILTER (${name} IS NOT NULL) AS VARCHAR[])`,
+  };
+}

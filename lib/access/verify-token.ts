@@ -1,0 +1,79 @@
+import { JwkValidationError } from 'aws-jwt-verify/error';
+import { NotAuthorized, Unauthenticated } from '../problems/problem.ts';
+import { type Claims, callerOf } from './claims.ts';
+import { JwtCheck } from './jwt-check.ts';
+import { KeySet, KeySetUnavailable } from './key-set.ts';
+
+export interface TokenRules {
+  readonly issuer: string;
+  readonly jwksUri: string;
+  /** The scope's first part: tokens are requested for `{apiScope}/.default`. */
+  readonly apiScope: string;
+  /** What every token must carry beside the scope; undefined where that is enough. */
+  readonly requiredClaim?: { readonly name: string; readonly value: string } | undefined;
+}
+
+/** Checks an Authorization header; resolves to the claims of a good token, else throws as `tokenVerifier` says. */
+export type TokenVerifier = (authorization: string | undefined) => Promise<Claims>;
+
+/** Two tries of 3 s fit into a request and leave time for the query. */
+const KEY_SET_TIMEOUT_MS = 3_000;
+
+/**
+ * Makes the check of docs/contract.md#the-token: RS, ES or EdDSA signature by a key of the issuer, unexpired, for this
+ * API. It throws Unauthenticated without a good token and NotAuthorized for a good one without the scope. A key
+ * set that can't be read is neither, so that it is answered as 500.
+ */
+export function tokenVerifier(rules: TokenRules): TokenVerifier {
+  const keys = new KeySet({ read: readKeySet, now: Date.now });
+
+  return async (authorization) => {
+    const token = bearerToken(authorization);
+    const claims: Claims = await new JwtCheck(rules, keys).verify(token).catch((error: unknown) => {
+      if (error instanceof KeySetUnavailable || error instanceof JwkValidationError) throw error;
+      throw new Unauthenticated('The access token is invalid or has expired. Request a new one.');
+    });
+    // A token that never expires could never be taken back.
+    if (claims['exp'] === undefined) throw new Unauthenticated('The access token has no expiry.');
+    if (!isForThisApi(claims, rules)) throw new NotAuthorized(scopeOf(rules), callerOf(claims));
+    return claims;
+  };
+}
+
+/** What a token must be requested with (docs/contract.md#the-scope). */
+export const scopeOf = ({ apiScope }: Pick<TokenRules, 'apiScope'>): string => `${apiScope}/.default`;
+
+/**
+ * Whether the token was requested with the API's scope. Entra ID names the API in `aud` instead, and gives such a token
+ * to any app of the tenant that asks: there, only the required claim tells who was let in.
+ */
+function isForThisApi(claims: Claims, { apiScope, requiredClaim }: TokenRules): boolean {
+  const granted = [...words(claims['scope']), ...words(claims['scp'])];
+  const isNamed = granted.includes(scopeOf({ apiScope })) || list(claims['aud']).includes(apiScope);
+  if (requiredClaim) return isNamed && words(claims[requiredClaim.name]).includes(requiredClaim.value);
+  return granted.includes(scopeOf({ apiScope }));
+}
+
+function bearerToken(authorization: string | undefined): string {
+  const token = /^Bearer +([^\s,]+)$/i.exec(authorization ?? '')?.[1];
+  if (token !== undefined) return token;
+  throw new Unauthenticated('Send the header "Authorization: Bearer <access_token>".', 'Bearer');
+}
+
+const list = (claim: unknown): unknown[] => (Array.isArray(claim) ? claim : [claim]);
+
+const words = (claim: unknown): string[] =>
+  list(claim).flatMap((entry) => (typeof entry === 'string' ? entry.split(' ') : []));
+
+async function readKeySet(uri: string): Promise<ArrayBuffer> {
+  const attempt = async () => {
+    const response = await fetch(uri, { signal: AbortSignal.timeout(KEY_SET_TIMEOUT_MS) });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return response.arrayBuffer();
+  };
+  return attempt()
+    .catch(attempt)
+    .catch((cause: unknown) => {
+      throw new KeySetUnavailable(`The key set ${uri} could not be read`, { cause });
+    });
+}

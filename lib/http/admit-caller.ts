@@ -1,0 +1,62 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { Claims } from '../access/claims.ts';
+import { callerOf, clientOf } from '../access/claims.ts';
+import { readEntitlement } from '../access/read-entitlement.ts';
+import type { Register } from '../access/register.ts';
+import { scopeOf, type TokenVerifier } from '../access/verify-token.ts';
+import { whoseRows } from '../access/whose-rows.ts';
+import type { Config } from '../config.ts';
+import { NotAuthorized } from '../problems/problem.ts';
+import type { Report } from '../report/catalogue.ts';
+import type { Entitlement } from '../report/entitlement.ts';
+import type { LoggedFacts } from './logged-facts.ts';
+import { noteCaller } from './note-caller.ts';
+import { requestHeader } from './request-header.ts';
+
+/** A caller with a good token, and whose rows of the report it may see. */
+export interface AdmittedCaller {
+  /** The client's id or, where its token names none, the token's subject or else `unnamed`. */
+  readonly client: string;
+  readonly entitlement: Entitlement;
+}
+
+/**
+ * Checks the token, and notes its client for the log. Throws Unauthenticated without a good token, NotAuthorized for one
+ * without the scope.
+ */
+export async function verifyCaller(
+  event: APIGatewayProxyEvent,
+  { verifyToken }: { readonly verifyToken: TokenVerifier },
+  facts: LoggedFacts,
+): Promise<Claims> {
+  const name = (caller: string) => Object.assign(facts, { client: caller, partner: caller });
+  const claims = await verifyToken(requestHeader(event, 'authorization')).catch((error: unknown) => {
+    if (error instanceof NotAuthorized) name(error.caller);
+    throw error;
+  });
+  name(callerOf(claims));
+  return claims;
+}
+
+/**
+ * Finds out whose rows of the report the client of a good token may see at this time; notes it for the log. Throws
+ * NotAuthorized where it opens no row.
+ */
+export async function admitCaller(
+  claims: Claims,
+  report: Report,
+  config: Config,
+  register: Register,
+  facts: LoggedFacts,
+): Promise<AdmittedCaller> {
+  const client = callerOf(claims);
+  const verdict = await whoseRows(
+    config.entitlements,
+    report,
+    { client: clientOf(claims), byClaims: (rule) => readEntitlement(claims, rule) },
+    register,
+  );
+  noteCaller(facts, verdict);
+  if (verdict.state === 'refused') throw new NotAuthorized(scopeOf(config.token), client);
+  return { client, entitlement: verdict.entitlement };
+}

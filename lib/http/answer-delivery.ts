@@ -1,0 +1,109 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { Config } from '../config.ts';
+import { deliverReport } from '../delivery/deliver-report.ts';
+import type {
+  DeliveryBackends,
+  DeliveryFacts,
+  DeliveryTerms,
+  Progress,
+  Wanted,
+} from '../delivery/delivery.ts';
+import { hopWaitMs } from '../delivery/hop-wait.ts';
+import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
+import type { DataState } from '../lake/data-version.ts';
+import { admitsGzip } from './admits-gzip.ts';
+import { auditedFacts } from './audited-facts.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
+import type { LoggedFacts } from './logged-facts.ts';
+import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
+import { requestHeader } from './request-header.ts';
+
+/** The time that is left to a delivery after its wait, to write down how far it has come. */
+const DELIVER_MS = 1_500;
+
+/** The time that is left to a request after its wait, to store where its caller waits on and to answer. */
+const ANSWER_MS = 2_500;
+
+/** A large result may take the publishing function's 15 minutes after its query has ended. */
+const PUBLISHING_MS = 900_000;
+
+/** The ticket outlives the wait by this, so that the last hop can say that the time is up. */
+const LAST_ANSWER_MS = 60_000;
+
+/** How long a caller waits for its query: a little longer than the query may take, so that the query is stopped first. */
+const patienceMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
+  longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
+
+/** How long a ticket is good, in milliseconds. */
+export const ticketLifeMs = (config: Config): number => patienceMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
+
+/**
+ * When a request for a report must be answered, and by when its calls to AWS have ended: those of the delivery soon after
+ * that, so that a first answer is not late. Storing where its caller waits on may take all the time that the gateway
+ * leaves: without it there is no answer but an error, and a late one is better.
+ */
+export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
+  const waitUntil = began + hopWaitMs(hop, queryWaitMs);
+  return { waitUntil, deliverBy: waitUntil + DELIVER_MS, answerBy: began + queryWaitMs + ANSWER_MS };
+}
+
+/** One request for a report, on either route. Times are milliseconds since 1970. */
+export interface DeliveryRequest {
+  readonly event: APIGatewayProxyEvent;
+  /** When the request must be answered. */
+  readonly waitUntil: number;
+  /** When its caller asked first. */
+  readonly askedAt: number;
+  readonly facts: LoggedFacts;
+  readonly backends: DeliveryBackends;
+  readonly wanted: Wanted;
+  readonly data: DataState;
+  /** What an earlier request left. */
+  readonly left?: Progress;
+  /** Writes down how far the delivery has come; resolves to where the caller waits on. */
+  readonly remember: (left: { readonly progress: Progress; readonly waitedMs: number }) => Promise<{
+    readonly ticket: string;
+    readonly hop: number;
+  }>;
+}
+
+/**
+ * Delivers a report if it can be done within one request, and answers with where it is (docs/contract.md#the-redirect).
+ */
+export async function answerDelivery(
+  { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
+  { event, waitUntil, askedAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
+): Promise<APIGatewayProxyResult> {
+  const giveUpAt = askedAt + patienceMs(config);
+  const { longestQueryMs, longestQueueMs, listingMs, scanLimit, queriesPerPartner } = config;
+  const terms: DeliveryTerms = {
+    askedAt,
+    waitUntil,
+    giveUpAt,
+    publishUntil: giveUpAt + PUBLISHING_MS,
+    longestQueryMs,
+    longestQueueMs,
+    listingMs,
+    admitsGzip: admitsGzip(requestHeader(event, 'accept-encoding')),
+    scanLimit,
+    partner: facts.partner,
+    queriesPerPartner,
+  };
+  const note = (learnt: DeliveryFacts) => {
+    const finishedQueries = [...(facts.finishedQueries ?? []), ...(learnt.finishedQueries ?? [])];
+    Object.assign(facts, learnt, finishedQueries.length > 0 && { finishedQueries });
+  };
+  const delivery = await deliverReport(backends, wanted, terms, note, data, left);
+  facts.isReady = delivery.state === 'ready';
+  facts.cacheStatus = delivery.cacheStatus;
+  if (delivery.state === 'waiting') {
+    const place = await remember({ progress: delivery.progress, waitedMs: Date.now() - askedAt });
+    return redirectToWaitingRoom(event, place, delivery.cacheStatus);
+  }
+  const url = await backends.results.presign(delivery.key, config.downloadUrlSeconds, delivery.bytes);
+  log.info('download', {
+    requestId: event.requestContext.requestId,
+    ...auditedFacts(facts, wanted, delivery),
+  });
+  return redirectToDownload(url, delivery);
+}

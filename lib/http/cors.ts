@@ -1,0 +1,47 @@
+import type middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { COMMON_HEADERS, VERSION_HEADER } from '../response-headers.ts';
+import { PREFLIGHT_METHOD, ROUTE_METHODS } from '../routes.ts';
+import { DATA_VERSION_HEADER } from './redirect.ts';
+import { requestHeader } from './request-header.ts';
+
+/** Browsers keep an answer to a preflight no longer than this: two hours. */
+const PREFLIGHT_SECONDS = 7_200;
+
+const PREFLIGHT_HEADERS = {
+  'Access-Control-Allow-Methods': ROUTE_METHODS.join(', '),
+  'Access-Control-Allow-Headers': 'Authorization, Accept',
+  'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
+};
+
+/** The headers that a page may read beside those that CORS always lets it read. */
+const EXPOSED = `Cache-Status, ${DATA_VERSION_HEADER}, Deprecation, Link, Retry-After, ${VERSION_HEADER}, Sunset, x-amzn-RequestId`;
+
+/**
+ * Lets the pages of these origins call the service and read its answers, problems too (Fetch, 3.2). Without origins
+ * it does nothing, and the gateway answers OPTIONS with 404. Credentials are not allowed: a page sends its token
+ * itself, a browser sends none by itself.
+ */
+export function cors(
+  origins: readonly string[],
+): middy.MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult> {
+  const allow = (event: APIGatewayProxyEvent, vary?: unknown): Record<string, string> => {
+    if (origins.length === 0) return {};
+    const origin = requestHeader(event, 'origin');
+    const Vary = vary ? `${vary}, Origin` : 'Origin';
+    return origin !== undefined && origins.includes(origin)
+      ? { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED, Vary }
+      : { Vary };
+  };
+  const addTo: middy.MiddlewareFn<APIGatewayProxyEvent, APIGatewayProxyResult> = ({ event, response }) => {
+    if (response) response.headers = { ...response.headers, ...allow(event, response.headers?.['Vary']) };
+  };
+  return {
+    before: ({ event }) =>
+      event.httpMethod === PREFLIGHT_METHOD && origins.length > 0
+        ? { statusCode: 204, headers: { ...allow(event), ...PREFLIGHT_HEADERS, ...COMMON_HEADERS }, body: '' }
+        : undefined,
+    after: addTo,
+    onError: addTo,
+  };
+}

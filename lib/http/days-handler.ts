@@ -1,0 +1,51 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { TokenVerifier } from '../access/verify-token.ts';
+import { dayStates, listedWindow } from '../lake/day-states.ts';
+import { NoRecords } from '../problems/problem.ts';
+import type { Report } from '../report/catalogue.ts';
+import { parseDaysRequest } from '../report/parse-days-request.ts';
+import { formatUtcTime } from '../report/utc-time.ts';
+import { admitCaller, verifyCaller } from './admit-caller.ts';
+import { requestTimes } from './answer-delivery.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
+import { problemChain } from './problem-chain.ts';
+
+/**
+ * GET /reporting/{report}/days?startInclusive=…&endExclusive=…&api-version=1.0
+ *
+ * - 200 with the window, the state and the version of each day that holds events, as the lake is at this moment
+ * - 400 that lists every fault of the request; 401 without a token that opens rows of this report
+ * - 500 when something of ours fails, 503 when the same request will do later
+ */
+export function daysHandler(
+  report: Report,
+  dependencies: FunctionDependencies & { readonly verifyToken: TokenVerifier },
+) {
+  const { config, backendsUntil } = dependencies;
+  return problemChain(dependencies).handler(
+    async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+      facts.report = report.name;
+      // A listing may take as long as a later hop may wait.
+      const { lake, register } = backendsUntil(requestTimes(config, began, 1).answerBy);
+      const claims = await verifyCaller(event, dependencies, facts);
+      await admitCaller(claims, report, config, register, facts);
+      const window = parseDaysRequest(event.multiValueQueryStringParameters ?? {});
+
+      const listing = await lake.list(report, listedWindow(window), 0);
+      if (!listing)
+        throw new Error('The lake can not be listed: EVENTS_BUCKET, or the right to list it, is missing.');
+      if (listing.isTableMissing) throw new NoRecords(report.title);
+      const body = {
+        report: report.name,
+        startInclusive: formatUtcTime(window.start),
+        endExclusive: formatUtcTime(window.end),
+        days: dayStates(listing.objects, lake.folderOf(report), window),
+      };
+      return {
+        statusCode: 200,
+        headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+        body: JSON.stringify(body),
+      };
+    },
+  );
+}

@@ -1,0 +1,72 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { type Verdict, verdictOnPartner } from '../access/whose-rows.ts';
+import { begun } from '../delivery/begun.ts';
+import { lookAtLake } from '../delivery/delivery.ts';
+import { NoSuchDownload } from '../problems/problem.ts';
+import { storedEntitlement } from '../report/entitlement.ts';
+import { openTicket, updateTicket } from '../results/ticket.ts';
+import { answerDelivery, requestTimes, ticketLifeMs } from './answer-delivery.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
+import { noteCaller } from './note-caller.ts';
+import { problemChain } from './problem-chain.ts';
+
+/**
+ * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The
+ * ticket is all that it takes: an Authorization header, which some clients keep and some drop, is not looked at.
+ *
+ * - 303 with the download URL in `Location`, or with the next hop's
+ * - 404 where the ticket is unknown or has expired, or its partner has lost the right to the report meanwhile: a 401
+ *   would ask for a token, which is not looked at here; the report's own URL tells the partner more
+ * - 500 and 503 as for the report itself
+ */
+export function downloadsHandler(dependencies: FunctionDependencies) {
+  const { config, backendsUntil } = dependencies;
+  return problemChain(dependencies, { endsReport: true }).handler(
+    async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+      const id = event.pathParameters?.['ticket'] ?? '';
+      const hop = Number(/^\d{1,6}$/.exec(event.pathParameters?.['hop'] ?? '')?.[0] ?? Number.NaN);
+      if (Number.isNaN(hop)) throw new NoSuchDownload();
+      const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, hop);
+      const backends = backendsUntil(deliverBy);
+      const { results, register, lake } = backends;
+      const waits = await openTicket(results, id);
+      if (waits.waitedMs > ticketLifeMs(config)) throw new NoSuchDownload();
+      const { request, client, progress } = waits;
+      const { report } = request;
+      Object.assign(facts, { report: report.name, client, partner: client, hop });
+
+      // There is no token here: without a register, the ticket opens what its token opened.
+      const registered = config.entitlements.by === 'partners' ? begun(register.find(client)) : undefined;
+      // Listed while the register is read. A refusal of the caller comes before any fault of the listing.
+      const listed =
+        progress.waitsFor === 'slot' ? begun(lookAtLake(lake, request, config.listingMs)) : undefined;
+      const verdict: Verdict = registered
+        ? verdictOnPartner(await registered, report)
+        : { state: 'entitled', entitlement: waits.entitlement };
+      noteCaller(facts, verdict);
+      if (verdict.state === 'refused') throw new NoSuchDownload();
+      const { entitlement } = verdict;
+      // The companies changed meanwhile: the old report is no longer waited for, and the new one is begun.
+      const isSame = String(storedEntitlement(entitlement)) === String(storedEntitlement(waits.entitlement));
+      const data =
+        isSame && progress.waitsFor === 'attempt'
+          ? progress.data
+          : await (listed ?? lookAtLake(lake, request, config.listingMs));
+
+      return answerDelivery(dependencies, {
+        event,
+        waitUntil,
+        askedAt: began - waits.waitedMs,
+        facts,
+        backends,
+        wanted: { request, entitlement, client },
+        data,
+        ...(isSame && { left: progress }),
+        remember: async (left) => {
+          await updateTicket(backendsUntil(answerBy).results, waits, entitlement, left);
+          return { ticket: id, hop: hop + 1 };
+        },
+      });
+    },
+  );
+}

@@ -1,0 +1,64 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import type { Register } from '../access/register.ts';
+import { athenaQueries } from '../aws/athena-queries.ts';
+import { makeClients } from '../aws/clients.ts';
+import { s3ResultsBucket } from '../aws/results-bucket.ts';
+import { type ListingCache, s3Lake } from '../aws/s3-lake.ts';
+import { type RecordCache, s3Register } from '../aws/s3-register.ts';
+import { type Config, readConfig } from '../config.ts';
+import type { DeliveryBackends } from '../delivery/delivery.ts';
+import { METRIC_NAMESPACE } from '../metric-names.ts';
+import type { LineLog } from './request-log.ts';
+import type { MetricSink } from './request-metrics.ts';
+
+/** The services behind a request. */
+type RequestBackends = DeliveryBackends & { readonly register: Register };
+
+/** What every function needs, made once when it starts. */
+export interface FunctionDependencies {
+  readonly config: Config;
+  readonly log: LineLog;
+  readonly metrics: MetricSink;
+  /** The services behind a request. Every call to one ends by `until`, in milliseconds since 1970. */
+  readonly backendsUntil: (until: number) => RequestBackends;
+}
+
+/** Reads the configuration and makes the clients: once, when a function starts. */
+export function functionDependencies(
+  env: Readonly<Record<string, string | undefined>>,
+): FunctionDependencies {
+  const config = readConfig(env);
+  const { athena, s3 } = makeClients();
+  const log = new Logger({ persistentKeys: { commit: config.commit } });
+  const cache: ListingCache = new Map();
+  const records: RecordCache = new Map();
+  const partnersBucket = config.entitlements.by === 'partners' ? config.entitlements.bucket : undefined;
+  const onUnlistable = once((error: unknown) => {
+    log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
+  });
+  return {
+    config,
+    log,
+    metrics: new Metrics({ namespace: METRIC_NAMESPACE }),
+    backendsUntil: (until) => ({
+      queries: athenaQueries(
+        athena,
+        { database: config.athenaDatabase, workgroup: config.athenaWorkgroup },
+        until,
+      ),
+      results: s3ResultsBucket(s3, config.resultsBucket, until, config.linkOrigin),
+      lake: s3Lake(s3, config.lake, { until, cache, onUnlistable }),
+      register: s3Register(s3, partnersBucket, { until, cache: records }),
+    }),
+  };
+}
+
+/** Calls `act` the first time only. */
+function once<T>(act: (value: T) => void): (value: T) => void {
+  let isDone = false;
+  return (value) => {
+    if (!isDone) act(value);
+    isDone = true;
+  };
+}

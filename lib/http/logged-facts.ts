@@ -1,0 +1,23 @@
+import type { Refusal } from '../access/whose-rows.ts';
+import type { CacheStatus, DeliveryFacts } from '../delivery/delivery.ts';
+
+/**
+ * What a request's line of the log may say beside what `request-log.ts` always writes. Nothing else is ever written: it
+ * is an allow-list.
+ */
+export interface LoggedFacts extends DeliveryFacts {
+  report?: string;
+  /** The token's client id. */
+  client?: string;
+  /** The client's name in the register of partners; the client id where it has none. */
+  partner?: string;
+  /** Why the caller was refused, where it was for whose rows it may see. */
+  refusal?: Refusal;
+  /** How many companies' rows the caller may see. */
+  companies?: number | 'every-company';
+  /** Which step in the waiting room this was. */
+  hop?: number;
+  cacheStatus?: CacheStatus;
+  /** Whether the answer led to the report. */
+  isReady?: boolean;
+}

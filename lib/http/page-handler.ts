@@ -1,0 +1,73 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { NotFound } from '../problems/problem.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
+import type { PageFiles } from './page-files.ts';
+import { problemChain } from './problem-chain.ts';
+
+const HTML = 'page.html';
+
+/** A path of plain segments: what a stage or a custom domain's base path can be, and no `//host`. */
+const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
+
+/**
+ * GET /: the page on which people build, run and look at reports. GET /page/{file}: what it loads. Both are public and
+ * contain no data.
+ *
+ * - 200 with the page, which is asked for anew each time, or with a file, which may be kept for as long as its version
+ *   stands in the page
+ * - 404 where the page has no such file
+ */
+export function pageHandler({
+  files,
+  downloadOrigins,
+  ...dependencies
+}: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'> & {
+  readonly files: PageFiles;
+  /** Where reports are downloaded from: the only other hosts that the page may ask. */
+  readonly downloadOrigins: readonly string[];
+}) {
+  const headers = securityHeaders(downloadOrigins);
+  return problemChain(dependencies).handler(async (event): Promise<APIGatewayProxyResult> => {
+    const name = event.pathParameters?.['file'] ?? HTML;
+    const file = files.byName.get(name);
+    if (!file || (name === HTML && event.pathParameters)) throw new NotFound();
+    const isCurrent = event.multiValueQueryStringParameters?.['v']?.[0] === files.version;
+    return {
+      statusCode: 200,
+      headers: {
+        ...headers,
+        'Content-Type': file.mediaType,
+        'Cache-Control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
+        // The gateway zips large files for whoever admits that.
+        Vary: 'Accept-Encoding',
+      },
+      body: name === HTML ? filledIn(file.body, { base: baseOf(event), version: files.version }) : file.body,
+    };
+  });
+}
+
+/** What stands before the service's own paths, without a slash at its end: a stage, a custom domain's base path. */
+function baseOf({ requestContext: { path } }: APIGatewayProxyEvent): string {
+  const base = path.replace(/\/$/, '');
+  return PLAIN_PATH.test(base) ? base : '';
+}
+
+const filledIn = (text: string, values: Readonly<Record<string, string>>): string =>
+  text.replaceAll(/{{(\w+)}}/g, (_, name: string) => values[name] ?? '');
+
+/** No inline code, nothing from other hosts but reports, from the results bucket or its edge. Workers have the same policy. */
+const securityHeaders = (downloadOrigins: readonly string[]) => ({
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "worker-src 'self'",
+    `connect-src 'self' ${downloadOrigins.join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+});

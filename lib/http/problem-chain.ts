@@ -1,0 +1,49 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { problemResponse } from '../problems/problem-response.ts';
+import { COMMON_HEADERS, VERSION_HEADER } from '../response-headers.ts';
+import { cors } from './cors.ts';
+import { DEPRECATED_VERSIONS, deprecationHeaders } from './deprecated-versions.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
+import { type LoggedContext, requestLog } from './request-log.ts';
+
+/**
+ * The middleware of every route: one line of log per request, a problem document for whatever is thrown, the headers that
+ * every answer has, that of the commit that runs, those of a deprecated API version, and the CORS headers for pages of
+ * the stage's origins.
+ *
+ * @param route `endsReport`: whether an error of this route is the end of a report, as of a report's route and the waiting room
+ */
+export const problemChain = (
+  { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,
+  { endsReport = false, deprecatedVersions = DEPRECATED_VERSIONS } = {},
+) => {
+  const addHeaders = ({
+    event,
+    response,
+  }: {
+    event: APIGatewayProxyEvent;
+    response: APIGatewayProxyResult | null | undefined;
+  }) => {
+    const deprecated = deprecatedVersions.get(
+      event.multiValueQueryStringParameters?.['api-version']?.[0] ?? '',
+    );
+    if (response)
+      response.headers = {
+        ...response.headers,
+        ...COMMON_HEADERS,
+        [VERSION_HEADER]: config.commit,
+        ...(deprecated && deprecationHeaders(deprecated)),
+      };
+  };
+  return (
+    middy<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext>()
+      // First, so that it sees the answer last.
+      .use(cors(config.corsOrigins))
+      .use(requestLog(log, metrics, endsReport))
+      .use({ after: addHeaders, onError: addHeaders })
+      .onError((request) => {
+        request.response = problemResponse(request.error, request.event.requestContext.requestId);
+      })
+  );
+};

@@ -1,0 +1,48 @@
+import type { Context } from 'aws-lambda';
+import { type Publication, publishLarge, readPublication } from '../delivery/publication.ts';
+import type { LargeFiles } from '../results/results-bucket.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
+
+/** EventBridge's notice that an object has been made, as far as it is read here. */
+export interface ObjectCreated {
+  readonly detail: { readonly object: { readonly key: string } };
+}
+
+/** How much of a function's time is left for writing the log line. */
+export const LOG_MS = 5_000;
+
+/**
+ * Publishes a large result; started by its request's arrival under `publications/`. Writes one line of log. Throws what
+ * went wrong, so that Lambda runs it again.
+ */
+export function publicationHandler({
+  backendsUntil,
+  largeFilesUntil,
+  log,
+}: FunctionDependencies & { readonly largeFilesUntil: (until: number) => LargeFiles }) {
+  return async (
+    { detail }: ObjectCreated,
+    context: Pick<Context, 'getRemainingTimeInMillis'>,
+  ): Promise<void> => {
+    const began = Date.now();
+    const { key } = detail.object;
+    let publication: Publication | undefined;
+    const facts = () => ({
+      publication: key,
+      durationMs: Date.now() - began,
+      ...(publication && { queryExecutionId: publication.executionId, partner: publication.partner }),
+    });
+    try {
+      const until = began + context.getRemainingTimeInMillis() - LOG_MS;
+      const results = { ...backendsUntil(until).results, ...largeFilesUntil(until) };
+      publication = await readPublication(results, key);
+      if (!publication) throw new Error(`there is no publication ${key} that can be read`);
+      if (!(await publishLarge(results, publication)))
+        throw new Error(`the result of query ${publication.executionId} is gone`);
+      log.info('publication', facts());
+    } catch (error) {
+      log.error('publication', { ...facts(), error });
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,73 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { TokenVerifier } from '../access/verify-token.ts';
+import { begun } from '../delivery/begun.ts';
+import { lookAtLake } from '../delivery/delivery.ts';
+import { InvalidRequest } from '../problems/problem.ts';
+import type { Report } from '../report/catalogue.ts';
+import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
+import { issueTicket } from '../results/ticket.ts';
+import { admitCaller, verifyCaller } from './admit-caller.ts';
+import { answerDelivery, requestTimes } from './answer-delivery.ts';
+import type { FunctionDependencies } from './function-dependencies.ts';
+import { problemChain } from './problem-chain.ts';
+import { requestHeader } from './request-header.ts';
+
+/**
+ * GET /reporting/{report}?requestedFields=Day,Clicks&startInclusive=…&endExclusive=…&api-version=1.0
+ * (docs/contract.md#the-two-reports)
+ *
+ * - 303 with the download URL in `Location`, or with a waiting URL if the report takes longer than one request
+ * - 400 that lists every fault of the request; 401 without a good token for this API, checked before anything else
+ * - 500 when something of ours fails, 503 when the same request will do later
+ *
+ * HEAD does all of that, the query too, so that its status and headers are GET's; the gateway drops the body.
+ */
+export function reportHandler(
+  report: Report,
+  dependencies: FunctionDependencies & { readonly verifyToken: TokenVerifier },
+) {
+  const { config, backendsUntil } = dependencies;
+  return problemChain(dependencies, { endsReport: true }).handler(
+    async (event, { facts, began }): Promise<APIGatewayProxyResult> => {
+      facts.report = report.name;
+      const { waitUntil, deliverBy, answerBy } = requestTimes(config, began, 0);
+      const backends = backendsUntil(deliverBy);
+      const claims = await verifyCaller(event, dependencies, facts);
+      const parameters = (event.multiValueQueryStringParameters ?? {}) as Record<string, string[]>;
+      const request = parsed(() =>
+        parseRequest(report, { parameters, accept: requestHeader(event, 'accept') }),
+      );
+      // Listed while the register is read. A refusal of the caller comes before any fault of the listing.
+      const listed =
+        request instanceof InvalidRequest
+          ? undefined
+          : begun(lookAtLake(backends.lake, request, config.listingMs));
+      const { client, entitlement } = await admitCaller(claims, report, config, backends.register, facts);
+      if (request instanceof InvalidRequest || !listed) throw request;
+      const wanted = { request, entitlement, client };
+      return answerDelivery(dependencies, {
+        event,
+        waitUntil,
+        askedAt: began,
+        facts,
+        backends,
+        wanted,
+        data: await listed,
+        remember: async (left) => ({
+          ticket: await issueTicket(backendsUntil(answerBy).results, wanted, parameters, left),
+          hop: 1,
+        }),
+      });
+    },
+  );
+}
+
+/** A request, or all that is wrong with it. */
+function parsed(parse: () => ReportRequest): ReportRequest | InvalidRequest {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import type { MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { Problem } from '../problems/problem.ts';
+import type { LoggedFacts } from './logged-facts.ts';
+import { countAnswer, type MetricSink } from './request-metrics.ts';
+
+export interface LoggedContext extends Context {
+  readonly facts: LoggedFacts;
+  /** When the request came to the gateway, in milliseconds since 1970. */
+  readonly began: number;
+}
+
+/** Where the lines go: Powertools' logger fits. */
+export interface LineLog {
+  info(message: string, facts: Record<string, unknown>): void;
+  error(message: string, facts: Record<string, unknown>): void;
+}
+
+/**
+ * Writes one line per request, and counts it: who, what, outcome, durations. A 5xx is an error and carries its cause;
+ * headers, tokens, filter values and download URLs are never written.
+ *
+ * @param endsReport whether an error of this route is the end of a report
+ */
+export function requestLog(
+  log: LineLog,
+  metrics: MetricSink,
+  endsReport: boolean,
+): MiddlewareObj<APIGatewayProxyEvent, APIGatewayProxyResult, Error, LoggedContext> {
+  return {
+    before: (request) => {
+      const began = beganAt(request.event.requestContext.requestTimeEpoch, Date.now());
+      Object.assign(request.context, { facts: {}, began });
+    },
+    after: ({ event, context, response }) => {
+      log.info('request', line(event, context, response));
+      countAnswer(metrics, context.facts, { status: response?.statusCode, endsReport });
+    },
+    onError: ({ event, context, response, error }) => {
+      const facts = line(event, context, response);
+      if (error instanceof Problem) log.info('request', { ...facts, ...problemFacts(error) });
+      else log.error('request', { ...facts, error });
+      countAnswer(metrics, context.facts, { status: response?.statusCode, endsReport });
+    },
+  };
+}
+
+/** The gateway answers by itself after so long: what is said to have come before that has come by another clock. */
+const LONGEST_REQUEST_MS = 29_000;
+
+/** When a request came, by the gateway: what it has waited for since then, such as a cold start, its caller has too. */
+const beganAt = (gatewayTime: number, now: number): number =>
+  gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;
+
+/** Of a 503, the call to AWS that did not succeed. */
+const problemFacts = ({ slug, cause }: Problem) => ({
+  problem: slug,
+  ...(cause instanceof Error && { cause: cause.message }),
+});
+
+const line = (
+  event: APIGatewayProxyEvent,
+  { facts: { finishedQueries: ends, ...facts }, began }: LoggedContext,
+  response: APIGatewayProxyResult | null | undefined,
+) => ({
+  requestId: event.requestContext.requestId,
+  status: response?.statusCode,
+  durationMs: Date.now() - began,
+  ...facts,
+  ...(ends && { ends }),
+  ...endedFacts(ends),
+});
+
+/** The queries whose end this request has recorded, and their bytes: each is charged once, and to one partner. */
+const endedFacts = (ended: LoggedFacts['finishedQueries'] = []) =>
+  ended.length > 0
+    ? { endedQueries: ended.length, endedBytes: ended.reduce((sum, each) => sum + each.bytesScanned, 0) }
+    : {};

@@ -1,0 +1,35 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import { scopeOf } from '../access/verify-token.ts';
+import type { FunctionDependencies } from '../http/function-dependencies.ts';
+import { problemChain } from '../http/problem-chain.ts';
+import { serviceUrl } from '../http/service-url.ts';
+import { pathOf } from '../routes.ts';
+import { OPENAPI_MEDIA_TYPE, openApiDocument } from './document.ts';
+
+/**
+ * GET /openapi.json: the service described in OpenAPI 3.1, with the address at which the caller has found it.
+ * Needs no token.
+ */
+export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>) {
+  const { config } = dependencies;
+  return problemChain(dependencies).handler(
+    async (event): Promise<APIGatewayProxyResult> => ({
+      statusCode: 200,
+      headers: {
+        'Content-Type': OPENAPI_MEDIA_TYPE,
+        // Not for shared caches: the document holds the address by which this caller has reached the service.
+        'Cache-Control': 'private, max-age=300',
+        // The gateway zips it for whoever admits that.
+        Vary: 'Accept-Encoding',
+      },
+      body: JSON.stringify(
+        // The root of the host that serves the document, where the gateway doesn't say which that is.
+        openApiDocument({
+          url: serviceUrl(event, pathOf('openapi')) ?? '/',
+          scope: scopeOf(config.token),
+          commit: config.commit,
+        }),
+      ),
+    }),
+  );
+}

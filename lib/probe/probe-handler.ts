@@ -1,0 +1,33 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
+import type { LineLog } from '../http/request-log.ts';
+import type { MetricSink } from '../http/request-metrics.ts';
+import { METRIC } from '../metric-names.ts';
+
+/**
+ * Pulls a report from outside, on a schedule, and counts whether it came and how many rows it had. It never throws:
+ * the metric tells of a failed pull, and after an error Lambda would only run it again.
+ */
+export function probeHandler({
+  pull,
+  log,
+  metrics,
+}: {
+  readonly pull: () => Promise<number>;
+  readonly log: LineLog;
+  readonly metrics: MetricSink;
+}) {
+  return async (): Promise<void> => {
+    const began = Date.now();
+    const durationMs = () => Date.now() - began;
+    try {
+      const rows = await pull();
+      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 1);
+      metrics.addMetric(METRIC.probeRows, MetricUnit.Count, rows);
+      log.info('probe', { isPulled: true, rows, durationMs: durationMs() });
+    } catch (error) {
+      metrics.addMetric(METRIC.probePulled, MetricUnit.Count, 0);
+      log.error('probe', { isPulled: false, durationMs: durationMs(), error });
+    }
+    metrics.publishStoredMetrics();
+  };
+}

@@ -1,0 +1,36 @@
+import type { LineLog } from '../http/request-log.ts';
+import type { DeploymentHook, TellDeployment } from './deployment-hook.ts';
+
+/**
+ * Pulls a report from a new release before any request reaches it, and tells CodeDeploy whether it came: otherwise
+ * CodeDeploy gives the release up. Resolves to the same, for an operator who invokes it without an event of CodeDeploy's.
+ */
+export function releaseCheckHandler({
+  pull,
+  tell,
+  log,
+}: {
+  /** Resolves to the number of rows; rejects where a function of the release does not answer, or the report does not come. */
+  readonly pull: () => Promise<number>;
+  readonly tell: TellDeployment;
+  readonly log: LineLog;
+}) {
+  return async (hook: Partial<DeploymentHook>): Promise<{ readonly status: 'Succeeded' | 'Failed' }> => {
+    const began = Date.now();
+    const durationMs = () => Date.now() - began;
+    const status = await pull().then(
+      (rows) => {
+        log.info('release-check', { isPulled: true, rows, durationMs: durationMs() });
+        return 'Succeeded' as const;
+      },
+      (error: unknown) => {
+        log.error('release-check', { isPulled: false, durationMs: durationMs(), error });
+        return 'Failed' as const;
+      },
+    );
+    const { DeploymentId, LifecycleEventHookExecutionId } = hook;
+    if (DeploymentId !== undefined && LifecycleEventHookExecutionId !== undefined)
+      await tell({ DeploymentId, LifecycleEventHookExecutionId }, status);
+    return { status };
+  };
+}

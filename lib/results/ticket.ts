@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import type { Progress, Wanted } from '../delivery/delivery.ts';
+import { NoSuchDownload } from '../problems/problem.ts';
+import { reportOf } from '../report/catalogue.ts';
+import { type Entitlement, entitlementTo, storedEntitlement } from '../report/entitlement.ts';
+import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
+import { ticketKey } from './keys.ts';
+import type { ResultsBucket, StoredDocument } from './results-bucket.ts';
+
+const data = v.object({
+  version: v.string(),
+  fingerprint: v.string(),
+  isListed: v.boolean(),
+});
+
+const progress = v.variant('waitsFor', [
+  v.object({ waitsFor: v.literal('slot'), dataChanges: v.number() }),
+  v.object({
+    waitsFor: v.literal('attempt'),
+    dataChanges: v.number(),
+    data,
+    cacheStatus: v.picklist(['miss', 'collapsed']),
+  }),
+]);
+
+/**
+ * A report under way that somebody waits for: the request as it was sent and whose rows it may see, so that it can be
+ * compiled again when the data change. Whoever holds its id may have the report, as with a presigned URL.
+ */
+const ticketDocument = v.object({
+  /** Version of the ticket's format. A ticket of another version counts as absent. */
+  form: v.literal(2),
+  report: v.string(),
+  parameters: v.record(v.string(), v.array(v.string())),
+  /** The companies' ids in decimal digits: JSON has no integers of 64 bits. */
+  companies: v.union([v.literal('every-company'), v.array(v.string())]),
+  client: v.string(),
+  progress,
+  /** How long its caller had waited when it was written, in milliseconds. */
+  waitedMs: v.number(),
+});
+
+type Ticket = v.InferOutput<typeof ticketDocument>;
+
+/** A report that somebody waits for, as a request again. */
+export interface WaitingRequest {
+  readonly id: string;
+  readonly request: ReportRequest;
+  readonly entitlement: Entitlement;
+  readonly client: string;
+  readonly progress: Progress;
+  /** How long its caller has waited, in milliseconds. */
+  readonly waitedMs: number;
+  /** What is stored, for `updateTicket`. */
+  readonly stored: StoredDocument;
+  readonly ticket: Ticket;
+}
+
+const ID_BYTES = 32;
+const ID = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Stores what a caller waits for under a new id that can't be guessed; resolves to the id.
+ *
+ * @param parameters the request's, as they were sent
+ */
+export async function issueTicket(
+  results: ResultsBucket,
+  { request, entitlement, client }: Wanted,
+  parameters: Readonly<Record<string, string[]>>,
+  { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
+): Promise<string> {
+  const id = randomBytes(ID_BYTES).toString('base64url');
+  const issued: Ticket = {
+    form: 2,
+    report: request.report.name,
+    parameters,
+    companies: storedEntitlement(entitlement),
+    client,
+    progress,
+    waitedMs,
+  };
+  await results.create(ticketKey(id), issued);
+  return id;
+}
+
+/** Makes the request of a ticket again. Throws NoSuchDownload where there is no such ticket. */
+export async function openTicket(results: ResultsBucket, id: string): Promise<WaitingRequest> {
+  const stored = ID.test(id) ? await results.read(ticketKey(id)) : undefined;
+  const parsed = v.safeParse(ticketDocument, stored?.document);
+  if (!stored || !parsed.success) throw new NoSuchDownload();
+  const ticket = parsed.output;
+  const { companies, parameters } = ticket;
+  const report = reportOf(ticket.report);
+  const entitlement = companies === 'every-company' ? companies : entitlementTo(companies.map(BigInt));
+  if (!report || !entitlement) throw new NoSuchDownload();
+  return {
+    id,
+    // The Accept header was checked by the request that got the ticket.
+    request: parseRequest(report, { parameters, accept: undefined }),
+    entitlement,
+    client: ticket.client,
+    progress: ticket.progress,
+    waitedMs: ticket.waitedMs + stored.ageMs,
+    stored,
+    ticket,
+  };
+}
+
+/**
+ * Records how far the delivery has come since, and whose rows it is of. Of several requests with one ticket, the first
+ * to write wins.
+ */
+export async function updateTicket(
+  results: ResultsBucket,
+  { id, ticket: was, stored }: WaitingRequest,
+  entitlement: Entitlement,
+  { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
+): Promise<void> {
+  const companies = storedEntitlement(entitlement);
+  if (isDeepStrictEqual([progress, companies], [was.progress, was.companies])) return;
+  const now: Ticket = { ...was, progress, companies, waitedMs };
+  await results.replace(stored, ticketKey(id), now);
+}

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type Answer, answerTokenRequest, type Client } from './answer-token-request.ts';
+import { makeSigner, type SignToken } from './make-signer.ts';
+
+export interface IdentityProvider {
+  readonly issuer: string;
+  readonly tokenUrl: string;
+  readonly jwksUri: string;
+  /** Signs any token, also one that the token endpoint would never give. */
+  readonly signToken: SignToken;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an OAuth 2.0 authorization server on a free port of this machine: token endpoint for these clients,
+ * key set and metadata.
+ */
+export async function startIdentityProvider(options: {
+  readonly clients: readonly Client[];
+}): Promise<IdentityProvider> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const tokenUrl = `${issuer}/token`;
+  const jwksUri = `${issuer}/jwks`;
+  const { signToken, publicKeys } = await makeSigner(issuer);
+
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
+    switch (`${request.method} ${request.url?.split('?')[0]}`) {
+      case 'POST /token': {
+        const form = new URLSearchParams(await text(request));
+        const { authorization } = request.headers;
+        return answerTokenRequest({ authorization, form }, options.clients, signToken);
+      }
+      case 'GET /jwks':
+        return { status: 200, body: { keys: publicKeys } };
+      case 'GET /.well-known/openid-configuration':
+        return { status: 200, body: metadata(issuer, tokenUrl, jwksUri) };
+      default:
+        return { status: 404, body: { error: 'not_found' } };
+    }
+  };
+
+  server.on('request', async (request, response) => {
+    const failed = (error: unknown): Answer => ({
+      status: 500,
+      body: { error: 'server_error', error_description: String(error) },
+    });
+    const { status, headers, body } = await answer(request).catch(failed);
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      ...headers,
+    });
+    response.end(JSON.stringify(body));
+  });
+
+  return {
+    issuer,
+    tokenUrl,
+    jwksUri,
+    signToken,
+    close: async () => {
+      server.close();
+      // A client's idle keep-alive connection would hold the server for seconds.
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** OpenID Connect Discovery 1.0, as far as clients of this one grant read it. */
+const metadata = (issuer: string, tokenUrl: string, jwksUri: string): object => ({
+  issuer,
+  token_endpoint: tokenUrl,
+  jwks_uri: jwksUri,
+  grant_types_supported: ['client_credentials'],
+  token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+});

@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { clientGone } from '../faults/client-gone.ts';
+import type { Faults } from '../faults/faults.ts';
+import { applyCorsRule, type CorsRule } from './cors-rule.ts';
+import { listenOnOtherHost } from './listen-on-other-host.ts';
+import { ObjectFiles } from './object-files.ts';
+import {
+  CREATES_OBJECT,
+  LISTING,
+  type Operation,
+  operationName,
+  operations,
+  readingOperations,
+} from './operations.ts';
+import { accessDenied, conditionalRequestConflict, S3Error } from './s3-error.ts';
+import { parameterOf, readRequest, type StoreAnswer, type StoreRequest } from './store-request.ts';
+import { credentials, verifySignature } from './verify-signature.ts';
+
+export interface ObjectStore {
+  readonly url: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+  readonly region: string;
+  /** Makes an object of a file on the same disk, by moving it. Throws where there is no such bucket. */
+  putFile(object: { readonly bucket: string; readonly key: string }, path: string): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts an S3 on a free port of this machine that keeps its objects in `directory`. It has these buckets and those
+ * that show a directory, and no others; and of S3 what the service uses, the rest is answered `NotImplemented`.
+ */
+export async function startObjectStore(options: {
+  readonly directory: string;
+  readonly buckets: readonly string[];
+  /** Directories that are shown as buckets, by the bucket's name. Nothing can be written there. */
+  readonly shown?: Readonly<Record<string, string>>;
+  /** Prefixes under which a write without `If-None-Match` is denied, as the buckets' policy does. */
+  readonly writtenOnce?: readonly string[];
+  /** Buckets that nobody may list. As S3 does there, a missing object is answered `AccessDenied`, not `NoSuchKey`. */
+  readonly unlisted?: readonly string[];
+  /** Told of every object once it is there, as S3 tells EventBridge. */
+  readonly onObjectCreated?: (object: { readonly bucket: string; readonly key: string }) => void;
+  readonly faults?: Faults;
+  /** Of all the buckets; without it, no page of another origin reads an answer. */
+  readonly corsRule?: CorsRule;
+}): Promise<ObjectStore> {
+  const {
+    directory,
+    buckets,
+    shown = {},
+    writtenOnce = [],
+    unlisted = [],
+    onObjectCreated,
+    faults,
+    corsRule,
+  } = options;
+  const own = new Map<string, ObjectFiles>();
+  const operationsOf = new Map<string, Readonly<Record<string, Operation>>>();
+  for (const bucket of buckets) {
+    const objects = new ObjectFiles(join(directory, bucket));
+    await objects.prepare();
+    own.set(bucket, objects);
+    operationsOf.set(bucket, operations(objects));
+  }
+  for (const [bucket, path] of Object.entries(shown)) operationsOf.set(bucket, readingOperations(path));
+
+  /** Resolves to undefined where a fault has the call never answered, once its client has gone. */
+  const answer = async (
+    request: StoreRequest,
+    response: ServerResponse,
+  ): Promise<StoreAnswer | undefined> => {
+    verifySignature(request);
+    const { bucket, key, method } = request;
+    const known = operationsOf.get(bucket);
+    if (!known) throw noSuchBucket(bucket);
+    const name = operationName(request);
+    const struck = (await faults?.strike('s3', callName(name, request))) ?? [];
+    if (struck.some(({ stall }) => stall)) {
+      await clientGone(response);
+      return undefined;
+    }
+    if (struck.some(({ throttle }) => throttle))
+      throw new S3Error('SlowDown', 'Please reduce your request rate.');
+    if (struck.some(({ status }) => status === 409)) throw conditionalRequestConflict();
+    if (struck.some(({ status }) => status === 500)) throw internalError();
+    const createsObject = CREATES_OBJECT.includes(name);
+    const isUnlisted = unlisted.includes(bucket);
+    const isDenied =
+      (bucket in shown && !['GET', 'HEAD'].includes(method)) ||
+      (createsObject &&
+        !request.headers['if-none-match'] &&
+        writtenOnce.some((prefix) => key.startsWith(prefix))) ||
+      (isUnlisted && name === LISTING);
+    if (isDenied) throw accessDenied();
+    const operation = known[name];
+    if (!operation) throw new S3Error('NotImplemented', `${name} is not implemented`);
+    try {
+      const answered = await operation(request);
+      if (createsObject) onObjectCreated?.({ bucket, key });
+      return answered;
+    } catch (error) {
+      const isMissing = error instanceof S3Error && error.code === 'NoSuchKey';
+      throw isUnlisted && isMissing ? accessDenied() : error;
+    }
+  };
+
+  const server = createServer(async (incoming, response) => {
+    if (corsRule && applyCorsRule(corsRule, incoming, response)) return;
+    try {
+      const answered = await answer(readRequest(incoming), response);
+      if (answered) await send(response, answered);
+    } catch (error) {
+      // Too late for an answer: the client has gone, or the file can't be read to its end.
+      if (response.headersSent) response.destroy();
+      else await send(response, errorAnswer(error));
+    }
+  });
+  const url = await listenOnOtherHost(server);
+  return {
+    url,
+    credentials,
+    region: 'us-east-1',
+    putFile(object, path) {
+      const objects = own.get(object.bucket);
+      if (!objects) throw noSuchBucket(object.bucket);
+      objects.adopt(path, object.key);
+      onObjectCreated?.(object);
+    },
+    close: async () => {
+      server.close();
+      // A client's idle keep-alive connection would hold the server for seconds.
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function send(response: ServerResponse, { status, headers = {}, body }: StoreAnswer): Promise<void> {
+  const hasLength = 'content-length' in headers || status === 204 || status === 304;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const length = bytes instanceof Readable ? undefined : (bytes?.length ?? 0);
+  response.writeHead(status, { ...headers, ...(!hasLength && { 'content-length': length }) });
+  if (bytes instanceof Readable) await pipeline(bytes, response);
+  else response.end(bytes);
+}
+
+const noSuchBucket = (bucket: string) =>
+  new S3Error('NoSuchBucket', 'The specified bucket does not exist', { BucketName: bucket });
+
+const internalError = () =>
+  new S3Error('InternalError', 'We encountered an internal error. Please try again.');
+
+function errorAnswer(error: unknown): StoreAnswer {
+  const known = error instanceof S3Error ? error : internalError();
+  return { status: known.status, headers: { 'content-type': 'application/xml' }, body: known.toXml() };
+}
+
+/** The text that a fault's `match` is looked for in: `GET athena/x.csv`, `LIST <bucket>/<prefix>`. */
+const callName = (name: string, request: StoreRequest): string =>
+  name === LISTING
+    ? `LIST ${request.bucket}/${parameterOf(request, 'prefix') ?? ''}`
+    : `${request.method} ${request.key}`;

@@ -1,0 +1,550 @@
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openWriter, publisherRecord, record, type Writer } from '../tools/make-parquet.ts';
+import { type LakeRun, runLake } from '../tools/run-lake.ts';
+
+const DAY = 'publisher_events/day=2026-01-31';
+
+let directory: string;
+let writer: Writer;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'lake-check-'));
+  writer = await openWriter(directory);
+});
+afterAll(async () => {
+  writer[Symbol.dispose]();
+  await rm(directory, { recursive: true });
+});
+
+/** Each kind of fault: how the test makes it, and what the check must say of it. */
+interface Kind {
+  readonly kind: string;
+  readonly make: () => Promise<unknown>;
+  readonly severity: 'WRONG NUMBERS' | 'REPORTS FAIL' | 'warning' | 'advice';
+  /** The path of the fault below the table's folder. */
+  readonly path: string;
+  readonly says: RegExp;
+}
+
+const at = (name: string) => join(directory, DAY, name);
+const file = (name: string, changed: Readonly<Record<string, string | undefined>>) => () =>
+  writer.file(`${DAY}/${name}`, publisherRecord(changed));
+const odd = (
+  name: string,
+  column: string,
+  sql: string | undefined,
+  severity: Kind['severity'],
+  says: string,
+): Kind => ({
+  kind: `${column} ${sql ?? 'missing'}`,
+  make: file(name, { [column]: sql }),
+  severity,
+  path: `${DAY}/${name}`,
+  says: RegExp(`column {2}${column}\\n {3}found {3}.*${says}`),
+});
+
+const KINDS: readonly Kind[] = [
+  {
+    kind: 'a folder with another key',
+    make: () => writer.file('publisher_events/ymd=2026-01-31/a.parquet', publisherRecord()),
+    severity: 'WRONG NUMBERS',
+    path: 'publisher_events/ymd=2026-01-31/',
+    says: /no day has this name/,
+  },
+  {
+    kind: 'an impossible day',
+    make: () => writer.file('publisher_events/day=2026-02-30/a.parquet', publisherRecord()),
+    severity: 'WRONG NUMBERS',
+    path: 'publisher_events/day=2026-02-30/',
+    says: /no day has this name/,
+  },
+  {
+    kind: 'a day without zeros',
+    make: () => writer.file('publisher_events/day=2026-1-31/a.parquet', publisherRecord()),
+    severity: 'WRONG NUMBERS',
+    path: 'publisher_events/day=2026-1-31/',
+    says: /no day has this name/,
+  },
+  {
+    kind: 'a file beside the days',
+    make: () => writer.file('publisher_events/late.parquet', publisherRecord()),
+    severity: 'WRONG NUMBERS',
+    path: 'publisher_events/late.parquet',
+    says: /lies beside the days/,
+  },
+  {
+    kind: 'a day that has not come',
+    make: () =>
+      writer.file(
+        'publisher_events/day=2999-01-01/a.parquet',
+        publisherRecord({ event_time: "TIMESTAMP '2999-01-01 00:00:00'" }),
+      ),
+    severity: 'WRONG NUMBERS',
+    path: 'publisher_events/day=2999-01-01/',
+    says: /has not begun/,
+  },
+  {
+    kind: 'a CSV in a day',
+    make: () => writeFile(at('events.csv'), 'a,b\n1,2\n'),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/events.csv`,
+    says: /not a Parquet file.*\n.*\n.*convert/,
+  },
+  {
+    kind: 'an empty file',
+    make: () => writeFile(at('empty.parquet'), ''),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/empty.parquet`,
+    says: /it is empty/,
+  },
+  {
+    kind: 'half a file',
+    make: async () => {
+      await writer.file(`${DAY}/half.parquet`, publisherRecord());
+      await truncate(at('half.parquet'), 600);
+    },
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/half.parquet`,
+    says: /not a whole one/,
+  },
+  {
+    kind: 'a copy',
+    make: async () => {
+      await file('once.parquet', { clicks: '11::BIGINT' })();
+      await copyFile(at('once.parquet'), at('once (copy).parquet'));
+    },
+    severity: 'WRONG NUMBERS',
+    path: `${DAY}/once (copy).parquet`,
+    says: /records count 2 times/,
+  },
+  {
+    kind: 'what a killed writer left',
+    make: () => writer.file(`${DAY}/_temporary/0/a.parquet`, publisherRecord()),
+    severity: 'warning',
+    path: `${DAY}/_temporary/0/a.parquet`,
+    says: /they are left out/,
+  },
+  odd('time-gone.parquet', 'event_time', undefined, 'WRONG NUMBERS', 'no record has an hour'),
+  odd('time-null.parquet', 'event_time', 'NULL::TIMESTAMP', 'WRONG NUMBERS', '1 record without a time'),
+  odd(
+    'time-late.parquet',
+    'event_time',
+    "TIMESTAMP '2026-02-01 00:00:00'",
+    'WRONG NUMBERS',
+    '1 record of another day',
+  ),
+  odd(
+    'time-fine.parquet',
+    'event_time',
+    "TIMESTAMP '2026-01-31 12:59:59.9996'",
+    'WRONG NUMBERS',
+    'rounds them into the next hour',
+  ),
+  odd('time-text.parquet', 'event_time', "'2026-01-31 12:00:00'", 'REPORTS FAIL', 'it is VARCHAR'),
+  odd('time-date.parquet', 'event_time', "DATE '2026-01-31'", 'REPORTS FAIL', 'it is DATE'),
+  odd('time-number.parquet', 'event_time', '1769860800000::BIGINT', 'REPORTS FAIL', 'it is BIGINT'),
+  odd('money-float.parquet', 'revenue', '0.1::DOUBLE', 'REPORTS FAIL', 'it is DOUBLE'),
+  odd('money-pandas.parquet', 'revenue', '0.1::DECIMAL(38,18)', 'REPORTS FAIL', 'it is DECIMAL\\(38,18\\)'),
+  odd('money-cents.parquet', 'revenue', '0.1::DECIMAL(18,2)', 'REPORTS FAIL', 'it is DECIMAL\\(18,2\\)'),
+  odd('money-whole.parquet', 'revenue', '3::BIGINT', 'REPORTS FAIL', 'it is BIGINT'),
+  odd('id-float.parquet', 'container_id', '7.0::DOUBLE', 'REPORTS FAIL', 'it is DOUBLE'),
+  odd('id-unsigned.parquet', 'publisher_account_id', '7::UBIGINT', 'REPORTS FAIL', 'it is UBIGINT'),
+  odd('id-text.parquet', 'placement_id', "'7'", 'REPORTS FAIL', 'it is VARCHAR'),
+  odd('text-bytes.parquet', 'device_or_proxy', "'x'::BLOB", 'REPORTS FAIL', 'it is BLOB'),
+  odd('id-list.parquet', 'publisher_company_id', '[7]', 'REPORTS FAIL', 'it is nested'),
+  odd('count-negative.parquet', 'served_ads', '-1::BIGINT', 'WRONG NUMBERS', '1 record with a count below 0'),
+  {
+    ...odd(
+      'level-container.parquet',
+      'container_opens',
+      '5::BIGINT',
+      'WRONG NUMBERS',
+      'reports by placement_id leave',
+    ),
+    kind: 'container opens on a placement',
+  },
+  {
+    kind: 'placement opens without a placement, and clicks that reports by placement lose',
+    make: file('level-none.parquet', { placement_id: 'NULL::BIGINT' }),
+    severity: 'WRONG NUMBERS',
+    path: `${DAY}/level-none.parquet`,
+    says: /column {2}placement_opens\n {3}found {3}1 record without a placement_id and with/,
+  },
+  {
+    kind: 'clicks on container-level records',
+    make: file('level-clicks.parquet', { placement_id: 'NULL::BIGINT', placement_opens: '0::BIGINT' }),
+    severity: 'warning',
+    path: `${DAY}/level-clicks.parquet`,
+    says: /column {2}placement_id\n {3}found {3}.*reports by placement_id leave them out/,
+  },
+  odd('column-gone.parquet', 'clicks', undefined, 'warning', 'it is missing, which Athena reads as NULL'),
+  odd('company-gone.parquet', 'publisher_company_id', undefined, 'warning', 'no caller who is restricted'),
+  {
+    ...odd(
+      'company-null.parquet',
+      'publisher_company_id',
+      'NULL::BIGINT',
+      'warning',
+      '1 record without a company',
+    ),
+    kind: 'records of nobody',
+  },
+  {
+    kind: 'a column under another name',
+    make: () =>
+      writer.file(`${DAY}/name.parquet`, `SELECT * RENAME (clicks AS click) FROM (${publisherRecord()})`),
+    severity: 'warning',
+    path: `${DAY}/name.parquet`,
+    says: /column {2}clicks\n(.*\n){2} {3}cure {4}The file has click: if that is it, rename it/,
+  },
+  {
+    kind: 'a column twice',
+    make: async () => {
+      await writer.file(`${DAY}/twice.parquet`, `SELECT *, 1 AS "Xlicks" FROM (${publisherRecord()})`);
+      const bytes = await readFile(at('twice.parquet'), 'latin1');
+      await writeFile(at('twice.parquet'), bytes.replaceAll('Xlicks', 'CLICKS'), 'latin1');
+    },
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/twice.parquet`,
+    says: /column {2}clicks\n {3}found {3}the file holds it more than once/,
+  },
+  {
+    kind: 'a link to nowhere',
+    make: () => symlink('nowhere', at('gone.parquet')),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/gone.parquet`,
+    says: /found {3}the link leads nowhere/,
+  },
+  {
+    kind: 'a link to a folder, in a circle',
+    make: () => symlink('..', at('circle')),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/circle`,
+    says: /found {3}it is a link to a folder, which DuckDB does not follow here/,
+  },
+  {
+    kind: 'a name that DuckDB needs',
+    make: () => writer.file(`${DAY}/filename.parquet`, `SELECT *, 1 AS filename FROM (${publisherRecord()})`),
+    severity: 'REPORTS FAIL',
+    path: `${DAY}/filename.parquet`,
+    says: /column {2}filename\n {3}found {3}DuckDB, the engine on one machine/,
+  },
+  odd('overflow.parquet', 'clicks', '9223372036854775807::BIGINT', 'REPORTS FAIL', 'more than 64 bits hold'),
+  {
+    kind: 'a file that came after the marker',
+    make: async () => {
+      await writer.file(
+        'advertiser_events/day=2026-01-01/a.parquet',
+        record('advertiser_events', { event_time: "TIMESTAMP '2026-01-01 12:00:00'" }),
+      );
+      await writeFile(join(directory, 'advertiser_events/day=2026-01-01/_SUCCESS'), '');
+      await utimes(join(directory, 'advertiser_events/day=2026-01-01/_SUCCESS'), 1, 1);
+    },
+    severity: 'warning',
+    path: 'advertiser_events/day=2026-01-01/a.parquet',
+    says: /written after the day's _SUCCESS/,
+  },
+];
+
+/** The findings of a check, one text each. */
+const findingsIn = ({ stdout }: LakeRun): string[] =>
+  stdout.split(/\n\n/).filter((part) => /^\d+\. /.test(part));
+
+describe('npm run lake -- check', () => {
+  let run: LakeRun;
+  beforeAll(async () => {
+    await mkdir(join(directory, DAY), { recursive: true });
+    for (const { make } of KINDS) await make();
+    run = await runLake(['check', directory, '--all']);
+  });
+
+  it(`finds ${KINDS.length} kinds of fault in one run and says that reports can't be relied on`, () => {
+    expect(KINDS.length).toBeGreaterThanOrEqual(25);
+    expect(run).toMatchObject({ code: 1 });
+    expect(run.stdout).toMatch(
+      /Reports will be wrong or fail: \d+ faults\.\nNext: cure them, .*`npm run lake -- check \S+`\n$/,
+    );
+  });
+
+  it.each(KINDS)('names $kind, where it is, what is needed and the cure', ({ severity, path, says }) => {
+    const named = findingsIn(run).filter((text) => text.includes(path) && says.test(text));
+    expect(named).toHaveLength(1);
+    expect(named[0]).toContain(`${severity}: `);
+    expect(named[0]).toMatch(/\n {3}needed {2}\S.*\n {3}cure {4}\S/);
+  });
+
+  it('puts the worst first', () => {
+    const severities = findingsIn(run).map((text) => /^\d+\. ([A-Za-z ]+): /.exec(text)?.[1]);
+    const order = ['WRONG NUMBERS', 'REPORTS FAIL', 'warning', 'advice'];
+    expect(severities).toEqual(
+      [...severities].sort((a, b) => order.indexOf(a ?? '') - order.indexOf(b ?? '')),
+    );
+  });
+
+  it('shortens the list of a finding’s files unless all are asked for', async () => {
+    const { stdout } = await runLake(['check', directory]);
+    expect(stdout.length).toBeLessThan(run.stdout.length + 1);
+    expect(findingsIn({ ...run, stdout })).toHaveLength(findingsIn(run).length);
+  });
+
+  it('finds by the footers alone every fault that footers show', async () => {
+    const footers = await runLake(['check', directory, '--footers']);
+    expect(footers.code).toBe(1);
+    const kinds = KINDS.filter(({ path, says }) =>
+      findingsIn(footers).some(
+        (text) => text.includes(path) && says.test(text.replace('some records', '1 record')),
+      ),
+    );
+    // The other kinds are about single records.
+    expect(KINDS.length - kinds.length).toBeLessThan(10);
+  });
+});
+
+describe('of a lake that is right', () => {
+  let right: string;
+  beforeEach(async () => {
+    right = join(directory, 'right');
+    await rm(right, { recursive: true, force: true });
+    for (const day of ['2026-01-30', '2026-01-31', '2026-02-03'])
+      for (const table of ['publisher_events', 'advertiser_events'])
+        await writer.file(
+          `right/${table}/day=${day}/part-0`,
+          `SELECT * REPLACE (TIMESTAMP '${day} 00:00:00' AS event_time) FROM (${record(table)})`,
+        );
+  });
+
+  it('prints days, states, records, companies, files and sizes, and exits with 0', async () => {
+    await writeFile(join(right, 'publisher_events/day=2026-01-30/_SUCCESS'), '');
+    const { code, stdout } = await runLake(['check', right]);
+    expect(stdout).toMatch(
+      /publisher_events: 2026-01-30 to 2026-02-03, 3 days \(1 final, 2 open\),\n {4}3 records of 1 company, 3 files, \d+ kB, 3 row groups\n/,
+    );
+    expect(stdout).toMatch(/advertiser_events: .*none says whether it is final/);
+    expect(stdout).toMatch(
+      /advice: publisher_events\/\n {3}advertiser_events\/\n {3}found {3}days without events: 2 between 2026-01-31 and 2026-02-03/,
+    );
+    expect(stdout).toMatch(/Reports will be right\.\nNext: serve it .*`EVENTS_DIR=\S+ npm start`\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('ignores columns that the contract does not know, whatever their names', async () => {
+    await writer.file(
+      'right/publisher_events/day=2026-01-31/more',
+      `SELECT *, 'x' AS day, 1 AS path, 2 AS file FROM (${publisherRecord()})`,
+    );
+    const { code, stdout } = await runLake(['check', right]);
+    expect(stdout).toMatch(/advice: .*more\n {3}column {2}day\n {3}found {3}the file holds it too/);
+    expect(stdout).toMatch(/4 records of 1 company/);
+    expect(stdout).toMatch(/Reports will be right\.\nNext: serve it .*`EVENTS_DIR=\S+ npm start`\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('warns of a day without a marker among days that have one', async () => {
+    for (const day of ['2026-01-30', '2026-02-03'])
+      await writeFile(join(right, `publisher_events/day=${day}/_SUCCESS`), '');
+    const { code, stdout } = await runLake(['check', right]);
+    expect(stdout).toMatch(
+      /warning: publisher_events\/day=2026-01-31\/\n {3}found {3}no _SUCCESS, though later days/,
+    );
+    expect(code).toBe(0);
+  });
+
+  it('advises on files that are small, have one large row group, are unsorted or not compressed', async () => {
+    const rows = (select: string) =>
+      `SELECT * REPLACE (TIMESTAMP '2026-01-30 12:00:00' AS event_time, ${select}) FROM (${publisherRecord()}), range(600000)`;
+    const day = 'right/publisher_events/day=2026-01-30';
+    const random =
+      '(hash(range) % 1000000)::BIGINT AS container_id, (hash(range + 7) % 1000000)::BIGINT AS placement_id';
+    await writer.file(`${day}/one-group`, rows(random), 'FORMAT parquet, ROW_GROUP_SIZE 1000000');
+    await writer.file(
+      `${day}/unsorted`,
+      rows(`(hash(range) % 50)::BIGINT AS publisher_company_id, ${random}`),
+      'FORMAT parquet, ROW_GROUP_SIZE 100000',
+    );
+    await writer.file(`${day}/plain`, rows(random), 'FORMAT parquet, COMPRESSION uncompressed');
+    for (let index = 0; index < 12; index++)
+      await writer.file(
+        `right/publisher_events/day=2026-01-31/${index}`,
+        `SELECT * REPLACE (${index} ::BIGINT AS clicks) FROM (${publisherRecord()})`,
+      );
+    const { stdout } = await runLake(['check', right]);
+    expect(stdout).toMatch(/advice: .*one-group\n {3}found {3}they are one row group each/);
+    expect(stdout).toMatch(
+      /advice: .*unsorted\n {3}column {2}publisher_company_id\n {3}found {3}its values are spread/,
+    );
+    expect(stdout).toMatch(/advice: .*plain\n {3}found {3}they are not compressed/);
+    expect(stdout).toMatch(/found {3}1 day with many small files/);
+  });
+});
+
+describe('of single records', () => {
+  const plain = `${DAY}/plain.parquet`;
+  const time = (text: string, type = 'TIMESTAMPTZ') => `${type} '${text}'`;
+  const files: [string, string[]][] = [
+    [
+      plain,
+      [
+        publisherRecord({ event_time: time('2026-01-31 00:00:00+00') }),
+        publisherRecord({ event_time: time('2026-01-31 23:59:59.999+00') }),
+      ],
+    ],
+    [
+      `${DAY}/days.parquet`,
+      [
+        publisherRecord({ event_time: time('2026-01-30 23:59:59.999+00') }),
+        publisherRecord({ event_time: time('2026-01-31 00:00:00+00') }),
+        publisherRecord({ event_time: time('2026-02-01 00:00:00+00') }),
+        publisherRecord({ event_time: time('infinity') }),
+        publisherRecord({ event_time: 'NULL::TIMESTAMPTZ' }),
+      ],
+    ],
+    [
+      `${DAY}/counts.parquet`,
+      [
+        publisherRecord({ clicks: '-5::BIGINT' }),
+        publisherRecord({ clicks: '-1::BIGINT' }),
+        publisherRecord({ clicks: 'NULL::BIGINT' }),
+        publisherRecord({ placement_id: 'NULL::BIGINT', clicks: 'NULL::BIGINT' }),
+        publisherRecord({ placement_id: 'NULL::BIGINT', placement_opens: '0::BIGINT' }),
+        publisherRecord({ container_opens: '3::BIGINT' }),
+      ],
+    ],
+  ];
+
+  it('counts those at fault, file by file, and none of a file that is right', async () => {
+    for (const [path, records] of files) await writer.file(`records/${path}`, records.join(' UNION ALL '));
+    const { stdout } = await runLake(['check', join(directory, 'records')]);
+    const found = findingsIn({ code: 1, stdout, stderr: '' }).map((text) =>
+      /: \S*?([a-z]+)\.parquet\n {3}column {2}(\S+)\n {3}found {3}(\d+ records? with\w*|\d+ records? \w+)/
+        .exec(text)
+        ?.slice(1)
+        .join(' '),
+    );
+    expect(found.filter(Boolean).sort()).toEqual([
+      'counts clicks 2 records with',
+      'counts container_opens 1 record with',
+      'counts placement_id 2 records without',
+      'counts placement_opens 1 record without',
+      'days event_time 1 record without',
+      'days event_time 3 records of',
+    ]);
+  });
+});
+
+describe('of what is no lake', () => {
+  const no = (name: string) => join(directory, 'no', name);
+  beforeAll(async () => {
+    await writer.file('no/pandas.parquet', publisherRecord());
+    await writer.file('no/files/a.parquet', publisherRecord());
+    await writer.file('no/lake/publisher_events/day=2026-01-31/a.parquet', publisherRecord());
+    await writeFile(no('events.csv'), 'a,b\n1,2\n');
+    await writeFile(no('notes'), '');
+    await mkdir(no('empty'));
+    await mkdir(no('lake/advertiser_events'));
+  });
+
+  it.each([
+    ['pandas.parquet', 'a Parquet file', 'pandas-lake'],
+    ['events.csv', 'a CSV file', 'events-lake'],
+    ['notes', 'a file', 'notes-lake'],
+  ])('says of %s that it is %s, and how to convert it', async (name, kind, lake) => {
+    expect(await runLake(['check', no(name)])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `${no(name)} is ${kind}, not a folder with a lake. Make a lake of it: \`npm run lake -- convert ${no(name)} --to ${no(lake)}\`\n`,
+    });
+  });
+
+  it.each([
+    ['files', 'here is a.parquet', () => `convert ${no('files')} --to ${no('files-lake')}`],
+    ['empty', 'there are no files', () => `init ${no('empty')}`],
+    ['lake/publisher_events', 'this is a part of a lake', () => `check ${no('lake')}`],
+  ])('says of the folder %s that %s, and which command helps', async (name, found, command) => {
+    const { code, stdout } = await runLake(['check', no(name)]);
+    expect(stdout).toContain(
+      `REPORTS FAIL: publisher_events/\n   advertiser_events/\n   found   none of these is here`,
+    );
+    expect(stdout).toContain(found);
+    expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
+      'Reports will be wrong or fail: 1 fault.',
+      expect.stringContaining(`\`npm run lake -- ${command()}\``),
+    ]);
+    expect(code).toBe(1);
+  });
+
+  it('says of a lake without one of the tables what callers are answered, and exits with 0', async () => {
+    const { code, stdout } = await runLake(['check', no('lake')]);
+    expect(stdout).toContain(
+      'warning: advertiser_events/\n   found   it does not exist: advertiserperformance answers 404 no-records\n',
+    );
+    expect(stdout).toMatch(/Reports will be right; 1 warning: .*\nNext: .*\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('is made a lake of by init: a new folder, and a table that is an empty folder', async () => {
+    expect((await runLake(['init', no('new')])).stdout).toMatch(
+      /^Made the folder .*new, which did not exist\.\nMade publisher_events, empty\.\nMade advertiser_events, empty\.\nNext: `npm run lake -- check .*`\n$/,
+    );
+    expect((await runLake(['init', no('lake')])).stdout).toMatch(/^Made advertiser_events, empty\.\nNext: /);
+  });
+
+  it.each([
+    ['pandas.parquet', /is a file, and a lake is a folder\. .*`npm run lake -- convert /],
+    ['lake/publisher_events', /is a part of the lake .*no\/lake\. .*`npm run lake -- init \S*no\/lake`/],
+    ['lake/publisher_events/day=2026-01-31/', /is a part of the lake .*no\/lake\. /],
+  ])('is left as it is by init where it is %s', async (name, says) => {
+    const { code, stderr, stdout } = await runLake(['init', no(name)]);
+    expect(stderr).toMatch(says);
+    expect(stdout).toBe('');
+    expect(code).toBe(2);
+  });
+});
+
+describe('asked wrongly', () => {
+  it('says so where nothing can be written, and what of the input can’t be read', async () => {
+    await writer.file('input/a.parquet', publisherRecord());
+    const input = join(directory, 'input');
+    const nowhere = await runLake(['convert', input, '--to', join(input, 'a.parquet')]);
+    expect(nowhere).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^.*a\.parquet can't be written \(it is no folder\)/),
+    });
+    await symlink('nowhere', join(input, 'b.parquet'));
+    await writer.file('input/c.parquet', publisherRecord({ clicks: '-1::BIGINT' }));
+    const { code, stderr } = await runLake(['convert', input, '--to', join(directory, 'output')]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /2 things stand against it:\n.*b\.parquet can't be read: the link leads nowhere\n/,
+    );
+    expect(stderr).toMatch(/c\.parquet: clicks: .* is a count below 0/);
+  });
+
+  it.each([
+    [['check'], /npm run lake -- check/],
+    [['polish', 'x'], /npm run lake -- check/],
+    [
+      ['check', '/nowhere/at/all'],
+      /^\/nowhere\/at\/all does not exist; needed: a folder with publisher_events/,
+    ],
+    [['check', 's3:///x'], /^s3:\/\/\/x names no bucket/],
+    [['check', 'x', '--fast'], /--fast/],
+    [['convert', 'x', '--to', 'y', '--time-unit', 'days'], /--time-unit is "days"; it can be seconds, /],
+  ])('%s says in words what is wrong, with an exit code of its own', async (parameters, says) => {
+    const { code, stderr } = await runLake(parameters);
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/\n {4}at /);
+    expect(code).toBe(2);
+  });
+});

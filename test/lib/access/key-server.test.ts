@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { KeySetUnavailable } from '../../../lib/access/key-set.ts';
+import { tokenVerifier } from '../../../lib/access/verify-token.ts';
+import { makeSigner } from '../../../local/identity-provider/make-signer.ts';
+
+const issuer = 'https://issuer.example';
+const apiScope = 'api://reports';
+const scope = `${apiScope}/.default`;
+
+type Answer = readonly [status: number, body: object];
+let planned: Answer[] = [];
+const server = createServer((_, response) => {
+  const [status, body] = planned.shift() ?? [500, { fault: 'an unplanned request' }];
+  response.writeHead(status).end(JSON.stringify(body));
+});
+let signer: Awaited<ReturnType<typeof makeSigner>>;
+let jwksUri: string;
+
+beforeAll(async () => {
+  signer = await makeSigner(issuer);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  jwksUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+});
+beforeEach(() => {
+  planned = [];
+  return () => vi.restoreAllMocks();
+});
+afterAll(async () => {
+  server.close();
+  server.closeAllConnections();
+  await once(server, 'close');
+});
+
+/** Verifies a good token while the key server answers so, one answer a read. */
+async function verify(...answers: Answer[]) {
+  planned = answers;
+  const token = await signer.signToken({ scope });
+  return tokenVerifier({ issuer, jwksUri, apiScope })(`Bearer ${token}`);
+}
+const keys = (): Answer => [200, { keys: signer.publicKeys }];
+
+describe('a key server', () => {
+  it('is asked once more where it fails', async () => {
+    expect(await verify([503, {}], keys())).toMatchObject({ iss: issuer });
+    expect(planned).toEqual([]);
+  });
+
+  it('is at fault itself, and no token is, where it fails twice', async () => {
+    await expect(verify([503, { keys: signer.publicKeys }], [404, {}], keys())).rejects.toMatchObject({
+      constructor: KeySetUnavailable,
+      message: `The key set ${jwksUri} could not be read`,
+      cause: new Error('status 404'),
+    });
+    expect(planned).toHaveLength(1);
+  });
+
+  it('is given up after three seconds, twice', async () => {
+    const aborted = () => AbortSignal.abort(new Error('no answer'));
+    const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(aborted);
+    await expect(verify(keys())).rejects.toMatchObject({ cause: new Error('no answer') });
+    expect(timeouts.mock.calls).toEqual([[3_000], [3_000]]);
+  });
+
+  it('is at fault itself where the token’s key can’t be used', async () => {
+    const broken = signer.publicKeys.map(({ n: _, ...key }) => key);
+    await expect(verify([200, { keys: broken }])).rejects.toThrow('Missing modulus (n)');
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { companiesOf, type PartnerRecord, readPartner } from '../../../lib/access/partner-record.ts';
+import { verdictOnPartner } from '../../../lib/access/whose-rows.ts';
+import { advertiserReport, byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
+
+const record: PartnerRecord = {
+  form: 1,
+  client: 'client-1',
+  name: 'first-partner',
+  ...byOwner(() => []),
+  publisherCompanies: ['7', '9'],
+  contact: 'reports@partner.example',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
+};
+const without = (member: keyof PartnerRecord) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => name !== member));
+const read = (document: unknown) => readPartner(document, 'client-1');
+
+describe('readPartner', () => {
+  it('reads a record of the client', () => {
+    expect(read(record)).toEqual(record);
+  });
+
+  it.each<[string, object]>([
+    ['every company', { publisherCompanies: 'every-company' }],
+    [
+      'the lowest and the highest id',
+      { publisherCompanies: ['-9223372036854775808', '9223372036854775807'] },
+    ],
+    ['no company at all', { publisherCompanies: [] }],
+    ['a name of one letter', { name: 'a' }],
+    ['a name of digits and hyphens, as long as can be', { name: `${'1-'.repeat(31)}23` }],
+    ['no contact', { contact: '' }],
+    ['a fraction of a second in its date', { since: '2026-01-01T00:00:00.123Z' }],
+    ['its right taken away', { active: false }],
+    ['no annotation', { annotations: {} }],
+  ])('reads a record with %s', (_, change) => {
+    expect(read({ ...record, ...change })).toEqual({ ...record, ...change });
+  });
+
+  it('reads a client of 256 characters', () => {
+    const client = 'c'.repeat(256);
+    expect(readPartner({ ...record, client }, client)).toEqual({ ...record, client });
+  });
+
+  it.each(['publisherCompanies', 'advertiserCompanies'] as const)(
+    'opens nothing by %s where the record is from before it had them',
+    (owner) => {
+      expect(read(without(owner))).toEqual({ ...record, [owner]: [] });
+    },
+  );
+
+  it.each(['form', 'client', 'name', 'contact', 'since', 'active'] as const)(
+    'takes no record without %s',
+    (member) => {
+      expect(read(without(member))).toBeUndefined();
+    },
+  );
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a list', [record]],
+    ['a member that is unknown here, which may be a restriction', { ...record, until: '2026-02-01' }],
+    ['an unknown member beside annotations', { ...record, annotations: {}, until: '2026-02-01' }],
+    ['an annotation that is no text', { ...record, annotations: { until: null } }],
+    ['annotations that are no object', { ...record, annotations: 'until 2026-02-01' }],
+    ['another form', { ...record, form: 2 }],
+    ['the form as a text', { ...record, form: '1' }],
+    ['another client', { ...record, client: 'client-2' }],
+    ['the client in other letters', { ...record, client: 'CLIENT-1' }],
+    ['a company that is a number', { ...record, publisherCompanies: [7] }],
+    ['a company beyond 64 bits', { ...record, publisherCompanies: ['9223372036854775808'] }],
+    ['one company among others that is no id', { ...record, publisherCompanies: ['7', 'x'] }],
+    ['companies as a text', { ...record, publisherCompanies: '7' }],
+    ['a star for every company', { ...record, publisherCompanies: '*' }],
+    ['every company within a list', { ...record, publisherCompanies: ['every-company'] }],
+    ['companies of an advertiser that are no list', { ...record, advertiserCompanies: { id: '7' } }],
+    ['an empty name', { ...record, name: '' }],
+    ['a name with a hyphen at its end', { ...record, name: 'partner-' }],
+    ['a name with a hyphen at its beginning', { ...record, name: '-partner' }],
+    ['a name with two hyphens together', { ...record, name: 'first--partner' }],
+    ['a name in upper case', { ...record, name: 'Partner' }],
+    ['a name of 65 characters', { ...record, name: 'p'.repeat(65) }],
+    ['a contact that is no text', { ...record, contact: null }],
+    ['a date without a time', { ...record, since: '2026-01-01' }],
+    ['a right that is no boolean', { ...record, active: 'true' }],
+  ])('takes no record that holds %s', (_, document) => {
+    expect(read(document)).toBeUndefined();
+  });
+
+  it.each(['', 'c'.repeat(257)])('takes no record of a client of that length (%#)', (client) => {
+    expect(readPartner({ ...record, client }, client)).toBeUndefined();
+  });
+});
+
+describe('annotations', () => {
+  it('decide nothing, even if they are called as what decides', () => {
+    const annotations = {
+      active: 'false',
+      publisherCompanies: 'every-company',
+      form: '2',
+      until: '2026-02-01',
+    };
+    const annotated = read({ ...record, annotations });
+    expect(annotated).toEqual({ ...record, annotations });
+    for (const report of [publisherReport, advertiserReport])
+      expect(verdictOnPartner(annotated, report)).toEqual(verdictOnPartner(record, report));
+  });
+});
+
+describe('companiesOf', () => {
+  const both: PartnerRecord = {
+    ...record,
+    publisherCompanies: ['9', '-3', '10', '9'],
+    advertiserCompanies: ['8'],
+  };
+
+  it('gives the companies of the report’s own side as numbers, each once, in their order', () => {
+    expect(companiesOf(both, publisherReport)).toEqual([-3n, 9n, 10n]);
+    expect(companiesOf(both, advertiserReport)).toEqual([8n]);
+  });
+
+  it('opens no row of one report by the companies of the other', () => {
+    expect(companiesOf(record, advertiserReport)).toBeUndefined();
+    const advertiser = { ...record, publisherCompanies: [], advertiserCompanies: 'every-company' as const };
+    expect(companiesOf(advertiser, publisherReport)).toBeUndefined();
+    expect(companiesOf(advertiser, advertiserReport)).toBe('every-company');
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { readEntitlement } from '../../../lib/access/read-entitlement.ts';
+
+const rule = { claim: 'companies', prefix: undefined, everyCompany: '*' };
+const roles = { claim: 'roles', prefix: 'publisher-company:', everyCompany: '*' };
+
+describe('readEntitlement', () => {
+  it.each<[unknown, bigint[] | 'every-company']>([
+    [7, [7n]],
+    ['7', [7n]],
+    ['7 12  9', [7n, 9n, 12n]],
+    [
+      [12, '7', 7],
+      [7n, 12n],
+    ],
+    ['-3', [-3n]],
+    ['9223372036854775807', [9223372036854775807n]],
+    [Number.MAX_SAFE_INTEGER, [9007199254740991n]],
+    ['*', 'every-company'],
+    [['7', '*'], 'every-company'],
+    ['007', [7n]],
+  ])('reads %j', (claim, expected) => {
+    expect(readEntitlement({ companies: claim }, rule)).toEqual(expected);
+  });
+
+  it.each<[string, unknown]>([
+    ['missing', undefined],
+    ['null', null],
+    ['an empty text', ''],
+    ['blanks', '   '],
+    ['an empty list', []],
+    ['a list with an empty text', ['']],
+    ['true', true],
+    ['an object', { id: 7 }],
+    ['a list in a list', [[7]]],
+    ['a fraction', 7.5],
+    ['a number that JSON can’t hold', 2 ** 53],
+    ['a number that JSON can’t hold among others', [7, 2 ** 53]],
+    ['an exponent', '1e3'],
+    ['a hexadecimal number', '0x10'],
+    ['commas', '7,12'],
+    ['words', 'all'],
+    ['a word among numbers', '7 all'],
+    ['a null among numbers', [7, null]],
+    ['65 bits', '9223372036854775808'],
+    ['SQL', '7) OR (1=1'],
+    ['another star', '**'],
+    ['digits of another script', '٧'],
+  ])('opens nothing by a claim that is %s', (_, claim) => {
+    expect(readEntitlement({ companies: claim }, rule)).toBeUndefined();
+  });
+
+  it('does not take any value for every company where none is configured', () => {
+    for (const claim of ['*', 'undefined', 'null', ''])
+      expect(readEntitlement({ companies: claim }, { ...rule, everyCompany: undefined })).toBeUndefined();
+  });
+
+  it('reads role names by their prefix and leaves other roles alone', () => {
+    expect(
+      readEntitlement({ roles: ['reader', 'publisher-company:9', 'publisher-company:7'] }, roles),
+    ).toEqual([7n, 9n]);
+    expect(readEntitlement({ roles: 'publisher-company:7 reader' }, roles)).toEqual([7n]);
+    expect(readEntitlement({ roles: ['publisher-company:*'] }, roles)).toBe('every-company');
+  });
+
+  it.each([
+    [['reader']],
+    [['*']],
+    [['7']],
+    [['advertiser-company:7']],
+    [['publisher-company:']],
+    [['publisher-company:7', 'publisher-company:x']],
+    [['Publisher-Company:7']],
+  ])('opens nothing by the roles %j', (claim) => {
+    expect(readEntitlement({ roles: claim }, roles)).toBeUndefined();
+  });
+});

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tokenVerifier } from '../../../lib/access/verify-token.ts';
+import { NotAuthorized, Unauthenticated } from '../../../lib/problems/problem.ts';
+import {
+  type IdentityProvider,
+  startIdentityProvider,
+} from '../../../local/identity-provider/identity-provider.ts';
+
+const apiScope = 'api://reports';
+const scope = `${apiScope}/.default`;
+const BAD = 'The access token is invalid or has expired. Request a new one.';
+
+let provider: IdentityProvider;
+beforeAll(async () => {
+  provider = await startIdentityProvider({ clients: [] });
+});
+afterAll(() => provider.close());
+
+const outcome = async (claims: object, requiredClaim?: { name: string; value: string }) => {
+  const { issuer, jwksUri } = provider;
+  const verify = tokenVerifier({ issuer, jwksUri, apiScope, requiredClaim });
+  return verify(`Bearer ${await provider.signToken(claims as Record<string, unknown>, {})}`).then(
+    () => 'good',
+    (error: unknown) => (error instanceof NotAuthorized ? 'not authorized' : error),
+  );
+};
+
+describe('a good token without the scope', () => {
+  it.each([
+    ['the client', { client_id: 'first-partner', sub: 'other' }, 'first-partner'],
+    ['the client of the next claim where the first is empty', { client_id: '', azp: 'client-1' }, 'client-1'],
+    ['the subject where it names no client', { sub: 'somebody' }, 'somebody'],
+    ['nobody where it names neither', { sub: undefined }, 'unnamed'],
+  ])('tells the log of %s', async (_, claims, caller) => {
+    const token = await provider.signToken(claims, {});
+    await expect(tokenVerifier({ ...provider, apiScope })(`Bearer ${token}`)).rejects.toMatchObject({
+      caller,
+    });
+  });
+});
+
+describe('a token of an API without a required claim', () => {
+  it.each([
+    ['the scope', { scope }, 'good'],
+    ['the scope in a JSON array', { scope: ['other', scope] }, 'good'],
+    ['the scope among others', { scope: `other ${scope} another` }, 'good'],
+    ['the scope in scp', { scp: scope }, 'good'],
+    ['a scope that begins as ours does', { scope: `${scope}.all` }, 'not authorized'],
+    ['a list of scopes that begin as ours does', { scp: [`${scope}s`, `${scope}/`] }, 'not authorized'],
+    ['a scope that ends as ours does', { scope: `https://${scope}` }, 'not authorized'],
+    ['the beginning of the scope', { scope: apiScope }, 'not authorized'],
+    ['another scope of the API', { scope: `${apiScope}/read` }, 'not authorized'],
+    ['the scope in other letters', { scope: scope.toUpperCase() }, 'not authorized'],
+    ['the scope joined to another', { scope: `other,${scope}` }, 'not authorized'],
+    ['the scope as a key', { scp: { [scope]: true } }, 'not authorized'],
+    ['the API in aud, which any app of a tenant can get', { aud: apiScope }, 'not authorized'],
+  ])('with %s', async (_, claims, expected) => {
+    expect(await outcome(claims)).toBe(expected);
+  });
+});
+
+describe('a token of an API with a required role', () => {
+  const role = { name: 'roles', value: 'Reports.Read' };
+  it.each([
+    ['the scope and the role', { scope, roles: ['Reports.Read'] }, 'good'],
+    ['the API in aud and the role', { aud: apiScope, roles: ['Other', 'Reports.Read'] }, 'good'],
+    ['the role as a text', { aud: [apiScope], roles: 'Reports.Read' }, 'good'],
+    ['the scope and no role', { scope }, 'not authorized'],
+    ['the API in aud and another role', { aud: apiScope, roles: ['Reports.ReadWrite'] }, 'not authorized'],
+    ['the role alone', { roles: ['Reports.Read'] }, 'not authorized'],
+    ['a scope that begins as ours does', { scope: `${scope}s`, roles: 'Reports.Read' }, 'not authorized'],
+    ['another API in aud', { aud: `${apiScope}/`, roles: ['Reports.Read'] }, 'not authorized'],
+  ])('with %s', async (_, claims, expected) => {
+    expect(await outcome(claims, role)).toBe(expected);
+  });
+});
+
+describe('a token with the scope', () => {
+  it.each<[string, (issuer: string) => object, string]>([
+    ['never expires', () => ({ exp: undefined }), 'The access token has no expiry.'],
+    ['has expired', () => ({ exp: 1 }), BAD],
+    ['is not valid yet', () => ({ nbf: 9e9, exp: 9e9 + 1 }), BAD],
+    ['is of another issuer', () => ({ iss: 'https://elsewhere.example' }), BAD],
+    ['is of an issuer below ours', (issuer) => ({ iss: `${issuer}/other` }), BAD],
+    ['names no issuer', () => ({ iss: undefined }), BAD],
+    ['lists our issuer and another', (issuer) => ({ iss: [issuer, 'https://elsewhere.example'] }), BAD],
+  ])('is bad where it %s', async (_, claims, message) => {
+    const error = await outcome({ scope, ...claims(provider.issuer) });
+    expect(error).toBeInstanceOf(Unauthenticated);
+    expect(error).toMatchObject({ message });
+  });
+});
+
+describe('a token with a list of scopes', () => {
+  const verified = async (change: (token: string) => string, header: Record<string, unknown> = {}) => {
+    const token = await provider.signToken({ scope: [scope, 'other'], company: 7 }, { header });
+    return tokenVerifier({ ...provider, apiScope })(`Bearer ${change(token)}`);
+  };
+  const withCompany = (token: string, company: number) => {
+    const [header, claims = '', signature] = token.split('.');
+    const changed = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), company };
+    return [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.');
+  };
+
+  it('gives its claims as they were signed', async () => {
+    const claims = { scope: [scope, 'other'], company: 7, iss: provider.issuer };
+    expect(await verified((token) => token)).toMatchObject(claims);
+  });
+
+  it('is bad where a claim was changed, or the signature', async () => {
+    await expect(verified((token) => withCompany(token, 8))).rejects.toThrow(Unauthenticated);
+    await expect(verified((token) => `${token.slice(0, -8)}AAAAAAAA`)).rejects.toThrow(Unauthenticated);
+    await expect(verified((token) => `${token}.AAAA`)).rejects.toThrow(Unauthenticated);
+  });
+
+  it('is bad with a critical header', async () => {
+    await expect(verified((token) => token, { crit: ['b64'], b64: true })).rejects.toThrow(Unauthenticated);
+  });
+});
+
+describe('an Authorization header', () => {
+  const verified = async (header: (token: string) => string | undefined) => {
+    const token = await provider.signToken({ scope }, { algorithm: 'EdDSA' });
+    return tokenVerifier({ ...provider, apiScope })(header(token));
+  };
+
+  it.each<[string, (token: string) => string]>([
+    ['in lower case', (token) => `bearer ${token}`],
+    ['and more than one blank', (token) => `Bearer   ${token}`],
+  ])('is good with the scheme %s', async (_, header) => {
+    expect(await verified(header)).toMatchObject({ scope });
+  });
+
+  it.each<[string, (token: string) => string | undefined]>([
+    ['is missing', () => undefined],
+    ['is of another scheme', (token) => `Basic ${token}`],
+    ['has no token', () => 'Bearer '],
+    ['has no scheme', (token) => token],
+    ['has something before the scheme', (token) => `Basic x, Bearer ${token}`],
+    ['has something behind the token', (token) => `Bearer ${token} x`],
+    ['holds two tokens', (token) => `Bearer ${token}, Bearer ${token}`],
+  ])('asks for a token where it %s', async (_, header) => {
+    await expect(verified(header)).rejects.toMatchObject({
+      constructor: Unauthenticated,
+      message: 'Send the header "Authorization: Bearer <access_token>".',
+      headers: { 'WWW-Authenticate': 'Bearer' },
+    });
+  });
+
+  it.each(['abc', 'a.b.c', 'W10.W10.AAAA'])('is bad with a token that is no JWT: %s', async (token) => {
+    await expect(verified(() => `Bearer ${token}`)).rejects.toMatchObject({
+      constructor: Unauthenticated,
+      message: BAD,
+    });
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
+import type { EntitlementRule } from '../../../lib/access/read-entitlement.ts';
+import { type EntitlementTerms, verdictOnPartner, whoseRows } from '../../../lib/access/whose-rows.ts';
+import { advertiserReport, byOwner, publisherReport, type Report } from '../../../lib/report/catalogue.ts';
+import type { Entitlement } from '../../../lib/report/entitlement.ts';
+
+const rule = (claim: string): EntitlementRule => ({ claim, prefix: undefined, everyCompany: undefined });
+const record: PartnerRecord = {
+  form: 1,
+  client: 'client-1',
+  name: 'first-partner',
+  ...byOwner(() => []),
+  publisherCompanies: ['7'],
+  contact: '',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
+};
+
+/** The verdict on a caller whose token opens company 5 by the claim `publishers`, and the clients looked for. */
+async function verdictOn(terms: EntitlementTerms, report: Report, client?: string) {
+  const sought: string[] = [];
+  const find = async (name: string) => {
+    sought.push(name);
+    return name === record.client ? record : undefined;
+  };
+  const byClaims = ({ claim }: EntitlementRule): Entitlement | undefined =>
+    claim === 'publishers' ? [5n] : undefined;
+  return { verdict: await whoseRows(terms, report, { client, byClaims }, { find }), sought };
+}
+
+const entitled = { state: 'entitled', entitlement: [5n] };
+const refused = (refusal: string) => ({ state: 'refused', refusal });
+
+describe('whoseRows', () => {
+  it('opens every row where nobody restricts them', async () => {
+    expect(await verdictOn({ by: 'none' }, advertiserReport)).toEqual({
+      verdict: { state: 'entitled', entitlement: 'every-company' },
+      sought: [],
+    });
+  });
+
+  it.each<[string, Report, Record<string, EntitlementRule>, object]>([
+    ['opens what its token says', publisherReport, { publisherCompanies: rule('publishers') }, entitled],
+    [
+      'is refused where its token says nothing',
+      publisherReport,
+      { publisherCompanies: rule('other') },
+      refused('no-companies'),
+    ],
+    [
+      'is refused where no rule is set for the report',
+      advertiserReport,
+      { publisherCompanies: rule('publishers') },
+      refused('no-companies'),
+    ],
+  ])('by claims: a caller %s', async (_, report, rules, verdict) => {
+    expect(await verdictOn({ by: 'claims', rules }, report, 'client-1')).toEqual({ verdict, sought: [] });
+  });
+
+  it.each<[string, Report, string | undefined, object]>([
+    [
+      'in the register',
+      publisherReport,
+      'client-1',
+      { partner: 'first-partner', state: 'entitled', entitlement: [7n] },
+    ],
+    [
+      'of the other side',
+      advertiserReport,
+      'client-1',
+      { partner: 'first-partner', ...refused('no-companies') },
+    ],
+    ['that is not in the register', publisherReport, 'stranger', refused('unknown-client')],
+  ])('by partners: asks the register about a client %s', async (_, report, client, verdict) => {
+    expect(await verdictOn({ by: 'partners', bucket: 'register' }, report, client)).toEqual({
+      verdict,
+      sought: [client],
+    });
+  });
+
+  it('by partners: refuses a token that names no client, and looks for none', async () => {
+    expect(await verdictOn({ by: 'partners', bucket: 'register' }, publisherReport)).toEqual({
+      verdict: refused('unknown-client'),
+      sought: [],
+    });
+  });
+});
+
+describe('verdictOnPartner', () => {
+  it('refuses a partner that is suspended, whatever companies it has', () => {
+    const all = { ...record, publisherCompanies: 'every-company' as const };
+    expect(verdictOnPartner(all, publisherReport)).toMatchObject({ entitlement: 'every-company' });
+    expect(verdictOnPartner({ ...all, active: false }, publisherReport)).toEqual({
+      partner: 'first-partner',
+      ...refused('inactive-client'),
+    });
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { admitsGzip } from '../../../lib/http/admits-gzip.ts';
+
+it.each([
+  ['gzip', true],
+  ['gzip, deflate, br, zstd', true],
+  ['GZIP', true],
+  ['deflate;q=1, gzip;q=0.1', true],
+  ['*', true],
+  [undefined, false],
+  ['', false],
+  ['identity', false],
+  ['br, deflate', false],
+  ['gzip;q=0', false],
+  ['gzip;q=0.0, *', false],
+  ['*;q=0', false],
+  ['gzipped', false],
+])('gzip is welcome with Accept-Encoding %j: %s', (header, expected) => {
+  expect(admitsGzip(header)).toBe(expected);
+});

@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Claims } from '../../../lib/access/claims.ts';
+import { s3Lake } from '../../../lib/aws/s3-lake.ts';
+import { daysHandler } from '../../../lib/http/days-handler.ts';
+import { Unauthenticated } from '../../../lib/problems/problem.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import type { Window } from '../../../lib/report/utc-time.ts';
+import { daysOf, s3Of } from '../aws/s3-of-keys.ts';
+import { lakeObject } from '../delivery/memory-lake.ts';
+import { START } from '../delivery/setting.ts';
+import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START, toFake: ['Date'] });
+  return () => vi.useRealTimers();
+});
+
+const DAY_MS = 86_400_000;
+const PARAMETERS = {
+  startInclusive: ['2026-02-01T12:00:00Z'],
+  endExclusive: ['2026-02-03T00:00:00Z'],
+  'api-version': ['1.0'],
+};
+const CLAIMED = {
+  ENTITLEMENTS: 'claims',
+  COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
+  EVERY_COMPANY_VALUE: 'all',
+};
+
+function service({ env = {}, claims = {} as Claims } = {}) {
+  const made = functionSetting(env);
+  const { lake } = made;
+  const listed: (Window & { maxAgeMs: number })[] = [];
+  const list = lake.list.bind(lake);
+  lake.list = async (report, window, maxAgeMs) => {
+    expect(report).toBe(publisherReport);
+    listed.push({ ...window, maxAgeMs });
+    const listing = await list(report, window, maxAgeMs);
+    // As S3 lists them: only objects of the window's days.
+    const isIn = (key: string) => {
+      const day = Date.parse(key.split('day=')[1]?.slice(0, 10) ?? '');
+      return day + DAY_MS > window.start && day < window.end;
+    };
+    return listing && { ...listing, objects: listing.objects.filter(({ key }) => isIn(key)) };
+  };
+  const handler = daysHandler(publisherReport, {
+    ...made.dependencies,
+    verifyToken: async (authorization) => {
+      if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
+      return claims;
+    },
+  });
+  const ask = (parameters: Record<string, string[]> | undefined = PARAMETERS, headers = {}) =>
+    invoke(
+      handler,
+      requestEvent({
+        path: '/reporting/publisherperformance/days',
+        headers,
+        ...(parameters && { parameters }),
+      }),
+    );
+  return { ...made, listed, ask };
+}
+
+describe('the days of a report', () => {
+  it('are 404 no-records where the lake holds nothing of its table', async () => {
+    const { lake, ask } = service();
+    Object.assign(lake, { objects: [], isTableMissing: true });
+    const { statusCode, body } = await ask();
+    expect({ statusCode, ...JSON.parse(body) }).toMatchObject({
+      statusCode: 404,
+      type: expect.stringMatching(/:no-records$/),
+      detail: expect.stringContaining('publisher performance report'),
+    });
+  });
+
+  it('are answered with Cache-Control: no-store, and logged with who asked', async () => {
+    const made = service({ claims: { azp: 'first-partner' } });
+    made.lake.objects = ['2026-01-20/_SUCCESS', '2026-02-01/a', '2026-02-02/a', '2026-02-02/_SUCCESS'].map(
+      (path) => lakeObject(`publisher_events/day=${path}`),
+    );
+    const answer = await made.ask();
+    expect(answer).toMatchObject({
+      statusCode: 200,
+      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+    });
+    const version = expect.stringMatching(/^[0-9a-f]{32}$/);
+    expect(JSON.parse(answer.body)).toEqual({
+      report: 'publisherperformance',
+      startInclusive: '2026-02-01T12:00:00Z',
+      endExclusive: '2026-02-03T00:00:00Z',
+      days: [
+        {
+          day: '2026-02-01',
+          // The window begins at noon: the version is of the whole day.
+          startInclusive: '2026-02-01T00:00:00Z',
+          endExclusive: '2026-02-02T00:00:00Z',
+          state: 'open',
+          version,
+        },
+        {
+          day: '2026-02-02',
+          startInclusive: '2026-02-02T00:00:00Z',
+          endExclusive: '2026-02-03T00:00:00Z',
+          state: 'final',
+          version,
+        },
+      ],
+    });
+    expect(made.lines).toMatchObject([
+      {
+        level: 'info',
+        facts: {
+          status: 200,
+          report: 'publisherperformance',
+          client: 'first-partner',
+          companies: 'every-company',
+        },
+      },
+    ]);
+    expect(made.untils).toEqual([START + 27_500]);
+  });
+
+  it('are listed anew at each request, with the month before', async () => {
+    const made = service();
+    made.lake.objects = ['2025-12-31', '2026-01-01', '2026-02-01', '2026-02-02', '2026-12-31'].map((day) =>
+      lakeObject(`publisher_events/day=${day}/a`),
+    );
+    const answer = await made.ask({
+      ...PARAMETERS,
+      startInclusive: ['2026-01-01T06:00:00Z'],
+      endExclusive: ['2027-01-01T00:00:00Z'],
+    });
+    expect(JSON.parse(answer.body).days.map(({ day }: { day: string }) => day)).toEqual([
+      '2026-01-01',
+      '2026-02-01',
+      '2026-02-02',
+      '2026-12-31',
+    ]);
+    // The month before shows whether this lake marks complete days at all.
+    expect(made.listed).toEqual([
+      {
+        start: Date.parse('2025-12-01T06:00:00Z'),
+        end: Date.parse('2027-01-01T00:00:00Z'),
+        maxAgeMs: 0,
+      },
+    ]);
+  });
+
+  it('are answered for 400 days of 600 files, after ten calls to S3 one after the other', async () => {
+    const made = service();
+    const end = Date.parse('2027-03-08T00:00:00Z');
+    const days = daysOf(end - 400 * DAY_MS, 400);
+    const { s3, inputs, rounds } = s3Of(
+      days.flatMap((day) =>
+        Array.from(
+          { length: 600 },
+          (_, nth) => `publisher_events/day=${day}/${String(nth).padStart(3, '0')}`,
+        ),
+      ),
+    );
+    const s3Backed = s3Lake(
+      s3,
+      { bucket: 'events', prefix: '' },
+      { until: START + 20_000, cache: new Map(), onUnlistable: () => {} },
+    );
+    made.lake.list = s3Backed.list;
+    const answer = await made.ask({
+      ...PARAMETERS,
+      startInclusive: [`${days[0]}T00:00:00Z`],
+      endExclusive: ['2027-03-08T00:00:00Z'],
+    });
+    expect(answer.statusCode).toBe(200);
+    expect(JSON.parse(answer.body).days.map(({ day }: { day: string }) => day)).toEqual(days);
+    expect([inputs.length, rounds()]).toEqual([1 + 31 + 400, 10]);
+  });
+
+  it('are 401 without a token that opens rows of the report, before the lake is listed', async () => {
+    const stranger = service();
+    expect((await stranger.ask({}, { Authorization: ['Bearer other'] })).statusCode).toBe(401);
+    const entitledToNothing = service({ env: CLAIMED });
+    expect((await entitledToNothing.ask()).statusCode).toBe(401);
+    expect([...stranger.listed, ...entitledToNothing.listed]).toEqual([]);
+  });
+
+  it('are answered to a caller who may see some rows only', async () => {
+    const made = service({ env: CLAIMED, claims: { companies: ['7', '9'] } as Claims });
+    expect((await made.ask()).statusCode).toBe(200);
+    expect(made.lines[0]?.facts['companies']).toBe(2);
+  });
+
+  it.each<[Claims, string]>([
+    [{ client_id: 'a', azp: 'b', appid: 'c', sub: 'd' }, 'a'],
+    [{ appid: 'c', sub: 'd' }, 'c'],
+    [{ sub: 'd' }, 'd'],
+    [{}, 'unnamed'],
+  ])('are logged with who asked (%j)', async (claims, client) => {
+    const made = service({ claims });
+    await made.ask();
+    expect(made.lines[0]?.facts['client']).toBe(client);
+  });
+
+  it.each([{}, null])('are 400 with every fault (%j)', async (parameters) => {
+    const answer = await service().ask(parameters as never);
+    expect(answer.statusCode).toBe(400);
+    expect(JSON.parse(answer.body).errors).toHaveLength(3);
+  });
+
+  it('are a 500 where the lake can not be listed, and the log says what to do', async () => {
+    const made = service();
+    made.lake.objects = undefined;
+    expect((await made.ask()).statusCode).toBe(500);
+    expect(made.lines).toMatchObject([
+      {
+        level: 'error',
+        facts: { error: { message: expect.stringMatching(/^The lake can not be listed: EVENTS_BUCKET/) } },
+      },
+    ]);
+    // No report has failed.
+    expect(made.metrics).toEqual({});
+  });
+});

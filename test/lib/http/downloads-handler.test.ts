@@ -1,0 +1,279 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
+import type { Progress, Wanted } from '../../../lib/delivery/delivery.ts';
+import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
+import { NoRecords, Unavailable } from '../../../lib/problems/problem.ts';
+import { byOwner } from '../../../lib/report/catalogue.ts';
+import { issueTicket } from '../../../lib/results/ticket.ts';
+import type { Plan } from '../delivery/memory-queries.ts';
+import { START, wanted } from '../delivery/setting.ts';
+import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const PARAMETERS = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-01-03T00:00:00Z'],
+  'api-version': ['1.0'],
+};
+const WAITS_FOR_ATTEMPT: Progress = {
+  waitsFor: 'attempt',
+  data: { version: 'v1', fingerprint: 'f1', isListed: true },
+  cacheStatus: 'collapsed',
+  dataChanges: 0,
+};
+const WAITS_FOR_SLOT: Progress = { waitsFor: 'slot', dataChanges: 0 };
+/** How long a caller waits for its query, with the longest query of 100 s: 100 s in the queue, and 105 s. */
+const PATIENCE_MS = 205_000;
+/** How long a ticket is good: a publication may take 15 minutes more, and a minute is left for the last answer. */
+const TICKET_MS = PATIENCE_MS + 900_000 + 60_000;
+
+const BY_REGISTER = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+const PARTNER: PartnerRecord = {
+  form: 1,
+  client: 'client-1',
+  name: 'first-partner',
+  ...byOwner(() => []),
+  publisherCompanies: ['7', '9'],
+  contact: 'reports@partner.example',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
+};
+const OF_COMPANIES = { entitlement: [7n, 9n] } as const;
+
+interface Room {
+  readonly plans?: Plan[];
+  readonly env?: Record<string, string>;
+  readonly asks?: Partial<Wanted>;
+  readonly progress?: Progress;
+  readonly waitedMs?: number;
+}
+
+async function waitingRoom({
+  plans = [{}],
+  env = {},
+  asks = {},
+  progress = WAITS_FOR_ATTEMPT,
+  waitedMs = 1_000,
+}: Room = {}) {
+  const made = functionSetting({ QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000', ...env }, ...plans);
+  const id = await issueTicket(made.results, { ...wanted, ...asks }, PARAMETERS, { progress, waitedMs });
+  made.results.calls.splice(0);
+  const handler = downloadsHandler(made.dependencies);
+  const get = async (pathParameters: Record<string, string> | undefined = { ticket: id, hop: '1' }) => {
+    const path = `/reporting/downloads/${pathParameters['ticket']}/${pathParameters['hop']}`;
+    const answering = invoke(handler, requestEvent({ path, pathParameters }));
+    await vi.advanceTimersByTimeAsync(30_000);
+    return answering;
+  };
+  const stored = () => made.results.document(`waiting/${id}.json`) as Record<string, unknown>;
+  return { ...made, id, get, stored, handler };
+}
+
+describe('the waiting room', () => {
+  it('writes nothing where the next request begins where this one did', async () => {
+    const room = await waitingRoom({ plans: [{ ends: 'never' }] });
+    await room.get();
+    const calls = () => room.results.calls.filter((call) => call.endsWith(`waiting/${room.id}.json`));
+    const before = calls().length;
+    await room.get({ ticket: room.id, hop: '2' });
+    expect(calls().slice(before)).toEqual([`read waiting/${room.id}.json`]);
+  });
+
+  it('leads to the report when it is ready', async () => {
+    const room = await waitingRoom();
+    const answer = await room.get();
+    expect(answer.statusCode).toBe(303);
+    expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
+    expect(room.lines).toMatchObject([
+      { message: 'download', facts: { client: 'client-1', partner: 'client-1' } },
+      {
+        level: 'info',
+        facts: {
+          report: 'publisherperformance',
+          client: 'client-1',
+          hop: 1,
+          isReady: true,
+          queryExecutionId: 'q1',
+        },
+      },
+    ]);
+    expect(JSON.stringify(room.lines)).not.toContain(SECRET);
+    expect(JSON.stringify(room.lines)).not.toContain(room.id);
+  });
+
+  it('leads to the next waiting URL while the report is not ready, and records how far it is', async () => {
+    const room = await waitingRoom({ plans: [{ ends: 'never' }] });
+    const before = room.stored();
+    const answer = await room.get({ ticket: room.id, hop: '7' });
+    expect(answer.headers?.['Location']).toBe(`/prod/reporting/downloads/${room.id}/8`);
+    expect(room.stored()).toEqual({
+      ...before,
+      progress: { ...WAITS_FOR_ATTEMPT, cacheStatus: 'miss' },
+      // It had waited for 1 s before its first request here, which waited for 1 s.
+      waitedMs: 2_000,
+    });
+    expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
+  });
+
+  it('ends its calls of AWS within 1.5 s after the wait of a later request', async () => {
+    const room = await waitingRoom({ env: { QUERY_WAIT_MS: '25000' } });
+    await room.get();
+    expect(new Set(room.untils)).toEqual(new Set([START + 26_500]));
+  });
+
+  it('answers 503 when its caller’s time is up: what the ticket says, and the time since', async () => {
+    const room = await waitingRoom({ plans: [{ ends: 'never' }], waitedMs: PATIENCE_MS - 10_500 });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await room.get()).statusCode).toBe(503);
+    const patient = await waitingRoom({ plans: [{ ends: 'never' }], waitedMs: PATIENCE_MS - 10_500 });
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect((await patient.get()).statusCode).toBe(303);
+  });
+
+  it('queries the rows of the companies in the ticket', async () => {
+    const room = await waitingRoom({ asks: { entitlement: [9223372036854775807n] } });
+    await room.get();
+    const { sql, parameters } = room.queries.started[0]?.query ?? { sql: '', parameters: [] };
+    expect([sql, ...parameters].join(' ')).toContain('9223372036854775807');
+    const every = await waitingRoom();
+    await every.get();
+    expect(every.queries.started[0]?.query.sql).not.toContain('publisher_company_id');
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['an unknown ticket', { ticket: 'A'.repeat(43), hop: '1' }],
+    ['no ticket', { hop: '1' }],
+  ])('is 404 for %s', async (_, pathParameters) => {
+    const room = await waitingRoom();
+    expect((await room.get(pathParameters)).statusCode).toBe(404);
+    expect(room.lines).toMatchObject([
+      { level: 'info', facts: { problem: 'no-such-download', status: 404 } },
+    ]);
+  });
+
+  it.each(['x', '-1', '', '1e3', '1234567'])(
+    'is 404 for the hop “%s”, before a ticket is looked for',
+    async (hop) => {
+      const room = await waitingRoom();
+      expect((await room.get({ ticket: room.id, hop })).statusCode).toBe(404);
+      expect(room.results.calls).toEqual([]);
+    },
+  );
+
+  it('is 404 without a ticket or a hop', async () => {
+    const room = await waitingRoom();
+    const answer = await invoke(room.handler, requestEvent({ path: '/reporting/downloads/x/1' }));
+    expect(answer.statusCode).toBe(404);
+    const unhopped = await invoke(
+      room.handler,
+      requestEvent({ path: '/reporting/downloads/x/1', pathParameters: { ticket: room.id } }),
+    );
+    expect(unhopped.statusCode).toBe(404);
+  });
+
+  it('answers at the hop 999999', async () => {
+    const room = await waitingRoom();
+    expect((await room.get({ ticket: room.id, hop: '999999' })).statusCode).toBe(303);
+  });
+
+  it('is 404 for a ticket whose report no longer exists', async () => {
+    const room = await waitingRoom();
+    room.results.put(`waiting/${room.id}.json`, { ...room.stored(), report: 'otherperformance' });
+    expect((await room.get()).statusCode).toBe(404);
+  });
+
+  it('is 503 for the minute after its caller’s time is up, and then 404', async () => {
+    const late = await waitingRoom({ waitedMs: TICKET_MS });
+    expect((await late.get()).statusCode).toBe(503);
+    expect(late.metrics).toEqual({ Unavailable: 1, FailedReports: 1 });
+    expect(late.queries.started).toEqual([]);
+    const expired = await waitingRoom({ waitedMs: TICKET_MS + 1 });
+    expect((await expired.get()).statusCode).toBe(404);
+    expect(expired.metrics).toEqual({});
+  });
+});
+
+describe('the look at the lake', () => {
+  const room = (more: Room = {}) => waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, ...more });
+
+  it('is not needed where the caller waits for an attempt, and may see the same rows as before', async () => {
+    const made = await room({ plans: [{ ends: 'never' }] });
+    made.partners.set('client-1', PARTNER);
+    expect((await made.get()).statusCode).toBe(303);
+    expect(made.lake.looks).toEqual([]);
+    expect(made.lines[0]?.facts).toMatchObject({ partner: 'first-partner', companies: 2 });
+  });
+
+  it('is taken while the register is read, where the caller waits for its slot', async () => {
+    const made = await room({ progress: WAITS_FOR_SLOT });
+    const looks: number[] = [];
+    made.register.find = async () => {
+      await delay(10);
+      looks.push(made.lake.looks.length);
+      return PARTNER;
+    };
+    expect((await made.get()).statusCode).toBe(303);
+    expect(looks).toEqual([1]);
+  });
+});
+
+describe('a fault of the listing, for a caller that waits for its slot', () => {
+  const LATER_MS = 50;
+  const FAULTS: [string, number, () => Promise<never>][] = [
+    ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
+    ['AWS at its limit', 503, () => Promise.reject(new Unavailable('Later.', 30))],
+    ['an error of ours', 500, () => Promise.reject(new Error('boom'))],
+  ];
+  const ORDERS = [
+    ['before', LATER_MS, 0],
+    ['after', 0, LATER_MS],
+  ] as const;
+  const cases = FAULTS.flatMap((fault) =>
+    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
+  );
+
+  const meeting = async (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
+    const made = await waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, progress: WAITS_FOR_SLOT });
+    const { find } = made.register;
+    made.register.find = async (client) => {
+      await delay(registerMs);
+      return find(client);
+    };
+    made.lake.list = async () => {
+      await delay(listingMs);
+      return fail();
+    };
+    return made;
+  };
+  const problem = ({ statusCode, body }: Awaited<ReturnType<Awaited<ReturnType<typeof meeting>>['get']>>) => [
+    statusCode,
+    JSON.parse(body).type.split(':').at(-1),
+  ];
+
+  it.each(cases)(
+    'is no matter where the register has no such client: 404, with %s (%d) %s the register has answered',
+    async (_, _status, _order, registerMs, listingMs, fail) => {
+      const made = await meeting(registerMs, listingMs, fail);
+      expect(problem(await made.get())).toEqual([404, 'no-such-download']);
+    },
+  );
+
+  it.each(cases)(
+    'is the answer where the register has the client: %s (%d), %s the register has answered',
+    async (_, status, _order, registerMs, listingMs, fail) => {
+      const made = await meeting(registerMs, listingMs, fail);
+      made.partners.set('client-1', PARTNER);
+      const [answered, slug] = problem(await made.get());
+      expect(answered).toBe(status);
+      expect(slug).not.toBe('no-such-download');
+    },
+  );
+});

@@ -1,0 +1,162 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+import type { Metrics } from '@aws-lambda-powertools/metrics';
+import { AthenaClient, InvalidRequestException } from '@aws-sdk/client-athena';
+import { NoSuchKey, S3Client } from '@aws-sdk/client-s3';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { functionDependencies } from '../../../lib/http/function-dependencies.ts';
+import { publisherReport } from '../../../lib/report/catalogue.ts';
+import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
+
+const ENVIRONMENT = { ...LEAST_ENVIRONMENT, EVENTS_BUCKET: 'events', EVENTS_PREFIX: 'warehouse/' };
+const window = { start: Date.parse('2026-01-01T00:00:00Z'), end: Date.parse('2026-01-02T00:00:00Z') };
+const later = () => Date.now() + 10_000;
+
+/** Records what the AWS clients send, and answers it. */
+function answering(answer: () => unknown) {
+  const sent: { name: string; input: object }[] = [];
+  const send = async (command: { input: object; constructor: { name: string } }) => {
+    sent.push({ name: command.constructor.name, input: command.input });
+    return answer();
+  };
+  vi.spyOn(S3Client.prototype, 'send').mockImplementation(send as never);
+  vi.spyOn(AthenaClient.prototype, 'send').mockImplementation(send as never);
+  return sent;
+}
+
+beforeEach(() => {
+  vi.stubEnv('AWS_REGION', 'us-east-1');
+  return () => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+  };
+});
+
+describe('functionDependencies', () => {
+  it('reads the configuration, and refuses to start where it is incomplete', () => {
+    expect(functionDependencies(ENVIRONMENT).config.lake).toEqual({ bucket: 'events', prefix: 'warehouse/' });
+    expect(() => functionDependencies({})).toThrow('The environment is incomplete or wrong.');
+  });
+
+  it('works on the bucket, the database, the workgroup and the lake that it names', async () => {
+    const sent = answering(() => ({ QueryExecutionId: 'q1' }));
+    const { queries, results, lake } = functionDependencies(ENVIRONMENT).backendsUntil(later());
+    await queries.start({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(64));
+    await results.head('reports/x');
+    await lake.list(publisherReport, window, 0);
+    expect(sent).toMatchObject([
+      {
+        name: 'StartQueryExecutionCommand',
+        input: { QueryExecutionContext: { Database: 'reports' }, WorkGroup: 'reports' },
+      },
+      { name: 'HeadObjectCommand', input: { Bucket: 'results', Key: 'reports/x' } },
+      {
+        name: 'ListObjectsV2Command',
+        input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/day=' },
+      },
+      // Nothing was found in the window, so the lake is asked whether there is such a table.
+      {
+        name: 'ListObjectsV2Command',
+        input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/', MaxKeys: 1 },
+      },
+    ]);
+  });
+
+  it('reads the register of partners where the stage has one, and no bucket where it has none', async () => {
+    const sent = answering(() => {
+      throw new NoSuchKey({ message: 'x', $metadata: {} });
+    });
+    const registered = { ...ENVIRONMENT, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' };
+    expect(await functionDependencies(registered).backendsUntil(later()).register.find('c')).toBeUndefined();
+    expect(sent).toMatchObject([{ name: 'GetObjectCommand', input: { Bucket: 'partners' } }]);
+    const { register } = functionDependencies(ENVIRONMENT).backendsUntil(later());
+    expect(await register.find('c')).toBeUndefined();
+    expect(sent).toHaveLength(1);
+  });
+
+  it('keeps records of partners from one request of the function to the next', async () => {
+    const sent = answering(() => {
+      throw new NoSuchKey({ message: 'x', $metadata: {} });
+    });
+    const registered = { ...ENVIRONMENT, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' };
+    const { backendsUntil } = functionDependencies(registered);
+    await backendsUntil(later()).register.find('c');
+    await backendsUntil(later()).register.find('c');
+    expect(sent).toHaveLength(1);
+  });
+
+  it('names the commit in every line of the log', () => {
+    const lines: string[] = [];
+    vi.spyOn(process.stdout, 'write').mockImplementation((line) => Boolean(lines.push(String(line))));
+    functionDependencies({ ...ENVIRONMENT, COMMIT: 'abc1234' }).log.info('request', {});
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ message: 'request', commit: 'abc1234' }]);
+  });
+
+  it('ends every call by the time that it is given', async () => {
+    answering(() => {
+      throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
+    });
+    const { queries, results, lake } = functionDependencies(ENVIRONMENT).backendsUntil(Date.now() + 60);
+    const calls = [queries.get('q1'), results.head('reports/x'), lake.list(publisherReport, window, 0)];
+    const outcomes = await Promise.allSettled(calls);
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
+  });
+
+  it('keeps listings from one request of the function to the next', async () => {
+    const Key = 'warehouse/publisher_events/day=2026-01-01/a.parquet';
+    const sent = answering(() => ({ Contents: [{ Key }] }));
+    const { backendsUntil } = functionDependencies(ENVIRONMENT);
+    await backendsUntil(later()).lake.list(publisherReport, window, 60_000);
+    await backendsUntil(later()).lake.list(publisherReport, window, 60_000);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('says once that the lake can not be listed', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    answering(() => {
+      throw Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
+    });
+    const { backendsUntil } = functionDependencies(ENVIRONMENT);
+    for (let times = 0; times < 3; times++)
+      expect(await backendsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
+    expect(warn.mock.calls).toEqual([
+      [
+        'The lake can not be listed, so every report is queried anew.',
+        { error: expect.objectContaining({ operation: 'S3 ListObjectsV2', httpStatus: 403 }) },
+      ],
+    ]);
+  });
+
+  it('says once that no lake is named', async () => {
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => {});
+    const sent = answering(() => ({}));
+    const { backendsUntil } = functionDependencies(LEAST_ENVIRONMENT);
+    for (let times = 0; times < 3; times++)
+      expect(await backendsUntil(later()).lake.list(publisherReport, window, 0)).toBeUndefined();
+    expect([sent, warn.mock.calls]).toEqual([
+      [],
+      [['The lake can not be listed, so every report is queried anew.', { error: undefined }]],
+    ]);
+  });
+
+  it('knows an execution that Athena has forgotten by its error class', async () => {
+    answering(() => {
+      throw new InvalidRequestException({ message: 'x', $metadata: {} });
+    });
+    expect(await functionDependencies(ENVIRONMENT).backendsUntil(later()).queries.get('q1')).toEqual({
+      state: 'forgotten',
+      id: 'q1',
+    });
+  });
+
+  it('counts in the namespace that the alarms read', () => {
+    vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
+    const metrics = functionDependencies(ENVIRONMENT).metrics as Metrics;
+    metrics.addMetric('Reports', 'Count', 1);
+    // As a request counts that records the ends of two queries.
+    for (const bytes of [5, 7]) metrics.addMetric('BytesScanned', 'Bytes', bytes);
+    const written = metrics.serializeMetrics();
+    expect(written._aws.CloudWatchMetrics[0]?.Namespace).toBe('PerformanceReports');
+    expect(written).toMatchObject({ service: 'stage', Reports: 1, BytesScanned: [5, 7] });
+    metrics.clearMetrics();
+  });
+});

@@ -1,0 +1,200 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
+import { problemChain } from '../../../lib/http/problem-chain.ts';
+import type { LoggedContext } from '../../../lib/http/request-log.ts';
+import {
+  InvalidRequest,
+  NoSuchDownload,
+  ReportTooLarge,
+  Unauthenticated,
+  Unavailable,
+} from '../../../lib/problems/problem.ts';
+import { COMMON_HEADERS } from '../../../lib/response-headers.ts';
+import { START } from '../delivery/setting.ts';
+import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const event = requestEvent({
+  path: '/reporting/publisherperformance',
+  parameters: { 'filter[DeviceOrProxy]': [SECRET] },
+});
+/** Calls a route that does this 7 ms after the request came. */
+async function answering(act: (context: LoggedContext) => object) {
+  const made = functionSetting();
+  const handler = problemChain(made.dependencies).handler(async (_, context) => {
+    vi.setSystemTime(START + 7);
+    return act(context) as never;
+  });
+  return { ...made, answer: await invoke(handler, event) };
+}
+const throwing = (error: unknown, facts: object = {}) =>
+  answering((context) => {
+    Object.assign(context.facts, facts);
+    throw error;
+  });
+
+describe('what every route has around it', () => {
+  it('writes one line with the route’s facts, and hands the answer on', async () => {
+    const { lines, answer } = await answering(({ facts, began }) => {
+      expect(began).toBe(START);
+      facts.report = 'publisherperformance';
+      return { statusCode: 303, headers: { Location: SECRET }, body: '' };
+    });
+    expect(answer).toEqual({
+      statusCode: 303,
+      headers: {
+        Location: SECRET,
+        'X-Content-Type-Options': 'nosniff',
+        'Strict-Transport-Security': 'max-age=31536000',
+        'Service-Version': 'unknown',
+      },
+      body: '',
+    });
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        message: 'request',
+        facts: { requestId: 'request-1', status: 303, durationMs: 7, report: 'publisherperformance' },
+      },
+    ]);
+  });
+
+  it.each<[string, () => object]>([
+    ['an answer', () => ({ statusCode: 303, body: '' })],
+    [
+      'a problem',
+      () => {
+        throw new ReportTooLarge();
+      },
+    ],
+  ])('tells the caller in %s that its version will be withdrawn, and no other caller', async (_, act) => {
+    const going = new Map([
+      [
+        '1.0',
+        {
+          deprecatedAt: '2027-01-01T00:00:00Z',
+          sunsetAt: '2028-01-01T00:00:00Z',
+          link: 'https://reports.example/2.0',
+        },
+      ],
+    ]);
+    const { dependencies } = functionSetting();
+    const handler = problemChain(dependencies, { deprecatedVersions: going }).handler(
+      async () => act() as never,
+    );
+    const path = '/reporting/publisherperformance';
+    const headersFor = async (parameters: Record<string, string[]>) =>
+      (await invoke(handler, requestEvent({ path, parameters }))).headers ?? {};
+    const told = await headersFor({ 'api-version': ['1.0'] });
+    expect(told).toMatchObject({
+      Deprecation: '@1798761600',
+      Sunset: 'Sat, 01 Jan 2028 00:00:00 GMT',
+      Link: '<https://reports.example/2.0>; rel="deprecation sunset"',
+      'Service-Version': 'unknown',
+      ...COMMON_HEADERS,
+    });
+    for (const parameters of [{ 'api-version': ['2.0'] }, {}])
+      expect(Object.keys(await headersFor(parameters))).not.toContain('Deprecation');
+  });
+
+  it('counts an answer once', async () => {
+    const { metrics, published } = await answering(({ facts }) => {
+      const finishedQueries = [{ state: 'succeeded', bytesScanned: 5, queryMs: 6 }] as const;
+      Object.assign(facts, { isReady: true, finishedQueries });
+      return { statusCode: 303, body: '' };
+    });
+    expect(metrics).toEqual({ Reports: 1, BytesScanned: 5, QueryDuration: 6 });
+    expect(published.times).toBe(1);
+  });
+
+  it('counts a 503 that was returned, not thrown', async () => {
+    expect((await answering(() => ({ statusCode: 503, body: '' }))).metrics).toEqual({ Unavailable: 1 });
+  });
+
+  it.each<[number, string, Error]>([
+    [400, 'invalid-request', new InvalidRequest([{ parameter: 'x', detail: SECRET }])],
+    [400, 'report-too-large', new ReportTooLarge()],
+    [401, 'unauthenticated', new Unauthenticated('The token is no good.')],
+    [404, 'no-such-download', new NoSuchDownload()],
+    [503, 'unavailable', new Unavailable('Later.', 30)],
+  ])('answers %d, and logs it as info: %s', async (status, slug, error) => {
+    const { lines, answer } = await throwing(error, { queryExecutionId: 'q1' });
+    expect(answer.statusCode).toBe(status);
+    expect(JSON.parse(answer.body)).toMatchObject({ status, instance: 'urn:uuid:request-1' });
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        message: 'request',
+        facts: { requestId: 'request-1', status, durationMs: 7, queryExecutionId: 'q1', problem: slug },
+      },
+    ]);
+  });
+
+  it('logs with a 503 which call of AWS failed, and counts it', async () => {
+    const cause = new AwsCallFailed('S3 HeadObject', new Error('x'));
+    const { lines, answer, metrics } = await throwing(new Unavailable('Later.', 30, { cause }));
+    expect(answer.headers).toMatchObject({ 'Retry-After': '30' });
+    expect(lines[0]?.facts).toMatchObject({
+      problem: 'unavailable',
+      cause: 'S3 HeadObject: Error, status none, request none',
+    });
+    expect(metrics).toEqual({ Unavailable: 1 });
+  });
+
+  it('answers any other error as an opaque 500, and logs it as an error', async () => {
+    const error = new AwsCallFailed('S3 HeadObject', new Error(SECRET));
+    const { lines, answer } = await throwing(error, { report: 'publisherperformance' });
+    expect(answer.statusCode).toBe(500);
+    expect(answer.body).not.toContain('S3');
+    expect(lines).toEqual([
+      {
+        level: 'error',
+        message: 'request',
+        facts: {
+          requestId: 'request-1',
+          status: 500,
+          durationMs: 7,
+          report: 'publisherperformance',
+          error,
+        },
+      },
+    ]);
+  });
+
+  it('counts a failed query with the error', async () => {
+    const { metrics, published } = await throwing(new Error('x'), {
+      finishedQueries: [{ state: 'failed', bytesScanned: 5, queryMs: 0 }],
+    });
+    expect(metrics).toEqual({ BytesScanned: 5, QueryDuration: 0, FailedQueries: 1 });
+    expect(published.times).toBe(1);
+  });
+
+  it.each([new Error('x'), new Unavailable('Later.', 30), new InvalidRequest([])])(
+    'never logs headers, filter values or the event itself (%s)',
+    async (error) => {
+      const { lines } = await throwing(error);
+      expect(JSON.stringify(lines)).not.toContain(SECRET);
+      for (const { facts } of lines)
+        expect(Object.keys(facts).filter((name) => !LOGGED.includes(name))).toEqual([]);
+    },
+  );
+
+  it('keeps the facts of two requests apart', async () => {
+    const made = functionSetting();
+    const handler = problemChain(made.dependencies).handler(async (_, { facts }) => {
+      expect(facts).toEqual({});
+      facts.hop = 1;
+      return { statusCode: 200, body: '' };
+    });
+    await invoke(handler, event);
+    await invoke(handler, event);
+    expect(made.lines).toHaveLength(2);
+  });
+});
+
+/** The only facts that the line of a failed request may hold. */
+const LOGGED = ['requestId', 'status', 'durationMs', 'problem', 'cause', 'error'];

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { notFoundHandler } from '../../../lib/http/not-found-handler.ts';
+import { readPageFiles } from '../../../lib/http/page-files.ts';
+import { describeFields } from '../../../lib/openapi/describe-fields.ts';
+import { fieldsHandler } from '../../../lib/openapi/fields-handler.ts';
+import { functionSetting, invoke, requestEvent } from './setting.ts';
+
+describe('GET /reporting/fields', () => {
+  it('describes the fields, and what the stage says of currency, access and limits, to anyone', async () => {
+    const { dependencies } = functionSetting({
+      CURRENCY: 'EUR',
+      ACCESS_TOKEN_ENDPOINT: 'https://login.example/token',
+      ACCESS_CONTACT: 'reports@example.com',
+      LONGEST_QUERY_MS: '1500',
+    });
+    const { body, ...answer } = await invoke(
+      fieldsHandler(dependencies),
+      requestEvent({ path: '/reporting/fields' }),
+    );
+    const described = JSON.parse(body);
+    expect(described).toEqual(JSON.parse(JSON.stringify(describeFields(dependencies.config))));
+    expect(described).toMatchObject({
+      currency: 'EUR',
+      access: { tokenEndpoint: 'https://login.example/token', contact: 'reports@example.com' },
+      limits: { longestReportSeconds: 2 },
+    });
+    expect(answer).toMatchObject({
+      statusCode: 200,
+      headers: {
+        'Content-Type': 'application/json',
+        'Cache-Control': 'public, max-age=300',
+        Vary: 'Accept-Encoding',
+      },
+    });
+  });
+
+  it('says nothing of currency and access where the stage doesn’t', async () => {
+    const { dependencies } = functionSetting();
+    const { body } = await invoke(fieldsHandler(dependencies), requestEvent({ path: '/reporting/fields' }));
+    expect(Object.keys(JSON.parse(body))).toEqual([
+      'apiVersions',
+      'timeZone',
+      'timeForm',
+      'limits',
+      'reports',
+    ]);
+  });
+});
+
+describe('a path that no route has', () => {
+  it('is answered 404 as a problem document', async () => {
+    const { dependencies } = functionSetting();
+    const { statusCode, headers, body } = await invoke(
+      notFoundHandler(dependencies),
+      requestEvent({ path: '/nothing' }),
+    );
+    expect({ statusCode, headers }).toMatchObject({
+      statusCode: 404,
+      headers: { 'Content-Type': 'application/problem+json' },
+    });
+    expect(JSON.parse(body)).toMatchObject({ status: 404, title: 'Not found' });
+  });
+});
+
+describe('the files of the page', () => {
+  async function pageOf(files: Readonly<Record<string, string>>) {
+    const directory = await mkdtemp(join(tmpdir(), 'page-files-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+    return readPageFiles(directory);
+  }
+  const FILES = { 'b.js': 'js ü', 'a.html': 'html', 'c.css': 'css', 'd.svg': 'svg' };
+
+  it('have the media types of their names; files of other names are left out', async () => {
+    const { byName } = await pageOf({ ...FILES, 'page.js.map': 'map' });
+    expect(Object.fromEntries(byName)).toEqual({
+      'a.html': { mediaType: 'text/html; charset=utf-8', body: 'html' },
+      'b.js': { mediaType: 'text/javascript; charset=utf-8', body: 'js ü' },
+      'c.css': { mediaType: 'text/css; charset=utf-8', body: 'css' },
+      'd.svg': { mediaType: 'image/svg+xml', body: 'svg' },
+    });
+  });
+
+  it('have a version of twelve digits that their contents make, in the order of their names', async () => {
+    const { version } = await pageOf(FILES);
+    expect(version).toBe(createHash('sha256').update('htmljs ücsssvg').digest('hex').slice(0, 12));
+    expect((await pageOf({ ...FILES, 'c.css': 'changed' })).version).not.toBe(version);
+  });
+
+  it('must be there', () => {
+    expect(() => readPageFiles('/nowhere')).toThrow('ENOENT');
+  });
+});

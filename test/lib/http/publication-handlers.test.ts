@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Publication } from '../../../lib/delivery/publication.ts';
+import { abandonmentHandler } from '../../../lib/http/publication-abandoned-handler.ts';
+import { publicationHandler } from '../../../lib/http/publication-handler.ts';
+import { CSV, START } from '../delivery/setting.ts';
+import { functionSetting } from './setting.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const KEY = 'reports/q1/report.csv';
+const REQUEST = 'publications/q1.json';
+const publication: Publication = {
+  form: 1,
+  executionId: 'q1',
+  location: 's3://results/athena/q1.csv',
+  key: KEY,
+  fileName: 'report.csv',
+  columns: [
+    { name: 'Day', type: 'datetime' },
+    { name: 'Clicks', type: 'integer' },
+  ],
+  partner: 'first-partner',
+};
+const event = { detail: { object: { key: REQUEST } } };
+
+describe('the publishing function', () => {
+  const publishing = () => {
+    const made = functionSetting();
+    made.results.before('read', () => vi.setSystemTime(START + 5));
+    const largeFilesUntil = (until: number) => {
+      made.untils.push(until);
+      return made.results;
+    };
+    const run = () =>
+      publicationHandler({ ...made.dependencies, largeFilesUntil })(event, {
+        getRemainingTimeInMillis: () => 900_000,
+      });
+    return { ...made, run };
+  };
+
+  it('publishes what was requested, within the function’s time, and writes one line', async () => {
+    const { results, run, lines, untils } = publishing();
+    results.put(REQUEST, publication);
+    results.putResult(publication.location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","1"\n');
+    await run();
+    expect(results.objects.get(KEY)?.text).toBe(CSV);
+    expect(untils).toEqual([START + 895_000, START + 895_000]);
+    expect(lines).toEqual([
+      {
+        level: 'info',
+        message: 'publication',
+        facts: { publication: REQUEST, durationMs: 5, queryExecutionId: 'q1', partner: 'first-partner' },
+      },
+    ]);
+  });
+
+  it('finds the file there when it is started twice', async () => {
+    const { results, run, lines } = publishing();
+    results.put(REQUEST, publication);
+    results.put(KEY, {});
+    await run();
+    expect(results.calls).toEqual([`read ${REQUEST}`, `head ${KEY}`, `head ${KEY}.gz`]);
+    expect(lines).toMatchObject([{ level: 'info' }]);
+  });
+
+  const named = { queryExecutionId: 'q1', partner: 'first-partner' };
+  it.each<[string, (results: ReturnType<typeof publishing>['results']) => void, string, object]>([
+    ['the request is gone', () => {}, `there is no publication ${REQUEST} that can be read`, {}],
+    [
+      'the result is gone',
+      (results) => results.put(REQUEST, publication),
+      'the result of query q1 is gone',
+      named,
+    ],
+    [
+      'the result is broken',
+      (results) => {
+        results.put(REQUEST, publication);
+        results.putResult(publication.location, 'nonsense');
+      },
+      "the engine's result file is not in its CSV dialect",
+      named,
+    ],
+  ])(
+    'fails where %s, so that Lambda runs it again, and logs it as an error',
+    async (_, prepare, message, known) => {
+      const { results, run, lines } = publishing();
+      prepare(results);
+      await expect(run()).rejects.toThrow(message);
+      expect(lines).toEqual([
+        {
+          level: 'error',
+          message: 'publication',
+          facts: {
+            publication: REQUEST,
+            durationMs: 5,
+            ...known,
+            error: expect.objectContaining({ message: expect.stringContaining(message) }),
+          },
+        },
+      ]);
+    },
+  );
+});
+
+describe('the abandoning function', () => {
+  it.each([
+    ['', publication.partner],
+    [', of a request without a name too', undefined],
+  ])('leaves word for those who wait, and logs it as an error%s', async (_, partner) => {
+    const { dependencies, results, lines, untils } = functionSetting();
+    results.put(REQUEST, { ...publication, partner });
+    await abandonmentHandler(dependencies)(
+      { requestContext: { condition: 'RetriesExhausted' }, requestPayload: event },
+      { getRemainingTimeInMillis: () => 60_000 },
+    );
+    expect(results.document('abandoned/q1.json')).toEqual({});
+    // Five seconds before the function is cut off.
+    expect(untils).toEqual([START + 55_000]);
+    expect(lines).toEqual([
+      {
+        level: 'error',
+        message: 'publication abandoned',
+        facts: { publication: REQUEST, queryExecutionId: 'q1', partner, condition: 'RetriesExhausted' },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,439 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Claims } from '../../../lib/access/claims.ts';
+import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
+import { reportHandler } from '../../../lib/http/report-handler.ts';
+import { NoRecords, NotAuthorized, Unauthenticated, Unavailable } from '../../../lib/problems/problem.ts';
+import { byOwner, publisherReport } from '../../../lib/report/catalogue.ts';
+import type { Plan } from '../delivery/memory-queries.ts';
+import { START } from '../delivery/setting.ts';
+import { functionSetting, invoke, requestEvent, SECRET } from './setting.ts';
+
+vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
+vi.mock('../../../lib/results/gzipped.ts', () => import('../delivery/gzipped-at-once.ts'));
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const PARAMETERS = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-01-03T00:00:00Z'],
+  'filter[DeviceOrProxy]': [SECRET],
+  'api-version': ['1.0'],
+};
+const CLAIMED = {
+  ENTITLEMENTS: 'claims',
+  COMPANY_CLAIMS: '{"publisherCompanies":{"claim":"companies"}}',
+  EVERY_COMPANY_VALUE: 'all',
+};
+
+const PARTNER: PartnerRecord = {
+  form: 1,
+  client: 'client-1',
+  name: 'first-partner',
+  ...byOwner(() => []),
+  publisherCompanies: ['7', '9'],
+  contact: 'reports@partner.example',
+  since: '2026-01-01T00:00:00Z',
+  active: true,
+};
+
+function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {}) {
+  const made = functionSetting(env, ...plans);
+  const tokens: (string | undefined)[] = [];
+  const handler = reportHandler(publisherReport, {
+    ...made.dependencies,
+    verifyToken: async (authorization) => {
+      tokens.push(authorization);
+      if (authorization === 'Bearer without-scope') throw new NotAuthorized('scope', 'first-partner');
+      if (authorization !== `Bearer ${SECRET}`) throw new Unauthenticated('The token is no good.');
+      return claims;
+    },
+  });
+  const ask = async (
+    parameters: Record<string, string[]> | undefined = PARAMETERS,
+    headers = {},
+    requestTimeEpoch = START,
+  ) => {
+    const answering = invoke(
+      handler,
+      requestEvent({
+        path: '/reporting/publisherperformance',
+        headers,
+        requestTimeEpoch,
+        ...(parameters && { parameters }),
+      }),
+    );
+    await vi.advanceTimersByTimeAsync(60_000);
+    return answering;
+  };
+  return { ...made, tokens, ask };
+}
+const ticketOf = (made: ReturnType<typeof service>) => {
+  const [key = ''] = [...made.results.objects.keys()].filter((each) => each.startsWith('waiting/'));
+  return made.results.document(key) as Record<string, unknown>;
+};
+
+describe('a report route', () => {
+  it('answers with the report’s URL, and logs a line for the request and one for who got the link', async () => {
+    const made = service({ claims: { client_id: 'first-partner' } });
+    const answer = await made.ask();
+    expect(answer).toMatchObject({
+      statusCode: 303,
+      headers: {
+        Location:
+          'https://download.example/reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv?for=300',
+        'Cache-Status': 'PerformanceReports; fwd=miss',
+        'Data-Version': expect.stringMatching(/^[0-9a-f]{32}$/),
+        'Cache-Control': 'no-store',
+      },
+    });
+    expect(made.lines).toHaveLength(2);
+    expect(made.lines[0]).toEqual({
+      level: 'info',
+      message: 'download',
+      facts: {
+        requestId: 'request-1',
+        client: 'first-partner',
+        partner: 'first-partner',
+        report: 'publisherperformance',
+        startInclusive: '2026-01-01T00:00:00Z',
+        endExclusive: '2026-01-03T00:00:00Z',
+        requestedFields: expect.stringMatching(/^\w+(,\w+)*$/),
+        companies: 'every-company',
+        dataVersion: answer.headers?.['Data-Version'],
+        bytes: expect.any(Number),
+      },
+    });
+    expect(made.lines[1]).toEqual({
+      level: 'info',
+      message: 'request',
+      facts: {
+        requestId: 'request-1',
+        status: 303,
+        durationMs: expect.any(Number),
+        report: 'publisherperformance',
+        client: 'first-partner',
+        partner: 'first-partner',
+        companies: 'every-company',
+        queryExecutionId: 'q1',
+        dataVersion: answer.headers?.['Data-Version'],
+        job: expect.stringMatching(/^[0-9a-f]{64}$/),
+        bytesScanned: 1_000,
+        engineMs: 7,
+        queryMs: 0,
+        ends: [{ state: 'succeeded', bytesScanned: 1_000, queryMs: 0 }],
+        endedQueries: 1,
+        endedBytes: 1_000,
+        cacheStatus: 'miss',
+        isReady: true,
+      },
+    });
+    expect(JSON.stringify(made.lines)).not.toContain(SECRET);
+    expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
+  });
+
+  it('counts and logs both queries where the first one failed and was retried', async () => {
+    const made = service({ plans: [{ ends: 'retryable' }, {}] });
+    expect((await made.ask()).statusCode).toBe(303);
+    const ends = [
+      { state: 'failed', bytesScanned: 1_000, queryMs: 0 },
+      { state: 'succeeded', bytesScanned: 1_000, queryMs: 0 },
+    ];
+    expect(made.lines.find(({ message }) => message === 'request')?.facts['ends']).toEqual(ends);
+    expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 2_000, QueryDuration: 0, FailedQueries: 1 });
+  });
+
+  it('takes its times and limits from the configuration', async () => {
+    const env = {
+      DOWNLOAD_URL_SECONDS: '60',
+      QUERY_WAIT_MS: '5000',
+      MAX_BYTES_SCANNED: '5',
+      LISTING_SECONDS: '9',
+    };
+    const made = service({ env, plans: [{ ends: 'scan-limit-exceeded' }] });
+    expect((await made.ask()).statusCode).toBe(400);
+    expect(made.lake.looks[0]).toBe(9_000);
+    const record = [...made.results.objects.values()].map(({ document }) => document)[0];
+    expect(record).toMatchObject({ state: 'scan-limit-exceeded', limit: 5 });
+    // Every call of the delivery must end within the wait and 1.5 s, in time for a ticket and an answer.
+    expect(new Set(made.untils)).toEqual(new Set([START + 6_500]));
+    const hit = service({ env });
+    expect((await hit.ask()).headers?.['Location']).toMatch(/\?for=60$/);
+  });
+
+  it('ends its calls of AWS within 1.5 s after the 8 s that a first request may wait', async () => {
+    const made = service();
+    await made.ask();
+    expect(new Set(made.untils)).toEqual(new Set([START + 9_500]));
+  });
+
+  it.each([
+    ['a second before it came to the function', -1_000, -1_000],
+    ['by a clock that is ahead', 5_000, 0],
+    ['longer ago than the gateway waits', -29_000, 0],
+  ])('counts its time from when it came to the gateway: %s', async (_, gatewayMs, countedMs) => {
+    const made = service();
+    await made.ask(PARAMETERS, {}, START + gatewayMs);
+    expect(new Set(made.untils)).toEqual(new Set([START + countedMs + 9_500]));
+  });
+
+  it('may take all that the gateway leaves a request to store where its caller waits on', async () => {
+    const made = service({ plans: [{ ends: 'never' }] });
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(new Set(made.untils)).toEqual(new Set([START + 9_500, START + 27_500]));
+  });
+
+  it.each<[string, Claims, string]>([
+    ['client_id', { client_id: 'a', azp: 'b', appid: 'c', sub: 'd' }, 'a'],
+    ['azp', { azp: 'b', appid: 'c', sub: 'd' }, 'b'],
+    ['appid', { appid: 'c', sub: 'd' }, 'c'],
+    ['sub', { sub: 'd' }, 'd'],
+    ['nothing', {}, 'unnamed'],
+  ])('logs who asked, by %s', async (_, claims, client) => {
+    const made = service({ claims });
+    await made.ask();
+    expect(made.lines[0]?.facts['client']).toBe(client);
+  });
+
+  it.each(['authorization', 'AUTHORIZATION'])('takes a token in a header written %s', async (name) => {
+    const made = service();
+    const answer = await made.ask(PARAMETERS, { Authorization: [], [name]: [`Bearer ${SECRET}`] });
+    expect([answer.statusCode, made.tokens]).toEqual([303, [`Bearer ${SECRET}`]]);
+  });
+
+  it('is 401 before the query and the lake are looked at', async () => {
+    const made = service();
+    const answer = await made.ask({}, { Authorization: ['Bearer other'] });
+    expect(answer.statusCode).toBe(401);
+    expect(made.lake.looks).toEqual([]);
+    expect(made.lines).toMatchObject([{ level: 'info', facts: { problem: 'unauthenticated', status: 401 } }]);
+  });
+
+  it('is 401 for a good token without the scope, and the log names its client', async () => {
+    const made = service();
+    expect((await made.ask(PARAMETERS, { Authorization: ['Bearer without-scope'] })).statusCode).toBe(401);
+    expect(made.lines).toMatchObject([
+      {
+        level: 'info',
+        facts: { problem: 'not-authorized', client: 'first-partner', partner: 'first-partner' },
+      },
+    ]);
+  });
+
+  it.each([{}, undefined])('is 400 with every fault where nothing was asked (%j)', async (parameters) => {
+    const made = service({ claims: { client_id: 'first-partner' } });
+    const event = parameters === undefined ? null : parameters;
+    const answer = await made.ask(event as never);
+    expect(answer.statusCode).toBe(400);
+    expect(JSON.parse(answer.body).errors.length).toBeGreaterThan(3);
+    expect(made.lines[0]?.facts).toMatchObject({ client: 'first-partner', problem: 'invalid-request' });
+  });
+
+  it.each(['Accept', 'accept', 'ACCEPT'])('is 400 where %s admits no CSV', async (name) => {
+    const made = service();
+    const answer = await made.ask(PARAMETERS, { Accept: [], [name]: ['application/json'] });
+    expect(answer.statusCode).toBe(400);
+    expect(JSON.parse(answer.body).errors).toMatchObject([{ parameter: 'Accept' }]);
+  });
+
+  it.each<[unknown, number | string, string]>([
+    ['all', 'every-company', ''],
+    [['7', '9'], 2, 'IN'],
+  ])('queries the rows that the token opens (%j)', async (companies, logged) => {
+    const made = service({ env: CLAIMED, claims: { companies } as Claims });
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(made.lines.at(-1)?.facts['companies']).toBe(logged);
+    const { sql, parameters } = made.queries.started[0]?.query ?? { sql: '', parameters: [] };
+    expect([sql, ...parameters].join(' ').includes('publisher_company_id')).toBe(logged === 2);
+  });
+
+  it('is 401 for a token that opens no row', async () => {
+    const made = service({ env: CLAIMED });
+    expect((await made.ask()).statusCode).toBe(401);
+    expect(made.lines[0]?.facts).toMatchObject({ problem: 'not-authorized', client: 'unnamed' });
+  });
+});
+
+describe('a report route, by the register of partners', () => {
+  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+  it('names the partner and the companies of each link', async () => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    made.partners.set('client-1', PARTNER);
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(made.lines[0]).toMatchObject({
+      message: 'download',
+      facts: { partner: 'first-partner', client: 'client-1', companies: '7,9' },
+    });
+    expect(made.lines[1]?.facts).toMatchObject({
+      partner: 'first-partner',
+      client: 'client-1',
+      companies: 2,
+    });
+    expect(JSON.stringify(made.lines)).not.toContain('partner.example');
+  });
+
+  it.each<[string, Partial<PartnerRecord> | undefined, object]>([
+    ['unknown', undefined, { refusal: 'unknown-client', partner: 'client-1' }],
+    ['inactive', { active: false }, { refusal: 'inactive-client', partner: 'first-partner' }],
+    ['without companies', { publisherCompanies: [] }, { refusal: 'no-companies', partner: 'first-partner' }],
+  ])('refuses a client that is %s, and says why in the log alone', async (_, facts, logged) => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    if (facts) made.partners.set('client-1', { ...PARTNER, ...facts });
+    const answer = await made.ask();
+    expect(answer.statusCode).toBe(401);
+    expect(answer.body).not.toMatch(/unknown|inactive|compan|partner/);
+    expect(made.lines).toMatchObject([
+      { facts: { problem: 'not-authorized', client: 'client-1', ...logged } },
+    ]);
+  });
+});
+
+describe('a report that fails', () => {
+  it.each([
+    ['AWS is at its limit', new Unavailable('Later.', 30), { Unavailable: 1, FailedReports: 1 }],
+    ['of an error of ours', new Error('boom'), { FailedReports: 1 }],
+    ['there is nothing to report on: the caller’s', new NoRecords('Any report'), {}],
+  ])('is counted by its end, where %s', async (_, fault, metrics) => {
+    const made = service();
+    made.lake.list = () => Promise.reject(fault);
+    await made.ask();
+    expect(made.metrics).toEqual(metrics);
+  });
+
+  it('is counted as failed alone where its link can not be signed', async () => {
+    const made = service();
+    made.results.presign = () => Promise.reject(new Error('no credentials'));
+    expect((await made.ask()).statusCode).toBe(500);
+    expect(made.metrics).toMatchObject({ FailedReports: 1 });
+    expect(made.metrics).not.toHaveProperty('Reports');
+  });
+});
+
+describe('a fault of the listing, for a client', () => {
+  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+  const claims = { client_id: 'client-1' };
+  const LATER_MS = 50;
+  const FAULTS: [string, number, () => Promise<never>][] = [
+    ['no records', 404, () => Promise.reject(new NoRecords('Any report'))],
+    ['AWS at its limit', 503, () => Promise.reject(new Unavailable('Later.', 30))],
+    ['an error of ours', 500, () => Promise.reject(new Error('boom'))],
+  ];
+  const ORDERS = [
+    ['before', LATER_MS, 0],
+    ['after', 0, LATER_MS],
+  ] as const;
+  const cases = FAULTS.flatMap((fault) =>
+    ORDERS.map((order) => [fault[0], fault[1], ...order, fault[2]] as const),
+  );
+
+  const meeting = (registerMs: number, listingMs: number, fail: () => Promise<never>) => {
+    const made = service({ env, claims });
+    const { find } = made.register;
+    made.register.find = async (client) => {
+      await delay(registerMs);
+      return find(client);
+    };
+    made.lake.list = async () => {
+      await delay(listingMs);
+      return fail();
+    };
+    return made;
+  };
+
+  it.each(cases)(
+    'that the register does not have is no matter: 401, with %s (%d) %s the register has answered',
+    async (_, _status, _order, registerMs, listingMs, fail) => {
+      expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
+    },
+  );
+
+  it.each(cases)(
+    'that the register has is the answer: %s (%d), %s the register has answered',
+    async (_, status, _order, registerMs, listingMs, fail) => {
+      const made = meeting(registerMs, listingMs, fail);
+      made.partners.set('client-1', PARTNER);
+      expect((await made.ask()).statusCode).toBe(status);
+    },
+  );
+});
+
+describe('the listing of the lake', () => {
+  const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
+
+  it('is asked for while the register is read', async () => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    const looks: number[] = [];
+    made.register.find = async () => {
+      await delay(10);
+      looks.push(made.lake.looks.length);
+      return PARTNER;
+    };
+    expect((await made.ask()).statusCode).toBe(303);
+    expect(looks).toEqual([1]);
+  });
+
+  it('is not asked for where the request is wrong', async () => {
+    const made = service({ env, claims: { client_id: 'client-1' } });
+    expect((await made.ask({})).statusCode).toBe(401);
+    made.partners.set('client-1', PARTNER);
+    expect((await made.ask({})).statusCode).toBe(400);
+    expect(made.lake.looks).toEqual([]);
+  });
+});
+
+describe('a report that takes longer than a request', () => {
+  const env = { ...CLAIMED, QUERY_WAIT_MS: '1000', LONGEST_QUERY_MS: '100000' };
+  const waiting = async (
+    claims: object = { client_id: 'first-partner', companies: ['7', '9223372036854775807'] },
+  ) => {
+    const made = service({ env, claims: claims as Claims, plans: [{ ends: 'never' }] });
+    return { made, answer: await made.ask() };
+  };
+
+  it('redirects to a waiting URL below the gateway’s stage', async () => {
+    const { made, answer } = await waiting();
+    expect(answer).toMatchObject({
+      statusCode: 303,
+      headers: { 'Cache-Status': 'PerformanceReports; fwd=miss' },
+    });
+    expect(answer.headers?.['Location']).toMatch(/^\/prod\/reporting\/downloads\/[\w-]{43}\/1$/);
+    expect(answer.headers).not.toHaveProperty('Data-Version');
+    expect(made.lines[0]?.facts).toMatchObject({
+      isReady: false,
+      cacheStatus: 'miss',
+      queryExecutionId: 'q1',
+    });
+    expect(made.metrics).toEqual({});
+    expect(JSON.stringify(made.lines)).not.toContain('downloads');
+  });
+
+  it('stores all in its ticket that the next request needs', async () => {
+    const { made } = await waiting();
+    expect(ticketOf(made)).toEqual({
+      form: 2,
+      report: 'publisherperformance',
+      parameters: PARAMETERS,
+      companies: ['7', '9223372036854775807'],
+      client: 'first-partner',
+      progress: {
+        waitsFor: 'attempt',
+        data: expect.objectContaining({
+          version: expect.stringMatching(/^[0-9a-f]{32}$/),
+          fingerprint: expect.stringMatching(/^[0-9a-f]{32}$/),
+          isListed: true,
+        }),
+        cacheStatus: 'miss',
+        dataChanges: 0,
+      },
+      waitedMs: 1_000,
+    });
+  });
+
+  it('stores in its ticket that the caller may see every company', async () => {
+    const { made } = await waiting({ companies: 'all' });
+    expect(ticketOf(made)['companies']).toBe('every-company');
+  });
+});

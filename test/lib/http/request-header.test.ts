@@ -1,0 +1,27 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { requestHeader } from '../../../lib/http/request-header.ts';
+
+const headerOf = (multiValueHeaders: unknown) =>
+  requestHeader({ multiValueHeaders } as APIGatewayProxyEvent, 'accept');
+
+describe('requestHeader', () => {
+  it.each(['accept', 'Accept', 'ACCEPT', 'aCCept'])('is found by the name %s', (name) => {
+    expect(headerOf({ Host: ['x'], [name]: ['text/csv'], 'Accept-Language': ['en'] })).toBe('text/csv');
+  });
+
+  it('is all values joined, also where the name comes in several cases', () => {
+    expect(headerOf({ accept: ['a', 'b'], Accept: ['c'] })).toBe('a, b, c');
+  });
+
+  it.each([null, undefined, {}, { accept: [] }, { accept: undefined }, { 'x-accept': ['a'] }])(
+    'is undefined where there is none (%j)',
+    (headers) => {
+      expect(headerOf(headers)).toBeUndefined();
+    },
+  );
+
+  it('may be empty', () => {
+    expect(headerOf({ accept: [''] })).toBe('');
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { LoggedFacts } from '../../../lib/http/logged-facts.ts';
+import { countAnswer, type MetricSink } from '../../../lib/http/request-metrics.ts';
+
+const counted = (facts: LoggedFacts, status: number | undefined, endsReport = true) => {
+  const metrics: Record<string, [string, ...number[]]> = {};
+  let published = 0;
+  const sink = {
+    addMetric: (name: string, unit: string, value: number) => {
+      // CloudWatch sums and counts the values under one name: each end of a query is one value.
+      const [knownUnit, ...values] = metrics[name] ?? [unit];
+      expect(unit).toBe(knownUnit);
+      metrics[name] = [unit, ...values, value];
+    },
+    publishStoredMetrics: () => {
+      published += 1;
+    },
+  };
+  countAnswer(sink as unknown as MetricSink, facts, { status, endsReport });
+  expect(published).toBe(Object.keys(metrics).length > 0 ? 1 : 0);
+  return metrics;
+};
+
+const figures = { bytesScanned: 123, queryMs: 45 };
+
+describe('countAnswer', () => {
+  it('counts a delivered report', () => {
+    expect(counted({ isReady: true, cacheStatus: 'hit' }, 303)).toEqual({ Reports: ['Count', 1] });
+  });
+
+  it('counts a query for the request that recorded its end, and for no other', () => {
+    expect(
+      counted({ ...figures, isReady: true, finishedQueries: [{ state: 'succeeded', ...figures }] }, 303),
+    ).toEqual({
+      Reports: ['Count', 1],
+      BytesScanned: ['Bytes', 123],
+      QueryDuration: ['Milliseconds', 45],
+    });
+    expect(counted({ ...figures, isReady: true }, 303)).toEqual({ Reports: ['Count', 1] });
+  });
+
+  it('counts the bytes of a query that exceeded the scan limit, which is no failure', () => {
+    expect(
+      counted({ ...figures, finishedQueries: [{ state: 'scan-limit-exceeded', ...figures }] }, 400),
+    ).toEqual({
+      BytesScanned: ['Bytes', 123],
+      QueryDuration: ['Milliseconds', 45],
+    });
+  });
+
+  it('counts a failed query, with zeros where Athena gave no figures', () => {
+    expect(counted({ finishedQueries: [{ state: 'failed', bytesScanned: 0, queryMs: 0 }] }, 500)).toEqual({
+      BytesScanned: ['Bytes', 0],
+      QueryDuration: ['Milliseconds', 0],
+      FailedQueries: ['Count', 1],
+      FailedReports: ['Count', 1],
+    });
+  });
+
+  it('counts each query of a request whose first one failed and whose second one did not', () => {
+    const finishedQueries = [
+      { state: 'failed', ...figures },
+      { state: 'succeeded', bytesScanned: 7, queryMs: 8 },
+    ] as const;
+    expect(counted({ bytesScanned: 7, queryMs: 8, isReady: true, finishedQueries }, 303)).toEqual({
+      Reports: ['Count', 1],
+      BytesScanned: ['Bytes', 123, 7],
+      QueryDuration: ['Milliseconds', 45, 8],
+      FailedQueries: ['Count', 1],
+    });
+  });
+
+  it('counts every answer 503', () => {
+    expect(counted({}, 503, false)).toEqual({ Unavailable: ['Count', 1] });
+    expect(counted({}, 503)).toEqual({ Unavailable: ['Count', 1], FailedReports: ['Count', 1] });
+  });
+
+  it.each([500, 502, undefined])('counts a report that ends with %s as failed', (status) => {
+    expect(counted({}, status)).toEqual({ FailedReports: ['Count', 1] });
+    expect(counted({ isReady: false }, status)).toEqual({ FailedReports: ['Count', 1] });
+  });
+
+  it('counts a report that was ready, and whose answer failed all the same, as failed and not as delivered', () => {
+    expect(counted({ isReady: true }, 500)).toEqual({ FailedReports: ['Count', 1] });
+  });
+
+  it('counts no failed report on a route that answers none', () => {
+    expect(counted({}, 500, false)).toEqual({});
+  });
+
+  it('counts nothing for a redirect to wait or a 4xx', () => {
+    expect(counted({ ...figures, isReady: false, cacheStatus: 'miss' }, 303)).toEqual({});
+    expect(counted({}, 400)).toEqual({});
+    expect(counted({}, 404)).toEqual({});
+  });
+});

@@ -1,0 +1,59 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { describe, expect, it } from 'vitest';
+import { serviceUrl } from '../../../lib/http/service-url.ts';
+
+const urlOf = (domainName: string | undefined, path: string, headers: Record<string, string[]> = {}) =>
+  serviceUrl(
+    { requestContext: { domainName, path }, multiValueHeaders: headers } as unknown as APIGatewayProxyEvent,
+    '/openapi.json',
+  );
+const https = { 'X-Forwarded-Proto': ['https'], 'X-Forwarded-Port': ['443'] };
+const gateway = 'abc123.execute-api.eu-west-1.amazonaws.com';
+
+describe('serviceUrl', () => {
+  it.each<[string, string, string, Record<string, string[]>, string]>([
+    ['a stage', gateway, '/prod/openapi.json', https, `https://${gateway}/prod`],
+    ['a custom domain', 'reports.example', '/openapi.json', https, 'https://reports.example'],
+    ['a base path', 'api.example', '/reports/v1/openapi.json', https, 'https://api.example/reports/v1'],
+    [
+      'one machine',
+      '127.0.0.1',
+      '/openapi.json',
+      { 'x-forwarded-proto': ['http'], 'x-forwarded-port': ['8080'] },
+      'http://127.0.0.1:8080',
+    ],
+    [
+      "http's own port",
+      'reports.example',
+      '/openapi.json',
+      { 'x-forwarded-proto': ['http'], 'x-forwarded-port': ['80'] },
+      'http://reports.example',
+    ],
+    ['a host of one letter', 'x', '/openapi.json', https, 'https://x'],
+    ['no forwarded scheme', 'reports.example', '/openapi.json', {}, 'https://reports.example'],
+  ])('is where the service is behind %s', (_, domainName, path, headers, expected) => {
+    expect(urlOf(domainName, path, headers)).toBe(expected);
+  });
+
+  it.each<[string, Record<string, string[]>]>([
+    ['the Host header', { ...https, Host: ['evil.example'] }],
+    ['a forwarded host', { ...https, 'X-Forwarded-Host': ['evil.example'] }],
+    ['a scheme that is not HTTP', { ...https, 'X-Forwarded-Proto': ['javascript'] }],
+    ['two schemes', { ...https, 'X-Forwarded-Proto': ['http', 'https'] }],
+    ['a port that is no number', { ...https, 'X-Forwarded-Port': ['8443@evil.example'] }],
+    ['a port after something else', { ...https, 'X-Forwarded-Port': ['evil.example:8443'] }],
+    ['a port that is too long', { ...https, 'X-Forwarded-Port': ['844384'] }],
+  ])('does not believe %s', (_, headers) => {
+    expect(urlOf('reports.example', '/openapi.json', headers)).toBe('https://reports.example');
+  });
+
+  it.each<[string, string | undefined, string]>([
+    ['no host', undefined, '/openapi.json'],
+    ['a host that is no name', 'evil.example/?', '/openapi.json'],
+    ['a host after something else', 'x@evil.example', '/openapi.json'],
+    ['a host that ends with a dot', 'evil.example.', '/openapi.json'],
+    ['another route', 'reports.example', '/other'],
+  ])('is not known from %s', (_, domainName, path) => {
+    expect(urlOf(domainName, path, https)).toBeUndefined();
+  });
+});

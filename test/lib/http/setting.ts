@@ -1,0 +1,95 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
+import type { Register } from '../../../lib/access/register.ts';
+import type { Config } from '../../../lib/config.ts';
+import { readConfig } from '../../../lib/config.ts';
+import type { FunctionDependencies } from '../../../lib/http/function-dependencies.ts';
+import type { MetricSink } from '../../../lib/http/request-metrics.ts';
+import { LEAST_ENVIRONMENT } from '../../least-environment.ts';
+import type { Plan } from '../delivery/memory-queries.ts';
+import { setting } from '../delivery/setting.ts';
+
+/** One line of the log. */
+interface Line {
+  readonly level: 'info' | 'error';
+  readonly message: string;
+  readonly facts: Record<string, unknown>;
+}
+
+/** A function's dependencies in memory, and the log lines, metrics and times that a test looks at. */
+export function functionSetting(env: Record<string, string> = {}, ...plans: Plan[]) {
+  const delivery = setting(...plans);
+  const lines: Line[] = [];
+  /** The sum of each metric's values: Powertools keeps every value that is added under a name. */
+  const metrics: Record<string, number> = {};
+  const published = { times: 0 };
+  /** The times by which the calls of each set of backends had to end. */
+  const untils: number[] = [];
+  /** The register of partners, by client. */
+  const partners = new Map<string, PartnerRecord>();
+  const register: { find: Register['find'] } = { find: async (client) => partners.get(client) };
+  const config: Config = readConfig({ ...LEAST_ENVIRONMENT, ...env });
+  const sink = {
+    addMetric: (name: string, _unit: string, value: number) => {
+      metrics[name] = (metrics[name] ?? 0) + value;
+    },
+    publishStoredMetrics: () => {
+      published.times += 1;
+    },
+  };
+  const dependencies: FunctionDependencies = {
+    config,
+    log: {
+      info: (message, facts) => void lines.push({ level: 'info', message, facts }),
+      error: (message, facts) => void lines.push({ level: 'error', message, facts }),
+    },
+    metrics: sink as unknown as MetricSink,
+    backendsUntil: (until) => {
+      untils.push(until);
+      return { ...delivery.backends, register };
+    },
+  };
+  return {
+    ...delivery,
+    dependencies,
+    lines,
+    metrics,
+    published,
+    untils,
+    config,
+    partners,
+    register,
+  };
+}
+
+export const SECRET = 'secret-of-the-caller';
+
+/** A request as API Gateway hands it on, with SECRET in its Authorization: no log may show it. */
+export const requestEvent = (more: {
+  readonly path: string;
+  readonly headers?: Record<string, string[]>;
+  readonly parameters?: Record<string, string[]>;
+  readonly pathParameters?: Record<string, string>;
+  /** When the request came to the gateway; left out, when it came to the function. */
+  readonly requestTimeEpoch?: number;
+}): APIGatewayProxyEvent =>
+  ({
+    httpMethod: 'GET',
+    path: more.path,
+    multiValueHeaders: { Authorization: [`Bearer ${SECRET}`], Accept: ['text/csv'], ...more.headers },
+    multiValueQueryStringParameters: more.parameters ?? null,
+    pathParameters: more.pathParameters ?? null,
+    requestContext: {
+      requestId: 'request-1',
+      path: `/prod${more.path}`,
+      domainName: 'api.example',
+      requestTimeEpoch: more.requestTimeEpoch ?? Date.now(),
+    },
+  }) as unknown as APIGatewayProxyEvent;
+
+/** Calls a handler as Lambda does. */
+export const invoke = (handler: unknown, event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> =>
+  (handler as (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>)(event, {
+    awsRequestId: 'invocation-1',
+    getRemainingTimeInMillis: () => 28_000,
+  } as unknown as Context);

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { dataState } from '../../../lib/lake/data-version.ts';
+import { dayStates, HABIT_DAYS, listedWindow } from '../../../lib/lake/day-states.ts';
+import { lakeObject } from '../delivery/memory-lake.ts';
+
+const FOLDER = 'publisher_events/';
+const at = (path: string) => lakeObject(FOLDER + path);
+const file = (day: string) => at(`day=${day}/a.parquet`);
+const marker = (day: string) => at(`day=${day}/_SUCCESS`);
+const window = { start: Date.parse('2026-02-01T12:00:00Z'), end: Date.parse('2026-02-04T00:00:00Z') };
+const statesOf = (...objects: ReturnType<typeof at>[]) =>
+  dayStates(objects, FOLDER, window).map(({ day, state }) => `${day} ${state}`);
+
+describe('dayStates', () => {
+  it('tells final days from open ones by the marker', () => {
+    expect(
+      statesOf(
+        file('2026-02-01'),
+        marker('2026-02-01'),
+        file('2026-02-02'),
+        marker('2026-02-03'),
+        file('2026-02-03'),
+      ),
+    ).toEqual(['2026-02-01 final', '2026-02-02 open', '2026-02-03 final']);
+  });
+
+  it('calls days unknown where no day of the lake is marked', () => {
+    expect(statesOf(file('2026-02-01'), file('2026-02-02'))).toEqual([
+      '2026-02-01 unknown',
+      '2026-02-02 unknown',
+    ]);
+  });
+
+  it('sees by the days before the window that the lake marks its days', () => {
+    expect(statesOf(file('2026-01-15'), marker('2026-01-15'), file('2026-02-01'))).toEqual([
+      '2026-02-01 open',
+    ]);
+    expect(statesOf(marker('2026-01-15'), file('2026-02-01'))).toEqual(['2026-02-01 open']);
+  });
+
+  it('shows only days with events, from the day on which the window begins', () => {
+    expect(statesOf(file('2026-01-31'), marker('2026-02-01'), file('2026-02-02'))).toEqual([
+      '2026-02-02 open',
+    ]);
+    expect(statesOf(file('2026-02-01'))).toEqual(['2026-02-01 unknown']);
+  });
+
+  it("gives each day the version that a report of this day has, which other days don't change", () => {
+    const ofDay = [file('2026-02-02'), at('day=2026-02-02/b.parquet')];
+    const version = dataState({ objects: ofDay, listedAt: 7 }, FOLDER).version;
+    const [, day] = dayStates([file('2026-02-01'), ...ofDay, marker('2026-02-02')], FOLDER, window);
+    expect(day).toEqual({
+      day: '2026-02-02',
+      startInclusive: '2026-02-02T00:00:00Z',
+      endExclusive: '2026-02-03T00:00:00Z',
+      state: 'final',
+      version,
+    });
+    // Partners keep versions: the same files must give the same one after every change of this code.
+    expect(version).toBe('ca6bf002a3de43758fcfda87107f7107');
+  });
+
+  it.each([
+    ['the end of a year', '2026-12-31', '2027-01-01'],
+    ['29 February', '2028-02-29', '2028-03-01'],
+    ['the day before 29 February', '2028-02-28', '2028-02-29'],
+    ['a day of 23 hours in Europe', '2026-03-29', '2026-03-30'],
+  ])('gives each day its window, from midnight to midnight in UTC: %s', (_, day, next) => {
+    const asked = { start: Date.parse(day), end: Date.parse(next) };
+    expect(dayStates([file(day)], FOLDER, asked)).toMatchObject([
+      { day, startInclusive: `${day}T00:00:00Z`, endExclusive: `${next}T00:00:00Z` },
+    ]);
+  });
+
+  it('gives the whole day where the window begins and ends within it', () => {
+    const asked = (start: string, end: string) =>
+      dayStates([file('2026-02-01')], FOLDER, { start: Date.parse(start), end: Date.parse(end) });
+    const whole = asked('2026-02-01T00:00:00Z', '2026-02-02T00:00:00Z');
+    expect(whole).toMatchObject([
+      { startInclusive: '2026-02-01T00:00:00Z', endExclusive: '2026-02-02T00:00:00Z' },
+    ]);
+    expect(asked('2026-02-01T12:00:00Z', '2026-02-01T13:00:00Z')).toEqual(whole);
+  });
+
+  it('reads each object a few times, however many days there are', () => {
+    const readsPerObject = (days: number) => {
+      let reads = 0;
+      const objects = Array.from({ length: days * 10 }, (_, nth) => {
+        const day = new Date(window.start + Math.floor(nth / 10) * 86_400_000).toISOString().slice(0, 10);
+        const { key, ...more } = at(`day=${day}/${nth % 10}.parquet`);
+        return {
+          ...more,
+          get key() {
+            reads += 1;
+            return key;
+          },
+        };
+      });
+      expect(dayStates(objects, FOLDER, window)).toHaveLength(days);
+      return reads / objects.length;
+    };
+    expect(readsPerObject(400)).toBeCloseTo(readsPerObject(40), 0);
+  });
+});
+
+describe('listedWindow', () => {
+  it('begins a month earlier, to see whether the lake marks its days', () => {
+    expect(listedWindow(window)).toEqual({ start: window.start - HABIT_DAYS * 86_400_000, end: window.end });
+    expect(HABIT_DAYS).toBe(31);
+  });
+});

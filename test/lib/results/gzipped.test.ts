@@ -1,0 +1,38 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { gzipped, gzippedChunks } from '../../../lib/results/gzipped.ts';
+
+const TEXT = 'Day,Clicks\n'.repeat(50_000);
+
+async function* chunks() {
+  for (let at = 0; at < TEXT.length; at += 1_000) yield Buffer.from(TEXT.slice(at, at + 1_000));
+}
+
+async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of chunks) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+describe('gzipped', () => {
+  it('is what clients decode to the file', async () => {
+    const gzip = await gzipped(Buffer.from(TEXT));
+    expect(gunzipSync(gzip).toString()).toBe(TEXT);
+    expect(gzip.length).toBeLessThan(TEXT.length / 100);
+  });
+});
+
+describe('gzippedChunks', () => {
+  it('is what clients decode to the file, piece by piece', async () => {
+    expect(gunzipSync(await whole(gzippedChunks(chunks()))).toString()).toBe(TEXT);
+  });
+
+  it('throws an error of its source to its reader', async () => {
+    const boom = new Error('boom');
+    const broken = (async function* () {
+      yield Buffer.from('Day\n');
+      throw boom;
+    })();
+    await expect(whole(gzippedChunks(broken))).rejects.toBe(boom);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import {
+  abandonedKey,
+  cachedReportKey,
+  gzippedKey,
+  jobRecordKey,
+  publicationKey,
+  publishedExecution,
+  reportKey,
+  resultKey,
+  slotsKey,
+  ticketKey,
+} from '../../../lib/results/keys.ts';
+
+const job = { id: 'job-1' };
+const data = { fingerprint: 'fingerprint-1' };
+
+describe('the keys of what is stored', () => {
+  it.each([
+    ['the cached report', cachedReportKey(job), 'cached/job-1.json'],
+    ['the record of the attempts', jobRecordKey(job, data), 'jobs/job-1/fingerprint-1.json'],
+    ['a ticket', ticketKey('ticket-1'), 'waiting/ticket-1.json'],
+    ["Athena's result", resultKey('q1'), 'athena/q1.csv'],
+    ["the report's plain file", reportKey('q1', 'a.csv'), 'reports/q1/a.csv'],
+    ["the report's gzipped file", gzippedKey('reports/q1/a.csv'), 'reports/q1/a.csv.gz'],
+    ['the request to publish', publicationKey('q1'), 'publications/q1.json'],
+    ['the note that a publication was given up', abandonedKey('q1'), 'abandoned/q1.json'],
+  ])('%s', (_, key, expected) => {
+    expect(key).toBe(expected);
+  });
+
+  it('a client’s slots: safe in S3 whatever the client is called, and different for each', () => {
+    expect(slotsKey('../a')).toMatch(/^slots\/[0-9a-f]{64}\.json$/);
+    expect(slotsKey('../a')).not.toBe(slotsKey('a'));
+  });
+
+  it('a publication’s key names its execution', () => {
+    expect(publishedExecution(publicationKey('12-ab.json.x'))).toBe('12-ab.json.x');
+  });
+});

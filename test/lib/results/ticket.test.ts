@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Progress } from '../../../lib/delivery/delivery.ts';
+import { NoSuchDownload } from '../../../lib/problems/problem.ts';
+import { issueTicket, openTicket, updateTicket } from '../../../lib/results/ticket.ts';
+import { awsClock } from '../delivery/aws-clock.ts';
+import { memoryBucket } from '../delivery/memory-bucket.ts';
+import { START, wanted } from '../delivery/setting.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  return () => vi.useRealTimers();
+});
+
+const parameters = {
+  requestedFields: ['Day,Clicks'],
+  startInclusive: ['2026-01-01T00:00:00Z'],
+  endExclusive: ['2026-01-03T00:00:00Z'],
+  'api-version': ['1.0'],
+};
+const progress: Progress = {
+  waitsFor: 'attempt',
+  dataChanges: 0,
+  data: { version: 'v1', fingerprint: 'f1', isListed: true },
+  cacheStatus: 'miss',
+};
+const slotProgress: Progress = { waitsFor: 'slot', dataChanges: 2 };
+const companies = [9_223_372_036_854_775_807n] as const;
+const ID = 'A'.repeat(43);
+
+async function issued(left: { progress: Progress; waitedMs: number } = { progress, waitedMs: 8_000 }) {
+  const clock = awsClock();
+  const results = memoryBucket(clock);
+  const entitled = { ...wanted, entitlement: companies };
+  const id = await issueTicket(results, entitled, parameters, left);
+  return { clock, results, id, key: `waiting/${id}.json` };
+}
+
+describe('a ticket', () => {
+  it('is found by its id, as the request that it was issued for', async () => {
+    const { results, id, key } = await issued();
+    expect([...results.objects.keys()]).toEqual([key]);
+    const { request, client } = wanted;
+    expect(await openTicket(results, id)).toMatchObject({
+      id,
+      request,
+      entitlement: companies,
+      client,
+      progress,
+      waitedMs: 8_000,
+    });
+  });
+
+  it.each<Progress>([progress, { ...progress, cacheStatus: 'collapsed' }, slotProgress])(
+    'keeps how far the report has come: %o',
+    async (given) => {
+      const { results, id } = await issued({ progress: given, waitedMs: 0 });
+      expect((await openTicket(results, id)).progress).toEqual(given);
+    },
+  );
+
+  it('may be for every company', async () => {
+    const results = memoryBucket();
+    const id = await issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
+    expect((await openTicket(results, id)).entitlement).toBe('every-company');
+  });
+
+  it('has an id of 256 random bits, of which no two are alike', async () => {
+    const results = memoryBucket();
+    const one = () => issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
+    const ids = await Promise.all(Array.from({ length: 50 }, one));
+    expect(new Set(ids).size).toBe(50);
+    for (const id of ids) expect(id).toMatch(/^[A-Za-z0-9_-]{43}$/);
+  });
+
+  it.each([0, 3, -3])(
+    'knows how long its caller has waited, by S3’s clock, where the machine’s is %d h ahead',
+    async (hours) => {
+      const { clock, results, id } = await issued();
+      await vi.advanceTimersByTimeAsync(5_000);
+      clock.skewMachine(hours * 3_600_000);
+      expect((await openTicket(results, id)).waitedMs).toBe(13_000);
+    },
+  );
+
+  it.each(['', 'x', '../jobs/1', `${ID}A`, `/${ID}`])(
+    'is not looked for by the malformed id %j',
+    async (id) => {
+      const { results, key } = await issued();
+      results.put(`waiting/${id}.json`, results.document(key));
+      results.calls.length = 0;
+      await expect(openTicket(results, id)).rejects.toThrow(NoSuchDownload);
+      expect(results.calls).toEqual([]);
+    },
+  );
+
+  it('is not found by an id that nobody was given', async () => {
+    await expect(openTicket(memoryBucket(), ID)).rejects.toThrow(NoSuchDownload);
+  });
+
+  it.each<[string, object]>([
+    ['of another form', { form: 3 }],
+    ['of the form before, where those of now are', { form: 1 }],
+    ['of a report that there is not', { report: 'nothing' }],
+    ['whose companies are numbers', { companies: [1] }],
+    ['of no company', { companies: [] }],
+    ['with an unknown cache status', { progress: { ...progress, cacheStatus: 'stale' } }],
+    ['that waits for nothing', { progress: { ...progress, waitsFor: 'nothing' } }],
+    ['without the time that its caller has waited', { waitedMs: undefined }],
+  ])('%s counts as absent', async (_, more) => {
+    const { results, id, key } = await issued();
+    results.put(key, { ...(results.document(key) as object), ...more });
+    await expect(openTicket(results, id)).rejects.toThrow(NoSuchDownload);
+  });
+});
+
+describe('updateTicket', () => {
+  const later = { progress: { ...progress, dataChanges: 1 }, waitedMs: 33_000 };
+
+  it('stores how far the delivery has come, and leaves the rest as it was', async () => {
+    const { results, id, key } = await issued();
+    const before = results.document(key) as object;
+    await updateTicket(results, await openTicket(results, id), companies, later);
+    expect(results.document(key)).toEqual({ ...before, ...later });
+  });
+
+  it('writes nothing where nothing has changed but the time', async () => {
+    const { results, id } = await issued();
+    const opened = await openTicket(results, id);
+    await updateTicket(results, opened, companies, { progress: { ...progress }, waitedMs: 33_000 });
+    expect(results.callsOf('replace')).toEqual([]);
+    await vi.advanceTimersByTimeAsync(33_000);
+    // What was stored is as old as that now: no time is lost.
+    expect((await openTicket(results, id)).waitedMs).toBe(41_000);
+  });
+
+  it('stores whose rows it holds, where those have changed', async () => {
+    const { results, id } = await issued();
+    await updateTicket(results, await openTicket(results, id), [7n], { progress, waitedMs: 8_000 });
+    expect((await openTicket(results, id)).entitlement).toEqual([7n]);
+  });
+
+  it("does not undo another request's update", async () => {
+    const { results, id } = await issued();
+    const [first, second] = [await openTicket(results, id), await openTicket(results, id)];
+    await updateTicket(results, first, companies, later);
+    const other = { ...later.progress, dataChanges: 2 };
+    await updateTicket(results, second, companies, { ...later, progress: other });
+    expect((await openTicket(results, id)).progress).toEqual(later.progress);
+  });
+});

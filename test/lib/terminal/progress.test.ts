@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { showProgress, toldAgain } from '../../../lib/terminal/progress.ts';
+import { progressBar } from '../../../lib/terminal/progress-line.ts';
+
+const CLEAR = '\r\u001b[K';
+
+/** What a stream is given when work comes so far at such seconds. */
+function shownBy(terminal: { isTTY?: boolean; columns?: number }, steps: readonly Step[]): string[] {
+  const written: string[] = [];
+  let seconds = 0;
+  const onProgress = showProgress(
+    { ...terminal, write: (text: string) => written.push(text) },
+    () => seconds * 1000,
+  );
+  for (const [at, what, done, total] of steps) {
+    seconds = at;
+    onProgress(what, done, total);
+  }
+  return written;
+}
+
+type Step = readonly [seconds: number, what: string, done: number, total: number];
+
+describe('progress in a log', () => {
+  it('is a line at once, one each ten seconds, and one at the end', () => {
+    const steps: Step[] = Array.from({ length: 31 }, (_, second) => [second, 'Days', second, 30]);
+    expect(shownBy({}, steps)).toEqual([
+      'Days: 0/30\n',
+      'Days: 10/30, about 20 s left\n',
+      'Days: 20/30, about 10 s left\n',
+      'Days: 30/30, took 30 s\n',
+    ]);
+  });
+
+  it.each<[string, Step[], string[]]>([
+    ['nothing of work that is done at once', [[0, 'Days', 1, 1]], []],
+    ['nothing of no work', [[0, 'Days', 0, 0]], []],
+    [
+      'no end of work that took less than ten seconds',
+      [
+        [0, 'Days', 0, 2],
+        [9.9, 'Days', 2, 2],
+      ],
+      ['Days: 0/2\n'],
+    ],
+    [
+      'the next work only when ten seconds have passed since the last line, timed by itself',
+      [
+        [0, 'Footers', 0, 2],
+        [9, 'Footers', 2, 2],
+        [9, 'Records', 0, 4],
+        [12, 'Records', 1, 4],
+        [30, 'Records', 2, 4],
+      ],
+      ['Footers: 0/2\n', 'Records: 1/4, about 9 s left\n', 'Records: 2/4, about 21 s left\n'],
+    ],
+    [
+      'work of the same name that follows, timed by itself',
+      [
+        [0, 'Records', 0, 4],
+        [100, 'Records', 4, 4],
+        [100, 'Records', 0, 4],
+        [110, 'Records', 1, 4],
+      ],
+      ['Records: 0/4\n', 'Records: 4/4, took 2 min\n', 'Records: 1/4, about 30 s left\n'],
+    ],
+    [
+      'rows and bytes as a percentage, hours and minutes',
+      [
+        [0, 'Records', 0, 20_000_000],
+        [600, 'Records', 1_000_000, 20_000_000],
+        [6000, 'Records', 10_000_000, 20_000_000],
+      ],
+      ['Records: 0%\n', 'Records: 5%, about 3 h 10 min left\n', 'Records: 50%, about 1 h 40 min left\n'],
+    ],
+  ])('shows %s', (_, steps, lines) => {
+    expect(shownBy({}, steps)).toEqual(lines);
+  });
+});
+
+describe('progress that is told again', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('goes on during a step of minutes, and is silent about work that ends at once', () => {
+    vi.useFakeTimers();
+    const written: string[] = [];
+    {
+      using told = toldAgain(showProgress({ write: (text) => written.push(text) }));
+      told.onProgress('Footers', 0, 3);
+      told.onProgress('Footers', 3, 3);
+      told.onProgress('Records', 0, 2);
+      vi.advanceTimersByTime(5_000);
+      told.onProgress('Records', 1, 2);
+      vi.advanceTimersByTime(20_000);
+    }
+    vi.advanceTimersByTime(60_000);
+    expect(written).toEqual([
+      'Records: 0/2\n',
+      'Records: 1/2, about 10 s left\n',
+      'Records: 1/2, about 20 s left\n',
+    ]);
+  });
+});
+
+describe('progress on a terminal', () => {
+  const bar = (filled: number, rest: string, width = 40) =>
+    `${CLEAR}Days: [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${rest}`;
+
+  it('is a bar in place, at most ten times a second, and stays where the work took ten seconds', () => {
+    expect(
+      shownBy({ isTTY: true, columns: 100 }, [
+        [0, 'Days', 0, 4],
+        [0.05, 'Days', 1, 4],
+        [5, 'Days', 2, 4],
+        [12, 'Days', 4, 4],
+      ]),
+    ).toEqual([bar(0, '0/4'), bar(20, '2/4, about 5 s left'), `${bar(40, '4/4, took 12 s')}\n`]);
+  });
+
+  it('goes away where the work was short', () => {
+    expect(
+      shownBy({ isTTY: true, columns: 100 }, [
+        [0, 'Days', 0, 4],
+        [1, 'Days', 4, 4],
+      ]),
+    ).toEqual([bar(0, '0/4'), CLEAR]);
+  });
+
+  it('is of 80 columns where the terminal does not tell', () => {
+    const [first] = shownBy({ isTTY: true, columns: 0 }, [[0, 'Making sample events, once', 0, 118]]);
+    expect(first).toBe(`${CLEAR}Making sample events, once: [${'.'.repeat(40)}] 0/118`);
+  });
+
+  const what = 'Making sample events, once';
+  it.each([
+    [80, '', 'Making sample events, once: [##########..............................] 30/118'],
+    [60, '', 'Making sample events, once: [######................] 30/118'],
+    [60, ', took 9 s', 'Making sample events, once: [###.........] 30/118, took 9 s'],
+    [52, ', took 9 s', 'Making sample events, once: [####..........] 30/118'],
+    [43, '', 'Making sample events, once: [#....] 30/118'],
+    [42, '', 'Making sample events, once: 30/118'],
+    [10, '', 'Making sa'],
+    [0, '', ''],
+  ])('of %i columns, with the note "%s", fits', (columns, note, line) => {
+    expect(progressBar({ what, done: 30, total: 118 }, columns, note)).toBe(line);
+    expect(line.length).toBeLessThan(Math.max(1, columns));
+  });
+});
