@@ -1,7 +1,7 @@
 import { athenaQueries } from '../lib/aws/athena-queries.ts';
 import { deliverReport } from '../lib/delivery/deliver-report.ts';
 import { type DeliveryTerms, lookAtLake, type Progress, type Wanted } from '../lib/delivery/delivery.ts';
-import { hopWaitMs } from '../lib/delivery/hop-wait.ts';
+import { hopWaitMs } from '../lib/delivery/pace.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
 import { takeOverTime, type VirtualTime } from '../test/worlds/virtual-time.ts';

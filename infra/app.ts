@@ -6,14 +6,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
+import { reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { addStage } from './add-stage.ts';
 import { bundlesIn } from './api/function-code.ts';
 import { bundleFunctions } from './bundle-functions.ts';
-import { chooseStage } from './choose-stage.ts';
+import { chooseStage, ownStages } from './choose-stage.ts';
 import { readFlags } from './deployment-flags.ts';
-import { ownStages } from './own-stages.ts';
 import { readCommit } from './read-commit.ts';
-import { reportingFaults } from './setup-fault.ts';
 import { stages } from './stages.ts';
 
 await reportingFaults(async () => {

@@ -1,13 +1,34 @@
-import { SetupFault } from './setup-fault.ts';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 import { readStage, type Stage } from './stage.ts';
 
-/** The stage of that name, checked. Throws a SetupFault that names the stages there are. */
+/** The stage of that name, checked. Throws an OperatorFault that names the stages there are. */
 export function chooseStage(stages: Readonly<Record<string, unknown>>, name: string | undefined): Stage {
   const known = Object.keys(stages);
   if (name === undefined || !known.includes(name))
-    throw new SetupFault(
+    throw new OperatorFault(
       `There is no stage "${name ?? ''}". There are: ${known.join(', ')}. ` +
         'Choose one with `-c stage=<name>`, or write your own in stages.ts (docs/deploy.md, "Stages of your own").',
     );
   return readStage(name, stages[name]);
+}
+
+/** The operator's file. It does not belong to the product, so no upgrade touches it. */
+const OWN_STAGES = join(import.meta.dirname, '../stages.ts');
+
+/**
+ * The operator's own stages, by name; none where there is no such file.
+ *
+ * @param path another file than `stages.ts`, relative to the working directory; it must be there
+ */
+export async function ownStages(path?: string): Promise<Readonly<Record<string, unknown>>> {
+  const file = path === undefined ? OWN_STAGES : resolve(path);
+  if (path === undefined && !existsSync(file)) return {};
+  if (!existsSync(file)) throw new OperatorFault(`There is no file ${file}, which \`-c stages\` names.`);
+  const { stages } = await import(pathToFileURL(file).href);
+  if (typeof stages !== 'object' || stages === null)
+    throw new OperatorFault(`${file} exports no stages. It needs: export const stages = { <name>: { … } };`);
+  return stages;
 }

@@ -1,4 +1,4 @@
-import { SetupFault } from './setup-fault.ts';
+import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 
 /** What an operator says of one deployment, beside the stage. */
 export interface DeploymentFlags {
@@ -11,7 +11,7 @@ export interface DeploymentFlags {
   readonly isAtOnce: boolean;
 }
 
-/** Reads `-c first=yes` and `-c shift=no`; throws a SetupFault where one of them is given another value. */
+/** Reads `-c first=yes` and `-c shift=no`; throws an OperatorFault where one of them is given another value. */
 export const readFlags = (context: (key: string) => unknown): DeploymentFlags => ({
   isFirst: isGiven(
     'first=yes',
@@ -28,6 +28,6 @@ export const readFlags = (context: (key: string) => unknown): DeploymentFlags =>
 function isGiven(flag: string, value: unknown, use: string): boolean {
   const [key, meant] = flag.split('=');
   if (value !== undefined && value !== meant)
-    throw new SetupFault(`\`-c ${key}=${value}\` means nothing. Say \`-c ${flag}\` ${use}.`);
+    throw new OperatorFault(`\`-c ${key}=${value}\` means nothing. Say \`-c ${flag}\` ${use}.`);
   return value === meant;
 }

@@ -8,7 +8,7 @@ import {
 } from '../lib/access/access-details.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
 import { parseUtcTime } from '../lib/report/utc-time.ts';
-import { SetupFault } from './setup-fault.ts';
+import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 
 const text = v.pipe(v.string(), v.nonEmpty());
 const whole = (minimum: number, maximum: number) =>
@@ -319,7 +319,7 @@ export type StageInput = v.InferInput<typeof stage>;
 /** What differs between stages. */
 export type Stage = v.InferOutput<typeof stage> & { readonly name: string };
 
-/** Checks one stage's settings; throws a SetupFault that names every one that is missing or wrong. */
+/** Checks one stage's settings; throws an OperatorFault that names every one that is missing or wrong. */
 export function readStage(name: string, input: unknown): Stage {
   const result = v.safeParse(stage, input);
   const faults = [
@@ -330,7 +330,7 @@ export function readStage(name: string, input: unknown): Stage {
     ...(result.issues ?? []).map((issue) => `${v.getDotPath(issue)}: ${issue.message}`),
   ];
   if (!result.success || faults.length > 0)
-    throw new SetupFault(
+    throw new OperatorFault(
       `Stage "${name}" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").\n` +
         faults.join('\n'),
     );

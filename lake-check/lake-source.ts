@@ -6,7 +6,7 @@ export interface LakeSource {
   /** As the operator wrote it. */
   readonly location: string;
   /**
-   * Everything in the lake, or in one folder of it, which may be missing. Rejects with an EventsFault where the lake
+   * Everything in the lake, or in one folder of it, which may be missing. Rejects with an OperatorFault where the lake
    * can't be listed.
    */
   list(folder?: string): Promise<ListedFile[]>;

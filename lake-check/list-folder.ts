@@ -14,7 +14,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
-import { EventsFault } from '../local/events/events-fault.ts';
+import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 import { convertFiles } from './lake-commands.ts';
 import type { ListedFile } from './lake-facts.ts';
 import { isDayFolder, isHidden } from './layout.ts';
@@ -25,19 +25,19 @@ const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PART
 const LINKED_DEPTH = 2;
 
 /**
- * Everything below a folder, empty folders aside. Throws an EventsFault where the folder itself can't be read.
+ * Everything below a folder, empty folders aside. Throws an OperatorFault where the folder itself can't be read.
  *
  * @param below a folder in it that alone is listed; nothing, where it is missing
  */
 export async function listFolder(directory: string, below = ''): Promise<ListedFile[]> {
   const refuse = (reason: string) => {
-    throw new EventsFault(`${directory} ${reason}; ${NEEDED}`);
+    throw new OperatorFault(`${directory} ${reason}; ${NEEDED}`);
   };
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) =>
     refuse(error.code === 'ENOENT' ? 'does not exist' : `can't be read (${error.code})`),
   );
   if (!found?.isDirectory())
-    throw new EventsFault(
+    throw new OperatorFault(
       `${directory} is ${kindOf(directory)}, not a folder with a lake. Make a lake of it: ${convertFiles(directory)}`,
     );
   if (below && !existsSync(join(directory, below))) return [];

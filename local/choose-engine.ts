@@ -2,12 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PARTITION_COLUMN, tables } from '../lib/report/tables.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
+import { aboutSetting, OperatorFault } from '../lib/terminal/operator-fault.ts';
 import type { OnProgress } from '../lib/terminal/progress.ts';
 import { duckDbOn } from './athena/duckdb-engine.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
 import { clusterOf } from './trino/trino-cluster.ts';
 import { trinoOn } from './trino/trino-engine.ts';
-import { TrinoFault } from './trino/trino-fault.ts';
 
 export interface ChosenEngine {
   readonly openEngine: OpenEngine;
@@ -25,11 +25,12 @@ export async function chooseEngine(
   sampleEvents: () => Promise<string>,
   onProgress: OnProgress,
 ): Promise<ChosenEngine> {
-  const cluster = clusterOf(env);
+  const cluster = await aboutSetting('TRINO_URL', () => clusterOf(env));
   if (cluster) {
-    if (env['EVENTS_DIR']) throw new TrinoFault("can't be set beside EVENTS_DIR. Unset one of them.");
+    if (env['EVENTS_DIR'])
+      throw new OperatorFault("TRINO_URL: can't be set beside EVENTS_DIR. Unset one of them.");
     return {
-      openEngine: trinoOn(cluster),
+      openEngine: (place) => aboutSetting('TRINO_URL', () => trinoOn(cluster)(place)),
       eventsDirectory: undefined,
       hasSampleEvents: false,
       lastDay: async () => utcDay(Date.now()),
@@ -37,7 +38,8 @@ export async function chooseEngine(
   }
   const eventsDirectory = env['EVENTS_DIR'] || (await sampleEvents());
   return {
-    openEngine: duckDbOn(eventsDirectory, { onWarning: warn, onProgress }),
+    openEngine: (place) =>
+      aboutSetting('EVENTS_DIR', () => duckDbOn(eventsDirectory, { onWarning: warn, onProgress })(place)),
     eventsDirectory,
     hasSampleEvents: !env['EVENTS_DIR'],
     lastDay: () => lastPartition(eventsDirectory),

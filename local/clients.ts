@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { companies, EVERY_COMPANY, type PartnerRecord, partnerRecord } from '../lib/access/partner-record.ts';
 import { byOwner, ownerNames } from '../lib/report/catalogue.ts';
+import { labelOf } from '../lib/terminal/owner-words.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
-import { labelOf } from './owner-words.ts';
 
 /** A partner of this machine: its record in the register, and its client of the identity provider. */
 export interface LocalPartner {

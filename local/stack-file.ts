@@ -1,6 +1,5 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAlive } from './is-alive.ts';
 import type { Stack } from './stack.ts';
 
 /** Where `npm start` keeps what it makes. */
@@ -86,4 +85,15 @@ export async function removeLeftovers(home: string): Promise<void> {
   );
   const dead = names.filter((_, index) => left[index]);
   await Promise.all(dead.map((name) => rm(join(home, name), { recursive: true, force: true })));
+}
+
+/** Whether a process of this machine is running. */
+export function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // The process is there and belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

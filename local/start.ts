@@ -3,34 +3,30 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
+import { OperatorFault, reportingFaults } from '../lib/terminal/operator-fault.ts';
 import { type OnProgress, showProgress, toldAgain } from '../lib/terminal/progress.ts';
 import { chooseEngine } from './choose-engine.ts';
 import { type LocalPartner, PARTNERS_OF_SAMPLE_EVENTS, readPartners } from './clients.ts';
-import { EventsFault } from './events/events-fault.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
 import { exampleCurl } from './example-curl.ts';
 import { lastScreen } from './last-screen.ts';
 import { type Stack, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
-import { TrinoFault } from './trino/trino-fault.ts';
 
 /** Five times that of the stage `prod`: more than a client should need, less than one in a retry loop sends. */
 const THROTTLING = { perSecond: 200, burst: 400 };
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
-/** A message for the person at the terminal: what is wrong and what to do. */
-class StartFault extends Error {}
-
 function portOf(text = '8080'): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new StartFault(`PORT is "${text}". Set it to a number from 0 to 65535; 0 takes a free port.`);
+  throw new OperatorFault(`PORT is "${text}". Set it to a number from 0 to 65535; 0 takes a free port.`);
 }
 
 function hasEdge(text = ''): boolean {
   if (!['', '0', '1'].includes(text))
-    throw new StartFault(`DOWNLOADS_EDGE is "${text}". Set it to 1, or leave it out.`);
+    throw new OperatorFault(`DOWNLOADS_EDGE is "${text}". Set it to 1, or leave it out.`);
   return text === '1';
 }
 
@@ -40,7 +36,7 @@ async function partnersOf(path: string | undefined): Promise<readonly LocalPartn
   try {
     return readPartners(await readFile(path, 'utf8'));
   } catch (error) {
-    throw new StartFault(
+    throw new OperatorFault(
       `PARTNERS: ${path} can't be used: ${(error as Error).message}. See docs/local.md, "Partners".`,
     );
   }
@@ -59,10 +55,12 @@ async function faultOfPort(error: NodeJS.ErrnoException, port: number): Promise<
     const taken = other
       ? `: this service runs there already, as process ${other.pid}`
       : ': another program has it, or a stack of another LOCAL_DIR';
-    throw new StartFault(`Port ${port} is busy${taken}. Set PORT to another one; PORT=0 takes a free one.`);
+    throw new OperatorFault(
+      `Port ${port} is busy${taken}. Set PORT to another one; PORT=0 takes a free one.`,
+    );
   }
   if (error.code === 'EACCES' && error.syscall === 'listen')
-    throw new StartFault(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
+    throw new OperatorFault(`Port ${port} may not be used by this user. Set PORT to one above 1023.`);
   throw error;
 }
 
@@ -120,12 +118,6 @@ const sampleEvents = (onProgress: OnProgress): Promise<string> =>
     onProgress: (done, total) => onProgress('Making sample events, once', done, total),
   });
 
-/** Names the variable that the fault is in; a StartFault does so itself. */
-const variableOf = (fault: Error): string => {
-  if (fault instanceof EventsFault) return 'EVENTS_DIR: ';
-  return fault instanceof TrinoFault ? 'TRINO_URL: ' : '';
-};
-
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
@@ -135,15 +127,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   });
 
 let ready = false;
-try {
+await reportingFaults(async () => {
   const { stack, stackFile } = await start();
   ready = true;
   await once(stop.signal, 'abort');
   await stack.close();
   await rm(stackFile, { force: true });
-} catch (error) {
-  if (!(error instanceof StartFault || error instanceof EventsFault || error instanceof TrinoFault))
-    throw error;
-  process.stderr.write(`${variableOf(error)}${error.message}\n`);
-  process.exitCode = 1;
-}
+});

@@ -3,7 +3,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { routes } from '../../lib/routes.ts';
 import type { BucketNames } from '../data/data-stack.ts';
-import type { TokenIssuer } from '../identity/token-issuer.ts';
+import type { TokenIssuer } from '../identity/identity-stack.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { CustomDomain } from './custom-domain.ts';

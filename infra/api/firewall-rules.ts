@@ -1,6 +1,6 @@
 import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2';
 import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
-import { problemDocument } from '../../lib/problems/problem-document.ts';
+import { problemDocument } from '../../lib/problems/problem-response.ts';
 import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 
 /**

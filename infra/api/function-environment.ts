@@ -1,7 +1,7 @@
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import { ENV } from '../../lib/names.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
-import type { TokenIssuer } from '../identity/token-issuer.ts';
+import type { TokenIssuer } from '../identity/identity-stack.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { bytesOf, type Stage } from '../stage.ts';
 import { QUERY_WAIT_MS } from './timeouts.ts';

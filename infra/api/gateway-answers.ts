@@ -5,7 +5,7 @@ import {
   otherGatewayProblems,
   refusedByFirewall,
 } from '../../lib/problems/gateway-problems.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-document.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-response.ts';
 import { COMMON_HEADERS } from '../../lib/response-headers.ts';
 
 const { notFound } = gatewayProblems;

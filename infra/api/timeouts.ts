@@ -1,6 +1,6 @@
 /** The order matters: a function must have time to answer after its query wait, and the gateway after the function. */
 
-/** The longest that a request waits for its query. The first one of a report waits less: `lib/delivery/hop-wait.ts`. */
+/** The longest that a request waits for its query. The first one of a report waits less: `lib/delivery/pace.ts`. */
 export const QUERY_WAIT_MS = 25_000;
 
 /** Leaves three seconds for the token's keys, the last poll and the answer. */

@@ -4,8 +4,7 @@ import { Schedule } from 'aws-cdk-lib/aws-events';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { KEPT_ONCE_MADE } from '../kept-once-made.ts';
-import { uniquePart } from '../unique-part.ts';
+import { KEPT_ONCE_MADE, uniquePart } from '../kept-resources.ts';
 
 const KEPT = Duration.days(35);
 

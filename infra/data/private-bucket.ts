@@ -10,7 +10,7 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { KEPT_ONCE_MADE } from '../kept-once-made.ts';
+import { KEPT_ONCE_MADE } from '../kept-resources.ts';
 
 export interface PrivateBucketProps {
   /** Whether the bucket stays when its stack is deleted. If not, it must be empty before the stack can be deleted. */

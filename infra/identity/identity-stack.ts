@@ -9,10 +9,8 @@ import {
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { ProbeClient } from '../api/probe.ts';
-import { KEPT_ONCE_MADE } from '../kept-once-made.ts';
+import { KEPT_ONCE_MADE, uniquePart } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
-import { uniquePart } from '../unique-part.ts';
-import type { TokenIssuer } from './token-issuer.ts';
 
 export interface IdentityStackProps extends StackProps {
   readonly names: ResourceNames;
@@ -115,4 +113,15 @@ export class IdentityStack extends Stack {
     new CfnOutput(this, 'ProbeClient', { value: secret.ref, exportName: secretExport });
     return { tokenUrl, secretArn: Fn.importValue(secretExport) };
   }
+}
+
+/** Who issues the tokens that the API takes. */
+export interface TokenIssuer {
+  /** As it stands in the tokens' `iss`. */
+  readonly issuer: string;
+  readonly jwksUri: string;
+  /** Where callers request tokens. */
+  readonly tokenUrl: string;
+  /** What every token must carry beside the scope. */
+  readonly requiredClaim?: { readonly name: string; readonly value: string };
 }

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { byOwner, type Report } from '../report/catalogue.ts';
-import { isCompanyId } from '../report/company-id.ts';
-import { type Entitlement, entitlementTo } from '../report/entitlement.ts';
+import { type Entitlement, entitlementTo, isCompanyId } from '../report/entitlement.ts';
 
 /** Stands for every company: a word, which no id can be. */
 export const EVERY_COMPANY = 'every-company';

@@ -1,5 +1,4 @@
-import { isCompanyId } from '../report/company-id.ts';
-import { type Entitlement, entitlementTo } from '../report/entitlement.ts';
+import { type Entitlement, entitlementTo, isCompanyId } from '../report/entitlement.ts';
 import type { Claims } from './claims.ts';
 
 export interface EntitlementRule {

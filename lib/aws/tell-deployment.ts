@@ -1,5 +1,5 @@
 import { CodeDeployClient, PutLifecycleEventHookExecutionStatusCommand } from '@aws-sdk/client-codedeploy';
-import type { TellDeployment } from '../probe/deployment-hook.ts';
+import type { TellDeployment } from '../probe/release-check-handler.ts';
 
 /** Tells CodeDeploy how a hook has ended. Throws the SDK's errors. */
 export function deploymentTeller(client = new CodeDeployClient()): TellDeployment {

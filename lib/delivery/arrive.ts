@@ -2,13 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { cachedReportKey, jobRecordKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { type ClaimedAttempt, claimAttempt, following } from './attempt.ts';
-import { begun } from './begun.ts';
 import { deliverFile } from './deliver-file.ts';
 import { noSlotInTime, tookTooLong } from './delivery.ts';
 import { refusalOf } from './end-attempt.ts';
 import { judgeRecord, requestFacts } from './judge-record.ts';
 import { nextSlotLookMs } from './pace.ts';
-import { type Arrived, type Run, type Step, type Target, waiting } from './phase.ts';
+import { type Arrived, begun, type Run, type Step, type Target, waiting } from './phase.ts';
 import { takeSlot } from './take-slot.ts';
 
 /**

@@ -1,3 +1,5 @@
+import { FIRST_WAIT_MS } from '../names.ts';
+
 /**
  * How often a request that waits asks. Athena answers 100 GetQueryExecution a second for a whole account, S3 thousands
  * of calls a second for one prefix. So Athena is asked only a few times per query, and S3 is watched for the result,
@@ -50,3 +52,14 @@ export const nextSlotLookMs = (timeLeftMs: number, random: number): number =>
 
 /** When to look next for the file of a large report. */
 export const nextFileLookMs = (waitedMs: number): number => Math.min(Math.max(200, 0.1 * waitedMs), 2_000);
+
+/**
+ * How long a request waits for its report. The first one waits only a short time, for clients with short time-outs;
+ * every later one waits as long as it can, for clients that follow few redirects
+ * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
+ *
+ * @param hop 0 for the request for the report itself, n for the nth in the waiting room
+ * @param longestMs what the gateway leaves a request
+ */
+export const hopWaitMs = (hop: number, longestMs: number): number =>
+  hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;

@@ -10,7 +10,7 @@ import { NotAuthorized } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { LoggedFacts } from './logged-facts.ts';
-import { noteCaller } from './note-caller.ts';
+import { noteCaller } from './logged-facts.ts';
 import { requestHeader } from './request-header.ts';
 
 /** A caller with a good token, and whose rows of the report it may see. */

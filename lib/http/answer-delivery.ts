@@ -8,8 +8,8 @@ import type {
   Progress,
   Wanted,
 } from '../delivery/delivery.ts';
-import { hopWaitMs } from '../delivery/hop-wait.ts';
 import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
+import { hopWaitMs } from '../delivery/pace.ts';
 import type { DataState } from '../lake/data-version.ts';
 import { admitsGzip } from './admits-gzip.ts';
 import { auditedFacts } from './audited-facts.ts';

@@ -1,13 +1,13 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type Verdict, verdictOnPartner } from '../access/whose-rows.ts';
-import { begun } from '../delivery/begun.ts';
 import { lookAtLake } from '../delivery/delivery.ts';
+import { begun } from '../delivery/phase.ts';
 import { NoSuchDownload } from '../problems/problem.ts';
 import { storedEntitlement } from '../report/entitlement.ts';
 import { openTicket, updateTicket } from '../results/ticket.ts';
 import { answerDelivery, requestTimes, ticketLifeMs } from './answer-delivery.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
-import { noteCaller } from './note-caller.ts';
+import { noteCaller } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
 
 /**

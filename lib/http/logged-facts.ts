@@ -1,4 +1,4 @@
-import type { Refusal } from '../access/whose-rows.ts';
+import type { Refusal, Verdict } from '../access/whose-rows.ts';
 import type { CacheStatus, DeliveryFacts } from '../delivery/delivery.ts';
 
 /**
@@ -20,4 +20,13 @@ export interface LoggedFacts extends DeliveryFacts {
   cacheStatus?: CacheStatus;
   /** Whether the answer led to the report. */
   isReady?: boolean;
+}
+
+/** Notes for the log who asks, by the register's name where there is one, and whose rows it may see, or why none. */
+export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
+  if (verdict.partner !== undefined) facts.partner = verdict.partner;
+  if (verdict.state === 'refused') facts.refusal = verdict.refusal;
+  else
+    facts.companies =
+      verdict.entitlement === 'every-company' ? verdict.entitlement : verdict.entitlement.length;
 }

@@ -1,5 +1,5 @@
-import { headerAsDelivered } from '../gateway-headers.ts';
 import { CACHE_STATUS } from '../http/redirect.ts';
+import { headerAsDelivered } from '../response-headers.ts';
 import type { Part } from './schema.ts';
 
 /** The headers of the service's answers, for `components`. */

@@ -1,8 +1,8 @@
-import { headerAsDelivered } from '../gateway-headers.ts';
 import { requestTooLarge } from '../problems/gateway-problems.ts';
 import { type KnownProblem, knownProblems } from '../problems/known-problems.ts';
 import { InvalidRequest } from '../problems/problem.ts';
-import { PROBLEM_MEDIA_TYPE } from '../problems/problem-document.ts';
+import { PROBLEM_MEDIA_TYPE } from '../problems/problem-response.ts';
+import { headerAsDelivered } from '../response-headers.ts';
 import { type Part, reference } from './schema.ts';
 
 /** The schemas of problem documents, for `components` (RFC 9457). */

@@ -1,5 +1,4 @@
 import type { LineLog } from '../http/request-log.ts';
-import type { DeploymentHook, TellDeployment } from './deployment-hook.ts';
 
 /**
  * Pulls a report from a new release before any request reaches it, and tells CodeDeploy whether it came: otherwise
@@ -34,3 +33,11 @@ export function releaseCheckHandler({
     return { status };
   };
 }
+
+/** CodeDeploy's event for a hook. */
+export interface DeploymentHook {
+  readonly DeploymentId: string;
+  readonly LifecycleEventHookExecutionId: string;
+}
+
+export type TellDeployment = (hook: DeploymentHook, status: 'Succeeded' | 'Failed') => Promise<void>;

@@ -9,8 +9,7 @@ import {
   Unauthenticated,
   Unavailable,
 } from './problem.ts';
-import { problemDocument } from './problem-document.ts';
-import { problemResponse } from './problem-response.ts';
+import { problemDocument, problemResponse } from './problem-response.ts';
 
 /** A problem as a caller may see it: the very document and headers that the service, or its gateway, answers. */
 export interface KnownProblem {

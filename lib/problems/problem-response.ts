@@ -1,7 +1,6 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { otherGatewayProblems } from './gateway-problems.ts';
 import { Problem } from './problem.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from './problem-document.ts';
 
 /** What is not ours to explain is answered alike, whatever it was (docs/contract.md#errors). */
 const { status, slug, title, detail } = otherGatewayProblems.failed;
@@ -19,3 +18,18 @@ export function problemResponse(error: unknown, requestId: string): APIGatewayPr
     }),
   };
 }
+
+/** Every problem's type begins with this; what follows names its entry in `docs/problems.md`. */
+const TYPE_PREFIX = 'urn:problem-type:performance-reports:';
+
+export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
+
+/**
+ * The members of a problem document (RFC 9457). `detail` comes first, because several HTTP clients show the first 120
+ * characters of an answer and no more. `instance` names the request, for a caller to quote and an operator to find in
+ * the log.
+ */
+export const problemDocument = (
+  { slug, title, status, detail }: { slug: string; title: string; status: number; detail: string },
+  requestId: string,
+) => ({ detail, title, status, type: TYPE_PREFIX + slug, instance: `urn:uuid:${requestId}` });

@@ -12,3 +12,7 @@ export function entitlementTo(ids: readonly bigint[]): Entitlement | undefined {
 /** An entitlement as JSON holds it, which has no integers of 64 bits. */
 export const storedEntitlement = (entitlement: Entitlement): 'every-company' | string[] =>
   entitlement === 'every-company' ? entitlement : entitlement.map(String);
+
+/** Whether a text is the id of a company: a signed 64-bit integer in decimal digits, as the tables hold it. */
+export const isCompanyId = (text: string): boolean =>
+  /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);

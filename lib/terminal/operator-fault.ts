@@ -1,5 +1,20 @@
-/** What the operator must mend. Its message says what is wrong and what to do; a stack trace would only hide it. */
-export class OperatorFault extends Error {}
+/**
+ * What the person at the terminal must mend. Its message says what is wrong and what to do; a stack trace would only hide
+ * it.
+ */
+export class OperatorFault extends Error {
+  override readonly name: string = 'OperatorFault';
+}
+
+/** Does something with a setting; a fault then says which setting it is about. */
+export async function aboutSetting<T>(setting: string, act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof OperatorFault)) throw error;
+    throw new OperatorFault(`${setting}: ${error.message}`);
+  }
+}
 
 /** Runs a command. A fault of the operator's, or a refusal by AWS, ends it with one line and exit code 1. */
 export async function reportingFaults(command: () => Promise<void>): Promise<void> {

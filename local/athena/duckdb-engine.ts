@@ -23,7 +23,7 @@ const MAX_RUNNING = Math.max(1, Math.min(CORES, THREADS - 2));
 /** Athena's CSV: everything quoted but NULL, timestamps with three digits of their second. */
 const CSV_OPTIONS = `FORMAT csv, HEADER, FORCE_QUOTE *, TIMESTAMPFORMAT '%Y-%m-%d %H:%M:%S.%g'`;
 
-/** Opens DuckDB as the engine of one database. Rejects with an EventsFault if the events can't be served. */
+/** Opens DuckDB as the engine of one database. Rejects with an OperatorFault if the events can't be served. */
 export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> {
   const { instance, events } = await openInstance(options);
   const scratchDirectory = resolve(options.scratchDirectory);

@@ -21,7 +21,7 @@ export interface DuckDbOptions {
 
 /**
  * Opens DuckDB on a directory of events. Sets it to behave like Trino where the two silently differ, and locks it: a
- * query can reach only the events and the scratch directory. Rejects with an EventsFault if the events can't be
+ * query can reach only the events and the scratch directory. Rejects with an OperatorFault if the events can't be
  * served.
  */
 export async function openInstance(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { clientGone } from '../faults/client-gone.ts';
 import type { Faults } from '../faults/faults.ts';
+import { clientGone } from '../faults/faults.ts';
 import { ApiError, TooManyQueries } from './api-error.ts';
 import { type CallLog, queryOf } from './call-log.ts';
 import type { AdmitCall } from './quotas.ts';

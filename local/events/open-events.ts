@@ -9,9 +9,9 @@ import { quoteName } from '../../lib/report/quote-sql.ts';
 import { type Table, tables } from '../../lib/report/tables.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
 import { type CheckedFiles, checkFiles, type Misfit, unreadFiles } from './check-files.ts';
-import { EventsFault } from './events-fault.ts';
 import { emptySelect, tableSelect } from './table-select.ts';
 
 export interface Events {
@@ -36,13 +36,13 @@ export interface OpenedEvents {
 
 /**
  * Checks a directory of events by what its files' footers tell, and makes a view of each table, in a schema named
- * after the database. Files and days that are added later are seen by the next query. Throws an EventsFault that
+ * after the database. Files and days that are added later are seen by the next query. Throws an OperatorFault that
  * names every fault and its cure. The sessions have to be in UTC.
  */
 export async function openEvents(connection: DuckDBConnection, events: Events): Promise<OpenedEvents> {
   const directory = resolve(events.directory);
   if (/[*?[]/.test(directory))
-    throw new EventsFault(`${directory} would be read as a pattern; move it to a path without *, ? and [`);
+    throw new OperatorFault(`${directory} would be read as a pattern; move it to a path without *, ? and [`);
   const schema = quoteName(events.database);
   const checked = new Map<Table, CheckedFiles>();
   const show = async (on: DuckDBConnection, table: Table, files: CheckedFiles) => {
@@ -98,7 +98,7 @@ async function soundLake(
   });
   const findings = judge({ ...lake, tables: lake.tables.filter(isLookedAt) });
   const faults = findings.filter((finding) => !isHarmless(finding));
-  if (faults.length > 0) throw new EventsFault(messageOf(directory, faults));
+  if (faults.length > 0) throw new OperatorFault(messageOf(directory, faults));
   for (const finding of findings) if (finding.severity === 'warning') onWarning(lineOf(finding));
 }
 

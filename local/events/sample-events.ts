@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { reports } from '../../lib/report/catalogue.ts';
-import { isAlive } from '../is-alive.ts';
+import { isAlive } from '../stack-file.ts';
 import { DRAW_MACROS } from './draws.ts';
 import { markClosedDays } from './mark-closed-days.ts';
 import { sampleDays } from './sample-days.ts';

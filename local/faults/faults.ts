@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 
@@ -71,4 +73,9 @@ export function createFaults(): Faults {
       return striking.map(({ fault }) => fault);
     },
   };
+}
+
+/** Resolves once the client of a stalled call has gone, or the server was closed. */
+export async function clientGone(response: ServerResponse): Promise<void> {
+  if (!response.closed) await once(response, 'close');
 }

@@ -1,4 +1,3 @@
-import { functionArn } from './function-arn.ts';
 import { FunctionFailed } from './lambda-sandbox.ts';
 
 /** What Lambda tells an on-failure destination of an event whose last try failed. */
@@ -30,3 +29,6 @@ export const destinationRecord = ({
     errorMessage: failure instanceof Error ? failure.message : String(failure),
   },
 });
+
+/** What stands for a function's ARN on this machine. */
+export const functionArn = (name: string): string => `arn:aws:lambda:local:000000000000:function:${name}`;

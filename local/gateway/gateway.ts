@@ -3,15 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { headerAsDelivered } from '../../lib/gateway-headers.ts';
 import { admitsGzip } from '../../lib/http/admits-gzip.ts';
 import {
   type GatewayProblem,
   gatewayProblems,
   requestTooLarge,
 } from '../../lib/problems/gateway-problems.ts';
-import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-document.ts';
-import { COMMON_HEADERS } from '../../lib/response-headers.ts';
+import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-response.ts';
+import { COMMON_HEADERS, headerAsDelivered } from '../../lib/response-headers.ts';
 import { ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import type { Admission, Purpose } from './admission.ts';

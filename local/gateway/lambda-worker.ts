@@ -1,7 +1,7 @@
 /** The inside of one Lambda execution environment: a thread with its own `process.env` and modules. */
 import { enableCompileCache } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
-import { functionArn } from './function-arn.ts';
+import { functionArn } from './destination-record.ts';
 import type { Invocation, Outcome } from './lambda-sandbox.ts';
 
 // Most of an environment's start goes into reading the SDK's sources, which are the same for every function.

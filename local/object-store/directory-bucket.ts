@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { type BigIntStats, fstatSync, openSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 import type { KeyRange, Listable, ListedObject } from './list-objects.ts';
+import { utf8Order } from './s3-text.ts';
 import { openContent, type StoredFile } from './stored-file.ts';
-import { utf8Order } from './utf8-order.ts';
 
 /** File systems tell two changes apart only where so much time lies between them. */
 const TICK_MS = 20;

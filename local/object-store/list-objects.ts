@@ -1,7 +1,5 @@
-import { encodeUri } from './encode-uri.ts';
+import { encodeUri, utf8Order, xmlDocument, xmlText } from './s3-text.ts';
 import type { StoreAnswer, StoreRequest } from './store-request.ts';
-import { utf8Order } from './utf8-order.ts';
-import { xmlDocument, xmlText } from './xml.ts';
 
 // S3's page of a listing.
 const MAX_KEYS = 1000;

@@ -3,8 +3,8 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Listable } from './list-objects.ts';
 import { S3Error } from './s3-error.ts';
+import { utf8Order } from './s3-text.ts';
 import { adoptFile, type Content, openStoredFile, type StoredFile, writeStoredFile } from './stored-file.ts';
-import { utf8Order } from './utf8-order.ts';
 
 // The longest name that file systems take. S3 itself takes keys of 1,024 bytes.
 const MAX_NAME_BYTES = 255;

@@ -7,10 +7,10 @@ import { MultipartUploads } from './multipart-uploads.ts';
 import type { ObjectFiles } from './object-files.ts';
 import { readObject } from './read-object.ts';
 import { S3Error } from './s3-error.ts';
+import { xmlDocument, xmlText } from './s3-text.ts';
 import { parameterOf, type StoreAnswer, type StoreRequest } from './store-request.ts';
 import type { Bytes, Metadata, Publish, StoredFile } from './stored-file.ts';
 import { WritesInFlight } from './writes-in-flight.ts';
-import { xmlDocument, xmlText } from './xml.ts';
 
 export type Operation = (request: StoreRequest) => StoreAnswer | Promise<StoreAnswer>;
 

@@ -1,4 +1,4 @@
-import { xmlDocument, xmlText } from './xml.ts';
+import { xmlDocument, xmlText } from './s3-text.ts';
 
 /** The status that S3 has for each code that the store answers with. */
 const STATUSES = {

@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto';
-import { encodeUri } from './encode-uri.ts';
 import { accessDenied, S3Error } from './s3-error.ts';
+import { encodeUri } from './s3-text.ts';
 import type { StoreRequest } from './store-request.ts';
 
 /** The one account of the object store. */

@@ -6,9 +6,9 @@ import {
   type Table,
   tables,
 } from '../../lib/report/tables.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { QueryFailure } from '../athena/query-failure.ts';
 import type { TrinoCluster } from './trino-cluster.ts';
-import { TrinoFault } from './trino-fault.ts';
 import { pagesOf } from './trino-statement.ts';
 
 /** The types that give reports exact to the last digit, as Trino's protocol names them. */
@@ -19,7 +19,7 @@ const FITTING: Readonly<Record<ColumnType, RegExp>> = {
   'decimal(18,6)': /^decimal\(\d+, ?6\)$/,
 };
 
-/** Checks that the cluster holds the tables of the data contract. Rejects with a TrinoFault that says what it lacks. */
+/** Checks that the cluster holds the tables of the data contract. Rejects with an OperatorFault that says what it lacks. */
 export async function checkTables(cluster: TrinoCluster): Promise<void> {
   for (const table of tables) {
     const columns: Pick<Column, 'name' | 'type'>[] = [
@@ -29,7 +29,7 @@ export async function checkTables(cluster: TrinoCluster): Promise<void> {
     const found = await typesOf(cluster, table, columns);
     for (const [index, { name, type }] of columns.entries())
       if (!FITTING[type].test(found[index] ?? ''))
-        throw new TrinoFault(
+        throw new OperatorFault(
           `${table.name} holds ${name} as ${found[index]}; the data contract has ${type}.`,
         );
   }
@@ -47,9 +47,11 @@ async function typesOf(
       types = page.columns?.map(({ type }) => type) ?? types;
   } catch (error) {
     if (error instanceof QueryFailure)
-      throw new TrinoFault(`${error.message}. Set TRINO_CATALOG and TRINO_SCHEMA to where the tables are.`);
+      throw new OperatorFault(
+        `${error.message}. Set TRINO_CATALOG and TRINO_SCHEMA to where the tables are.`,
+      );
     const { message, cause } = error as Error;
-    throw new TrinoFault(
+    throw new OperatorFault(
       `${cluster.url} can't be asked: ${cause instanceof Error ? cause.message : message}`,
     );
   }

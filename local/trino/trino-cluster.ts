@@ -1,4 +1,4 @@
-import { TrinoFault } from './trino-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
 /** Where a Trino cluster is, who asks it, and where it keeps the tables of the data contract. */
 export interface TrinoCluster {
@@ -9,12 +9,12 @@ export interface TrinoCluster {
   readonly schema: string;
 }
 
-/** The cluster that the environment names; undefined without `TRINO_URL`. Throws a TrinoFault if that is no URL. */
+/** The cluster that the environment names; undefined without `TRINO_URL`. Throws an OperatorFault if that is no URL. */
 export function clusterOf(env: NodeJS.ProcessEnv): TrinoCluster | undefined {
   const url = env['TRINO_URL'];
   if (!url) return undefined;
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new TrinoFault(`"${url}" is no address. Set it to one like http://trino.example:8080.`);
+    throw new OperatorFault(`"${url}" is no address. Set it to one like http://trino.example:8080.`);
   return {
     url,
     user: env['TRINO_USER'] || 'performance-reports',

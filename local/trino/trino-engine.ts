@@ -6,14 +6,13 @@ import type { OpenEngine, Query } from '../athena/query-engine.ts';
 import { QueryFailure } from '../athena/query-failure.ts';
 import { checkTables } from './check-tables.ts';
 import type { TrinoCluster } from './trino-cluster.ts';
-import { csvLine } from './trino-csv.ts';
 import { bytesScannedIn, type Page, pagesOf } from './trino-statement.ts';
 
 /** The smallest quota of running queries that Athena gives an account. A cluster keeps a queue of its own. */
 const MAX_RUNNING = 20;
 
 /**
- * Opens a Trino cluster (418 or later) as the engine. Rejects with a TrinoFault if it can't be reached or lacks
+ * Opens a Trino cluster (418 or later) as the engine. Rejects with an OperatorFault if it can't be reached or lacks
  * the tables.
  */
 export const trinoOn =
@@ -64,3 +63,9 @@ function statementOf({ sql, parameters }: Query): string {
   const values = parameters.map((expression) => `(${expression}\n)`);
   return `EXECUTE IMMEDIATE ${quoteText(text)} USING ${values.join(', ')}`;
 }
+
+/** A row in Athena's CSV: everything quoted but NULL, quotes doubled, LF. Numbers arrive as text. */
+export const csvLine = (values: readonly unknown[]): string => `${values.map(csvValue).join(',')}\n`;
+
+const csvValue = (value: unknown): string =>
+  value === null ? '' : `"${String(value).replaceAll('"', '""')}"`;

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { chooseStage } from '../../infra/choose-stage.ts';
+import { chooseStage, ownStages } from '../../infra/choose-stage.ts';
 import { readFlags } from '../../infra/deployment-flags.ts';
-import { ownStages } from '../../infra/own-stages.ts';
 import { readStage } from '../../infra/stage.ts';
 import { stages } from '../../infra/stages.ts';
 import { CONTACT_FORM, TOKEN_ENDPOINT_FORM } from '../../lib/access/access-details.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
+import { labelOf } from '../../lib/terminal/owner-words.ts';
 import {
   describeRows,
   PARTNERS_OF_SAMPLE_EVENTS,
   readPartners,
   SAMPLE_PARTNERS,
 } from '../../local/clients.ts';
-import { labelOf } from '../../local/owner-words.ts';
 
 const read = (entries: unknown) => readPartners(JSON.stringify(entries));
 

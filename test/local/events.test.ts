@@ -7,8 +7,8 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { advertiserReport, type Field, metricsOf } from '../../lib/report/catalogue.ts';
 import { tables } from '../../lib/report/tables.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { DRAW_MACROS } from '../../local/events/draws.ts';
-import { EventsFault } from '../../local/events/events-fault.ts';
 import { openEvents } from '../../local/events/open-events.ts';
 import { sampleDays } from '../../local/events/sample-days.ts';
 import { makeSampleEvents } from '../../local/events/sample-events.ts';
@@ -338,7 +338,7 @@ describe('openEvents', () => {
       await make();
 
       const fault = await openEvents(connection, { directory, database }).catch((error: Error) => error);
-      expect(fault).toBeInstanceOf(EventsFault);
+      expect(fault).toBeInstanceOf(OperatorFault);
       expect((fault as Error).message).toMatch(message);
       expect((fault as Error).message).not.toContain('\n');
     });

@@ -185,7 +185,7 @@ it.each<[string, (string | number)[], string]>([
 ])('refuses a cluster that %s, in one line', async (_, answers, message) => {
   const { url } = await coordinator(...answers);
   await expect(open(url)).rejects.toMatchObject({
-    name: 'TrinoFault',
+    name: 'OperatorFault',
     message: expect.stringContaining(message),
   });
 });

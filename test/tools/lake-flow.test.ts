@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { batchesOf } from '../../tools/lake/convert/batches.ts';
 import { conversionFault } from '../../tools/lake/convert/conversion-fault.ts';
 import { stretches, wholeAt } from '../../tools/lake/convert/conversion-progress.ts';
@@ -7,7 +8,6 @@ import { middleDay, sampledHours } from '../../tools/lake/convert/estimate-hours
 import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
 import { type InputPlan, planInput } from '../../tools/lake/input/plan-input.ts';
-import { LakeFault } from '../../tools/lake/lake-fault.ts';
 import { duckDbMemory, memoryBytes, usualMemory } from '../../tools/lake/workspace/memory-size.ts';
 
 describe('--memory', () => {
@@ -22,7 +22,7 @@ describe('--memory', () => {
 
   it.each(['', 'much', '2', 'GB', '-1GB', '499MB', '2 elephants', '1e9 MB'])('"%s" is refused', (text) => {
     expect(() => memoryBytes(text)).toThrow(
-      new LakeFault(
+      new OperatorFault(
         `--memory is ${JSON.stringify(text)}; write how much this may use, like 2GB or 800MB, and at least 500MB`,
       ),
     );
@@ -225,13 +225,13 @@ describe('a conversion that fails half-way', () => {
     ],
     [
       'what is told already',
-      new LakeFault('s3://b can’t be reached.'),
+      new OperatorFault('s3://b can’t be reached.'),
       { to: 's3://b', daysWritten: 1, days: 2 },
       /^s3:\/\/b can’t be reached\.\n1 of 2 days are written/,
     ],
   ])('tells %s', (_, error, reached, message) => {
     const fault = conversionFault(error, reached);
-    expect(fault).toBeInstanceOf(LakeFault);
+    expect(fault).toBeInstanceOf(OperatorFault);
     expect(fault.message).toMatch(message);
   });
 

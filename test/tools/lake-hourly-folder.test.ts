@@ -6,10 +6,10 @@ import { folderSource } from '../../lake-check/folder-source.ts';
 import type { LakeSource } from '../../lake-check/lake-source.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
 import { rawDaysIn } from '../../tools/lake/hourly/hourly-facts.ts';
 import { hoursLake } from '../../tools/lake/hourly/hours-lake.ts';
-import { LakeFault } from '../../tools/lake/lake-fault.ts';
 import { openWorkspace } from '../../tools/lake/workspace/open-duckdb.ts';
 import { openWriter, publisherRecord, type Writer } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
@@ -156,7 +156,10 @@ async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource
 
 it('leaves a day whose files can not be fetched, with the reason', async () => {
   await rawDay('forbidden', 1);
-  const outcome = await makeRawDay('forbidden', () => () => Promise.reject(new LakeFault('AccessDenied')));
+  const outcome = await makeRawDay(
+    'forbidden',
+    () => () => Promise.reject(new OperatorFault('AccessDenied')),
+  );
   expect(outcome).toEqual({ action: 'left', reason: 'AccessDenied' });
 });
 

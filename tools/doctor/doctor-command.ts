@@ -1,8 +1,5 @@
 import { parseArgs } from 'node:util';
-import { chooseStage } from '../../infra/choose-stage.ts';
-import { ownStages } from '../../infra/own-stages.ts';
-import { SetupFault } from '../../infra/setup-fault.ts';
-import type { Stage } from '../../infra/stage.ts';
+import { chooseStage, ownStages } from '../../infra/choose-stage.ts';
 import { stages } from '../../infra/stages.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { describeDiagnosis, diagnose } from './diagnose.ts';
@@ -28,19 +25,10 @@ export async function doctorCommand(
   const [name, ...more] = positionals;
   const querySeconds = Number(values['query-seconds']);
   if (name === undefined || more.length > 0 || !(querySeconds > 0)) throw new OperatorFault(USAGE);
-  const stage = await stageOf(name, values.stages);
+  const stage = chooseStage({ ...stages, ...(await ownStages(values.stages)) }, name);
   const quotas = await readQuotas();
   const { limits, findings } = diagnose(quotas, stage, querySeconds);
   say(...describeDiagnosis({ limits, findings: [...findings, ...(await readMovedAliases(name))] }));
   for (const [key, { name }] of Object.entries(QUOTAS))
     if (!quotas[key as keyof typeof QUOTAS]) say(`AWS does not tell "${name}" of this account.`);
-}
-
-async function stageOf(name: string, file: string | undefined): Promise<Stage> {
-  try {
-    return chooseStage({ ...stages, ...(await ownStages(file)) }, name);
-  } catch (error) {
-    if (error instanceof SetupFault) throw new OperatorFault(error.message);
-    throw error;
-  }
 }

@@ -5,10 +5,9 @@ import { folderSource } from '../../lake-check/folder-source.ts';
 import { readLake } from '../../lake-check/read-lake.ts';
 import { judge } from '../../lake-check/rules.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
-import { toldAgain } from '../../lib/terminal/progress.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
+import { showProgress, toldAgain } from '../../lib/terminal/progress.ts';
 import type { LakeCommand } from './lake-command.ts';
-import { LakeFault } from './lake-fault.ts';
-import { showProgress } from './progress.ts';
 import { type CheckOptions, renderCheck } from './render-check.ts';
 import { isBucket } from './store/bucket.ts';
 import { bucketSource } from './store/bucket-source.ts';
@@ -33,7 +32,7 @@ export const checkCommand: LakeCommand = {
       },
     });
     const [location, ...others] = positionals;
-    if (!location || others.length > 0) throw new LakeFault(usage);
+    if (!location || others.length > 0) throw new OperatorFault(usage);
     const { text, isRight } = await check(location, { footersOnly: values.footers, all: values.all });
     say(text);
     return isRight ? 0 : 1;
@@ -45,7 +44,7 @@ async function check(
   location: string,
   { footersOnly, all }: CheckOptions,
 ): Promise<{ readonly text: string; readonly isRight: boolean }> {
-  using told = toldAgain(showProgress());
+  using told = toldAgain(showProgress(process.stderr));
   await using workspace = await openWorkspace();
   // Nothing is read twice, and the system keeps files in memory by itself: DuckDB's own copies cost a fifth of the CPU.
   await workspace.connection.run('SET enable_external_file_cache = false');

@@ -1,10 +1,9 @@
-import { EventsFault } from '../../local/events/events-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { checkCommand } from './check.ts';
 import { convertCommand } from './convert/convert-command.ts';
 import { hourlyCommand } from './hourly/hourly.ts';
 import { initCommand } from './init.ts';
 import type { LakeCommand } from './lake-command.ts';
-import { LakeFault } from './lake-fault.ts';
 
 const commands: Readonly<Record<string, LakeCommand>> = {
   check: checkCommand,
@@ -36,14 +35,13 @@ export async function lakeCommand(parameters: readonly string[], { out, err }: O
   const at = parameters.findIndex((parameter) => Object.hasOwn(commands, parameter));
   const command = commands[parameters[at] ?? ''];
   try {
-    if (!command) throw new LakeFault(USAGE);
+    if (!command) throw new OperatorFault(USAGE);
     return await command.run(parameters.toSpliced(at, 1), out);
   } catch (error) {
     const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
     // A full disk, a folder without the right to write: what the system says is all there is to say.
     const isSystems = (error as NodeJS.ErrnoException).syscall !== undefined;
-    const isKnown = error instanceof LakeFault || error instanceof EventsFault;
-    if (!isUsage && !isSystems && !isKnown) throw error;
+    if (!isUsage && !isSystems && !(error instanceof OperatorFault)) throw error;
     err(`${(error as Error).message}\n${isUsage ? `\n${command?.usage ?? USAGE}` : ''}`);
     return NOT_DONE;
   }

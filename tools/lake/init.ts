@@ -8,8 +8,8 @@ import {
   lakeAround,
 } from '../../lake-check/lake-commands.ts';
 import { tables } from '../../lib/report/tables.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { LakeCommand } from './lake-command.ts';
-import { LakeFault } from './lake-fault.ts';
 import { isBucket } from './store/bucket.ts';
 import { lakeTarget } from './store/open-target.ts';
 
@@ -23,7 +23,7 @@ export const initCommand: LakeCommand = {
   async run(parameters, say) {
     const { positionals } = parseArgs({ args: [...parameters], allowPositionals: true });
     const [location, ...others] = positionals;
-    if (!location || others.length > 0) throw new LakeFault(usage);
+    if (!location || others.length > 0) throw new OperatorFault(usage);
     say(await init(location));
     return 0;
   },
@@ -33,7 +33,7 @@ export const initCommand: LakeCommand = {
 async function init(location: string): Promise<string> {
   const lake = lakeAround(location);
   if (lake !== undefined)
-    throw new LakeFault(
+    throw new OperatorFault(
       `${location} is a part of the lake ${lake}. Name the whole lake: ${commandFor(lake)}`,
     );
   const isNew = !isBucket(location) && (await isNewFolder(location));
@@ -58,7 +58,7 @@ async function isNewFolder(location: string): Promise<boolean> {
     throw error;
   });
   if (found && !found.isDirectory())
-    throw new LakeFault(
+    throw new OperatorFault(
       `${location} is a file, and a lake is a folder. To make a lake of the file: ${convertFiles(location)}`,
     );
   return found === undefined;

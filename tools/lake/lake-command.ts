@@ -3,7 +3,7 @@ export interface LakeCommand {
   /** How it is called and what its options are, as the help shows it. */
   readonly usage: string;
   /**
-   * Does it. Resolves to the exit code; a LakeFault is a message for the operator.
+   * Does it. Resolves to the exit code; an OperatorFault is a message for the operator.
    *
    * @param parameters what stands behind the command's name
    */

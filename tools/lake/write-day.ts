@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { LakeFault } from './lake-fault.ts';
+import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
 /** A file of a day: where it lies on this machine, and the name that it gets in the lake. */
 export interface DayFile {
@@ -18,7 +18,7 @@ export const isTooLarge = ({ message }: Error): boolean =>
 
 /**
  * Writes a day's files into a directory of this machine. A file's name tells its content: the same records, written
- * again, are the same file. Throws a LakeFault where an hour's sum is more than its column holds.
+ * again, are the same file. Throws an OperatorFault where an hour's sum is more than its column holds.
  *
  * @param sql that writes into the directory, of `dayCopy`
  * @param what the day, as a fault names it
@@ -31,7 +31,7 @@ export async function writeDay(
 ): Promise<DayFile[]> {
   await connection.run(sql).catch((error: Error) => {
     if (isTooLarge(error))
-      throw new LakeFault(
+      throw new OperatorFault(
         `${what}: an hour of equal dimensions adds up to more than a column holds. Convert without --hourly. (${error.message.split('\n', 1)[0]})`,
       );
     throw error;

@@ -6,9 +6,9 @@ import {
   PARTNER_NAME,
 } from '../../lib/access/partner-record.ts';
 import { byOwner, ownerNames } from '../../lib/report/catalogue.ts';
-import { isCompanyId } from '../../lib/report/company-id.ts';
+import { isCompanyId } from '../../lib/report/entitlement.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { optionOf } from '../../local/owner-words.ts';
+import { optionOf } from '../../lib/terminal/owner-words.ts';
 import type { NewPartner } from './add-partner.ts';
 import type { PartnerChanges } from './set-partner.ts';
 

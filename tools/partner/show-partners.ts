@@ -1,6 +1,6 @@
 import type { Companies, PartnerRecord } from '../../lib/access/partner-record.ts';
 import { ownerNames } from '../../lib/report/catalogue.ts';
-import { labelOf } from '../../local/owner-words.ts';
+import { labelOf } from '../../lib/terminal/owner-words.ts';
 import { type CommandParts, partnerThere } from './command-parts.ts';
 
 const companiesText = (companies: Companies): string => {

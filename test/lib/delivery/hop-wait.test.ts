@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hopWaitMs } from '../../../lib/delivery/hop-wait.ts';
+import { hopWaitMs } from '../../../lib/delivery/pace.ts';
 
 it.each([
   [0, 25_000, 8_000],

@@ -1,4 +1,4 @@
-import { LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 
 /** How far a conversion had come when it failed. */
 interface Reached {
@@ -12,20 +12,20 @@ interface Reached {
  * An error that nobody has foreseen stays as it is.
  */
 export function conversionFault(error: Error, { to, daysWritten, days }: Reached): Error {
-  // Before any day was written, a LakeFault has said all.
-  if (days === 0 && error instanceof LakeFault) return error;
+  // Before any day was written, an OperatorFault has said all.
+  if (days === 0 && error instanceof OperatorFault) return error;
   const cause = causeOf(error, to);
   if (!cause) return error;
-  if (days === 0) return new LakeFault(`Nothing was written. ${cause} Then run the same command again.`);
+  if (days === 0) return new OperatorFault(`Nothing was written. ${cause} Then run the same command again.`);
   const again = daysWritten > 0 || to.startsWith('s3://') ? ' with --replace' : '';
-  return new LakeFault(
+  return new OperatorFault(
     `${cause}\n${daysWritten} of ${days} days are written, each of them whole. When the cause is mended, run the same command again${again}.`,
   );
 }
 
 function causeOf(error: Error, to: string): string | undefined {
   const { message } = error;
-  if (error instanceof LakeFault) return message;
+  if (error instanceof OperatorFault) return message;
   if (/no space left|ENOSPC|disk quota|EDQUOT|max_temp_directory_size/i.test(message))
     return to.startsWith('s3://')
       ? "The disk of this machine is full: unfinished files lie in the system's temporary directory. Make room there, or set TMPDIR to a folder with more."

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import type { LakeCommand } from '../lake-command.ts';
-import { LakeFault } from '../lake-fault.ts';
 import { TIME_UNITS } from '../values/time-units.ts';
 import { valueOptions } from '../values/value-options.ts';
 import { memoryBytes } from '../workspace/memory-size.ts';
@@ -44,7 +44,7 @@ export const convertCommand: LakeCommand = {
       },
     });
     const { to, hourly, replace, open, table } = values;
-    if (positionals.length === 0 || !to) throw new LakeFault(usage);
+    if (positionals.length === 0 || !to) throw new OperatorFault(usage);
     const memory = values.memory === undefined ? undefined : memoryBytes(values.memory);
     const options = { inputs: positionals, to, hourly, replace, open, showSql: values['show-sql'] };
     await convert(

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { showProgress } from '../../../lib/terminal/progress.ts';
 import { tables } from '../../../lib/report/tables.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { openInputs } from '../input/input-files.ts';
 import { refuseOwnFiles } from '../input/refuse-own-files.ts';
-import { LakeFault } from '../lake-fault.ts';
-import { showProgress } from '../progress.ts';
 import { isBucket } from '../store/bucket.ts';
 import { lakeTarget } from '../store/open-target.ts';
 import type { ValueOptions } from '../values/convert-value.ts';
@@ -35,7 +35,7 @@ export interface ConvertOptions extends ValueOptions {
 }
 
 /**
- * Makes days of a lake from files. Throws a LakeFault that lists everything which stands against it, before anything
+ * Makes days of a lake from files. Throws an OperatorFault that lists everything which stands against it, before anything
  * is written. Says what came of it.
  */
 export async function convert(options: ConvertOptions, say: (text: string) => void): Promise<void> {
@@ -50,12 +50,12 @@ export async function convert(options: ConvertOptions, say: (text: string) => vo
   const against = [...unread, ...faults];
   if (against.length > 0) throw refusal([...against, ...(await readAll(connection, plans)).losses]);
 
-  using progress = followProgress(connection, files, showProgress());
+  using progress = followProgress(connection, files, showProgress(process.stderr));
   const { staged, changes } = await stageAll(workspace, plans, progress).catch((error: Error) => {
     throw conversionFault(error, { to, daysWritten: 0, days: 0 });
   });
   if (staged.length === 0)
-    throw new LakeFault(
+    throw new OperatorFault(
       `Nothing was written: there is no record in ${files.map(({ name }) => name).join(', ')}.`,
     );
 

@@ -1,5 +1,5 @@
 import { counted } from '../../../lib/terminal/counted.ts';
-import { LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 
 const MOST_LINES = 50;
 const MOST_ALIKE = 3;
@@ -11,7 +11,7 @@ const COUNT_AND_EXAMPLE = /in [\d,]+ records?, (it|"(\\.|[^"\\])*")( for example
  * All that stands against a conversion, each `<file>: <fault>`. Of what is alike in many files, such as the parts that
  * Spark writes, the first are shown.
  */
-export function refusal(faults: readonly string[]): LakeFault {
+export function refusal(faults: readonly string[]): OperatorFault {
   const alike = Map.groupBy(faults, (fault) =>
     fault.slice(fault.indexOf(': ')).replace(COUNT_AND_EXAMPLE, ''),
   );
@@ -22,5 +22,5 @@ export function refusal(faults: readonly string[]): LakeFault {
   const shown = told.slice(0, MOST_LINES);
   if (told.length > MOST_LINES) shown.push(`and ${counted(told.length - MOST_LINES, 'line')} more`);
   const count = faults.length === 1 ? 'One thing stands' : `${counted(faults.length, 'thing')} stand`;
-  return new LakeFault(`Nothing was written. ${count} against it:\n  ${shown.join('\n  ')}`);
+  return new OperatorFault(`Nothing was written. ${count} against it:\n  ${shown.join('\n  ')}`);
 }

@@ -1,10 +1,10 @@
-import { LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import type { LakeTarget } from '../store/lake-target.ts';
 import type { Staged } from './stage.ts';
 
 const SHOWN = 5;
 
-/** Throws a LakeFault where days that are to be written hold files, and nobody has said that they may be replaced. */
+/** Throws an OperatorFault where days that are to be written hold files, and nobody has said that they may be replaced. */
 export async function refuseWrittenDays(
   target: LakeTarget,
   staged: readonly Staged[],
@@ -17,7 +17,7 @@ export async function refuseWrittenDays(
   }
   if (written.length === 0 || replace) return;
   const more = written.length > SHOWN ? ` and ${written.length - SHOWN} more` : '';
-  throw new LakeFault(
+  throw new OperatorFault(
     `Nothing was written: ${to} holds files of these days: ${written.slice(0, SHOWN).join(', ')}${more}. ` +
       'Say --replace if the converted files hold all that the days should hold.',
   );

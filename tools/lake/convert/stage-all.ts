@@ -9,7 +9,7 @@ import { conspicuous, type Staged, stageFiles, sumUp } from './stage.ts';
 
 /**
  * Reads the files into the workspace, by day, and finds out what is changed on the way. A file is read whole only once,
- * unless something of it stands against its conversion: then all files are read again, and a LakeFault lists it all.
+ * unless something of it stands against its conversion: then all files are read again, and an OperatorFault lists it all.
  */
 export async function stageAll(
   workspace: Workspace,

@@ -38,7 +38,7 @@ export const dayCopyOf = (
     join(workspace.directory, 'day'),
   );
 
-/** Writes the staged days into the lake, one after the other. Throws a LakeFault that says how many are written. */
+/** Writes the staged days into the lake, one after the other. Throws an OperatorFault that says how many are written. */
 export async function writeDays(
   workspace: Workspace,
   staged: readonly Staged[],

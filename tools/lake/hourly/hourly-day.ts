@@ -4,7 +4,8 @@ import type { LakeSource } from '../../../lake-check/lake-source.ts';
 import { dayFolder } from '../../../lake-check/layout.ts';
 import type { Report } from '../../../lib/report/catalogue.ts';
 import type { Table } from '../../../lib/report/tables.ts';
-import { LakeChanged, LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
+import { LakeChanged } from '../lake-changed.ts';
 import type { Workspace } from '../workspace/open-duckdb.ts';
 import { hoursDaysIn, type ListedHoursDay, type ListedRawDay, rawDaysIn } from './hourly-facts.ts';
 import { type Asked, type DayAction, type DayNote, planDay, type RawDay } from './hourly-plan.ts';
@@ -44,7 +45,7 @@ export async function makeDay(
     try {
       return { action, ...(await writeDay(lakes, raw, hours, action)) };
     } catch (error) {
-      if (!(error instanceof LakeFault)) throw error;
+      if (!(error instanceof OperatorFault)) throw error;
       if (!(error instanceof LakeChanged)) return { action: 'left', reason: error.message };
       if (tries === TRIES)
         return { action: 'left', reason: `it changed each of the ${TRIES} times that it was read` };
@@ -94,7 +95,7 @@ async function sumDay(
   openNote: string | undefined,
 ): Promise<Summed> {
   const [unread] = listed.filter(({ unreadable }) => unreadable !== undefined);
-  if (unread) throw new LakeFault(`${unread.path}: ${unread.unreadable}`);
+  if (unread) throw new OperatorFault(`${unread.path}: ${unread.unreadable}`);
   await using local = await source.filesOf(listed.filter(({ size }) => size > 0));
   return await writeHours(workspace.connection, { table, report }, local.files, path, openNote);
 }

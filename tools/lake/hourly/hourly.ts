@@ -5,10 +5,9 @@ import { dayOf } from '../../../lake-check/layout.ts';
 import { reports } from '../../../lib/report/catalogue.ts';
 import { tableOf } from '../../../lib/report/tables.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
-import { toldAgain } from '../../../lib/terminal/progress.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
+import { showProgress, toldAgain } from '../../../lib/terminal/progress.ts';
 import type { LakeCommand } from '../lake-command.ts';
-import { LakeFault } from '../lake-fault.ts';
-import { showProgress } from '../progress.ts';
 import { isBucket } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-source.ts';
 import { memoryBytes } from '../workspace/memory-size.ts';
@@ -57,9 +56,9 @@ export const hourlyCommand: LakeCommand = {
       },
     });
     const { from, to, day, table, again, replace, memory } = values;
-    if (positionals.length > 0 || !from || !to) throw new LakeFault(usage);
+    if (positionals.length > 0 || !from || !to) throw new OperatorFault(usage);
     if (table !== undefined && !reports.some((report) => report.table === table))
-      throw new LakeFault(
+      throw new OperatorFault(
         `--table is ${table}; it can be ${reports.map((report) => report.table).join(' or ')}`,
       );
     refuseOneInTheOther(from, to);
@@ -74,13 +73,13 @@ export const hourlyCommand: LakeCommand = {
   },
 };
 
-/** Which days `--day` names. Throws a LakeFault where one is no day. */
+/** Which days `--day` names. Throws an OperatorFault where one is no day. */
 function askedDays(texts: readonly string[] | undefined): (day: string) => boolean {
   if (!texts) return () => true;
   const windows = texts.map((text) => {
     const [first = '', last = first, ...others] = text.split('..');
     if ([first, last].some((day) => dayOf(`day=${day}`) === undefined) || others.length > 0 || last < first)
-      throw new LakeFault(
+      throw new OperatorFault(
         `--day is ${text}; write a day, 2026-01-31, or the first and the last, 2026-01-01..2026-01-31`,
       );
     return { first, last };
@@ -92,7 +91,9 @@ function refuseOneInTheOther(from: string, to: string): void {
   const pathOf = (lake: string) => (isBucket(lake) ? lake.replace(/\/*$/, '/') : resolve(lake) + sep);
   const [raw, hours] = [pathOf(from), pathOf(to)];
   if (raw.startsWith(hours) || hours.startsWith(raw))
-    throw new LakeFault(`${from} and ${to}: one lies in the other. Keep the raw lake and the hours apart.`);
+    throw new OperatorFault(
+      `${from} and ${to}: one lies in the other. Keep the raw lake and the hours apart.`,
+    );
 }
 
 /** Sums what has to be summed, day by day. */
@@ -104,7 +105,7 @@ async function makeHours({
   memory,
   ...asked
 }: HourlyOptions): Promise<TableOutcome[]> {
-  using told = toldAgain(showProgress());
+  using told = toldAgain(showProgress(process.stderr));
   await using workspace = await openWorkspace({
     ...(!isBucket(to) && { beside: to }),
     ...(memory && { memory }),
@@ -117,7 +118,7 @@ async function makeHours({
   const today = utcDay(Date.now());
   const [rawListed, hoursListed] = [await raw.list(), await hours.list()];
   const noDay = (asked: string) =>
-    new LakeFault(
+    new OperatorFault(
       `${from} holds no day${only ? ` of ${only}` : ''}${asked}. It has to be a lake, with folders like ${reports[0]?.table}/day=2026-01-31; npm run lake -- check ${from} tells more.`,
     );
   const wanted = reports.filter(({ table }) => only === undefined || table === only);

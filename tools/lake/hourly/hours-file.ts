@@ -5,8 +5,8 @@ import { type LocalFile, pathList, readFooters } from '../../../lake-check/read-
 import type { Report } from '../../../lib/report/catalogue.ts';
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN } from '../../../lib/report/tables.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { daySelect, rowGroupRows } from '../day-sql.ts';
-import { LakeFault } from '../lake-fault.ts';
 import { isTooLarge } from '../write-day.ts';
 
 /** The key under which an open day's file holds its note, so that it is never equal to a whole one. */
@@ -19,7 +19,7 @@ export interface Summed {
 }
 
 /**
- * Sums a day's raw files by the hour into one file. Throws a LakeFault where a file isn't as the contract has it, or an
+ * Sums a day's raw files by the hour into one file. Throws an OperatorFault where a file isn't as the contract has it, or an
  * hour doesn't fit.
  *
  * @param files `id` is what a fault calls it
@@ -55,25 +55,26 @@ export async function writeHours(
   } catch (error) {
     const [reason = ''] = (error as Error).message.split('\n', 1);
     if (isTooLarge(error as Error))
-      throw new LakeFault(
+      throw new OperatorFault(
         `an hour of equal dimensions adds up to more than a column holds (${reason}). Look for wrong values in it; if they are right, the service can't read this table by the hour`,
       );
-    throw new LakeFault(`it can't be summed: ${reason}`);
+    throw new OperatorFault(`it can't be summed: ${reason}`);
   } finally {
     await connection.run('DROP TABLE IF EXISTS hours_of_day');
   }
 }
 
-/** Throws a LakeFault where the engines would not read the file as the contract has it. */
+/** Throws an OperatorFault where the engines would not read the file as the contract has it. */
 function usable(table: Table, { id }: LocalFile, footer: Footer | string | undefined): Footer {
   if (footer === undefined || typeof footer === 'string')
-    throw new LakeFault(`${id} is no Parquet file that can be read: ${footer ?? 'it holds no columns'}`);
+    throw new OperatorFault(`${id} is no Parquet file that can be read: ${footer ?? 'it holds no columns'}`);
   const [twice] = footer.doubledNames.filter((name) => table.columns.some((column) => column.name === name));
-  if (twice) throw new LakeFault(`${id} holds ${twice} more than once (the case of letters does not count)`);
+  if (twice)
+    throw new OperatorFault(`${id} holds ${twice} more than once (the case of letters does not count)`);
   for (const { name, type } of table.columns) {
     const found = footer.types.get(name);
     if (found && !fits(type, found))
-      throw new LakeFault(
+      throw new OperatorFault(
         `${id}: ${name} is ${found}, and the contract has ${type}. \`npm run lake -- check\` lists all that is wrong, \`convert\` makes the contract's types of it`,
       );
   }

@@ -6,7 +6,7 @@ import { folderSource } from '../../../lake-check/folder-source.ts';
 import type { LakeSource } from '../../../lake-check/lake-source.ts';
 import { dayFolder, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
 import { tables } from '../../../lib/report/tables.ts';
-import { LakeChanged } from '../lake-fault.ts';
+import { LakeChanged } from '../lake-changed.ts';
 import { isBucket, NOTHING, openBucket } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-source.ts';
 import { folderTarget } from '../store/folder-target.ts';

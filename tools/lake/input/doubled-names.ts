@@ -1,4 +1,4 @@
-import { isContractName } from './column-name.ts';
+import { isContractName } from './contract-names.ts';
 
 /**
  * The contract's columns that a file has twice under one name; case does not count. DuckDB calls the second `clicks_1`,

@@ -1,5 +1,5 @@
 import { quoteName, quoteText } from '../../../lib/report/quote-sql.ts';
-import { bare, isContractName } from './column-name.ts';
+import { bare, isContractName } from './contract-names.ts';
 
 /** What Spark, Hive and DuckDB call the folder of records that have no value. */
 const NO_VALUE = '__HIVE_DEFAULT_PARTITION__';

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { listFolder } from '../../../lake-check/list-folder.ts';
 import { literally } from '../../../lake-check/read-footers.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
-import { LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { isBucket } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-source.ts';
 import { INT96 } from '../values/exact-value.ts';
@@ -41,7 +41,7 @@ interface FoundFile {
 
 /**
  * The files that the operator named, folders and buckets walked through, and what of them can't be read. Throws a
- * LakeFault where there is no file at all.
+ * OperatorFault where there is no file at all.
  *
  * @param directory for copies of what lies in buckets
  */
@@ -53,7 +53,7 @@ export async function openInputs(
   const named = (await Promise.all(inputs.map((input) => find(input, directory)))).flat();
   // A file that is named twice, itself and by its folder, is read once.
   const found = [...new Map(named.map((file) => [placeOf(file.name), file])).values()];
-  if (found.length === 0) throw new LakeFault(`There are no files in ${inputs.join(', ')}`);
+  if (found.length === 0) throw new OperatorFault(`There are no files in ${inputs.join(', ')}`);
   const faults: string[] = [];
   const files: InputFile[] = [];
   for (const file of found)
@@ -78,7 +78,7 @@ async function find(input: string, directory: string): Promise<FoundFile[]> {
     return files.map(({ id, path }) => ({ name: `${input.replace(/\/$/, '')}/${id}`, path }));
   }
   const found = await stat(input).catch(() => {
-    throw new LakeFault(`${input} does not exist`);
+    throw new OperatorFault(`${input} does not exist`);
   });
   if (!found.isDirectory()) return [{ name: input, path: input }];
   const listed = await listFolder(input);

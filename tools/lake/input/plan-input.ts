@@ -5,7 +5,7 @@ import { quoteName } from '../../../lib/report/quote-sql.ts';
 import { type Table, TIME_COLUMN, tables } from '../../../lib/report/tables.ts';
 import { convertValue, type ValueOptions } from '../values/convert-value.ts';
 import type { Reason, Step, Tally } from '../values/exact-value.ts';
-import { bare } from './column-name.ts';
+import { bare } from './contract-names.ts';
 import type { InputFile } from './input-files.ts';
 
 /** A condition under which a record can't be converted. */

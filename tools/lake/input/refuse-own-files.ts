@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { dayFolder } from '../../../lake-check/layout.ts';
 import { counted } from '../../../lib/terminal/counted.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import type { Staged } from '../convert/stage.ts';
-import { LakeFault } from '../lake-fault.ts';
 import { isBucket } from '../store/bucket.ts';
 import type { InputFile } from './input-files.ts';
 
@@ -11,7 +11,7 @@ const placeOf = (location: string): string =>
   `${isBucket(location) ? location.replace(/\/+$/, '') : resolve(location).replace(/\/$/, '')}/`;
 
 /**
- * Throws a LakeFault where records of the target itself were read and would be in it twice: since the target lies in a
+ * Throws an OperatorFault where records of the target itself were read and would be in it twice: since the target lies in a
  * folder that is read, or since a day's file holds records of other days and stays.
  */
 export function refuseOwnFiles(
@@ -24,7 +24,7 @@ export function refuseOwnFiles(
   if (own.length === 0) return;
   const around = inputs.find((input) => placeOf(input) !== target && target.startsWith(placeOf(input)));
   if (around !== undefined)
-    throw new LakeFault(
+    throw new OperatorFault(
       `Nothing was written: ${to} lies in ${around}, so that ${counted(own.length, 'file')} of the lake would be converted too and count twice. ` +
         `Name the files to convert without ${to}, or a lake elsewhere.`,
     );
@@ -33,7 +33,7 @@ export function refuseOwnFiles(
   );
   const staying = own.find(({ name }) => !replaced.some((day) => placeOf(name).startsWith(day)));
   if (staying)
-    throw new LakeFault(
+    throw new OperatorFault(
       `Nothing was written: ${staying.name} is read and lies in ${to}, but holds no record of the day of its folder. It would stay, and its records would count twice. ` +
         'Convert to a lake elsewhere.',
     );

@@ -8,7 +8,8 @@ import {
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
-import { LakeChanged, LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
+import { LakeChanged } from '../lake-changed.ts';
 
 /** A part of a bucket: `s3://bucket/prefix`. Paths are counted from the prefix. */
 export interface Bucket {
@@ -37,7 +38,7 @@ export const isBucket = (location: string): boolean => location.startsWith('s3:/
 /** Region, credentials and endpoint come from the environment, as for every client of AWS. */
 export function openBucket(location: string): Bucket {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(location) ?? [];
-  if (!bucket) throw new LakeFault(`${location} names no bucket; write s3://bucket/prefix`);
+  if (!bucket) throw new OperatorFault(`${location} names no bucket; write s3://bucket/prefix`);
   const root = path && !path.endsWith('/') ? `${path}/` : path;
   const s3 = new S3Client({
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -49,7 +50,9 @@ export function openBucket(location: string): Bucket {
       if (status && IS_OTHERWISE.includes(status) && error.name !== 'NoSuchBucket')
         throw new LakeChanged(`${location} was changed while it was being used. Run the command again.`);
       const cause = error instanceof S3ServiceException ? `${error.name} ${error.message}` : error.message;
-      throw new LakeFault(`${location} can't be reached: ${cause}. Check bucket, region and credentials.`);
+      throw new OperatorFault(
+        `${location} can't be reached: ${cause}. Check bucket, region and credentials.`,
+      );
     });
   return {
     location,

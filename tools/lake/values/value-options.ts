@@ -1,4 +1,4 @@
-import { LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import type { ValueOptions } from './convert-value.ts';
 import { TIME_UNITS, type TimeUnit } from './time-units.ts';
 import type { Ambiguous } from './time-zone.ts';
@@ -11,11 +11,11 @@ interface Written {
   readonly round?: boolean | undefined;
 }
 
-/** Throws a LakeFault that says what an option can be. */
+/** Throws an OperatorFault that says what an option can be. */
 export function valueOptions(written: Written): ValueOptions {
   const { 'time-zone': zone, ambiguous, 'time-unit': unit, round = false } = written;
   if (ambiguous !== undefined && zone === undefined)
-    throw new LakeFault('--ambiguous decides about local times: say --time-zone too');
+    throw new OperatorFault('--ambiguous decides about local times: say --time-zone too');
   return {
     round,
     ...(zone !== undefined && { timeZone: zoneOf(zone) }),
@@ -31,7 +31,7 @@ export function valueOptions(written: Written): ValueOptions {
 function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
   const found = known.find((name) => name === text);
   if (found !== undefined) return found;
-  throw new LakeFault(`${option} is "${text}"; it can be ${known.join(', ')}`);
+  throw new OperatorFault(`${option} is "${text}"; it can be ${known.join(', ')}`);
 }
 
 function zoneOf(text: string): string {
@@ -39,7 +39,7 @@ function zoneOf(text: string): string {
     new Intl.DateTimeFormat('en-US', { timeZone: text });
     return text;
   } catch {
-    throw new LakeFault(
+    throw new OperatorFault(
       `--time-zone is "${text}", which is no zone. It can be a name of the IANA list, for example Europe/Berlin, America/New_York or UTC`,
     );
   }

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 
 const UNITS: Readonly<Record<string, number>> = {
   MB: 1e6,
@@ -17,12 +17,12 @@ const LEAST_BYTES = 500e6;
 const UNCOUNTED_BYTES = 200e6;
 const COUNTED_SHARE = 0.8;
 
-/** The bytes that `--memory` asks for. Throws a LakeFault that names the option. */
+/** The bytes that `--memory` asks for. Throws an OperatorFault that names the option. */
 export function memoryBytes(text: string): number {
   const [, amount = '', unit = ''] = /^(\d+(?:\.\d+)?) ?([a-z]+)$/i.exec(text) ?? [];
   const bytes = Number(amount) * (UNITS[unit.toUpperCase()] ?? Number.NaN);
   if (!(bytes >= LEAST_BYTES))
-    throw new LakeFault(
+    throw new OperatorFault(
       `--memory is ${JSON.stringify(text)}; write how much this may use, like 2GB or 800MB, and at least 500MB`,
     );
   return bytes;

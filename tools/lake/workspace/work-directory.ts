@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { LakeFault } from '../lake-fault.ts';
+import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 
 /** The engines, and `check`, leave out what begins with a dot. */
 const PREFIX = '.lake-work-';
@@ -22,7 +22,7 @@ export interface WorkDirectory {
   readonly path: string;
   /** To be opened as a database as long as the directory is in use. */
   readonly lock: string;
-  /** Throws a LakeFault where another command writes into the folder. To be called once the lock is taken. */
+  /** Throws an OperatorFault where another command writes into the folder. To be called once the lock is taken. */
   refuseAnother(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> 
       const others = (await workDirectoriesIn(parent)).filter((other) => other !== path);
       for (const other of others)
         if (own.has(other) || (await isLocked(other)))
-          throw new LakeFault(
+          throw new OperatorFault(
             `Another command writes into ${folder} at present. Run this one when that has ended.`,
           );
     },
@@ -56,7 +56,7 @@ export async function makeWorkDirectory(folder: string): Promise<WorkDirectory> 
 
 const refuse = (folder: string) => (error: NodeJS.ErrnoException) => {
   const why = error.code === 'EEXIST' || error.code === 'ENOTDIR' ? 'it is no folder' : error.code;
-  throw new LakeFault(
+  throw new OperatorFault(
     `${folder} can't be written (${why}). Name a folder that you may write to, or a new one.`,
   );
 };

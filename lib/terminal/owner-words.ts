@@ -1,4 +1,4 @@
-import type { Owner } from '../lib/report/catalogue.ts';
+import type { Owner } from '../report/catalogue.ts';
 
 const wordsOf = (owner: Owner): string[] => owner.split(/(?=[A-Z])/).map((word) => word.toLowerCase());
 
