@@ -1,9 +1,11 @@
 import { athenaQueries } from '../lib/aws/athena-queries.ts';
 import { deliverReport } from '../lib/delivery/deliver-report.ts';
-import { type DeliveryTerms, lookAtLake, type Progress, type Wanted } from '../lib/delivery/delivery.ts';
+import type { DeliveryTerms, Wanted } from '../lib/delivery/delivery.ts';
 import { hopWaitMs } from '../lib/delivery/pace.ts';
+import { lookAtLake } from '../lib/lake/look-at-lake.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
+import type { Progress } from '../lib/results/ticket.ts';
 import { takeOverTime, type VirtualTime } from '../test/worlds/virtual-time.ts';
 import { modelledAthena } from './rush/modelled-athena.ts';
 import { modelledS3 } from './rush/modelled-s3.ts';

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ interface Import {
 /** The imports of a file, or of every file under a folder. */
 async function importsUnder(place: string): Promise<Import[]> {
   const found: Import[] = [];
-  for await (const path of glob(place.endsWith('.ts') ? place : `${place}/**/*.ts`, { cwd: root })) {
+  for await (const path of glob(place.endsWith('.ts') ? place : `${place}/**/*.{ts,tsx}`, { cwd: root })) {
     const text = readFileSync(join(root, path), 'utf8');
     for (const [, type, named, awaited] of text.matchAll(
       /^(?:import|export)(?: (type))? (?:[^;']*from )?'([^']+)'|import\('([^']+)'\)/gm,
@@ -32,46 +32,69 @@ async function importsUnder(place: string): Promise<Import[]> {
   return found;
 }
 
+/** The rooms of `lib/`: each imports only from those before it, and from the files beside them. */
+const ROOMS = [
+  'problems',
+  'report',
+  'csv',
+  'lake',
+  'access',
+  'results',
+  'delivery',
+  'aws',
+  'http',
+  'openapi',
+  'probe',
+] as const;
+
+/** What no pure rule may import: AWS, and what calls it. */
+const AWS = /^(@aws|aws-(?!lambda))|^lib\/(aws|config)/;
+
 describe('the layers of the code', () => {
+  it('lib has no other rooms than these, and one for what commands print', () => {
+    const rooms = readdirSync(join(root, 'lib'), { withFileTypes: true });
+    expect(new Set(rooms.filter((entry) => entry.isDirectory()).map(({ name }) => name))).toEqual(
+      new Set([...ROOMS, 'terminal']),
+    );
+  });
+
+  it.each(ROOMS)('lib/%s imports no room of lib that stands above it', async (room) => {
+    const above = RegExp(`^lib/(${[...ROOMS.slice(ROOMS.indexOf(room) + 1), 'terminal'].join('|')})/`);
+    const imports = await importsUnder(`lib/${room}`);
+    expect(imports.filter(({ imported }) => above.test(imported))).toEqual([]);
+  });
+
   it.each([
-    ['lib', /^(functions|infra|local|tools|test|bench)\//],
-    ['functions', /^(infra|local|tools|test|bench)\//],
-    ['lib/report', /^(@aws|aws-|lib\/(?!report\/|answers\/problem\.ts))/],
-    ['infra', /^(functions|local|tools|test|bench|lib\/(delivery|token))/],
-    ['local', /^(infra|tools|test|bench|lib\/delivery)/],
-    ['tools', /^(functions|test|bench)\//],
-    ['local/lake/rules', /^(@aws|@duckdb|node:)/],
-    ['lib/{answers,aws,csv,delivery,openapi,report,token}', /^lib\/handlers/],
-    ['lib/delivery', /^(@aws|aws-|lib\/(aws|config|token))/],
-    ['lib/csv', /^(@aws|aws-|lib\/(?!csv\/|report\/))/],
-    // lib/config imports the shape of a token's rule from lib/token, not the other way round.
-    ['lib/token', /^lib\/(config|aws|delivery)/],
+    ['lib', /^(functions|infra|lake-check|local|page|tools|test|bench)\//],
+    ['functions', /^(infra|lake-check|local|page|tools|test|bench)\/|^lib\/terminal/],
+    ['lib/{problems,report,csv,lake,results,delivery}', AWS],
+    ['lib/access', /^@aws|^lib\/config/],
+    ['lib/terminal', /^lib\/(?!terminal|report)/],
+    [
+      'infra',
+      /^(functions|lake-check|local|tools|test|bench)\/|^lib\/(?!report|problems|terminal)[^/]+\/(?!access-details)/,
+    ],
+    ['lake-check', /^(functions|infra|local|page|tools|test|bench)\/|^lib\/(?!report|terminal)/],
+    ['lake-check/rules', /^(@aws|@duckdb|node:)/],
+    ['local', /^(functions|infra|tools|test|bench)\/|^lib\/(lake|results|delivery|aws)\//],
+    [
+      'page',
+      /^(functions|infra|lake-check|local|tools|test|bench)\/|^lib\/(?!report|problems|access)[^/]+\//,
+    ],
+    ['tools', /^(functions|page|test|bench)\//],
   ])('%s imports nothing that matches %s', async (place, forbidden) => {
     const imports = await importsUnder(place);
     expect(imports.filter(({ imported }) => forbidden.test(imported))).toEqual([]);
   });
 
-  it('lib/answers imports only types from lib/delivery', async () => {
-    const imports = await importsUnder('lib/answers');
-    const ofDelivery = imports.filter(({ imported }) => imported.startsWith('lib/delivery/'));
-    expect(ofDelivery.length).toBeGreaterThan(0);
-    expect(ofDelivery.filter(({ isTypeOnly }) => !isTypeOnly)).toEqual([]);
-  });
-
-  it('no two folders of lib import each other at run time', async () => {
-    const imports = await importsUnder('lib');
-    const folderOf = (file: string) => file.split('/')[1] ?? '';
-    const needs = new Set(
-      imports
-        .filter(({ imported, isTypeOnly }) => !isTypeOnly && imported.startsWith('lib/'))
-        .map(({ file, imported }) => `${folderOf(file)} ${folderOf(imported)}`),
-    );
-    const circles = [...needs].filter((need) => {
-      const [from, to] = need.split(' ');
-      return from !== to && needs.has(`${to} ${from}`);
-    });
-    expect(circles).toEqual([]);
-  });
+  it.each([['lib/aws', 'lib/{lake,results,delivery}']])(
+    '%s imports only types from %s',
+    async (place, from) => {
+      const folders = RegExp(`^${from.replace('{', '(').replaceAll(',', '|').replace('}', ')')}/`);
+      const imports = await importsUnder(place);
+      expect(imports.filter(({ imported, isTypeOnly }) => folders.test(imported) && !isTypeOnly)).toEqual([]);
+    },
+  );
 
   it.each(['lib', 'functions'])('%s does not know where it runs', async (folder) => {
     for await (const path of glob(`${folder}/**/*.ts`, { cwd: root }))

@@ -1,5 +1,12 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { InvokeVersion } from '../probe/fetch-from-versions.ts';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+
+/** Invokes a version of a function, by its ARN. Throws an Error where the function does. */
+export type InvokeVersion = (
+  arn: string,
+  event: APIGatewayProxyEvent,
+  signal?: AbortSignal | null,
+) => Promise<APIGatewayProxyResult>;
 
 /** Invokes versions of functions as API Gateway does. Throws the SDK's errors, and an Error where the function fails. */
 export function versionInvoker(client = new LambdaClient()): InvokeVersion {

@@ -1,5 +1,12 @@
 import { CodeDeployClient, PutLifecycleEventHookExecutionStatusCommand } from '@aws-sdk/client-codedeploy';
-import type { TellDeployment } from '../probe/release-check-handler.ts';
+
+/** CodeDeploy's event for a hook. */
+export interface DeploymentHook {
+  readonly DeploymentId: string;
+  readonly LifecycleEventHookExecutionId: string;
+}
+
+export type TellDeployment = (hook: DeploymentHook, status: 'Succeeded' | 'Failed') => Promise<void>;
 
 /** Tells CodeDeploy how a hook has ended. Throws the SDK's errors. */
 export function deploymentTeller(client = new CodeDeployClient()): TellDeployment {

@@ -1,5 +1,5 @@
 import type { DataState } from '../lake/data-version.ts';
-import { stateOfLake } from './delivery.ts';
+import { stateOfLake } from '../lake/look-at-lake.ts';
 import type { EndedExecution } from './execution.ts';
 import type { Run, Target } from './phase.ts';
 

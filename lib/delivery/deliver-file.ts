@@ -1,9 +1,10 @@
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import type { ReportFiles, SucceededRecord } from '../results/job-record.ts';
 import { cachedReportKey, gzippedKey, reportKey } from '../results/keys.ts';
+import type { Publication } from '../results/publication-request.ts';
 import { type CacheStatus, type Delivery, PublicationFailed, tookTooLong } from './delivery.ts';
 import { progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
-import { awaitPublication, filesOf, type Publication } from './publication.ts';
+import { awaitPublication, filesOf } from './publication.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
 /** The answer with an execution's report: its gzipped file for a caller that takes it. */

@@ -1,14 +1,8 @@
 import type { DataState } from '../lake/data-version.ts';
 import { Overloaded } from '../problems/problem.ts';
+import type { Progress } from '../results/ticket.ts';
 import { arrive } from './arrive.ts';
-import type {
-  Delivery,
-  DeliveryBackends,
-  DeliveryFacts,
-  DeliveryTerms,
-  Progress,
-  Wanted,
-} from './delivery.ts';
+import type { Delivery, DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from './delivery.ts';
 import { followAttempt } from './follow-attempt.ts';
 import { leadAttempt } from './lead-attempt.ts';
 import { firstPhase, type Phase, progressOf, type Run, type Step, waiting } from './phase.ts';

@@ -1,11 +1,10 @@
-import { type DataState, dataState, unlistedState } from '../lake/data-version.ts';
 import type { Lake } from '../lake/lake.ts';
-import { NoRecords, Unavailable } from '../problems/problem.ts';
-import type { Report } from '../report/catalogue.ts';
+import { Unavailable } from '../problems/problem.ts';
 import type { Entitlement } from '../report/entitlement.ts';
 import type { ReportRequest } from '../report/parse-request.ts';
-import type { Window } from '../report/utc-time.ts';
+import type { ResultsKey } from '../results/keys.ts';
 import type { ResultsBucket } from '../results/results-bucket.ts';
+import type { Progress } from '../results/ticket.ts';
 import type { QueryService } from './execution.ts';
 
 /** The services behind a delivery. */
@@ -52,26 +51,12 @@ export interface DeliveryTerms {
 /** How the answer relates to earlier ones, in the words of RFC 9211. */
 export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 
-/** A report under way: what one request leaves to the next of its caller. */
-export type Progress = {
-  /** How often the report was started again because files changed under its query. */
-  readonly dataChanges: number;
-} & (
-  | { readonly waitsFor: 'slot' }
-  | {
-      readonly waitsFor: 'attempt';
-      /** What its attempts read. */
-      readonly data: DataState;
-      readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
-    }
-);
-
 /** Where a delivery stands when its request must be answered. */
 export type Delivery =
   | {
       readonly state: 'ready';
       /** Of the report's file in the results bucket. */
-      readonly key: string;
+      readonly key: ResultsKey;
       readonly bytes: number;
       readonly cacheStatus: CacheStatus;
       /** Absent where the lake changed under the query: the report is of no one version. */
@@ -133,30 +118,3 @@ export const dataKeepChanging = () =>
     'The events of this window are being rewritten at this moment. Request the report again later.',
     RETRY_AFTER_SECONDS,
   );
-
-/**
- * What the lake holds of a report's window now; undefined where it holds nothing of the report at all.
- *
- * @param maxAgeMs how old a listing may be that is used again; 0 lists now
- */
-export async function stateOfLake(
-  lake: Lake,
-  report: Report,
-  window: Window,
-  maxAgeMs: number,
-): Promise<DataState | undefined> {
-  const listing = await lake.list(report, window, maxAgeMs);
-  if (listing?.isTableMissing) return undefined;
-  return listing ? dataState(listing, lake.folderOf(report)) : unlistedState();
-}
-
-/** What the lake holds for a request that begins. Throws NoRecords where it holds nothing of the report at all. */
-export async function lookAtLake(
-  lake: Lake,
-  { report, window }: ReportRequest,
-  maxAgeMs: number,
-): Promise<DataState> {
-  const state = await stateOfLake(lake, report, window, maxAgeMs);
-  if (!state) throw new NoRecords(report.title);
-  return state;
-}

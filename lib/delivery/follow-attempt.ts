@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { lookAtLake } from '../lake/look-at-lake.ts';
 import type { OpenRecord } from '../results/job-record.ts';
 import { jobRecordKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { startAttempt } from './arrive.ts';
 import { takeOver } from './attempt.ts';
 import { deliverFile } from './deliver-file.ts';
-import { dataKeepChanging, lookAtLake, tookTooLong } from './delivery.ts';
+import { dataKeepChanging, tookTooLong } from './delivery.ts';
 import { refusalOf } from './end-attempt.ts';
 import { judgeRecord, leaseLeftMs, requestFacts } from './judge-record.ts';
 import { nextRecordLookMs } from './pace.ts';

@@ -1,13 +1,13 @@
 import type { DataState } from '../lake/data-version.ts';
 import type { OpenRecord, StoredRecord } from '../results/job-record.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
+import type { Progress } from '../results/ticket.ts';
 import type {
   CacheStatus,
   Delivery,
   DeliveryBackends,
   DeliveryFacts,
   DeliveryTerms,
-  Progress,
   Wanted,
 } from './delivery.ts';
 import { type Job, makeJob } from './job.ts';

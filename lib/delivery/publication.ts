@@ -1,35 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import * as v from 'valibot';
 import { retypeCsv } from '../csv/retype-csv.ts';
 import { gzippedChunks } from '../results/gzipped.ts';
 import { type ReportFiles, readRecord } from '../results/job-record.ts';
-import { abandonedKey, gzippedKey, publicationKey, publishedExecution } from '../results/keys.ts';
+import {
+  abandonedKey,
+  gzippedKey,
+  publicationKey,
+  publishedExecution,
+  type ResultsKey,
+} from '../results/keys.ts';
+import { type Publication, readPublication } from '../results/publication-request.ts';
 import type { LargeFiles, ResultsBucket } from '../results/results-bucket.ts';
 import { nextFileLookMs } from './pace.ts';
 import { reportFile } from './write-report.ts';
-
-/** A request to publish a large result: all that it takes to make a report's files from it. */
-const publication = v.object({
-  /** Version of the request's format. A request of another version counts as absent. */
-  form: v.literal(1),
-  executionId: v.string(),
-  /** `s3://bucket/key` of the engine's result. */
-  location: v.string(),
-  /** Of the report's plain file. */
-  key: v.string(),
-  fileName: v.string(),
-  columns: v.array(
-    v.object({ name: v.string(), type: v.picklist(['datetime', 'integer', 'string', 'float']) }),
-  ),
-  /** The version of the data that it is a report of; absent where the data changed under the query. */
-  dataVersion: v.optional(v.string()),
-  /** Where the report is cached: it is noted there which files were written. */
-  cachedReport: v.optional(v.string()),
-  /** Who asked first, for the log. */
-  partner: v.optional(v.string()),
-});
-
-export type Publication = v.InferOutput<typeof publication>;
 
 /**
  * How long a publication may be under way: Lambda runs it three times, 15 minutes each, with pauses of 1 and 2 minutes.
@@ -44,7 +27,7 @@ const LONGEST_PUBLICATION_MS = 50 * 60_000;
 const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
 
 /** The files of a report that are there, and their sizes; undefined where the plain one isn't. */
-export async function filesOf(results: ResultsBucket, key: string): Promise<ReportFiles | undefined> {
+export async function filesOf(results: ResultsBucket, key: ResultsKey): Promise<ReportFiles | undefined> {
   const [plain, gzip] = await Promise.all([results.head(key), results.head(gzippedKey(key))]);
   return plain && { plain: plain.bytes, ...(gzip && { gzip: gzip.bytes }) };
 }
@@ -130,12 +113,6 @@ export async function awaitPublication(
     if (now >= until) return 'under-way';
     await delay(Math.min(nextFileLookMs(now - began), until - now));
   }
-}
-
-/** The publication that an object under `publications/` asks for; undefined where it is gone or can't be read. */
-export async function readPublication(results: ResultsBucket, key: string): Promise<Publication | undefined> {
-  const result = v.safeParse(publication, (await results.read(key))?.document);
-  return result.success ? result.output : undefined;
 }
 
 /** Tells whoever waits for a publication that it has been given up. Resolves to what the log says of it. */

@@ -3,9 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readRecord } from '../results/job-record.ts';
 import { jobRecordKey, resultKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
+import { readSlots, type Slot, type SlotsDocument } from '../results/slots-document.ts';
 import { leaseLeftMs } from './judge-record.ts';
+import { isUnderWay, judgeSlot } from './judge-slot.ts';
 import type { Run, Target } from './phase.ts';
-import { isUnderWay, judgeSlot, readSlots, type Slot, type SlotsDocument } from './slots.ts';
 
 /** Longest random pause before a lost conditional write is tried again. */
 const LONGEST_PAUSE_MS = 100;

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type CsvColumn, retypeCsv } from '../csv/retype-csv.ts';
 import { gzipped } from '../results/gzipped.ts';
 import type { ReportFiles } from '../results/job-record.ts';
-import { gzippedKey } from '../results/keys.ts';
+import { gzippedKey, type ResultsKey } from '../results/keys.ts';
 import type { ReportFile, ResultsBucket } from '../results/results-bucket.ts';
 
 /** A report's file, and what it is made of. */
 export interface WantedReport {
   /** Of the plain file. */
-  readonly key: string;
+  readonly key: ResultsKey;
   readonly columns: readonly CsvColumn[];
   readonly file: ReportFile;
 }
@@ -52,7 +52,7 @@ export async function writeReport(
 
 async function writeGzipped(
   results: ResultsBucket,
-  key: string,
+  key: ResultsKey,
   file: ReportFile,
   csv: Uint8Array,
 ): Promise<number> {

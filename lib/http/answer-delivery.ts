@@ -1,16 +1,11 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Config } from '../config.ts';
 import { deliverReport } from '../delivery/deliver-report.ts';
-import type {
-  DeliveryBackends,
-  DeliveryFacts,
-  DeliveryTerms,
-  Progress,
-  Wanted,
-} from '../delivery/delivery.ts';
+import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
 import { hopWaitMs } from '../delivery/pace.ts';
 import type { DataState } from '../lake/data-version.ts';
+import type { Progress } from '../results/ticket.ts';
 import { admitsGzip } from './admits-gzip.ts';
 import { auditedFacts } from './audited-facts.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type Verdict, verdictOnPartner } from '../access/whose-rows.ts';
-import { lookAtLake } from '../delivery/delivery.ts';
 import { begun } from '../delivery/phase.ts';
+import { lookAtLake } from '../lake/look-at-lake.ts';
 import { NoSuchDownload } from '../problems/problem.ts';
 import { storedEntitlement } from '../report/entitlement.ts';
 import { openTicket, updateTicket } from '../results/ticket.ts';

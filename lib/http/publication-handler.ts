@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
-import { type Publication, publishLarge, readPublication } from '../delivery/publication.ts';
+import { publishLarge } from '../delivery/publication.ts';
+import { type Publication, readPublication } from '../results/publication-request.ts';
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 

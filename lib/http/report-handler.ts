@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { TokenVerifier } from '../access/verify-token.ts';
-import { lookAtLake } from '../delivery/delivery.ts';
 import { begun } from '../delivery/phase.ts';
+import { lookAtLake } from '../lake/look-at-lake.ts';
 import { InvalidRequest } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest, type ReportRequest } from '../report/parse-request.ts';

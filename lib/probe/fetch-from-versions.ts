@@ -1,13 +1,7 @@
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { InvokeVersion } from '../aws/invoke-version.ts';
 import { VERSION_HEADER } from '../response-headers.ts';
 import { pathOf, routes } from '../routes.ts';
-
-/** Invokes a version of a function, by its ARN. Throws an Error where the function does. */
-export type InvokeVersion = (
-  arn: string,
-  event: APIGatewayProxyEvent,
-  signal?: AbortSignal | null,
-) => Promise<APIGatewayProxyResult>;
 
 export interface VersionedService {
   /** Without a slash at its end. */

@@ -1,3 +1,4 @@
+import type { DeploymentHook, TellDeployment } from '../aws/tell-deployment.ts';
 import type { LineLog } from '../http/request-log.ts';
 
 /**
@@ -33,11 +34,3 @@ export function releaseCheckHandler({
     return { status };
   };
 }
-
-/** CodeDeploy's event for a hook. */
-export interface DeploymentHook {
-  readonly DeploymentId: string;
-  readonly LifecycleEventHookExecutionId: string;
-}
-
-export type TellDeployment = (hook: DeploymentHook, status: 'Succeeded' | 'Failed') => Promise<void>;

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { ResultsKey } from './keys.ts';
 
 /**
  * How long an object has been there, in milliseconds, to the second. It is S3's `Date` less `LastModified` of one answer,
@@ -37,13 +38,13 @@ export interface EngineResult {
 /** The results bucket, as far as the service needs it. Nothing in it is ever written without a condition. */
 export interface ResultsBucket {
   /** Undefined where there is no such object. */
-  head(key: string): Promise<ObjectFacts | undefined>;
+  head(key: ResultsKey): Promise<ObjectFacts | undefined>;
   /** Undefined where there is no such object. */
-  read(key: string): Promise<StoredDocument | undefined>;
+  read(key: ResultsKey): Promise<StoredDocument | undefined>;
   /** What was written; undefined, and nothing written, where the key is taken. */
-  create(key: string, document: unknown): Promise<StoredDocument | undefined>;
+  create(key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
   /** What was written; undefined, and nothing written, where the object is no longer what was read. */
-  replace(was: StoredDocument, key: string, document: unknown): Promise<StoredDocument | undefined>;
+  replace(was: StoredDocument, key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
   /**
    * The query engine's result, whole if it is small; undefined where it is gone.
    * @param location `s3://bucket/key`
@@ -54,14 +55,14 @@ export interface ResultsBucket {
    * Writes a small file. Does nothing where the key is taken: a key names its content.
    * @param tries how often S3 is asked at most; without it, until the request's time is over
    */
-  writeFile(key: string, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;
+  writeFile(key: ResultsKey, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;
   /** `s3://bucket/key` */
-  locationOf(key: string): string;
+  locationOf(key: ResultsKey): string;
   /**
    * A URL from which anyone who holds it can download the object until it expires (docs/contract.md#the-redirect).
    * @param bytes of the object
    */
-  presign(key: string, expiresInSeconds: number, bytes: number): Promise<string>;
+  presign(key: ResultsKey, expiresInSeconds: number, bytes: number): Promise<string>;
 }
 
 /** Files of any size in the results bucket: for the publishing function alone. */
@@ -74,7 +75,7 @@ export interface LargeFiles {
    * @param open makes the content, again for each try
    */
   uploadFile(
-    key: string,
+    key: ResultsKey,
     file: ReportFile,
     open: () => Promise<AsyncIterable<Uint8Array> | undefined>,
   ): Promise<number | undefined>;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import type { Progress, Wanted } from '../delivery/delivery.ts';
 import { NoSuchDownload } from '../problems/problem.ts';
 import { reportOf } from '../report/catalogue.ts';
 import { type Entitlement, entitlementTo, storedEntitlement } from '../report/entitlement.ts';
@@ -9,17 +8,25 @@ import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
 import { ticketKey } from './keys.ts';
 import type { ResultsBucket, StoredDocument } from './results-bucket.ts';
 
+/** What a query in progress reads: a `DataState`, without the time of its listing by another machine's clock. */
 const data = v.object({
   version: v.string(),
   fingerprint: v.string(),
   isListed: v.boolean(),
 });
 
+/** Members that say what a waiting report has behind it. */
+const every = {
+  /** How often the report was started again because files changed under its query. */
+  dataChanges: v.number(),
+};
+
 const progress = v.variant('waitsFor', [
-  v.object({ waitsFor: v.literal('slot'), dataChanges: v.number() }),
+  v.object({ waitsFor: v.literal('slot'), ...every }),
   v.object({
     waitsFor: v.literal('attempt'),
-    dataChanges: v.number(),
+    ...every,
+    /** What its attempts read. */
     data,
     cacheStatus: v.picklist(['miss', 'collapsed']),
   }),
@@ -41,6 +48,9 @@ const ticketDocument = v.object({
   /** How long its caller had waited when it was written, in milliseconds. */
   waitedMs: v.number(),
 });
+
+/** A report under way: what one request leaves to the next of its caller. */
+export type Progress = Readonly<v.InferOutput<typeof progress>>;
 
 type Ticket = v.InferOutput<typeof ticketDocument>;
 
@@ -68,7 +78,7 @@ const ID = /^[A-Za-z0-9_-]{43}$/;
  */
 export async function issueTicket(
   results: ResultsBucket,
-  { request, entitlement, client }: Wanted,
+  { request, entitlement, client }: Pick<WaitingRequest, 'request' | 'entitlement' | 'client'>,
   parameters: Readonly<Record<string, string[]>>,
   { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
 ): Promise<string> {

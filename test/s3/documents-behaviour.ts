@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
+import type { ResultsKey } from '../../lib/results/keys.ts';
 import type { StoredDocument } from '../../lib/results/results-bucket.ts';
 import { freshKey, JUST_NOW, RUN, type States } from './states.ts';
 import type { S3Subject } from './subject.ts';
 
 export function describeDocuments(states: States, subject: () => S3Subject): void {
-  const created = async (key: string, document: unknown) =>
+  const created = async (key: ResultsKey, document: unknown) =>
     (await subject().results.create(key, document)) as StoredDocument;
 
   states('tells of an absent object that there is none', async () => {
@@ -92,7 +93,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
 
   for (const key of ['a/b//c', 'ünï cödé +&%2F?#', "it's (1)*!", '<&amp;>', 'trailing/'])
     states(`keeps apart what is named ${JSON.stringify(key)}`, async () => {
-      const named = `jobs/${RUN}/${key}`;
+      const named: ResultsKey = `jobs/${RUN}/${key}`;
       const written = await created(named, { key });
       expect(await subject().results.read(named)).toEqual({ ...written, ageMs: JUST_NOW });
       expect(await subject().results.head(named)).toMatchObject({

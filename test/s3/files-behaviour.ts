@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
 import { NotEngineCsv } from '../../lib/csv/not-engine-csv.ts';
+import type { ResultsKey } from '../../lib/results/keys.ts';
 import type { ReportFile } from '../../lib/results/results-bucket.ts';
 import { freshFile, freshResult, JUST_NOW, RUN, type States } from './states.ts';
 import type { S3Subject } from './subject.ts';
@@ -17,13 +18,13 @@ async function* pieces(...given: (string | Buffer | Error)[]): AsyncIterable<Uin
 }
 
 /** All that an object holds. */
-async function textOf({ results }: S3Subject, key: string): Promise<string | undefined> {
+async function textOf({ results }: S3Subject, key: ResultsKey): Promise<string | undefined> {
   const opened = await results.openResult(results.locationOf(key));
   return opened && text(opened);
 }
 
 export function describeResults(states: States, subject: () => S3Subject): void {
-  const locationOf = (key: string) => subject().results.locationOf(key);
+  const locationOf = (key: ResultsKey) => subject().results.locationOf(key);
 
   states('reads a result up to a size, and tells only the size of a larger one', async () => {
     const key = freshResult();
@@ -73,8 +74,8 @@ export function describeResults(states: States, subject: () => S3Subject): void 
 }
 
 export function describeFiles(states: States, subject: () => S3Subject): void {
-  const locationOf = (key: string) => subject().results.locationOf(key);
-  const upload = (key: string, ...given: Parameters<typeof pieces>) =>
+  const locationOf = (key: ResultsKey) => subject().results.locationOf(key);
+  const upload = (key: ResultsKey, ...given: Parameters<typeof pieces>) =>
     subject().results.uploadFile(key, file, async () => pieces(...given));
 
   states('writes a small file with what belongs to it', async () => {

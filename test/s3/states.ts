@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { ResultsKey } from '../../lib/results/keys.ts';
 
 /** Registers one statement of the suite as a test. */
 export type States = (title: string, test: () => Promise<void>) => void;
@@ -7,9 +8,9 @@ export type States = (title: string, test: () => Promise<void>) => void;
 export const RUN = Date.now().toString(36);
 
 let keys = 0;
-export const freshKey = () => `jobs/${RUN}/${++keys}.json`;
-export const freshFile = () => `reports/${RUN}-${++keys}/report.csv`;
-export const freshResult = () => `athena/${RUN}-${++keys}.csv`;
+export const freshKey = (): ResultsKey => `jobs/${RUN}/${++keys}.json`;
+export const freshFile = (): ResultsKey => `reports/${RUN}-${++keys}/report.csv`;
+export const freshResult = (): ResultsKey => `athena/${RUN}-${++keys}.csv`;
 
 /** The age of what was written a moment ago: S3 tells it to the second. */
 export const JUST_NOW = expect.toSatisfy((ageMs: unknown) => ageMs === 0 || ageMs === 1_000);

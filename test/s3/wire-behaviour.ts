@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, vi } from 'vitest';
 import { publisherReport } from '../../lib/report/catalogue.ts';
+import { gzippedKey, type ResultsKey } from '../../lib/results/keys.ts';
 import { RUN, type States } from './states.ts';
 import type { WireSubject } from './subject.ts';
 
@@ -11,7 +12,8 @@ const outcomeOf = async (response: Response) => {
 };
 
 export function describeDownloads(states: States, subject: () => WireSubject): void {
-  const KEY = `reports/${RUN}/report.csv`;
+  const KEY: ResultsKey = `reports/${RUN}/report.csv`;
+  const OTHER_KEY: ResultsKey = `reports/${RUN}/other.csv`;
   const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
   const presigned = async () => {
     const { results } = subject();
@@ -32,12 +34,12 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
 
   states('gives a gzipped file so that a browser unpacks it', async () => {
     const { results } = subject();
-    await results.uploadFile(`${KEY}.gz`, { ...file, encoding: 'gzip' }, async () =>
+    await results.uploadFile(gzippedKey(KEY), { ...file, encoding: 'gzip' }, async () =>
       (async function* () {
         yield gzipSync('a,b\n');
       })(),
     );
-    const response = await fetch(await results.presign(`${KEY}.gz`, 60, 24));
+    const response = await fetch(await results.presign(gzippedKey(KEY), 60, 24));
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="report.csv"',
@@ -45,7 +47,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
     });
     expect(await response.text()).toBe('a,b\n');
     // Stored gzipped; the client decodes it.
-    const stored = await results.readResult(results.locationOf(`${KEY}.gz`), 1_000);
+    const stored = await results.readResult(results.locationOf(gzippedKey(KEY)), 1_000);
     expect(gunzipSync(stored?.content ?? '').toString()).toBe('a,b\n');
   });
 
@@ -56,7 +58,7 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
   ] as const)
     states(`refuses a URL with ${change}`, async () => {
       const { results } = subject();
-      await results.writeFile(KEY.replace('report.csv', 'other.csv'), file, Buffer.from('x'));
+      await results.writeFile(OTHER_KEY, file, Buffer.from('x'));
       const url = await presigned();
       expect((await fetch(url)).status).toBe(200);
       tamper(url);

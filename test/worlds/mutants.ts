@@ -1,7 +1,7 @@
 /**
  * Breaks the service's code in many ways, one at a time, and looks for a world that shows it.
  *
- *     npm run worlds:mutants -- --within 10000 --only 'lib/delivery/slots.ts'
+ *     npm run worlds:mutants -- --within 10000 --only 'lib/delivery/judge-slot.ts'
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

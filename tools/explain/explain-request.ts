@@ -1,12 +1,13 @@
 import type { Config } from '../../lib/config.ts';
-import { type DeliveryBackends, lookAtLake } from '../../lib/delivery/delivery.ts';
+import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
 import { makeJob } from '../../lib/delivery/job.ts';
 import { judgeRecord } from '../../lib/delivery/judge-record.ts';
+import { lookAtLake } from '../../lib/lake/look-at-lake.ts';
 import { InvalidRequest } from '../../lib/problems/problem.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../lib/report/entitlement.ts';
 import { parseRequest } from '../../lib/report/parse-request.ts';
-import { cachedReportKey, jobRecordKey, reportKey } from '../../lib/results/keys.ts';
+import { cachedReportKey, jobRecordKey, type ResultsKey, reportKey } from '../../lib/results/keys.ts';
 import { reportPath } from '../../lib/routes.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 
@@ -48,7 +49,7 @@ export async function explainRequest(
   const data = await lookAtLake(backends.lake, request, 0);
   const job = makeJob(request, entitlement, data);
   const facts = { waits: undefined, scanLimit: config.scanLimit, isWorthAnother: true };
-  const judged = async (key: string) => judgeRecord(await backends.results.read(key), facts);
+  const judged = async (key: ResultsKey) => judgeRecord(await backends.results.read(key), facts);
   // The cached report of this version of the data, or else what is under way for it.
   const cached = await judged(cachedReportKey(job));
   const verdict = cached.next === 'start' ? await judged(jobRecordKey(job, data)) : cached;

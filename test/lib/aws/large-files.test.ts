@@ -7,6 +7,7 @@ import { makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { NotEngineCsv } from '../../../lib/csv/not-engine-csv.ts';
 import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
+import type { ResultsKey } from '../../../lib/results/keys.ts';
 import type { LargeFiles } from '../../../lib/results/results-bucket.ts';
 import { Bucket, beside, file, freshFile, location, MIB, startResultsStore } from './results-store.ts';
 
@@ -142,7 +143,7 @@ describe('uploadFile', () => {
 });
 
 describe('every call', () => {
-  const calls: [string, string, (bucket: LargeFiles, key: string) => Promise<unknown>][] = [
+  const calls: [string, string, (bucket: LargeFiles, key: ResultsKey) => Promise<unknown>][] = [
     ['openResult', 'GET', (bucket, key) => bucket.openResult(location(key))],
     [
       'uploadFile',

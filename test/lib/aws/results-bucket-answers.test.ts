@@ -2,6 +2,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
+import type { ResultsKey } from '../../../lib/results/keys.ts';
 import type { ResultsBucket } from '../../../lib/results/results-bucket.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
@@ -121,7 +122,7 @@ describe('the clients', () => {
       waiting.push(() => response.writeHead(200, { ETag: '"1"' }).end());
       if (waiting.length === 60) for (const answer of waiting) answer();
     };
-    const keys = Array.from({ length: 60 }, (_, nth) => `jobs/${nth}.json`);
+    const keys = Array.from({ length: 60 }, (_, nth): ResultsKey => `jobs/${nth}.json`);
     // Less time than one try has.
     const facts = await Promise.all(keys.map((key) => results(3_900).head(key)));
     expect(facts).toEqual(keys.map(() => ({ bytes: 0, ageMs: 0 })));

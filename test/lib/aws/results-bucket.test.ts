@@ -3,6 +3,7 @@ import { AwsCallFailed } from '../../../lib/aws/aws-call-failed.ts';
 import { type Clients, makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
+import type { ResultsKey } from '../../../lib/results/keys.ts';
 import type { ResultsBucket } from '../../../lib/results/results-bucket.ts';
 import { Bucket, beside, file, freshFile, freshKey, location, startResultsStore } from './results-store.ts';
 
@@ -26,7 +27,7 @@ const { put, get, head } = beside(() => clients.s3);
 describe('head and read', () => {
   it('throws where the bucket is not ours', async () => {
     const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
-    await expect(elsewhere.read('x')).rejects.toThrow('S3 GetObject: NoSuchBucket, status 404');
+    await expect(elsewhere.read('jobs/x.json')).rejects.toThrow('S3 GetObject: NoSuchBucket, status 404');
   });
 });
 
@@ -39,7 +40,7 @@ describe('create and replace', () => {
     expect((await head(key)).ContentType).toBe('application/json');
   });
 
-  it.each<[string, (key: string) => Promise<unknown>]>([
+  it.each<[string, (key: ResultsKey) => Promise<unknown>]>([
     ['create', (key) => results().create(key, { a: 2 })],
     [
       'replace',
@@ -133,7 +134,7 @@ describe('presign', () => {
 });
 
 describe('every call', () => {
-  const calls: [string, string, (bucket: ResultsBucket, key: string) => Promise<unknown>][] = [
+  const calls: [string, string, (bucket: ResultsBucket, key: ResultsKey) => Promise<unknown>][] = [
     ['head', 'HEAD', (bucket, key) => bucket.head(key)],
     ['read', 'GET', (bucket, key) => bucket.read(key)],
     ['create', 'PUT', (bucket, key) => bucket.create(key, {})],

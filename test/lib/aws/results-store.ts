@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { vi } from 'vitest';
+import type { ResultsKey } from '../../../lib/results/keys.ts';
 import { createFaults, type Faults } from '../../../local/faults/faults.ts';
 import { startObjectStore } from '../../../local/object-store/object-store.ts';
 
@@ -48,5 +49,5 @@ export const beside = (s3: () => S3Client) => ({
 });
 
 let keys = 0;
-export const freshKey = (folder = 'jobs') => `${folder}/${++keys}.json`;
-export const freshFile = () => freshKey('reports').replace('.json', '/report.csv');
+export const freshKey = (folder: 'jobs' | 'reports' = 'jobs'): ResultsKey => `${folder}/${++keys}.json`;
+export const freshFile = (): ResultsKey => `reports/${++keys}/report.csv`;

@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
-import type { Delivery, DeliveryTerms, Progress, Wanted } from '../../../lib/delivery/delivery.ts';
+import type { Delivery, DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
 import { dataFor, type Setting, termsNow, wanted as usual } from './setting.ts';
 import { settled } from './settled.ts';
 

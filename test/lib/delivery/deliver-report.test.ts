@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DeliveryFacts, PublicationFailed, QueryFailed } from '../../../lib/delivery/delivery.ts';
-import { publishLarge, readPublication } from '../../../lib/delivery/publication.ts';
+import { publishLarge } from '../../../lib/delivery/publication.ts';
 import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
+import { readPublication } from '../../../lib/results/publication-request.ts';
 import {
   ask,
   cachedKeyOf,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Progress } from '../../../lib/delivery/delivery.ts';
 import { makeJob } from '../../../lib/delivery/job.ts';
 import { firstPhase, type Phase, progressOf, targetOf, waiting } from '../../../lib/delivery/phase.ts';
 import type { DataState } from '../../../lib/lake/data-version.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
 import { startingRecord, wanted } from './setting.ts';
 
 const data: DataState = { version: 'v1', fingerprint: 'f1', isListed: true };

@@ -5,10 +5,9 @@ import {
   abandonPublication,
   awaitPublication,
   filesOf,
-  type Publication,
   publishLarge,
-  readPublication,
 } from '../../../lib/delivery/publication.ts';
+import { type Publication, readPublication } from '../../../lib/results/publication-request.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { CSV, START, succeededRecord } from './setting.ts';
 import { settled } from './settled.ts';

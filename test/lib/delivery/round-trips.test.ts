@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
-import { type DeliveryBackends, type DeliveryTerms, lookAtLake } from '../../../lib/delivery/delivery.ts';
+import type { DeliveryBackends, DeliveryTerms } from '../../../lib/delivery/delivery.ts';
+import { lookAtLake } from '../../../lib/lake/look-at-lake.ts';
 import { type Setting, START, setting, termsNow, wanted } from './setting.ts';
 import { settled } from './settled.ts';
 

@@ -1,15 +1,11 @@
-import {
-  type DeliveryFacts,
-  type DeliveryTerms,
-  lookAtLake,
-  type Progress,
-  type Wanted,
-} from '../../../lib/delivery/delivery.ts';
+import type { DeliveryFacts, DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
 import { type Run, type Target, targetOf } from '../../../lib/delivery/phase.ts';
 import type { DataState } from '../../../lib/lake/data-version.ts';
+import { lookAtLake } from '../../../lib/lake/look-at-lake.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { OpenRecord, SucceededRecord } from '../../../lib/results/job-record.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
 import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';

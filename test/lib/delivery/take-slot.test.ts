@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { DeliveryTerms, Progress, Wanted } from '../../../lib/delivery/delivery.ts';
+import type { DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
 import { Overloaded, Unavailable } from '../../../lib/problems/problem.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
 import {
   type Answer,
   evenDice,

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PartnerRecord } from '../../../lib/access/partner-record.ts';
-import type { Progress, Wanted } from '../../../lib/delivery/delivery.ts';
+import type { Wanted } from '../../../lib/delivery/delivery.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
 import { NoRecords, Unavailable } from '../../../lib/problems/problem.ts';
 import { byOwner } from '../../../lib/report/catalogue.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket } from '../../../lib/results/ticket.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
 import { START, wanted } from '../delivery/setting.ts';

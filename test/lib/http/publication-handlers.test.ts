@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Publication } from '../../../lib/delivery/publication.ts';
 import { abandonmentHandler } from '../../../lib/http/publication-abandoned-handler.ts';
 import { publicationHandler } from '../../../lib/http/publication-handler.ts';
+import type { Publication } from '../../../lib/results/publication-request.ts';
 import { CSV, START } from '../delivery/setting.ts';
 import { functionSetting } from './setting.ts';
 

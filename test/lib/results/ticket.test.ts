@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Progress } from '../../../lib/delivery/delivery.ts';
 import { NoSuchDownload } from '../../../lib/problems/problem.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket, openTicket, updateTicket } from '../../../lib/results/ticket.ts';
 import { awsClock } from '../delivery/aws-clock.ts';
 import { memoryBucket } from '../delivery/memory-bucket.ts';

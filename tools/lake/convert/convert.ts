@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { showProgress } from '../../../lib/terminal/progress.ts';
 import { tables } from '../../../lib/report/tables.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
+import { showProgress } from '../../../lib/terminal/progress.ts';
 import { openInputs } from '../input/input-files.ts';
 import { refuseOwnFiles } from '../input/refuse-own-files.ts';
 import { isBucket } from '../store/bucket.ts';

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isUnderWay, judgeSlot, readSlots, type Slot } from '../../../lib/delivery/slots.ts';
+import { isUnderWay, judgeSlot } from '../../../lib/delivery/judge-slot.ts';
 import type { JobRecord } from '../../../lib/results/job-record.ts';
+import { readSlots, type Slot } from '../../../lib/results/slots-document.ts';
 import { startingRecord, succeededRecord, underWayRecord } from './setting.ts';
 
-const slot = (record: string, more: Partial<Slot> = {}): Slot => ({
-  id: `slot-${record}`,
-  record,
+const slot = (job: string, more: Partial<Slot> = {}): Slot => ({
+  id: `slot-${job}`,
+  record: `jobs/${job}`,
   heldMs: 0,
   ...more,
 });
@@ -134,7 +135,8 @@ describe('readSlots', () => {
   it.each<[string, unknown]>([
     ['of the release before', { form: 1, leases: [] }],
     ['of another form', { ...document, form: 3 }],
-    ['without an id', { ...document, slots: [{ record: 'a', heldMs: 0 }] }],
+    ['with a record that lies elsewhere', { ...document, slots: [{ id: 'a', record: 'a', heldMs: 0 }] }],
+    ['without an id', { ...document, slots: [{ record: 'jobs/a', heldMs: 0 }] }],
     ['that is no JSON', undefined],
   ])('finds none in a document %s', (_, other) => {
     expect(readSlots({ document: other, etag: '', ageMs: 0 })).toEqual([]);

@@ -1,32 +1,5 @@
-import * as v from 'valibot';
 import { isOpen, type JobRecord } from '../results/job-record.ts';
-import type { StoredDocument } from '../results/results-bucket.ts';
-
-const slot = v.object({
-  /** Random: the job's record names it while the query is under way. */
-  id: v.string(),
-  /** Key of the job's record, which tells whether the query is under way. */
-  record: v.string(),
-  /** How long it had been held when the document was written, in milliseconds. */
-  heldMs: v.number(),
-});
-
-const slotsDocument = v.object({
-  /** Version of the document's format. A document of another version counts as absent. */
-  form: v.literal(2),
-  slots: v.array(slot),
-});
-
-/** A query that counts against its client's limit, from before it is claimed. */
-export type Slot = v.InferOutput<typeof slot>;
-export type SlotsDocument = v.InferOutput<typeof slotsDocument>;
-
-/** The slots that a document holds, as they are now; none where it holds none that can be read. */
-export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
-  const result = v.safeParse(slotsDocument, stored?.document);
-  if (!stored || !result.success) return [];
-  return result.output.slots.map((held) => ({ ...held, heldMs: held.heldMs + stored.ageMs }));
-}
+import type { Slot } from '../results/slots-document.ts';
 
 export type SlotVerdict =
   /** Another request of the client has taken a slot for this job's next query, which is not claimed yet. */

@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+import { resultsKey } from './keys.ts';
+import type { ResultsBucket } from './results-bucket.ts';
+
+/** A request to publish a large result: all that it takes to make a report's files from it. */
+const publication = v.object({
+  /** Version of the request's format. A request of another version counts as absent. */
+  form: v.literal(1),
+  executionId: v.string(),
+  /** `s3://bucket/key` of the engine's result. */
+  location: v.string(),
+  /** Of the report's plain file. */
+  key: resultsKey,
+  fileName: v.string(),
+  columns: v.array(
+    v.object({ name: v.string(), type: v.picklist(['datetime', 'integer', 'string', 'float']) }),
+  ),
+  /** The version of the data that it is a report of; absent where the data changed under the query. */
+  dataVersion: v.optional(v.string()),
+  /** Where the report is cached: it is noted there which files were written. */
+  cachedReport: v.optional(resultsKey),
+  /** Who asked first, for the log. */
+  partner: v.optional(v.string()),
+});
+
+export type Publication = v.InferOutput<typeof publication>;
+
+/** The publication that an object under `publications/` asks for; undefined where it is gone or can't be read. */
+export async function readPublication(results: ResultsBucket, key: string): Promise<Publication | undefined> {
+  if (!v.is(resultsKey, key)) return undefined;
+  const result = v.safeParse(publication, (await results.read(key))?.document);
+  return result.success ? result.output : undefined;
+}
