@@ -2,6 +2,7 @@ import { athenaQueries } from '../lib/aws/athena-queries.ts';
 import { deliverReport } from '../lib/delivery/deliver-report.ts';
 import type { DeliveryTerms, Wanted } from '../lib/delivery/delivery.ts';
 import { hopWaitMs } from '../lib/delivery/pace.ts';
+import { QUERY_WAIT_MS } from '../lib/function-settings.ts';
 import { lookAtLake } from '../lib/lake/look-at-lake.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
@@ -21,7 +22,6 @@ const SECONDS = [0.5, 1, 2, 5, 7, 10, 20, 30, 60];
 const SAMPLES = 200;
 const CROWD = 1_000;
 const START = Date.UTC(2026, 1, 2, 6);
-const QUERY_WAIT_MS = 25_000;
 const LONGEST_QUERY_MS = 600_000;
 
 /** Far more than is needed: what is measured is the service, not the account. */

@@ -7,6 +7,7 @@ import {
   TOKEN_ENDPOINT_FORM,
 } from './access/access-details.ts';
 import type { EntitlementTerms } from './access/whose-rows.ts';
+import { QUERY_WAIT_MS } from './function-settings.ts';
 import { ENV } from './names.ts';
 import { byOwner, ownerNames } from './report/catalogue.ts';
 
@@ -58,7 +59,7 @@ const environment = v.object({
   [ENV.athenaWorkgroup]: text,
   [ENV.resultsBucket]: text,
   /** The longest that a request waits for its query; the first one waits less. API Gateway ends a request at 29 s. */
-  [ENV.queryWaitMs]: v.optional(whole(100, 25_000), '25000'),
+  [ENV.queryWaitMs]: v.optional(whole(100, QUERY_WAIT_MS), String(QUERY_WAIT_MS)),
   /** A query that runs longer than this is stopped, and so is one that is queued for longer than this. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
   /** Where the lake is. Without it nothing can be listed, so that no report is given twice. */

@@ -102,9 +102,3 @@ export const RELEASE_CHECK_ENV = {
   /** JSON: ARNs of the versions to ask, by the function's name. */
   versions: 'VERSIONS',
 } as const;
-
-/**
- * Some HTTP clients give up when no answer has come for 10 s. With the start of a function before it and the answer
- * after it, this wait stays below that; most reports are ready by then.
- */
-export const FIRST_WAIT_MS = 8_000;

@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks';
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { partnerKey } from '../lib/access/register.ts';
 import { scopeOf } from '../lib/access/verify-token.ts';
+import { RETRY_PAUSES_MS, settingsOf } from '../lib/function-settings.ts';
 import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
@@ -23,7 +24,7 @@ import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
 import { startFaultControl } from './faults/fault-control.ts';
 import { createFaults, type Faults } from './faults/faults.ts';
 import { createAdmission, utilizationOf } from './gateway/admission.ts';
-import { type EventQueue, eventQueue, LAMBDA_RETRY_PAUSES_MS } from './gateway/async-invocation.ts';
+import { type EventQueue, eventQueue } from './gateway/async-invocation.ts';
 import { type Gateway, type Route, startGateway } from './gateway/gateway.ts';
 import { createSandbox, type Sandbox } from './gateway/lambda-sandbox.ts';
 import type { Log } from './gateway/log.ts';
@@ -112,14 +113,6 @@ const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
 
 /** The route of those who wait for a report. */
 const WAITING_ROOM = downloadPath('{ticket}', '{hop}');
-
-/** API Gateway's own limit is 29 s, a second longer than a report's function may take. */
-const FUNCTION_TIMEOUT_MS = 28_000;
-
-/** Lambda's longest. */
-const PUBLISH_TIMEOUT_MS = 900_000;
-
-const ABANDON_TIMEOUT_MS = 60_000;
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);
 
@@ -226,18 +219,19 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();
-  const create = (name: string, timeoutMs: number) => {
+  const create = (name: string) => {
+    const timeoutMs = settingsOf(name).timeoutSeconds * 1_000;
     const sandbox = createSandbox({ name, entry: functionModule(name), env, timeoutMs, log });
     sandboxes.set(name, sandbox);
     started.defer(() => sandbox.kill());
     return sandbox;
   };
   const functionNames = [...new Set(serviceRoutes.map(({ functionName }) => functionName))];
-  for (const name of functionNames) create(name, FUNCTION_TIMEOUT_MS);
-  const publish = create('publish', PUBLISH_TIMEOUT_MS);
-  const abandon = create('abandon', ABANDON_TIMEOUT_MS);
-  const notFound = create(NOT_FOUND_FUNCTION, FUNCTION_TIMEOUT_MS);
-  const { asyncRetryPausesMs: retryPausesMs = LAMBDA_RETRY_PAUSES_MS } = options;
+  for (const name of functionNames) create(name);
+  const publish = create('publish');
+  const abandon = create('abandon');
+  const notFound = create(NOT_FOUND_FUNCTION);
+  const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;
   const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs, log });
   started.defer(() => abandoned.close());
   const published = eventQueue({

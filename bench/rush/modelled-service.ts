@@ -1,8 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
-import { serviceFunctions } from '../../infra/api/service-functions.ts';
-import { PUBLISH_TIMEOUT_SECONDS, QUERY_WAIT_MS } from '../../infra/api/timeouts.ts';
 import { athenaQueries } from '../../lib/aws/athena-queries.ts';
 import { readConfig } from '../../lib/config.ts';
+import { PUBLISH_TIMEOUT_SECONDS, QUERY_WAIT_MS, settingsOf } from '../../lib/function-settings.ts';
 import { downloadsHandler } from '../../lib/http/downloads-handler.ts';
 import type { FunctionDependencies } from '../../lib/http/function-dependencies.ts';
 import { publicationHandler } from '../../lib/http/publication-handler.ts';
@@ -89,7 +88,6 @@ export function modelledService(
     }) as unknown as Handler,
     downloads: downloadsHandler(dependencies) as unknown as Handler,
   };
-  const memoryOf = (name: string) => serviceFunctions.find((each) => each.name === name)?.memoryMb ?? 0;
   const admits = new Map(
     [...quotas.methods].map(([method, { requestsPerSecond, burst }]) => [
       method,
@@ -130,7 +128,7 @@ export function modelledService(
         pathParameters: isHop ? { ticket, hop } : null,
         requestContext: { requestId: `r${++requests}`, path: pathname },
       } as unknown as APIGatewayProxyEvent;
-      const result = await lambda.invoke(route, memoryOf(route), () =>
+      const result = await lambda.invoke(route, settingsOf(route).memoryMb, () =>
         (handlers[route] as Handler)(event, {} as Context),
       );
       // Lambda throttles, and API Gateway makes an integration failure of it.
@@ -147,7 +145,7 @@ export function modelledService(
     },
     async publish(key) {
       for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_RETRY_MS)) {
-        const done = await lambda.invoke('publish', memoryOf('publish'), async () => {
+        const done = await lambda.invoke('publish', settingsOf('publish').memoryMb, async () => {
           await publishes({ detail: { object: { key } } }, context);
           return true;
         });

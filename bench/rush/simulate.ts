@@ -1,4 +1,4 @@
-import { PROBE_TIMEOUT_SECONDS } from '../../infra/api/timeouts.ts';
+import { settingsOf } from '../../lib/function-settings.ts';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 import { takeOverTime } from '../../test/worlds/virtual-time.ts';
 import { type Pulled, pull } from './client.ts';
@@ -82,7 +82,7 @@ export async function simulate({ reports, quotas, settings, seed, untilMs }: Sim
       const done = await lambda.invoke('probe', PROBE_MB, async () => {
         const { doneMs } = await pull(time, { service, s3 }, probed, {
           ...{ six: SIX, today: TODAY },
-          untilMs: time.now() - SIX + PROBE_TIMEOUT_SECONDS * 1_000,
+          untilMs: time.now() - SIX + settingsOf('probe').timeoutSeconds * 1_000,
         });
         return doneMs !== undefined;
       });

@@ -1,10 +1,10 @@
+import { QUERY_WAIT_MS } from '../../lib/function-settings.ts';
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import { ENV } from '../../lib/names.ts';
 import { byOwner } from '../../lib/report/catalogue.ts';
 import type { TokenIssuer } from '../identity/identity-stack.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { bytesOf, type Stage } from '../stage.ts';
-import { QUERY_WAIT_MS } from './timeouts.ts';
 
 /** Every variable that `lib/config.ts` knows must be here; undefined leaves one to its default there. */
 type Variables = Readonly<Record<(typeof ENV)[keyof typeof ENV], string | undefined>>;

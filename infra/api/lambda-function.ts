@@ -13,6 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { settingsOf } from '../../lib/function-settings.ts';
 import { LIVE_ALIAS } from '../resource-names.ts';
 import { makeFunctionRole } from './function-role.ts';
 import { runtimePermissions, type ServiceResources } from './permissions.ts';
@@ -30,9 +31,10 @@ export interface LambdaFunctionProps {
 /** Makes a function of the table, with a role and a log of its own. */
 export function makeLambdaFunction(
   scope: Construct,
-  { name, description, timeoutSeconds, memoryMb, permissions }: ServiceFunction,
+  { name, description, permissions }: ServiceFunction,
   { code, environment, service, logDays, reservedConcurrency }: LambdaFunctionProps,
 ): LambdaFunction {
+  const { timeoutSeconds, memoryMb } = settingsOf(name);
   const logGroup = new LogGroup(scope, `${name}-log`, {
     logGroupName: service.names.functionLog(name),
     retention: logDays,

@@ -9,7 +9,6 @@ import type { Stage } from '../stage.ts';
 import type { Release } from './function-code.ts';
 import { makeLambdaFunction, makeLive } from './lambda-function.ts';
 import type { Permission, ServiceResources } from './permissions.ts';
-import { PROBE_TIMEOUT_SECONDS } from './timeouts.ts';
 
 /** Of its file in `functions/` and of its bundle's folder. */
 export const PROBE = 'probe';
@@ -51,8 +50,6 @@ export const makePuller = (
     {
       name,
       description,
-      timeoutSeconds: PROBE_TIMEOUT_SECONDS,
-      memoryMb: 256,
       permissions: () => [
         {
           sid: 'ReadProbeClient',

@@ -11,12 +11,12 @@ import {
 import { CfnPermission, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { GATEWAY_TIMEOUT_SECONDS } from '../../lib/function-settings.ts';
 import { PREFLIGHT_METHOD, ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
 import { limitOfOthers, limitsOfRoutes, type MethodLimit } from './method-limits.ts';
-import { GATEWAY_TIMEOUT_SECONDS } from './timeouts.ts';
 
 export interface ReportsApiProps {
   readonly names: ResourceNames;

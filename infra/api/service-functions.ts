@@ -1,4 +1,4 @@
-import { FIRST_WAIT_MS } from '../../lib/names.ts';
+import { FIRST_WAIT_MS, QUERY_WAIT_MS } from '../../lib/function-settings.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
 import {
@@ -12,13 +12,6 @@ import {
   type ServiceResources,
   uploadPermission,
 } from './permissions.ts';
-import {
-  ABANDON_TIMEOUT_SECONDS,
-  ANSWER_TIMEOUT_SECONDS,
-  FUNCTION_TIMEOUT_SECONDS,
-  PUBLISH_TIMEOUT_SECONDS,
-  QUERY_WAIT_MS,
-} from './timeouts.ts';
 
 /**
  * How requests that wait load a stage: which part of its executions those of one route may hold, and for how long one
@@ -30,29 +23,17 @@ interface Load {
 }
 
 /**
- * One Lambda function. A new one is a file in `functions/` and an entry here; `lib/routes.ts` says what requests reach
- * it.
+ * One Lambda function. A new one is a file in `functions/`, an entry here and one in `lib/function-settings.ts`;
+ * `lib/routes.ts` says what requests reach it.
  */
 export interface ServiceFunction {
   /** Of its file in `functions/` and of its bundle's folder. */
   readonly name: string;
   readonly description: string;
-  readonly timeoutSeconds: number;
-  /** CPU comes with memory; 1,769 MB is one whole vCPU, and one thread uses no more. */
-  readonly memoryMb: number;
   /** Undefined where its requests wait for nothing. */
   readonly load?: Load;
   readonly permissions: (service: ServiceResources) => readonly Permission[];
 }
-
-/** Verifies signatures, compiles, and re-types reports while a caller waits. */
-const WORKING_MB = 1_769;
-
-/**
- * Waits most of the time, which costs by memory. It has less than a third of a vCPU: where a report of the largest size
- * that is made at once (16 MB) ends in the waiting room, making it takes longer than in the function of the report.
- */
-const WAITING_MB = 512;
 
 /**
  * Folders that release 1.0.0 reads and this one does not. A rollback moves code and not roles, so these rights stay for one
@@ -63,8 +44,6 @@ const readBefore = { reports: ['orders'], downloads: ['orders', 'tickets'] } as 
 const reportFunction = (report: Report): ServiceFunction => ({
   name: report.name,
   description: report.title,
-  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
-  memoryMb: WORKING_MB,
   load: { part: 0.47 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
   permissions: (service) => [
     ...partnersPermissions(service),
@@ -88,8 +67,6 @@ const reportFunction = (report: Report): ServiceFunction => ({
 const daysOfReport = (report: Report): ServiceFunction => ({
   name: daysFunction(report),
   description: `Days of the ${report.title.toLowerCase()}: complete or not, changed or not`,
-  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
-  memoryMb: WAITING_MB,
   load: { part: 0.05 / reports.length, waitsSeconds: FIRST_WAIT_MS / 1_000 },
   permissions: (service) => [...partnersPermissions(service), ...listingPermissions(service, [report])],
 });
@@ -98,8 +75,6 @@ const daysOfReport = (report: Report): ServiceFunction => ({
 const downloads: ServiceFunction = {
   name: 'downloads',
   description: 'Waiting room of reports under way',
-  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS,
-  memoryMb: WAITING_MB,
   // The largest part: a request that is refused here wastes a query that is paid for.
   load: { part: 0.29, waitsSeconds: QUERY_WAIT_MS / 1_000 },
   permissions: (service) => [
@@ -125,24 +100,18 @@ const downloads: ServiceFunction = {
 const openapi: ServiceFunction = {
   name: 'openapi',
   description: 'Describes the API',
-  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
-  memoryMb: WAITING_MB,
   permissions: () => [],
 };
 
 const fields: ServiceFunction = {
   name: 'fields',
   description: 'The catalogue of reports and fields',
-  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
-  memoryMb: WAITING_MB,
   permissions: () => [],
 };
 
 const page: ServiceFunction = {
   name: 'page',
   description: 'The page for people',
-  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
-  memoryMb: WAITING_MB,
   permissions: () => [],
 };
 
@@ -150,8 +119,6 @@ const page: ServiceFunction = {
 export const notFound: ServiceFunction = {
   name: NOT_FOUND_FUNCTION,
   description: 'Answers 404 where there is nothing',
-  timeoutSeconds: ANSWER_TIMEOUT_SECONDS,
-  memoryMb: WAITING_MB,
   permissions: () => [],
 };
 
@@ -159,8 +126,6 @@ export const notFound: ServiceFunction = {
 export const abandon: ServiceFunction = {
   name: 'abandon',
   description: 'Tells who waits that a large result will not be published',
-  timeoutSeconds: ABANDON_TIMEOUT_SECONDS,
-  memoryMb: WAITING_MB,
   permissions: (service) => [
     ...resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
     lostEventPermission(service),
@@ -170,8 +135,6 @@ export const abandon: ServiceFunction = {
 export const publish: ServiceFunction = {
   name: 'publish',
   description: 'Publishes results too large to publish while a caller waits',
-  timeoutSeconds: PUBLISH_TIMEOUT_SECONDS,
-  memoryMb: WORKING_MB,
   permissions: (service) => [
     ...resultsPermissions(service, {
       reads: ['athena', 'reports', 'publications', 'cached'],

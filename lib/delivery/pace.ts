@@ -1,4 +1,4 @@
-import { FIRST_WAIT_MS } from '../names.ts';
+import { FIRST_WAIT_MS } from '../function-settings.ts';
 
 /**
  * How often a request that waits asks. Athena answers 100 GetQueryExecution a second for a whole account, S3 thousands

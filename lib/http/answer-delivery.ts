@@ -4,6 +4,7 @@ import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
 import { hopWaitMs } from '../delivery/pace.ts';
+import { PUBLISH_TIMEOUT_SECONDS } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
 import { admitsGzip } from './admits-gzip.ts';
@@ -19,8 +20,8 @@ const DELIVER_MS = 1_500;
 /** The time that is left to a request after its wait, to store where its caller waits on and to answer. */
 const ANSWER_MS = 2_500;
 
-/** A large result may take the publishing function's 15 minutes after its query has ended. */
-const PUBLISHING_MS = 900_000;
+/** After its query has ended, a large result may take as long as the publishing function may run. */
+const PUBLISHING_MS = PUBLISH_TIMEOUT_SECONDS * 1_000;
 
 /** The ticket outlives the wait by this, so that the last hop can say that the time is up. */
 const LAST_ANSWER_MS = 60_000;

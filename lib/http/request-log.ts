@@ -1,5 +1,6 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { GATEWAY_TIMEOUT_SECONDS } from '../function-settings.ts';
 import { Problem } from '../problems/problem.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { countAnswer, type MetricSink } from './request-metrics.ts';
@@ -45,8 +46,8 @@ export function requestLog(
   };
 }
 
-/** The gateway answers by itself after so long: what is said to have come before that has come by another clock. */
-const LONGEST_REQUEST_MS = 29_000;
+/** The gateway ends a request after this time: a time of arrival that is longer ago is by a clock that is wrong. */
+const LONGEST_REQUEST_MS = GATEWAY_TIMEOUT_SECONDS * 1_000;
 
 /** When a request came, by the gateway: what it has waited for since then, such as a cold start, its caller has too. */
 const beganAt = (gatewayTime: number, now: number): number =>

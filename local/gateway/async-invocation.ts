@@ -4,9 +4,6 @@ import { destinationRecord } from './destination-record.ts';
 import type { Sandbox } from './lambda-sandbox.ts';
 import { failureLine, type Log, toStderr } from './log.ts';
 
-/** How long Lambda waits before it runs a failed event again, the second and the third time. */
-export const LAMBDA_RETRY_PAUSES_MS = [60_000, 120_000];
-
 /** A function's queue of events. Nobody waits for their outcome. */
 export interface EventQueue {
   send(event: unknown): void;

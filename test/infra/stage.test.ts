@@ -60,7 +60,7 @@ describe('stages of the operator’s own', () => {
 
   it.each([
     ['nowhere.ts', /^There is no file .*nowhere\.ts, which `-c stages` names\.$/],
-    ['infra/setup-fault.ts', /exports no stages\. It needs: export const stages/],
+    ['infra/deployment-flags.ts', /exports no stages\. It needs: export const stages/],
   ])('are missing with one clear message in %s', async (path, message) => {
     await expect(ownStages(path)).rejects.toThrow(message);
   });

@@ -1,13 +1,12 @@
+import { RETRY_PAUSES_MS, settingsOf } from '../../lib/function-settings.ts';
 import type { ModelledLambda } from './modelled-lambda.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import { between, namedDice } from './random.ts';
 import type { ModelledService } from './service.ts';
 import type { World } from './world.ts';
 
-/** `infra/api/publication-trigger.ts` and `infra/api/timeouts.ts`. */
-const PUBLISH_LIMIT_MS = 900_000;
-const ABANDON_LIMIT_MS = 60_000;
-const PAUSES_MS = [60_000, 120_000];
+const PUBLISH_LIMIT_MS = settingsOf('publish').timeoutSeconds * 1_000;
+const ABANDON_LIMIT_MS = settingsOf('abandon').timeoutSeconds * 1_000;
 
 /**
  * EventBridge hands new objects under `publications/` to the publishing function: once, seldom twice, seldom late.
@@ -35,7 +34,7 @@ export function eventBridge(
       world.count(`${name} ${outcome.state}`);
       if (outcome.state === 'failed' && invocation.faults.length === 0) onFailure(id, outcome.error);
       if (outcome.state === 'answered') return true;
-      const pauseMs = PAUSES_MS[tried];
+      const pauseMs = RETRY_PAUSES_MS[tried];
       if (pauseMs === undefined) return false;
       await time.delay(pauseMs);
     }

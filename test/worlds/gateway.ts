@@ -1,12 +1,12 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { settingsOf } from '../../lib/function-settings.ts';
 import type { Invocation } from './invocation.ts';
 import type { ModelledLambda } from './modelled-lambda.ts';
 import { clientOf } from './modelled-register.ts';
 import type { ModelledService } from './service.ts';
 import type { World } from './world.ts';
 
-/** `infra/api/timeouts.ts`. */
-const FUNCTION_LIMIT_MS = 28_000;
+const FUNCTION_LIMIT_MS = settingsOf('downloads').timeoutSeconds * 1_000;
 
 /** What API Gateway and the network add, in milliseconds. Assumed. */
 const GATEWAY_MS = 25;

@@ -1,0 +1,84 @@
+import { reports } from './report/catalogue.ts';
+import { daysFunction, NOT_FOUND_FUNCTION } from './routes.ts';
+
+/**
+ * Each function's time-out, memory and trigger. `infra/` deploys the functions with these settings; the one-machine stack
+ * and the simulations run them with the same.
+ */
+export interface FunctionSettings {
+  readonly timeoutSeconds: number;
+  /** CPU comes with memory; 1,769 MB is one whole vCPU, and one thread uses no more. */
+  readonly memoryMb: number;
+  /**
+   * What starts it: a request of a route or of no route; a new object under `publications/`; a publication that Lambda has
+   * given up; a schedule; CodeDeploy, before a new release gets requests.
+   */
+  readonly trigger: 'request' | 'publication' | 'abandoned-publication' | 'schedule' | 'release';
+}
+
+/** API Gateway's own limit. A function must have answered before. */
+export const GATEWAY_TIMEOUT_SECONDS = 29;
+
+/** Leaves a request three seconds after its longest wait: for the token's keys, the last poll and the answer. */
+const REQUEST_TIMEOUT_SECONDS = 28;
+
+/** The longest that a request waits for its query. */
+export const QUERY_WAIT_MS = 25_000;
+
+/**
+ * The longest that the first request of a report waits. Some HTTP clients give up when no answer has come for 10 s. With
+ * the start of a function before it and the answer after it, this wait stays below that; most reports are ready by then.
+ */
+export const FIRST_WAIT_MS = 8_000;
+
+/** Lambda's own limit: a result of many gigabytes takes minutes to publish. */
+export const PUBLISH_TIMEOUT_SECONDS = 900;
+
+/** Lambda's pauses before it runs a function again that failed on an event, as a publication. */
+export const RETRY_PAUSES_MS = [60_000, 120_000] as const;
+
+/** Verifies signatures, compiles, and re-types reports while a caller waits. */
+const WORKING_MB = 1_769;
+
+/**
+ * Waits most of the time, which costs by memory. It has less than a third of a vCPU: where a report of the largest size
+ * that is made at once (16 MB) ends in the waiting room, making it takes longer than in the function of the report.
+ */
+const WAITING_MB = 512;
+
+const reporting: FunctionSettings = {
+  timeoutSeconds: REQUEST_TIMEOUT_SECONDS,
+  memoryMb: WORKING_MB,
+  trigger: 'request',
+};
+
+const waiting: FunctionSettings = { ...reporting, memoryMb: WAITING_MB };
+
+/** Calls nothing slow: more time would only hide a fault. */
+const answering: FunctionSettings = { ...waiting, timeoutSeconds: 10 };
+
+/** Pulls a report as a partner does: a token, the waiting room, the file. */
+const pulling = { timeoutSeconds: 200, memoryMb: 256 };
+
+/** By the function's name: that of its file in `functions/`. */
+export const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<string, FunctionSettings>([
+  ...reports.map((report) => [report.name, reporting] as const),
+  ...reports.map((report) => [daysFunction(report), waiting] as const),
+  ['downloads', waiting],
+  ['openapi', answering],
+  ['fields', answering],
+  ['page', answering],
+  [NOT_FOUND_FUNCTION, answering],
+  ['publish', { timeoutSeconds: PUBLISH_TIMEOUT_SECONDS, memoryMb: WORKING_MB, trigger: 'publication' }],
+  // Two small calls to S3, and their repeats while S3 throttles.
+  ['abandon', { timeoutSeconds: 60, memoryMb: WAITING_MB, trigger: 'abandoned-publication' }],
+  ['probe', { ...pulling, trigger: 'schedule' }],
+  ['release-check', { ...pulling, trigger: 'release' }],
+]);
+
+/** A function's settings. Throws a TypeError where there is no such function. */
+export function settingsOf(functionName: string): FunctionSettings {
+  const settings = functionSettings.get(functionName);
+  if (!settings) throw new TypeError(`lib/function-settings.ts has no function ${functionName}`);
+  return settings;
+}
