@@ -61,7 +61,7 @@ const answering: FunctionSettings = { ...waiting, timeoutSeconds: 10 };
 const pulling = { timeoutSeconds: 200, memoryMb: 256 };
 
 /** By the function's name: that of its file in `functions/`. */
-export const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<string, FunctionSettings>([
+const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<string, FunctionSettings>([
   ...reports.map((report) => [report.name, reporting] as const),
   ...reports.map((report) => [daysFunction(report), waiting] as const),
   ['downloads', waiting],
