@@ -25,7 +25,7 @@ export type Rule = (lake: LakeFacts) => Finding[];
 /** Whether reports over the lake can be relied on in spite of it. */
 export const isHarmless = ({ severity }: Finding): boolean => severity === 'warning' || severity === 'advice';
 
-/** The same thing in several files is one finding. The worst comes first, and what concerns most files. */
+/** Merges equal findings of several files into one. Sorts by severity, then by the number of files. */
 export function sortFindings(findings: readonly Finding[]): Finding[] {
   const alike = Map.groupBy(findings, ({ severity, column, found, needed, cure }) =>
     JSON.stringify([severity, column, found, needed, cure]),

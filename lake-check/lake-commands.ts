@@ -9,11 +9,14 @@ export const checkCommand = (location: string): string => command('check', locat
 
 export const initCommand = (location: string): string => command('init', location);
 
-/** Puts files that are no lake yet into a lake, beside them. */
+/** The command that converts files into a lake beside them. */
 export const convertFiles = (location: string): string =>
   command('convert', location, '--to', beside(location, 'lake'));
 
-/** Writes a whole lake again, beside the old one: a day may hold records of another, so that none is written in place. */
+/**
+ * The command that converts a whole lake into a new one beside it. A day's folder may hold records of another day,
+ * so days are not rewritten in place.
+ */
 export const convertLake = (location: string): string =>
   command('convert', location, '--to', beside(location, 'converted'));
 
@@ -24,8 +27,8 @@ export const shellWord = (text: string): string =>
 const isBucket = (location: string): boolean => location.startsWith('s3://');
 
 /**
- * `/data/lake` and `converted` give `/data/lake-converted`; `/data/pandas.parquet` and `lake` give `/data/pandas-lake`. A
- * whole bucket has nothing beside it.
+ * `/data/lake` and `converted` give `/data/lake-converted`; `/data/pandas.parquet` and `lake` give
+ * `/data/pandas-lake`. A whole bucket has no place beside it: `s3://bucket` and `lake` give `s3://bucket/lake`.
  */
 function beside(location: string, suffix: string): string {
   const trimmed = location.replace(/\/+$/, '');

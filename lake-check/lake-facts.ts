@@ -10,7 +10,7 @@ export interface ListedFile {
   readonly modifiedAt: number;
   /** Equal for equal content, where the store tells: an ETag. */
   readonly digest?: string;
-  /** Changes whenever the file does, where a folder tells. */
+  /** Changes whenever the file changes. Only files in folders have one. */
   readonly stamp?: string;
   /** Why it can't be read: a file, a whole folder, or the records of a file. */
   readonly unreadable?: string;

@@ -61,7 +61,7 @@ function sorted(listed: readonly ListedFile[]): Pick<TableFacts, 'days' | 'stray
 /** What the engines leave out. */
 export const isHidden = (name: string): boolean => /^[._]/.test(name);
 
-/** Where the engines look for days, whether they are of the calendar or not. */
+/** Whether a folder is named like a day, even one that the calendar does not have. */
 export const isDayFolder = (name: string): boolean => name.startsWith(PARTITION_PREFIX);
 
 /** The day of a folder's name; undefined where Athena would never look into it. */

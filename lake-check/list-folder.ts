@@ -25,9 +25,9 @@ const NEEDED = `needed: a folder with ${tables.map(({ name }) => `${name}/${PART
 const LINKED_DEPTH = 2;
 
 /**
- * Everything below a folder, empty folders aside. Throws an OperatorFault where the folder itself can't be read.
+ * Everything below a folder, except empty folders. Throws an OperatorFault if the folder itself can't be read.
  *
- * @param below a folder in it that alone is listed; nothing, where it is missing
+ * @param below lists this subfolder only; the list is empty if it does not exist
  */
 export async function listFolder(directory: string, below = ''): Promise<ListedFile[]> {
   const refuse = (reason: string) => {

@@ -51,7 +51,8 @@ async function footersOf(
 ): Promise<Map<string, Footer>> {
   const read = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJS();
   const paths = pathList(files);
-  // Lists come as JSON: the binding takes several times as long for them. Each statement reads all footers.
+  // Lists come as JSON, because the binding reads lists several times slower. Each statement reads all footers, so
+  // there are only two.
   const schemaRows = (await read(
     `SELECT file_name, to_json(list([name, coalesce(duckdb_type, 'nested'), coalesce(num_children, 0)::VARCHAR] ORDER BY column_id))
      FROM parquet_schema(${paths}) GROUP BY file_name`,

@@ -85,7 +85,7 @@ async function addFooters(
   });
 }
 
-/** Each statement takes some 50 ms beside the footers. */
+/** Each statement takes some 50 ms in addition to reading the footers. */
 const FOOTERS_AT_ONCE = 1_000;
 
 async function addValues(

@@ -73,7 +73,7 @@ async function readAlike(
     const row = first.get(path);
     // A file without records.
     if (!row) continue;
-    // What shows no fault at the first look has no second one.
+    // Files without a fault in the first query are not in the second.
     const found: Row = { ...row, ...second.get(path) };
     const countOf = (name: string) => Number(found[name] ?? 0);
     for (const company of (row['companies'] ?? []) as string[]) companies.add(company);

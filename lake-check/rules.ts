@@ -7,7 +7,7 @@ import { levelRules } from './rules/level-rules.ts';
 import { protocolRules } from './rules/protocol-rules.ts';
 import { valueRules } from './rules/value-rules.ts';
 
-/** All that a lake is held against: by `npm run lake -- check`, and at `npm start` before it is served. */
+/** The rules of a lake. `npm run lake -- check` applies them, and `npm start` does before it serves the lake. */
 const rules: readonly Rule[] = [
   ...layoutRules,
   ...columnRules,

@@ -19,8 +19,8 @@ const microseconds = `epoch_us(${time})`;
 const dayOf = (instant: string) => `strftime(CAST(${instant} AS TIMESTAMP), '%Y-%m-%d')`;
 
 /**
- * What every file is asked. It has to cost little beside the reading. So it is the days of the first and the last time,
- * the lowest value of each count, and whether any record counts on a wrong level. Where these show a fault,
+ * The checks of every file. They have to cost little compared with reading it: the days of the first and the last
+ * time, the lowest value of each count, and whether any record counts on a wrong level. If these show a fault,
  * {@link secondLook} counts the records.
  */
 export const firstLook = (report: Report, isUsable: IsUsable): Expressions => ({
@@ -39,7 +39,7 @@ export const firstLook = (report: Report, isUsable: IsUsable): Expressions => ({
   })),
 });
 
-/** How many records are at fault. `start` is the column with the begin of the file's day in microseconds. */
+/** How many records are at fault. `start` is the column with the start of the file's day in microseconds. */
 export const secondLook = (report: Report, isUsable: IsUsable, start: string): Expressions => ({
   ...(isUsable(TIME_COLUMN) && {
     // An infinite time has no microseconds.
@@ -52,7 +52,7 @@ export const secondLook = (report: Report, isUsable: IsUsable, start: string): E
 const eachCount = (report: Report, isUsable: IsUsable, look: (name: string) => Expressions): Expressions =>
   Object.assign({}, ...countColumns(report).filter(isUsable).map(look));
 
-/** The columns that a record must leave at 0 where it has no value in the finer dimension, and where it has one. */
+/** SQL conditions: whether a record is of the coarser level, and whether it counts in each group of columns. */
 function wrongLevels(report: Report, isUsable: IsUsable) {
   const levels = levelColumns(report);
   if (!levels || !isUsable(levels.finer)) return undefined;
@@ -69,7 +69,10 @@ function wrongLevels(report: Report, isUsable: IsUsable) {
   };
 }
 
-/** One condition for all: DuckDB looks at a record's other columns only where the first one asks for it. */
+/**
+ * One condition for all wrong levels: for each record, DuckDB then evaluates only the branch of the CASE that
+ * applies.
+ */
 function hasWrongLevels(report: Report, isUsable: IsUsable): Expressions {
   const wrong = wrongLevels(report, isUsable);
   if (!wrong) return {};

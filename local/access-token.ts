@@ -1,4 +1,4 @@
-/** A client, and where it gets a token for what. */
+/** Which client asks for a token, for which scope, and at which endpoint. */
 interface TokenRequest {
   readonly tokenUrl: string;
   readonly clientId: string;
@@ -7,8 +7,8 @@ interface TokenRequest {
 }
 
 /**
- * Fetches an access token of a client; of the first partner, for the stack itself. Rejects where there is none to be
- * had.
+ * Fetches an access token for a client. A `Stack` can be passed as it is: it names its first partner's client.
+ * Rejects if the endpoint refuses.
  */
 export async function accessToken({
   tokenUrl,

@@ -46,7 +46,7 @@ export async function chooseEngine(
   };
 }
 
-/** Prints a warning for the operator about events that can be served all the same. */
+/** Prints a warning about events that are served in spite of it. */
 const warn = (line: string): void => void process.stderr.write(`EVENTS_DIR: ${line}\n`);
 
 const PREFIX = `${PARTITION_COLUMN}=`;

@@ -12,7 +12,7 @@ export interface LocalPartner {
 
 const { name, client, contact, since, active } = partnerRecord.entries;
 
-/** A record of the register, of which most may be left out, and the client's secret. */
+/** A partner in the file: a record of the register with most members optional, and the client's secret. */
 const partnerOfFile = v.strictObject({
   form: v.optional(v.literal(1), 1),
   name,
@@ -66,7 +66,9 @@ export function describeRows({ record }: LocalPartner): string {
   return seen.length > 0 ? seen.join('; ') : 'nothing';
 }
 
-/** The partners where no file names others. Their companies are among the largest of the sample events. */
+/**
+ * The default partners, if no file of partners is given. Their companies are among the largest of the sample events.
+ */
 export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
   JSON.stringify([
     // Sees every row of every report, like the house's own staff.
@@ -79,8 +81,8 @@ export const SAMPLE_PARTNERS: readonly LocalPartner[] = readPartners(
 );
 
 /**
- * The partners where the events are samples. The first is whom the page and the printed curl ask as: one that sees its
- * own rows of both reports, as partners do.
+ * The default partners if the sample events are served. The page and the printed curl use the first one: like a real
+ * partner, it sees its own rows of both reports.
  */
 export const PARTNERS_OF_SAMPLE_EVENTS: readonly LocalPartner[] = [
   ...readPartners(

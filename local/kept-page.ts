@@ -6,7 +6,7 @@ import { makePage, type PageFiles, writePage } from '../page/build-page.ts';
 const root = join(import.meta.dirname, '..');
 const KEPT = join(root, 'node_modules/.cache/performance-reports/page.json');
 
-/** What is kept of a build. */
+/** A cached build of the page. */
 interface KeptPage {
   readonly files: PageFiles;
   /** The SHA-256 of each file that they depend on, by its path from the project's root. */
@@ -14,10 +14,10 @@ interface KeptPage {
 }
 
 /**
- * Writes the page's files into a directory, and returns that. They are built only if one of their sources has changed
- * since they were kept.
+ * Writes the page's files into a directory and returns its path. They are built only if a source has changed since
+ * they were cached.
  *
- * @param kept the file that keeps them
+ * @param kept the file of the cache
  */
 export function keptPage(directory: string, kept = KEPT): string {
   const page = read(kept);
@@ -38,7 +38,7 @@ function buildAndKeep(kept: string): PageFiles {
   return files;
 }
 
-/** Undefined where nothing is kept that can be read. */
+/** Undefined if there is no readable cache. */
 function read(kept: string): KeptPage | undefined {
   try {
     const { files, digests } = JSON.parse(readFileSync(kept, 'utf8')) as Partial<KeptPage>;

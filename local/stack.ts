@@ -53,7 +53,7 @@ export interface StackOptions {
   readonly athenaQuotas?: AthenaOptions['quotas'];
   /** How many queries are RUNNING at a time, also where that is more than the engine carries. */
   readonly maxRunning?: number | undefined;
-  /** How long an event that a function failed on waits for each further try; Lambda's pauses if left out. */
+  /** The pauses before each retry of an event whose function failed; Lambda's if left out. */
   readonly asyncRetryPausesMs?: readonly number[];
   /** Who may have tokens, and whose rows each sees; the first one is the stack's own client. The samples if left out. */
   readonly partners?: readonly LocalPartner[] | undefined;
@@ -80,7 +80,7 @@ export interface Stack {
   readonly scope: string;
   readonly storageUrl: string;
   readonly athenaUrl: string;
-  /** Where things can be made to go wrong by hand. */
+  /** The address of the fault control, to inject faults by hand. */
   readonly faultsUrl: string;
   readonly faults: Faults;
   /** The latest calls of Athena, the oldest first, throttled ones too. */
@@ -88,7 +88,7 @@ export interface Stack {
   /** By name; a test may kill one. */
   readonly sandboxes: ReadonlyMap<string, Pick<Sandbox, 'invoke' | 'kill'>>;
   readonly identityProvider: IdentityProvider;
-  /** All that may have tokens. */
+  /** The clients that may have tokens. */
   readonly clients: readonly Client[];
   /** What the functions see of the environment. */
   readonly environment: Readonly<Record<string, string>>;
@@ -111,7 +111,7 @@ const WORKGROUP = 'performance-reports';
 /** Where the bucket's policy denies unconditional writes. */
 const WRITTEN_ONCE = [RESULTS_PREFIX.reports];
 
-/** The route of those who wait for a report. */
+/** The route of waiting URLs. */
 const WAITING_ROOM = downloadPath('{ticket}', '{hop}');
 
 const sourceOf = (functionName: string) => new URL(`../functions/${functionName}.ts`, import.meta.url);

@@ -13,7 +13,10 @@ import { lastScreen } from './last-screen.ts';
 import { type Stack, startStack } from './stack.ts';
 import { LOCAL_DIR, removeLeftovers, runningStack, writeStackFile } from './stack-file.ts';
 
-/** Five times that of the stage `prod`: more than a client should need, less than one in a retry loop sends. */
+/**
+ * About five times what the report routes of the stage `prod` take together: more than a client should need, less
+ * than a client in a retry loop sends.
+ */
 const THROTTLING = { perSecond: 200, burst: 400 };
 
 const say = (text: string) => process.stdout.write(`${text}\n`);

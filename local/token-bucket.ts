@@ -1,10 +1,10 @@
-/** So many calls a second, and so many at once after a quiet time. */
+/** A rate limit: calls per second, and the burst that is allowed after a quiet time. */
 export interface CallRate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** Tells, call by call, whether it is within the rate. The clock is in milliseconds. */
+/** Returns a function that says for each call whether the call is within the rate. `now` is in milliseconds. */
 export function tokenBucket(
   { perSecond, burst }: CallRate,
   now: () => number = () => performance.now(),

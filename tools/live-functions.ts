@@ -20,7 +20,7 @@ export interface PublishedVersion {
 export interface LiveFunction {
   /** Of its file in `functions/`. */
   readonly name: string;
-  /** All that there are, the oldest first. */
+  /** All published versions, the oldest first. */
   readonly versions: readonly PublishedVersion[];
   /** The versions that the alias leads to: the alias's own first, then those that get a part of the requests. */
   readonly live: readonly number[];

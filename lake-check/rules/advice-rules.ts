@@ -13,7 +13,7 @@ const MANY_FILES = 10;
 /** From this size on, a company's reports gain from skipping parts of a file. */
 const LARGE_FILE = 4 * MEGABYTE;
 
-/** One finding for all files of a table that are so. */
+/** A rule that makes one finding for all files of a table for which `isSo` is true. */
 const aboutFiles =
   (
     isSo: (file: FileFacts & { footer: Footer }, table: TableFacts) => boolean,

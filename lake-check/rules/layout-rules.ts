@@ -13,7 +13,10 @@ import { type FileFacts, filesOf, type LakeFacts, type TableFacts } from '../lak
 
 const DAY_FOLDER = `${PARTITION_COLUMN}=YYYY-MM-DD`;
 
-/** A table of which there is nothing is told to callers (decision 26); the reports of the other table are right. */
+/**
+ * A missing table is only a warning: callers are told about it (decision 26), and the reports of the other table are
+ * right.
+ */
 const tablesAreThere: Rule = (lake) => {
   const { location, tables } = lake;
   if (tables.every(({ exists, isFile }) => !exists && !isFile)) return [nothingIsThere(lake)];
@@ -39,7 +42,9 @@ const tablesAreThere: Rule = (lake) => {
 
 const SHOWN = 5;
 
-/** Not one table: another folder is meant, or the files are to be converted first. */
+/**
+ * The finding for a place without any table: the operator means another folder, or has to convert the files first.
+ */
 function nothingIsThere({ location, tables, others }: LakeFacts): Finding {
   const lake = lakeAround(location);
   const more = others.length > SHOWN ? ` and ${others.length - SHOWN} more` : '';

@@ -8,7 +8,7 @@ const BAR_EVERY_MS = 100;
 
 /** What has been shown until now. */
 export interface Shown {
-  /** The work under way, when it was first heard of, and how much was done then. */
+  /** The work under way, when it was first reported, and how much was done then. */
   readonly what: string;
   readonly beganAt: number;
   readonly beganWith: number;
@@ -25,9 +25,9 @@ export interface NextProgress {
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * What is to be written when work has come this far. On a terminal of so many columns that is a bar in place. In a log
- * (`columns` is undefined) it is a line: the first at once, then one each ten seconds, and one at the end of work that
- * took ten seconds. Work that is done when it is first heard of shows nothing.
+ * What to write for this progress. On a terminal with `columns` columns it is a bar that is redrawn in place. In a
+ * log (`columns` is undefined) it is a line: the first at once, then one every ten seconds, and one at the end of
+ * work that took ten seconds. Work that is done at its first report shows nothing.
  */
 export function nextProgress(
   before: Shown | undefined,

@@ -23,7 +23,7 @@ export function progressBar({ what, done, total }: Progress, columns: number, no
 export const progressLine = ({ what, done, total }: Progress, note = ''): string =>
   `${what}: ${amountOf(done, total)}${note}`;
 
-/** From here on nobody can picture the numbers: rows and bytes show as a percentage. */
+/** From this total on, progress is shown as a percentage. */
 const MANY = 10_000;
 
 const amountOf = (done: number, total: number): string =>

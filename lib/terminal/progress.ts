@@ -32,8 +32,8 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
 const AGAIN_EVERY_MS = 1_000;
 
 /**
- * Tells the last step again and again until it is disposed of, so that a step of minutes is not silent. Work that has
- * just begun is told of a second later: most ends before.
+ * Repeats the last step every second until it is disposed of, so that a long step is not silent. A step with nothing
+ * done is shown only then: most work ends before.
  */
 export function toldAgain(tell: OnProgress): Disposable & { readonly onProgress: OnProgress } {
   let last: Parameters<OnProgress> | undefined;

@@ -3,7 +3,7 @@ export class ApiError extends Error {
   readonly status: number;
   /** The shape's name, from which an SDK makes its exception. */
   readonly type: string;
-  /** Athena's finer code, where it has one. */
+  /** Athena's own error code, if there is one: it is more specific than the shape. */
   readonly code: string | undefined;
 
   constructor(status: number, type: string, message: string, code?: string) {
@@ -20,7 +20,7 @@ export class InvalidRequest extends ApiError {
   }
 }
 
-/** There are as many queries queued or running as the account may have. */
+/** The account has its maximum number of queued and running queries. */
 export class TooManyQueries extends ApiError {
   readonly reason = 'CONCURRENT_QUERY_LIMIT_EXCEEDED';
 

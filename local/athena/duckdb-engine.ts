@@ -14,13 +14,13 @@ import { QueryFailure } from './query-failure.ts';
 const CORES = availableParallelism();
 
 /**
- * As many queries run at a time as the cores bear. Each holds one of the threads that Node.js has for the files of the
- * process, by default 4: two are kept free, since with none left everything would wait for a query to end.
+ * The number of queries that run at a time, at most one per core. Each query holds a thread of Node.js's pool (4 by
+ * default), which also does all file access. Two threads stay free, or file access would wait for a query to end.
  */
 const THREADS = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);
 const MAX_RUNNING = Math.max(1, Math.min(CORES, THREADS - 2));
 
-/** Athena's CSV: everything quoted but NULL, timestamps with three digits of their second. */
+/** Athena's CSV: all values but NULL are quoted, timestamps have milliseconds. */
 const CSV_OPTIONS = `FORMAT csv, HEADER, FORCE_QUOTE *, TIMESTAMPFORMAT '%Y-%m-%d %H:%M:%S.%g'`;
 
 /** Opens DuckDB as the engine of one database. Rejects with an OperatorFault if the events can't be served. */
@@ -28,7 +28,10 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
   const { instance, events } = await openInstance(options);
   const scratchDirectory = resolve(options.scratchDirectory);
   let running = 0;
-  /** A query alone takes all cores. Of several, each takes one: sharing a query out costs a tenth of its time. */
+  /**
+   * A query that runs alone uses all cores. If several run, each uses one: splitting a query over cores costs a tenth
+   * of its time.
+   */
   const shareCores = (connection: DuckDBConnection) =>
     connection.run(`SET GLOBAL threads = ${running > 1 ? 1 : CORES}`);
   return {
@@ -68,7 +71,7 @@ async function copyResult(
 ): Promise<QueryOutcome> {
   const startedAt = performance.now();
   const sql = query.sql.replace(/;\s*$/, '');
-  // Parsed alone first: inside the brackets of COPY, a text that closes them could do more than select.
+  // The SQL is parsed by itself first: inside `COPY (…)`, a text with a closing bracket could run another statement.
   const { count } = await connection.extractStatements(sql);
   if (count !== 1) throw new QueryFailure('INVALID_FUNCTION_ARGUMENT', 'Only one SQL statement is allowed');
   const profilePath = `${csvPath}.profile.json`;

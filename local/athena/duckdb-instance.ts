@@ -11,7 +11,7 @@ export interface DuckDbOptions {
   readonly eventsDirectory: string;
   /** The schema that holds the tables. */
   readonly database: string;
-  /** Called with each warning for the operator about events that can be served. */
+  /** Called with each warning about events that are served in spite of it. */
   readonly onWarning?: (line: string) => void;
   /** Told how far the reading of the events' footers has come. */
   readonly onProgress?: OnProgress;

@@ -1,6 +1,6 @@
 import type { QueryEngine } from './query-engine.ts';
 
-/** An engine that is never given more queries at a time than it carries; the others wait for it. */
+/** Wraps an engine so that at most `maxRunning` queries run on it at a time. Further queries wait. */
 export function limitEngine<E extends QueryEngine>(engine: E): E {
   let running = 0;
   const waiting: (() => void)[] = [];

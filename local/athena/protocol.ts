@@ -7,7 +7,7 @@ import { ApiError, TooManyQueries } from './api-error.ts';
 import { type CallLog, queryOf } from './call-log.ts';
 import type { AdmitCall } from './quotas.ts';
 
-/** What applies to a call beside its operation. */
+/** What every call passes through: injected faults, the call log and the quotas. */
 export interface CallTerms {
   readonly faults: Faults;
   readonly log: CallLog;
@@ -37,7 +37,7 @@ export const createProtocolServer = (
     }
   });
 
-/** Resolves to the answer; of a stalled call to undefined, once its client has gone. */
+/** Resolves to the answer, or, if a fault stalls the call, to undefined once the client has disconnected. */
 async function dispatch(
   operations: Readonly<Record<string, Operation>>,
   request: IncomingMessage,

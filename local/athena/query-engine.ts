@@ -26,7 +26,7 @@ export interface QueryEngine {
   run(query: Query): Promise<QueryOutcome>;
 }
 
-/** An engine that was opened for the stack, which closes it at its end. */
+/** An engine that the stack opens, and closes when the stack stops. */
 export interface OpenedEngine extends QueryEngine {
   close(): void;
 }

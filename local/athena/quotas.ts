@@ -9,8 +9,8 @@ export interface AthenaQuotas {
 }
 
 /**
- * What a new AWS account has in us-east-1, the region that this machine says it is. Calls: "Per account API call
- * quotas" of https://docs.aws.amazon.com/athena/latest/ug/service-limits.html. Queries: "Active DML queries" of
+ * The quotas of a new AWS account in us-east-1, the region that the local stack reports. Calls: "Per account API
+ * call quotas" of https://docs.aws.amazon.com/athena/latest/ug/service-limits.html. Queries: "Active DML queries" of
  * https://docs.aws.amazon.com/general/latest/gr/athena.html; other regions have fewer.
  */
 export const NEW_ACCOUNT: AthenaQuotas = {
@@ -24,7 +24,7 @@ export const NEW_ACCOUNT: AthenaQuotas = {
 
 export const UNLIMITED: AthenaQuotas = { calls: {}, activeQueries: Number.POSITIVE_INFINITY };
 
-/** Throws where a call of the operation is one too many. */
+/** Throws if the call exceeds the quota of its operation. */
 export type AdmitCall = (operation: string) => void;
 
 export function callLimiter({ calls }: AthenaQuotas, now?: () => number): AdmitCall {

@@ -16,12 +16,12 @@ import { isShared, keptSeconds } from './cache-rules.ts';
 import { forwardedHeaders } from './forwarded-headers.ts';
 
 export interface DownloadsEdge {
-  /** Its origin: what takes the place of the bucket's in a presigned URL. */
+  /** The edge's address. In a presigned URL it replaces the bucket's origin. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** A whole answer, which may be kept, or given to several. */
+/** A complete answer. It may be cached, or sent to several clients. */
 interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -30,14 +30,17 @@ interface Answer {
   readonly freshUntil: number;
 }
 
-/** How long CloudFront waits for a bucket, at the beginning and within an answer. It would then try twice more. */
+/**
+ * How long CloudFront waits for the first or the next byte of a bucket's answer. CloudFront then retries twice; this
+ * stand-in does not.
+ */
 const ORIGIN_MS = 30_000;
 
 /**
- * Stands in for CloudFront before the object store, with one edge location. Of what the developer guide says, it does what
- * bears on our downloads, the unpleasant things too: it keeps errors and answers, gives one answer to all who ask for the
- * same at one time, and an old one when the origin fails, unless the settings and the origin's headers forbid it. It knows
- * neither TLS, nor parts of kept answers, nor several origins.
+ * Stands in for CloudFront in front of the object store, as one edge location. It does what the developer guide says
+ * about things that affect our downloads. It caches answers and errors. It sends one answer to all who ask for the
+ * same at one time. It sends an old answer if the origin fails. The settings and the origin's headers may forbid
+ * each of these. It has no TLS, no ranges of cached answers, and one origin.
  */
 export async function startDownloadsEdge(
   origin: string,
@@ -45,10 +48,13 @@ export async function startDownloadsEdge(
 ): Promise<DownloadsEdge> {
   const { hostname, port, host } = new URL(origin);
   const cache = new Map<string, Answer>();
-  /** What is being asked for, by key. Who waits gets the answer, or undefined where it has to ask by itself. */
+  /**
+   * The requests to the origin under way, by cache key. A request that waits for one gets its answer, or undefined if
+   * it must ask the origin itself.
+   */
   const underWay = new Map<string, Promise<Answer | undefined>>();
 
-  /** Ends with the one who asks, or when the origin says nothing. */
+  /** Asks the origin. Aborts if the client disconnects, or if the origin sends nothing for ORIGIN_MS. */
   const askOrigin = async (incoming: IncomingMessage, response: ServerResponse, kept?: Answer) => {
     const { method, url: path, headers } = incoming;
     const condition = kept?.headers.etag === undefined ? {} : { 'if-none-match': kept.headers.etag };
@@ -61,13 +67,13 @@ export async function startDownloadsEdge(
     response.once('close', () => outgoing.destroy());
     outgoing.end();
     const [answered] = (await once(outgoing, 'response')) as [IncomingMessage];
-    // What goes wrong from here on is told by whoever reads the answer.
+    // Whoever reads the answer gets later errors. Without this listener they would end the process.
     outgoing.on('error', () => {});
     const isAskedAgain = kept !== undefined && headers['if-none-match'] === undefined;
     return { answered, isUnchanged: isAskedAgain && answered.statusCode === 304 };
   };
 
-  /** A whole answer where others may get it too, else the origin's as it comes. */
+  /** Resolves to a complete answer if it may be shared with other clients, and to the origin's stream if not. */
   const fetchAnswer = async (
     incoming: IncomingMessage,
     response: ServerResponse,
@@ -87,7 +93,7 @@ export async function startDownloadsEdge(
       answered.destroy();
       throw new Error('The file is larger than the edge takes.');
     }
-    // The answer to a HEAD has no body for others, but its refusal is theirs too.
+    // A successful HEAD has no body that could be shared. An error of a HEAD is shared.
     const isWhole = incoming.method === 'GET' || (incoming.method === 'HEAD' && status >= 400);
     if (!isWhole || incoming.headers.range !== undefined || !isShared(answered.headers, settings))
       return answered;
@@ -124,7 +130,7 @@ export async function startDownloadsEdge(
     await pipeline(got, response);
   };
 
-  /** One answer for whoever asked for it: without its body after a HEAD, gzipped where the settings say so. */
+  /** Sends an answer to a client: without the body after a HEAD, gzipped if the settings say so. */
   const give = (incoming: IncomingMessage, response: ServerResponse, answer: Answer, cacheStatus: string) => {
     const { status, headers, body } = answer;
     const shown = shownHeaders(headers, cacheStatus);
@@ -157,7 +163,7 @@ export async function startDownloadsEdge(
   };
 }
 
-/** What two requests must have in common to get one answer. The method is no part of it. */
+/** The cache key of a request. The method is not part of it. */
 function keyOf({ url = '', headers }: IncomingMessage, { key }: EdgeSettings): string {
   const [path = ''] = url.split('?', 1);
   const values = key.headers.map((name) => headers[name.toLowerCase()] ?? '');

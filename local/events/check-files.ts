@@ -5,7 +5,7 @@ import { stampFiles } from '../../lake-check/list-folder.ts';
 import { readFooters } from '../../lake-check/read-footers.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 
-/** A column of a file whose type is not one that is read as the table's. */
+/** A column of a file whose type can't be read as the type of the table's column. */
 export interface Misfit {
   readonly path: string;
   readonly column: string;

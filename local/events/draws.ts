@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Chance as integer arithmetic, so that every machine and every version of DuckDB draws the same. A draw is a
- * number below 2^32 that depends on the row's number and the draw's purpose alone; its high bits, which everything
- * else uses, are the well mixed ones. Powers and logarithms are out: their last bits differ between platforms.
+ * Pseudo-random numbers in integer arithmetic, so that every machine and every version of DuckDB makes the same
+ * ones. A number is below 2^32 and depends only on the row's number and a purpose. `below` uses its high bits, which
+ * are mixed best. Powers and logarithms are not used: their last bits differ between platforms.
  */
 export const DRAW_MACROS = `
   CREATE MACRO times(x, factor) AS (x * factor) & 4294967295;
@@ -13,7 +13,10 @@ export const DRAW_MACROS = `
   CREATE MACRO below(drawn, bound) AS CAST((drawn * bound) >> 32 AS BIGINT);
 `;
 
-/** SQL for the draw of a row, or of whatever number is given instead. The same purpose draws the same. */
+/**
+ * SQL for a row's random number, or for that of another SQL expression `of`. The same purpose and row give the same
+ * number.
+ */
 export const draw = (purpose: string, of = 'n'): string =>
   `draw(${of}, ${createHash('sha256').update(purpose).digest().readUInt32BE()})`;
 
@@ -23,8 +26,8 @@ const DRAWS = 2 ** 32;
 export const below = (bound: number, drawn: string): string => `below(${drawn}, ${bound}::UBIGINT)`;
 
 /**
- * SQL for a whole number from 0 to `bound - 1` that follows a power law, as traffic does: half of the draws are among
- * the first numbers, as many as the root of `bound`, and the others thin out with the square of their number.
+ * SQL for a whole number from 0 to `bound - 1` that follows a power law, as traffic does. Half of the numbers are
+ * below the square root of `bound`. Beyond it, a number's probability falls with its square.
  */
 export function skewedBelow(bound: number, drawn: string): string {
   // The inverse of that distribution is a hyperbola, between its values `bound` and 0.

@@ -17,7 +17,7 @@ export async function markClosedDays(
   const markers = tables.flatMap((table) =>
     days.slice(0, -1).map((day) => join(directory, dayFolder(table, day), SUCCESS_MARKER)),
   );
-  // The last is written last: where it is, the others are.
+  // The last marker is written last: if it exists, all the others do.
   const last = markers.at(-1);
   if (!last || existsSync(last)) return;
   for (const marker of markers) await writeFile(marker, '');

@@ -19,17 +19,17 @@ export interface Events {
   readonly directory: string;
   /** The schema that the tables appear in. */
   readonly database: string;
-  /** Called with each warning for the operator about events that can be served. */
+  /** Called with each warning about events that are served in spite of it. */
   readonly onWarning?: (line: string) => void;
-  /** Told how far the reading of the footers has come, where they are many. */
+  /** Called with the progress of reading the footers. */
   readonly onProgress?: OnProgress;
 }
 
 /** The tables of a directory as views, which follow the directory. */
 export interface OpenedEvents {
   /**
-   * To be called before a query: updates the views of the tables that its text names, where a table got its first files
-   * or lost its last ones, or its files have other types than before.
+   * Call it before a query. For each table in the query's text, it updates the view if the table got its first file,
+   * lost its last one, or has files with other types than before.
    */
   follow(connection: DuckDBConnection, sql: string): Promise<void>;
 }
@@ -61,12 +61,13 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
     }
   };
 
-  // Before the files are read: one that changes meanwhile is read again before the first query.
+  // The stamps are taken before the files are read. A file that changes meanwhile is then read again before the first
+  // query.
   for (const table of tables) checked.set(table, await unreadFiles(directory, table));
   await soundLake(connection, directory, events);
   await connection.run(`CREATE SCHEMA ${schema}`);
   for (const [table, files] of checked) await show(connection, table, files);
-  // One after another: two that see the same change would both make the view.
+  // Updates run one after another: otherwise two queries that see the same change would both replace the view.
   let looked: Promise<void> = Promise.resolve();
   return {
     follow(on, sql) {

@@ -17,9 +17,9 @@ export interface SampleEvents {
   readonly records?: number;
   /** By table, where a table is to get another number. */
   readonly recordsOf?: Readonly<Record<string, number>>;
-  /** Whether some texts are such as break CSV writers, SQL builders and readers. */
+  /** Whether some texts are hard for CSV writers, SQL builders and readers. */
   readonly hasAwkwardTexts?: boolean;
-  /** Told at the start, and after each of the days of the tables, how many are done. */
+  /** Called at the start and after each day of a table, with the number of days that are done. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -69,7 +69,7 @@ export async function makeSampleEvents({
   return target;
 }
 
-/** The process that makes a set stands in its name; an earlier version left it out. */
+/** The name of an unfinished set contains the id of the process that makes it. Earlier versions left it out. */
 const UNFINISHED = /^sample-\w+-partial-(?:(\d+)-)?/;
 
 /** Removes sets whose process was killed before they were whole: each has up to 100 MB. */

@@ -3,9 +3,12 @@ import { below, chance, draw, skewedBelow } from './draws.ts';
 
 /** How the counts of a table follow each other. */
 interface Funnel {
-  /** By column, how many there are for 100,000 of the first one's. */
+  /** By column, how many events of its kind come with 100,000 events of the first column. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Whatever has this number has it that more or fewer of the first one's lead to the others'. */
+  /**
+   * The identifier (`placement`, `campaign`) that draws a factor from 0.5 to 1.5. In pre-aggregated records, the
+   * factor multiplies every count but the first.
+   */
   readonly appealOf: string;
 }
 
@@ -34,7 +37,10 @@ export const recordFacts = (counts: readonly string[]): Readonly<Record<string, 
 /** How many events a pre-aggregated record has of the first kind. */
 const ROLLED_UP = `(100 + ${below(501, draw('rolled up'))})`;
 
-/** SQL for a count: 1 in one of a raw event's, several in each of a pre-aggregated record's. */
+/**
+ * SQL for a count. A raw event has 1 in one of its counts and 0 in the others; a pre-aggregated record has several
+ * in each.
+ */
 export function countOf(column: string, counts: readonly string[]): string {
   const funnel = funnelOf(counts);
   const known = Object.entries(funnel?.counts ?? {});
@@ -84,7 +90,7 @@ const PRICES: Readonly<Record<string, Price>> = {
   },
 };
 
-/** Nothing in most records, and seldom much. */
+/** SQL for a made-up amount: 0 in 60 % of the records, and mostly small in the others. */
 const madeUpAmount = (column: string): string =>
   `CASE WHEN ${chance(400, `${column} due`)} THEN 1 + ${skewedBelow(100_000, draw(column))} ELSE 0 END`;
 

@@ -7,10 +7,10 @@ import { HIERARCHY, identifierOf } from './sample-identifiers.ts';
 import { COARSER_COUNT, counted, countOf, moneyOf, recordFacts } from './sample-measures.ts';
 import { textOf } from './sample-texts.ts';
 
-/** Keeps the numbers of the tables' records apart, so that they draw differently. */
+/** The tables number their records from different starts, so that their records get different random values. */
 const RECORDS_PER_TABLE = 1_000_000_000;
 
-/** Beside the partition's column, what tells the files of a day apart: whether the record came late. */
+/** The column that says whether a record came late. Late records get a file of their own within their day. */
 export const LATE_COLUMN = 'is_late';
 
 /**

@@ -1,7 +1,7 @@
 import { quoteText } from '../../lib/report/quote-sql.ts';
 import { below, chance, draw, skewedBelow } from './draws.ts';
 
-/** By column, the commonest first. NULL stands for records of which it isn't known. */
+/** By column, the commonest text first. NULL: the value is not known. */
 const TEXTS: Readonly<Record<string, readonly (string | null)[]>> = {
   device_or_proxy: [
     'Mobile',

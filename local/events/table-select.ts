@@ -5,18 +5,18 @@ import { type Column, PARTITION_COLUMN, type Table } from '../../lib/report/tabl
 import type { Misfit } from './check-files.ts';
 
 /**
- * SQL that reads a table of a directory as Athena does: every file in a day's folder and the folders below it, whatever
- * its name, but for names that begin with `_` or `.`; columns by name, NULL where a file has none; the day from the
- * folder. Fails where it reads a column of a file that is a misfit. The session has to be in UTC.
+ * SQL that reads a table of a directory as Athena does. It reads every file in a day's folder and in the folders
+ * below, except those whose name begins with `_` or `.`. Columns are found by name, and NULL if a file lacks one;
+ * the day comes from the folder. Reading a column from a misfit fails. The session has to be in UTC.
  */
 export function tableSelect(directory: string, { name, columns }: Table, misfits: readonly Misfit[]): string {
   const dayFolders = join(directory, name, `${PARTITION_COLUMN}=`);
   const start = [...dayFolders].length + 1;
   const files = quoteText(`${dayFolders}*/**/[!._]*`);
   const read = columns.map((column) => guarded(column, misfits));
-  // Without a schema, DuckDB takes the types of the file that comes first. Hive partitioning would refuse folders like
-  // `hour=05` in some days and not in others. DuckDB decides on conditions on the file's name alone before it opens a
-  // file, so that only the days of a query are read.
+  // Without a schema, DuckDB takes the types of the first file. Hive partitioning is off, because it refuses folders
+  // like `hour=05` that only some days have. The day is cut from `filename` instead: DuckDB evaluates conditions on
+  // the file name before it opens a file, so that a query reads only its days.
   return `SELECT ${read.join(', ')}, substr(filename, ${start}, ${DAY_LENGTH}) AS ${quoteName(PARTITION_COLUMN)}
     FROM read_parquet(${files}, filename = true, hive_partitioning = false, schema = ${schemaOf(columns)})
     WHERE NOT regexp_matches(substr(filename, ${start}), '/[._]')`;
@@ -39,8 +39,8 @@ const schemaOf = (columns: readonly Column[]): string => {
 };
 
 /**
- * A column that fails, in Athena's words, where it is read from one of its misfits: DuckDB would cast the values, and
- * a DOUBLE has not the digits of every id. A guard keeps DuckDB from skipping row groups, so only misfits get one.
+ * SQL for a column. Reading it from a misfit fails with Athena's message: DuckDB would cast the values, and a DOUBLE
+ * can't hold every id exactly. The CASE keeps DuckDB from skipping row groups, so only columns with misfits get it.
  */
 function guarded({ name, type }: Column, misfits: readonly Misfit[]): string {
   const quoted = quoteName(name);

@@ -16,7 +16,7 @@ const faultSchema = v.strictObject({
   match: v.optional(v.string()),
   /** Strikes each nth of those that match. */
   every: v.optional(count, 1),
-  /** Strikes so many times at the most. */
+  /** The maximum number of times that the fault strikes. */
   times: v.optional(count, Number.MAX_SAFE_INTEGER),
   /** How much longer the query or call takes. */
   delayMs: v.optional(milliseconds, 0),
@@ -30,7 +30,7 @@ const faultSchema = v.strictObject({
   status: v.optional(v.picklist([409, 500])),
   /** How a query ends: failed for good, failed and worth another try, or cut off at the scan limit. */
   fail: v.optional(v.picklist(['retryable', 'final', 'cut-off'])),
-  /** A query's rows are repeated until the result file is at least so large. */
+  /** The result's rows are repeated until the file has at least this many bytes. */
   resultBytes: v.optional(count),
 });
 

@@ -29,7 +29,7 @@ export const faultyQueries = <E extends QueryEngine>(engine: E, faults: Faults):
 
 const BLOCK_BYTES = 1_000_000;
 
-/** Repeats all rows, the same number of times each, until the file has at least so many bytes. */
+/** Repeats all rows equally often, until the file has at least `bytes` bytes. */
 async function enlarge(csvPath: string, bytes: number, signal: AbortSignal): Promise<void> {
   const file = await readFile(csvPath);
   const headerBytes = file.indexOf('\n') + 1;

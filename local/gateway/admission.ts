@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
 
-/** How much of its time a thread has worked of late, from 0 to 1. */
+/** The share of the recent time in which a thread was busy, from 0 to 1. */
 export type Utilization = () => number;
 
-/** What a request is for: a report that nobody waits for yet, or one that its caller waits for already. */
+/** `new`: the first request for a report. `waiting`: a later request to a waiting URL. */
 export type Purpose = 'new' | 'waiting';
 
 /** Why a request is not let in. */
@@ -24,7 +24,10 @@ export interface AdmissionOptions {
   readonly utilizations: readonly Utilization[];
   /** How many queries wait for the engine. */
   readonly queuedQueries: () => number;
-  /** With so many, no request for a new report is let in: enough that the engine never rests meanwhile. */
+  /**
+   * From this number of queued queries on, no request for a new report is admitted. The number is high enough to keep
+   * the engine busy.
+   */
   readonly maxQueued: number;
   /** The clock, in milliseconds. */
   readonly now?: () => number;
@@ -33,14 +36,20 @@ export interface AdmissionOptions {
 /** A thread that works for more of its time has no room for another request. */
 const MAX_UTILIZATION = 0.85;
 
-/** How often the machine is looked at while requests wait, and how many it lets in at a time: their cost shows later. */
+/**
+ * How often utilization is checked while requests wait, and how many requests are admitted per check. They are few,
+ * because the load of an admitted request is measured only later.
+ */
 const LOOK_MS = 10;
 const PER_LOOK = 2;
 
 /** A first answer is due after eight seconds, a later one after 25. */
 const LONGEST_WAIT_MS: Readonly<Record<Purpose, number>> = { new: 7_000, waiting: 20_000 };
 
-/** How fast requests are let in is counted over so long; less is no measure. */
+/**
+ * The pace of admissions is measured over the last WINDOW_MS. Until SHORTEST_WINDOW_MS have passed, nobody is
+ * refused.
+ */
 const WINDOW_MS = 2_000;
 const SHORTEST_WINDOW_MS = 1_000;
 
@@ -74,7 +83,7 @@ export function createAdmission({
     admitted.push(now());
   };
 
-  /** Refuses the latest of those who would wait for too long, at the pace of the last seconds. */
+  /** Refuses requests from the end of a queue if they would wait too long at the pace of the last two seconds. */
   const refuseLatest = () => {
     const windowMs = Math.min(WINDOW_MS, now() - waitingSince);
     admitted = admitted.filter((at) => at > now() - WINDOW_MS);
@@ -87,7 +96,7 @@ export function createAdmission({
         const leftMs = (before + queue.length) * paceMs;
         if (now() - last.since + leftMs <= LONGEST_WAIT_MS[purpose]) break;
         queue.pop();
-        // By then those before it will have been let in.
+        // How long the requests before it will take, at most LONGEST_RETRY_SECONDS.
         last.settle({ retryAfterSeconds: Math.min(LONGEST_RETRY_SECONDS, Math.ceil(leftMs / 1_000)) });
       }
     }
@@ -131,10 +140,10 @@ export function createAdmission({
 
 type EventLoopUtilization = typeof performance.eventLoopUtilization;
 
-/** A thread's utilization is measured over so long. */
+/** The shortest time over which a thread's utilization is measured. */
 const MEASURE_MS = 50;
 
-/** Of a thread, by what Node.js tells of its event loop; 0 where there is no thread. */
+/** Measures a thread's utilization by Node.js's event loop figures; 0 while there is no thread. */
 export function utilizationOf(read: () => EventLoopUtilization | undefined): Utilization {
   let before: ReturnType<EventLoopUtilization> | undefined;
   let at = 0;
@@ -144,7 +153,7 @@ export function utilizationOf(read: () => EventLoopUtilization | undefined): Uti
     if (since < MEASURE_MS) return latest;
     const eventLoopUtilization = read();
     const current = eventLoopUtilization?.();
-    // What was before a pause says nothing about now.
+    // After a long pause, the earlier reading is too old to compare with.
     const isRecent = before && since < 10 * MEASURE_MS;
     latest = current && before && isRecent ? (eventLoopUtilization?.(current, before).utilization ?? 0) : 0;
     before = current;

@@ -24,7 +24,7 @@ export interface Route {
   /** With path parameters in braces: `/reporting/downloads/{ticket}/{hop}`. */
   readonly path: string;
   readonly sandbox: Sandbox;
-  /** What its requests are admitted for; without it, they always are. */
+  /** The purpose under which admission judges the route's requests. Without one, they are always admitted. */
   readonly purpose?: Purpose | undefined;
 }
 
@@ -102,7 +102,7 @@ export async function startGateway(
     const route: Pick<Route, 'path' | 'sandbox' | 'purpose'> | undefined =
       found ?? (notFound && { path: '/{proxy+}', sandbox: notFound });
     if (!route) return answer(response, gatewayProblems.notFound, requestId);
-    // Made first: the time that the request waits here counts.
+    // Made before admission, so that the event's request time includes the wait.
     const event = proxyEvent(request, target, { requestId, resource: route.path, pathParameters });
     const refusal = route.purpose && (await admission?.enter(route.purpose));
     if (refusal) return answer(response, { ...busy, ...refusal }, requestId);
@@ -140,7 +140,7 @@ export async function startGateway(
   };
 }
 
-/** What the machine can't take; AWS has room instead. */
+/** The problem for requests that admission refuses. AWS has no counterpart: it scales instead. */
 const busy = {
   status: 503,
   slug: 'unavailable',

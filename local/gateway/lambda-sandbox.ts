@@ -32,7 +32,7 @@ export interface FunctionSpec {
   readonly name: string;
   /** The module that exports `handler`: a source file or a bundle. */
   readonly entry: URL;
-  /** All that the function sees of the environment. */
+  /** The function's environment variables, and no others. */
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   /** Gets what the function writes. Without it, that goes to this process's own output. */

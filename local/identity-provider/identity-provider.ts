@@ -72,7 +72,7 @@ export async function startIdentityProvider(options: {
   };
 }
 
-/** OpenID Connect Discovery 1.0, as far as clients of this one grant read it. */
+/** The metadata of OpenID Connect Discovery 1.0 that clients of this grant read. */
 const metadata = (issuer: string, tokenUrl: string, jwksUri: string): object => ({
   issuer,
   token_endpoint: tokenUrl,

@@ -35,7 +35,7 @@ export async function makeSigner(issuer: string) {
     if (!key) throw new TypeError(`There is no key for ${algorithm}.`);
     const { alg, kid } = key.publicJwk;
     const now = Math.floor(Date.now() / 1000);
-    // Clocks differ by seconds.
+    // `nbf` is 10 s ago because clocks differ by seconds.
     const payload: JWTPayload = {
       iss: issuer,
       iat: now,

@@ -28,7 +28,7 @@ const createOnly: Publish = (from, to) => {
   }
 };
 
-/** Nothing comes between the look and the replacement: of several with the same ETag, only the first succeeds. */
+/** The check and the rename are synchronous: of several writes with the same ETag, only the first succeeds. */
 const replaceOnly =
   (etag: string): Publish =>
   (from, to) => {

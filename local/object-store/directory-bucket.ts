@@ -5,10 +5,10 @@ import type { KeyRange, Listable, ListedObject } from './list-objects.ts';
 import { utf8Order } from './s3-text.ts';
 import { openContent, type StoredFile } from './stored-file.ts';
 
-/** File systems tell two changes apart only where so much time lies between them. */
+/** Two changes within this time may get the same timestamp from the file system. */
 const TICK_MS = 20;
 
-/** After so many scans with changes, the last one is taken. */
+/** The maximum number of scans. After it, the last scan is used although a folder has changed. */
 const MAX_SCANS = 10;
 
 /**

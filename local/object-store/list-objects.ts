@@ -26,7 +26,7 @@ export interface Listable {
   keys(range: KeyRange): Iterable<string>;
   /** Undefined where the object has gone since its key was seen. */
   describe(key: string): ListedObject | undefined;
-  /** Where others write to the bucket as well: what `scan` finds at one moment. */
+  /** Returns what `scan` finds at one moment. Only buckets that others write to have it. */
   atOneMoment?<T>(scan: () => T): T;
 }
 
@@ -48,7 +48,7 @@ export function listObjects({ bucket, parameters }: StoreRequest, objects: Lista
     for (const key of objects.keys({ prefix, after, isCollapsed: isCommonPrefix })) {
       const entry = upToDelimiter(key);
       if (utf8Order(entry, after) > 0) entries.add(entry);
-      // One more tells that there is another page.
+      // One entry more than fits shows that there is another page.
       if (entries.size > maxKeys) break;
     }
     const page = [...entries].slice(0, maxKeys);

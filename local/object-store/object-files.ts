@@ -11,7 +11,10 @@ const MAX_NAME_BYTES = 255;
 
 const SUFFIX = '.object';
 
-/** A bucket of the store's own: a directory of `objects`, one flat file each, named by the encoded key, and of `incoming`, what is being written. */
+/**
+ * A bucket that the store writes itself. Its directory holds `objects` (one flat file each, named by the encoded
+ * key), `incoming` (files that are being written) and `uploads` (multipart uploads).
+ */
 export class ObjectFiles implements Listable {
   readonly #directory: string;
 

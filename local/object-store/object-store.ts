@@ -30,8 +30,9 @@ export interface ObjectStore {
 }
 
 /**
- * Starts an S3 on a free port of this machine that keeps its objects in `directory`. It has these buckets and those
- * that show a directory, and no others; and of S3 what the service uses, the rest is answered `NotImplemented`.
+ * Starts an S3 on a free port of this machine that keeps its objects in `directory`. It has only these buckets and
+ * those that show a directory. It has only the operations that the service uses; others are answered
+ * `NotImplemented`.
  */
 export async function startObjectStore(options: {
   readonly directory: string;
@@ -68,7 +69,7 @@ export async function startObjectStore(options: {
   }
   for (const [bucket, path] of Object.entries(shown)) operationsOf.set(bucket, readingOperations(path));
 
-  /** Resolves to undefined where a fault has the call never answered, once its client has gone. */
+  /** Answers a request. If a fault stalls it, resolves to undefined once the client has disconnected. */
   const answer = async (
     request: StoreRequest,
     response: ServerResponse,

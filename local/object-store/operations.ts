@@ -18,7 +18,7 @@ export const LISTING = 'GET bucket list-type';
 const PUT = 'PUT object';
 const COMPLETE_UPLOAD = 'POST object uploadId';
 
-/** The operations after which an object is there. */
+/** The operations that create an object. */
 export const CREATES_OBJECT: readonly string[] = [PUT, COMPLETE_UPLOAD];
 
 // Query parameters that leave the operation as it is. Any other may name a subresource: a DELETE with `?tagging`
@@ -50,7 +50,10 @@ const reading = (bucket: Readable): Readonly<Record<string, Operation>> => ({
   'GET object': (request) => readObject(request, bucket.open(request.key)),
 });
 
-/** All that the store does in a bucket of its own, by {@link operationName}; the rest of S3 is not implemented. */
+/**
+ * The operations in a bucket that the store writes itself, by {@link operationName}. The rest of S3 is not
+ * implemented.
+ */
 export function operations(objects: ObjectFiles): Readonly<Record<string, Operation>> {
   const uploads = new MultipartUploads(objects);
   const inFlight = new WritesInFlight();
@@ -104,7 +107,7 @@ export function operations(objects: ObjectFiles): Readonly<Record<string, Operat
   };
 }
 
-/** A body of at most so many bytes is taken as a whole. */
+/** A body of up to this many bytes is read into memory. */
 const SMALL_BYTES = 1_000_000;
 
 async function bodyOf({ headers, body }: StoreRequest): Promise<Buffer | Bytes> {

@@ -2,7 +2,7 @@ import { noSuchKey, S3Error } from './s3-error.ts';
 import type { StoreAnswer, StoreRequest } from './store-request.ts';
 import type { StoredFile } from './stored-file.ts';
 
-/** What a presigned URL may ask to be answered with. */
+/** The response headers that a presigned URL may override. */
 const OVERRIDES = new Set(
   [
     'content-type',

@@ -17,15 +17,15 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * A stored file is the bytes, then the metadata as JSON, then the JSON's length in four bytes: one rename publishes
- * both, or replaces both under readers, who go on reading what they have opened.
+ * A stored file is the bytes, then the metadata as JSON, then the JSON's length in four bytes. One rename therefore
+ * publishes both, or replaces both; a reader keeps reading the file that it has opened.
  *
- * Small files are read and written by synchronous calls: these take some ten microseconds, an asynchronous one ten times
- * as much, and a thread that DuckDB's queries may hold.
+ * Small files are read and written synchronously. That takes some ten microseconds. An asynchronous call takes ten
+ * times as long, and needs a thread of the pool, which DuckDB's queries may hold.
  */
 const LENGTH_BYTES = 4;
 
-/** More than any metadata take, and most files of the service. */
+/** Larger than any metadata, and than most files of the service. */
 const SMALL_BYTES = 64 * 1024;
 
 export type Bytes = AsyncIterable<Buffer>;
@@ -80,7 +80,7 @@ export async function writeStoredFile(
 
 /** Makes a stored file of a plain one on the same disk, by moving it: its bytes are neither copied nor read. */
 export function adoptFile(from: string, path: string): void {
-  // As that of an object in parts, its entity tag is not the MD5 of its bytes; its suffix shows that.
+  // Like the entity tag of a multipart upload, this one is not the MD5 of the bytes; its suffix shows that.
   const etag = `"${hash('md5', randomUUID())}-1"`;
   appendFileSync(from, trailer({ 'content-type': 'application/octet-stream' }, etag));
   renameSync(from, path);
@@ -104,7 +104,7 @@ export interface StoredFile {
 
 /** Opens what was published at `path`; undefined where there is nothing. */
 export function openStoredFile(path: string): StoredFile | undefined {
-  // Most of what is asked for is not there yet: `stat` tells so without making an error.
+  // Most files that are looked up do not exist yet. `stat` reports that without creating an error.
   if (!statSync(path, { throwIfNoEntry: false })) return undefined;
   const fd = openIfThere(path);
   if (fd === undefined) return undefined;

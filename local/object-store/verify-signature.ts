@@ -13,10 +13,10 @@ const MAX_EXPIRY_SECONDS = 604_800;
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
-/** CloudFront adds it to what it asks a bucket for, where the bucket is its origin as a bucket. */
+/** The header that CloudFront adds, unsigned, to its requests to an S3 origin. */
 const FROM_CLOUDFRONT = 'x-amz-cf-id';
 
-/** What a request says of its signature, wherever it says it. */
+/** The signature of a request, from its `Authorization` header or its query. */
 interface Signature {
   /** `<access key>/<date>/<region>/<service>/aws4_request` */
   readonly credential: string;
@@ -102,7 +102,7 @@ function canonicalRequest(
   ].join('\n');
 }
 
-/** By day, region and service: there are few, and each takes four digests. */
+/** The signing key of the latest scope (day, region, service). Computing a key takes four digests. */
 const signingKeys = new Map<string, Buffer>();
 
 function signingKey(scope: readonly string[]): Buffer {
@@ -114,7 +114,7 @@ function signingKey(scope: readonly string[]): Buffer {
     (secret, part) => createHmac('sha256', secret).update(part).digest(),
     `AWS4${credentials.secretAccessKey}`,
   ) as Buffer;
-  // Anybody may send any scope: only that of today is worth keeping.
+  // Anybody may send any scope, so only the latest key is kept: the map must not grow.
   signingKeys.clear();
   signingKeys.set(name, key);
   return key;
@@ -142,7 +142,7 @@ function presignedOf(query: ReadonlyMap<string, string>): Signature {
         'X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
     );
   const expiresAt = signedAt + Number(expiry) * 1_000;
-  // S3 doesn't ask by how much a signer's clock is off where the signature has an expiry of its own.
+  // For a presigned URL, S3 checks the expiry only, not how far the signer's clock is off.
   if (Date.now() > expiresAt)
     throw new S3Error('AccessDenied', 'Request has expired', {
       'X-Amz-Expires': expiry,

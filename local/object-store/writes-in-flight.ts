@@ -6,9 +6,9 @@ interface Write {
 }
 
 /**
- * The conditional writes under way. Of several, the first to finish wins and the others are told by their condition
- * (412); a DELETE that succeeds before a conditional write is finished makes that one a conflict (409), as
- * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html has it.
+ * The conditional writes under way. If several write one object, the first to finish wins and the others get 412. A
+ * DELETE that succeeds before a conditional write finishes makes that write a conflict (409). See
+ * https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html.
  */
 export class WritesInFlight {
   readonly #writes = new Map<string, Set<Write>>();

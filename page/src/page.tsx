@@ -1,4 +1,4 @@
-/** The page: the question in a line, the answer below it, and the same as a request to take away. */
+/** The page: the question in a line, the answer below it, and the API request for the same report. */
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { pathOf } from '../../lib/routes.ts';

@@ -4,7 +4,10 @@ import { besideThis } from './service-address.ts';
 
 let worker: Worker | undefined;
 
-/** Starts a worker for a report, and ends the one before with all that it holds. Returns whether it is still the one. */
+/**
+ * Starts a worker for a report and ends the previous one, with the report that it holds. Returns a function that
+ * says whether this worker is still the current one.
+ */
 export function startWorker(onAnswer: (answer: ReaderAnswer) => void): () => boolean {
   endWorker();
   const started = new Worker(besideThis('reader.js'), { type: 'module', name: 'reader' });

@@ -48,7 +48,7 @@ export interface Run {
   readonly startedAt: number;
   /** How long the report took to be there, in milliseconds. */
   readonly waitedMs?: number;
-  /** Where it is compared with other days: which. */
+  /** The days that are compared; absent if the report is not compared. */
   readonly compared?: ComparedDays;
   readonly fileName?: string;
   readonly reading?: Reading;
@@ -180,9 +180,9 @@ function take(answer: ReaderAnswer): void {
 
 function fail(problem: ReportProblem, isBeforeMissing = false): void {
   if (!run.value) return;
-  // Nothing more is to be asked, nor to be heard.
+  // Ends the worker: nothing more is asked of it, and later messages of it are ignored.
   endWorker();
-  // Faults of the days before stand at no input.
+  // Faults of the period before are not shown at inputs: these have the days of the report itself.
   answeredFaults.value = isBeforeMissing ? [] : (problem.errors ?? []);
   run.value = { ...run.value, phase: 'failed', problem, isBeforeMissing };
 }

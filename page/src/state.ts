@@ -51,7 +51,7 @@ export function choose(change: Partial<Choice>): void {
   choice.value = { ...choice.value, ...change };
 }
 
-// The address holds the choice, to be kept and sent; going back in the history is choosing, too.
+// The address holds the choice, so that it can be bookmarked and sent. Going back in the history changes the choice.
 effect(() => {
   const hash = `#${toHash(choice.value)}`;
   if (hash !== location.hash) history.replaceState(null, '', hash);

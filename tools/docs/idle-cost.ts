@@ -12,10 +12,13 @@ interface PriceItem {
 
 const MINUTES_A_MONTH = 43_800;
 
-/** `ProbePulled` and `ProbeRows`, and `Reports` of the function that it asks: in every hour of the month. */
+/**
+ * `ProbePulled`, `ProbeRows`, and `Reports` of the function that the probe asks. Each is written in every hour of
+ * the month.
+ */
 const PROBE_METRICS = 3;
 
-/** It keeps a token for its hour. */
+/** The probe takes one token an hour. */
 const PROBE_TOKENS = 720;
 
 const ofType = (type: string) => (resources: readonly TemplateResource[]) =>
@@ -23,7 +26,7 @@ const ofType = (type: string) => (resources: readonly TemplateResource[]) =>
 
 const count = (type: string) => (resources: readonly TemplateResource[]) => ofType(type)(resources).length;
 
-/** How many times a month each rule of that kind starts something. */
+/** How many times a month a rule starts something; 0 for a rule without a schedule. */
 const runsOf = ({ Properties }: TemplateResource): number => {
   const expression = Properties?.['ScheduleExpression'];
   if (expression === undefined) return 0;
@@ -103,7 +106,10 @@ const ITEMS: readonly PriceItem[] = [
 /** A record has less than 1 kB: ten thousand partners, with every change of 35 days. */
 const REGISTER_GB = 0.01;
 
-/** What the items above count, and what costs only when it is used. Of another type, somebody must say what it costs. */
+/**
+ * The types that ITEMS counts, and those that cost only when they are used. For any other type, the cost has to be
+ * added here.
+ */
 const KNOWN_TYPES = new Set([
   ...['ApiGateway::Account', 'ApiGateway::Deployment', 'ApiGateway::GatewayResponse', 'ApiGateway::Method'],
   ...['ApiGateway::Resource', 'ApiGateway::RestApi', 'ApiGateway::Stage', 'Athena::WorkGroup'],
@@ -135,7 +141,7 @@ export function idleCosts(resources: readonly TemplateResource[]) {
   });
 }
 
-/** The stages as an operator has them: `prod` lacks only whom to tell, and where to read on. */
+/** The stages as operators deploy them. `prod` lacks only the alarms' address and the runbook's URL. */
 const stages: Readonly<Record<string, StageInput>> = {
   dev,
   prod: {

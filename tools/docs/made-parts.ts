@@ -5,14 +5,14 @@ import { withMadePart } from './made-part.ts';
 import { permissionPartTable } from './permission-part-table.ts';
 import { problemTable } from './problem-table.ts';
 
-/** A page of which a part is made. */
+/** A page with a generated part. */
 export interface MadePage {
   readonly page: string;
-  /** Returns the page's text with that part made anew. */
+  /** Returns the page's text with that part generated again. */
   make(text: string): string;
 }
 
-/** Every page of which a part is made, in the repository at `root`. */
+/** Every page with a generated part, in the repository at `root`. */
 export const madeParts = (root: string): readonly MadePage[] => [
   {
     page: 'docs/decisions/README.md',

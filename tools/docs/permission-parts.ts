@@ -45,7 +45,7 @@ function partsOf(
   );
 }
 
-/** Parts that the lane of deployed tests can't show, and why. */
+/** Parts that the deployed tests can't prove, and why. */
 export const unprovenParts = [
   {
     functions: ['downloads'],

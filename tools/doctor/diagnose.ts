@@ -62,7 +62,7 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
     ...limitWhereKnown(QUOTAS.activeQueries, quotas.activeQueries?.value, querySeconds),
     ...limitWhereKnown(QUOTAS.starts, quotas.starts?.value, 1),
     ...limitWhereKnown(QUOTAS.requests, quotas.requests?.value, REQUESTS_A_REPORT),
-    // Each job fetches a token; at worst, it pulls only one report with it.
+    // Each run of a partner's program fetches a token. At worst it pulls only one report with it.
     ...(isCognito ? limitWhereKnown(QUOTAS.tokens, quotas.tokens?.value, 1) : []),
   ].sort((one, other) => one.reportsPerSecond - other.reportsPerSecond);
   return {
@@ -77,7 +77,10 @@ export function diagnose(quotas: AccountQuotas, stage: StageFacts, querySeconds:
   };
 }
 
-/** Reports a second that the limits of the stage's methods let through: of their own, or of the waiting room. */
+/**
+ * New reports a second that API Gateway's limits let through: what the report routes take together, or what the
+ * waiting route can follow, whichever is lower.
+ */
 function reportsLetIn(executions: number): number {
   const limits = limitsOfRoutes(executions);
   const rateOf = (path: string) => limits.get(`${path}/GET`)?.requestsPerSecond ?? 0;
@@ -92,7 +95,7 @@ function tooFewExecutions(
   { executions, reservedExecutions }: AccountQuotas,
   { executions: needed, reservedConcurrency }: StageFacts,
 ): Finding[] {
-  // What the stage itself reserves may be deployed, and so among the reserved executions, or not yet.
+  // The executions that the stage itself reserves. If it is deployed, they are already among the reserved ones.
   const { publish = 0, probe = 0 } = reservedConcurrency ?? {};
   const own = Math.min(reservedExecutions, publish + probe);
   if (!executions || executions.value + own >= needed) return [];

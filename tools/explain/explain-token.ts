@@ -68,7 +68,9 @@ function reasonOf(error: Problem, token: TokenParts | undefined, rules: TokenRul
   return `The signature is not by a key of ${rules.jwksUri}: is ${text(header['kid'])} among them?`;
 }
 
-/** What a good token of the issuer lacks to be one for this API. `aud` counts only where a claim is required beside it. */
+/**
+ * Why a valid token of the issuer is not good for this API. `aud` is looked at only if the stage requires a claim.
+ */
 function missingIn(claims: Claims, rules: TokenRules): string {
   const { apiScope, requiredClaim } = rules;
   const scope = scopeOf(rules);

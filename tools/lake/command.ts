@@ -16,7 +16,7 @@ const USAGE = Object.values(commands)
   .map(({ usage }) => usage)
   .join('\n');
 
-/** The exit code where the work could not be done, and so the lake is neither right nor wrong. */
+/** The exit code if the command could not do its work. (1: it did, and something is wrong.) */
 const NOT_DONE = 2;
 
 /** Where a command writes. */
@@ -39,7 +39,7 @@ export async function lakeCommand(parameters: readonly string[], { out, err }: O
     return await command.run(parameters.toSpliced(at, 1), out);
   } catch (error) {
     const isUsage = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
-    // A full disk, a folder without the right to write: what the system says is all there is to say.
+    // A full disk, or a folder without write permission: the system's message is enough.
     const isSystems = (error as NodeJS.ErrnoException).syscall !== undefined;
     if (!isUsage && !isSystems && !(error instanceof OperatorFault)) throw error;
     err(`${(error as Error).message}\n${isUsage ? `\n${command?.usage ?? USAGE}` : ''}`);

@@ -29,7 +29,9 @@ export const initCommand: LakeCommand = {
   },
 };
 
-/** Makes the tables that a lake lacks, empty: their reports are empty then, and nobody takes them for missing. */
+/**
+ * Makes an empty table for each one that the lake lacks. Its report is then empty, and is not answered as missing.
+ */
 async function init(location: string): Promise<string> {
   const lake = lakeAround(location);
   if (lake !== undefined)

@@ -3,9 +3,9 @@ export interface LakeCommand {
   /** How it is called and what its options are, as the help shows it. */
   readonly usage: string;
   /**
-   * Does it. Resolves to the exit code; an OperatorFault is a message for the operator.
+   * Runs the command. Resolves to the exit code; an OperatorFault is a message for the operator.
    *
-   * @param parameters what stands behind the command's name
+   * @param parameters the arguments after the command's name
    */
   run(parameters: readonly string[], say: (text: string) => void): Promise<number>;
 }

@@ -14,9 +14,9 @@ export interface NewPartner extends Pick<PartnerRecord, 'name' | Owner | 'contac
 }
 
 /**
- * Adds a partner. Each step is noted before the next one, so that the command can be repeated wherever it was killed:
- * the name is reserved; the client made, and found again by the name that it is made under; the record written; the
- * secret shown; and only then the name is there.
+ * Adds a partner. Each step is recorded before the next one, so that the command can be repeated wherever it was
+ * killed. The steps: reserve the name; make the client under a unique name, by which a repeated command finds it;
+ * write the record; show the secret; set the name's state to `there`.
  */
 export async function addPartner(parts: CommandParts, wanted: NewPartner): Promise<void> {
   const { register, cognito, outputs, stage, say } = parts;
@@ -76,7 +76,7 @@ function refuseOther(record: PartnerRecord | undefined, name: string): void {
     throw new OperatorFault(`The client ${record.client} is partner "${record.name}" already.`);
 }
 
-/** Takes the name for this partner, or goes on where a command that was killed had come to. */
+/** Reserves the name for this partner, or continues where a killed command stopped. */
 async function reserve(parts: CommandParts, { name, client }: NewPartner): Promise<Stored<NameRecord>> {
   const { register } = parts;
   const stored = await register.readName(name);
@@ -111,7 +111,10 @@ async function reserve(parts: CommandParts, { name, client }: NewPartner): Promi
   }
 }
 
-/** The name with the client that is its own: the one noted, the one that a killed command made, or a new one. */
+/**
+ * Records the partner's client with its name: the one that is already recorded, the one that a killed command made,
+ * or a new one.
+ */
 async function withCognitoClient(
   { register }: CommandParts,
   cognito: CognitoClients,

@@ -18,7 +18,10 @@ export interface CommandParts {
 export const commandLine = (command: string, { stage }: CommandParts, name: string): string =>
   `npm run partner -- ${command} ${stage} ${name}`;
 
-/** A partner that is there, and its client. Throws an OperatorFault that says what the name is instead. */
+/**
+ * A partner whose name is in the state `there`, and its client. Throws an OperatorFault that says what state the
+ * name has.
+ */
 export async function partnerThere(
   parts: CommandParts,
   name: string,
@@ -46,7 +49,7 @@ export async function partnerThere(
   }
 }
 
-/** Removes what commands that were killed, or ran at the same time, made for a name beside its client. */
+/** Removes the Cognito clients that killed or concurrent commands made for a name, except the name's own client. */
 export async function sweep(
   { cognito }: CommandParts,
   { madeAs, client }: Pick<NameRecord, 'madeAs' | 'client'>,

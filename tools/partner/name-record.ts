@@ -13,8 +13,8 @@ const nameRecord = v.strictObject({
   /** Undefined until the client is there. */
   client: v.optional(v.string()),
   /**
-   * The name in Cognito of the client that the command makes, unlike any other: Cognito takes one name many times, and
-   * by this one the command finds again what it made before it was killed. Absent where the client was there before.
+   * The unique name, in Cognito, of the client that the command makes. Cognito allows equal names; by this one, a
+   * repeated command finds the client that it made before it was killed. Absent if the client existed before.
    */
   madeAs: v.optional(v.string()),
   /** Set while a second secret is being added, or is good beside the first. */

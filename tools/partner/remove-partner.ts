@@ -35,7 +35,10 @@ export async function removePartner(parts: CommandParts, name: string): Promise<
     say(`The client ${client} is still there at the identity provider: take it away there.`);
 }
 
-/** A record that can't be read opens nothing, but stands where this partner's record belongs. */
+/**
+ * Whether a record is this partner's. One that can't be read counts as such, because it stands under the key of this
+ * partner's client.
+ */
 const isOf = (record: PartnerRecord | undefined, name: string): boolean => !record || record.name === name;
 
 const withoutRights = (client: string, name: string, was: PartnerRecord | undefined): PartnerRecord => ({

@@ -3,10 +3,10 @@ import type { CognitoClients } from './cognito-clients.ts';
 import { type CommandParts, commandLine, partnerThere } from './command-parts.ts';
 
 /**
- * Adds a second secret to a partner's client and shows it; the old one stays good. A secret that was made but, as far
- * as is noted, never shown is replaced: Cognito never tells it again.
+ * Adds a second secret to a partner's client and shows it; the old one stays valid. A new secret that is not
+ * recorded as shown is replaced, because Cognito never shows it again.
  *
- * @param isAgain replaces also a new secret that was shown, where the partner has lost it
+ * @param isAgain replaces also a new secret that was shown, if the partner has lost it
  */
 export async function rotateSecret(parts: CommandParts, name: string, isAgain: boolean): Promise<void> {
   const { register, stage, say } = parts;

@@ -38,7 +38,7 @@ const NOT_TO_THE_END: Readonly<Record<string, string>> = {
   removing: 'was not removed to the end: repeat the command that removes it',
 };
 
-/** Lists the partners of a stage, one a line, and what has no partner. */
+/** Lists the partners of a stage, one a line, and the Cognito clients that belong to no partner. */
 export async function listPartners({ register, cognito, stage, say }: CommandParts): Promise<void> {
   const names = (await register.listNames()).filter(({ state }) => state !== 'removed');
   if (names.length === 0) say(`Stage ${stage} has no partners.`);

@@ -42,9 +42,9 @@ export function commitNamed(functions: readonly LiveFunction[], given: string): 
 export type DeploymentEnd = 'done' | 'put-back' | 'stopped';
 
 /**
- * The commit to go to where none is named: the one before the release that was deployed last. Where no function is at that
- * release any more, it has been taken back, and the stage stays; so the command can be repeated. Throws an OperatorFault where
- * an operator has to say it.
+ * The commit to go to if none is named: the one before the release that was deployed last. If no function is at that
+ * release any more, it has been taken back already: the stage then stays at its latest live commit, so that the
+ * command can be repeated. Throws an OperatorFault if the operator has to name a commit.
  *
  * @param deployed the version of a function that the stack holds, by the function's name
  */
@@ -76,7 +76,7 @@ export function commitToGoTo(
 
 /** The commit of the version before a release, in the functions' own order. */
 function commitBefore(functions: readonly LiveFunction[], release: string): string {
-  // A function that is new with the release has nothing before it: the others tell.
+  // A function that is new in the release has no earlier version, so the other functions decide.
   const [before] = commitsOf(
     functions.flatMap(({ versions }) => {
       const last = versions.findLastIndex(({ commit }) => commit === release);
@@ -91,7 +91,10 @@ function commitBefore(functions: readonly LiveFunction[], release: string): stri
   return before;
 }
 
-/** How every function comes to a commit: to its last version of it, with no part of the requests elsewhere. */
+/**
+ * The moves that bring every function to a commit: its alias goes to the commit's last version and sends all
+ * requests there.
+ */
 export function planRollback(functions: readonly LiveFunction[], to: string): Plan {
   const targets = functions.map((each) => ({
     ...each,
@@ -121,7 +124,7 @@ export function withDate(functions: readonly LiveFunction[], commit: string): st
 const liveVersions = ({ versions, live }: LiveFunction): readonly PublishedVersion[] =>
   versions.filter(({ number }) => live.includes(number));
 
-/** Each commit once, the one that was published last first. */
+/** The commits without repetition, the latest published first. */
 const commitsOf = (versions: readonly PublishedVersion[]): readonly string[] => [
   ...new Set(
     versions.toSorted((one, other) => other.publishedMs - one.publishedMs).map(({ commit }) => commit),

@@ -46,7 +46,7 @@ export async function rollbackCommand(
   const client = new CloudFormationClient({});
   const lambda = patientLambda();
   const look = () => readLiveFunctions(lambda, stage);
-  // A commit that there is not stops no deployment.
+  // Checked before a deployment is stopped, so that an unknown commit does not stop one.
   if (given !== undefined) commitNamed(await look(), given);
   const { shiftGroups } = await readStackRelease(client, stage);
   const end = await stopDeployment({ stage, client, shiftGroups, say, ...within(waits.stack) });

@@ -10,7 +10,7 @@ import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { apiStackName, stackStatus } from '../api-stack.ts';
 import type { DeploymentEnd } from './plan-rollback.ts';
 
-/** Of CloudFormation, while aliases may still move. What it cleans up afterwards moves none. */
+/** The states of the stack in which CloudFormation may still move aliases. Its later clean-up moves none. */
 const MOVING = /^UPDATE(_ROLLBACK)?_IN_PROGRESS$/;
 
 export interface StopParts {

@@ -6,9 +6,9 @@ import sys
 from datetime import date
 from pathlib import Path
 
-# dlt would tell its makers of each run. Who wants it sets it to true.
+# By default, dlt sends telemetry about each run to its makers. To allow that, set this to true.
 os.environ.setdefault("RUNTIME__DLTHUB_TELEMETRY", "false")
-# What goes wrong is told in one line at the end.
+# The command prints its own error in one line at the end, so dlt's log is silenced.
 os.environ.setdefault("RUNTIME__LOG_LEVEL", "CRITICAL")
 
 import dlt  # noqa: E402

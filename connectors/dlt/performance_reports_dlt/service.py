@@ -18,7 +18,7 @@ RETRIED = {429, 500, 502, 503, 504}
 TIMEOUT_S = 60
 # A very large report may be waited for 35 minutes, by redirects of some 25 s each.
 MAX_REDIRECTS = 100
-# A token is renewed so long before it ends.
+# A token is renewed this many seconds before it expires.
 MARGIN_S = 60
 LONGEST_WAIT_S = 600.0
 
@@ -56,7 +56,7 @@ class ServiceProblem(ServiceError):
 
 @dataclass(frozen=True)
 class Day:
-    """A day as `days` tells it. The window is the day's own: it is sent as it stands."""
+    """A day in the answer of `/days`. Its two bounds are sent back unchanged as the report's window."""
 
     day: str
     start_inclusive: str
@@ -75,7 +75,7 @@ class DayReport:
 
 
 class Service:
-    """The service, asked with one token for as long as that is good."""
+    """A client of the service. It uses one token until shortly before the token expires."""
 
     def __init__(
         self, *, api_url: str, token_url: str, client_id: str, client_secret: str, scope: str
@@ -169,7 +169,9 @@ class Service:
     def _asked(
         self, what: str, send: Callable[[], requests.Response], use: Callable[[requests.Response], T]
     ) -> T:
-        """What `use` makes of the answer. Tries again where the service says so, or where the answer breaks off."""
+        """Returns `use(answer)`. Retries the statuses in RETRIED, an expired link, a 401 once with a new token, and an
+        answer that breaks off.
+        """
         fault = ServiceError(what)
         is_renewed = False
         for attempt in range(1, TRIES + 1):
@@ -189,18 +191,20 @@ class Service:
                 fault = error
                 break
             except requests.RequestException as error:
-                # The text of the error has the link, or the address with the query: only its kind is told.
+                # The error's text contains the presigned link or the query, so only the name of its class is shown.
                 kind = type(error).__name__
                 fault = ServiceError(f"{what}: {kind}. Is the address right, and can this machine reach it?")
             if attempt < TRIES:
-                # Some more than told, so that clients that were refused together don't come back together.
+                # A random extra wait, so that clients refused at the same moment do not retry at the same moment.
                 time.sleep(wait + random.uniform(0, min(wait, 5)))
-        # Raised here, so that no exception that names a link hangs on it.
+        # Raised outside the `except` block: otherwise its `__context__` would be an exception whose text contains a link.
         raise fault
 
 
 class _Bearer(requests.auth.AuthBase):
-    """As `auth`, not as a header: a header would give way to an entry for the host in ~/.netrc."""
+    """Sets the header as requests' `auth`. If it were a plain header, requests would replace it by a ~/.netrc entry
+    for the host.
+    """
 
     def __init__(self, token: str) -> None:
         self._token = token
@@ -215,7 +219,7 @@ def _json(answer: requests.Response) -> Any:
 
 
 def _saved(answer: requests.Response) -> DayReport:
-    # A file: what broke off halfway is pulled again before dlt has seen a row of it.
+    # Saved to a file first: if the download breaks off, it is repeated before dlt has read any row.
     csv = cast(IO[bytes], tempfile.TemporaryFile())
     try:
         size = sum(csv.write(chunk) for chunk in answer.iter_content(1 << 20))

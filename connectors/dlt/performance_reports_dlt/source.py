@@ -37,7 +37,9 @@ class Held(TypedDict):
 
 
 TableDays = Mapping[str, tuple[int, str]]
-"""What the table really has of each day: the number of rows, and the load that all of them came with, or ''."""
+"""What the destination table holds for each day: the number of rows, and their load id ('' if they have different
+ones).
+"""
 
 
 @dataclass
@@ -49,7 +51,7 @@ class Outcome:
     removed: int = 0
     bytes: int = 0
     is_other_query: bool = False
-    """The query is another than last time: everything was pulled again."""
+    """Whether the query differs from the last run's. If so, every day is pulled again."""
     unsure: list[str] = field(default_factory=list[str])
     """Days that changed while they were pulled. The next run pulls them again."""
 
@@ -93,7 +95,7 @@ def performance_reports(
         listed = {day.day: day for day in asked.days(report, start, until)}
         load = dlt.current.load_package_state().get("load_id", "")
         state: dict[str, Any] = dlt.current.resource_state()
-        # Whose rows a report has depends on who asks; a version says nothing of that.
+        # The rows of a report depend on the client. The data version does not, so the client is part of the query.
         whole_query = {**query, "service": asked.api_url, "client": asked.client_id}
         before: dict[str, Held] = state.get("days", {})
         told.is_other_query = bool(before) and state.get("query") != whole_query
@@ -115,12 +117,13 @@ def performance_reports(
         }
         after = {day: held for day, held in intact.items() if day in listed or not in_range(day)}
         if not told.is_other_query:
-            # Outside the range too: whether they are there still, and with which rows, the service says.
+            # Days outside the range whose rows are not as the state says: those that the service still lists are pulled again,
+            # the others removed.
             unknown = {day for day in {*there, *before} if day not in intact and not in_range(day)}
             listed.update(_days_among(asked, report, unknown))
 
         def keep(day: str) -> None:
-            """Leaves a day as it is that is not final now: what is there is of its last final version."""
+            """Keeps the rows of a day that is not final now: they are the rows of its last final version."""
             rows, load = there.get(day, (0, ""))
             if day not in after and rows > 0 and load and not told.is_other_query:
                 after[day] = {"version": None, "rows": rows, "load": load}
@@ -149,7 +152,7 @@ def performance_reports(
             after[day] = {"version": pulled.version, "rows": count, "load": load}
 
         for day in sorted(there):
-            # Days whose events were all taken back, days without rows now, and rows of another query.
+            # Remove the rows of days that have no events any more, of days whose report is now empty, and of another query.
             if after.get(day, {"rows": 0})["rows"] == 0:
                 told.removed += 1
                 midnight = datetime.fromisoformat(f"{day}T00:00:00+00:00")
@@ -188,7 +191,9 @@ def _days_among(service: Service, report: str, days: set[str]) -> dict[str, Day]
 
 
 def _is_final(service: Service, report: str, listed: Day, pulled: DayReport) -> bool:
-    """Whether the version that was pulled is final. One that is not the listed one is looked up again."""
+    """Whether the pulled version is final. If it is not the listed version, the service is asked for the day's state
+    again.
+    """
     if pulled.version == listed.version:
         return True
     start = date.fromisoformat(listed.day)
@@ -201,7 +206,7 @@ def _batches(pulled: DayReport, day: str, schema: pa.Schema) -> Iterator[pa.Reco
         pulled.csv,
         read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
         parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-        # An empty field is not known; "" is an empty text.
+        # An unquoted empty field is null; "" is an empty string.
         convert_options=csv.ConvertOptions(
             column_types=schema, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         ),

@@ -20,7 +20,7 @@ from .source import KEY, LOAD_COLUMN, Outcome, TableDays, performance_reports
 
 
 class SyncError(Exception):
-    """The destination, or another run, is in the way. The message has the cure."""
+    """The destination can't be used, or another run of the pipeline is under way. The message says what to do."""
 
 
 def sync(
@@ -58,7 +58,8 @@ def sync(
         _restore(pipeline)
         outcome = Outcome()
         in_table = _days_in(pipeline, table or report)
-        # dlt believes its own notes of which tables there are: a table that somebody has dropped has to be made again.
+        # dlt trusts its stored schema, so it would not create a table again that somebody has dropped. A refresh makes it
+        # do so.
         is_dropped = in_table is None and _has_loaded_rows(pipeline, table or report)
         loaded = pipeline.run(
             performance_reports(
@@ -82,7 +83,9 @@ def sync(
 
 @contextmanager
 def _alone(pipeline_name: str) -> Iterator[str]:
-    """The working folder, which is one run's. The system gives the lock back when the process ends, killed or not."""
+    """Locks the pipeline's working folder for this run and yields its path. The operating system releases the lock
+    when the process ends, even if it is killed.
+    """
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]*", pipeline_name):
         raise SyncError(f'The pipeline\'s name "{pipeline_name}" must be of letters, digits, _ and -.')
     pipelines = get_dlt_pipelines_dir()

@@ -16,7 +16,7 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
   const metrics = fields.filter((name) => report && fieldOf(report, name)?.role === 'metric');
   const ratios = ratiosOf(run.report, fields).map(({ name }) => name);
   const hasCourse = chart.times.length > 0 && !chart.isBars;
-  // A single figure is among the totals.
+  // A chart of a single figure is left out: the totals show it.
   if (chart.times.length < 2 && chart.by === undefined && !chart.isBars) return null;
   const ask = (change: { readonly metric?: string; readonly by?: string | null }) =>
     askChart({ metric: chart.metric, by: chart.by ?? null, ...change });

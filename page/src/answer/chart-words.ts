@@ -3,7 +3,7 @@ import { counted, rounded, shownMetric, shownRatio } from '../format.ts';
 import type { ChartData, Series } from '../reader/chart-data.ts';
 import { ratiosOf } from '../reader/ratios.ts';
 
-/** What a line, or a bar, is of. */
+/** The name of a line or a bar. */
 export const nameOf = ({ value, side }: Series): string => {
   if (side === 'before') return 'The days before';
   if (value === undefined) return 'All';
@@ -67,7 +67,7 @@ export function wordsOf(chart: ChartData, run: Asked): string {
 
 /** Seconds since 1970 as an ISO text, UTC. */
 export const iso = (time = 0): string => new Date(time * 1_000).toISOString();
-/** Its day. */
+/** The UTC day of a time in seconds since 1970. */
 export const dayOf = (time?: number): string => iso(time).slice(0, 10);
 
 export const isByDay = ({ times }: ChartData): boolean => times.every((time) => time % 86_400 === 0);

@@ -18,11 +18,11 @@ export type EmptyCause =
       readonly value: string;
       readonly near: readonly string[];
     }
-  /** A filter by time has this value, which is not in the chosen days, and no other that is. */
+  /** A filter by time has none of its values in the chosen days; this is one of them. */
   | { readonly kind: 'outside-days'; readonly field: string; readonly value: string }
   /** Each filter finds rows by itself; all of them together find none. */
   | { readonly kind: 'not-together'; readonly fields: readonly string[] }
-  /** These fields have more values than are kept: theirs may be among them. */
+  /** These fields have more values than are kept, so their filters can't be judged. */
   | { readonly kind: 'not-told'; readonly fields: readonly string[] }
   /** The caller has no rows at all in these days. */
   | { readonly kind: 'no-rows' };
@@ -50,7 +50,8 @@ export function emptyCauses(filters: readonly JudgedFilter[], days: Days): reado
 /**
  * Whether one of a filter's values occurs; if none does, a cause for each of them.
  *
- * @param isAlone there is no other filter: then a value that is not among those kept does not occur, or there were rows
+ * @param isAlone whether this is the only filter. A value that is not among the kept ones then does not occur at
+ *   all: if it did, the report would have rows
  */
 function judge(
   { operator, dimension, values, found }: JudgedFilter,

@@ -5,7 +5,10 @@ import type { Days } from '../question/presets.ts';
 import { noValuesWords, valuesInDays } from '../question/values-in-days.ts';
 import { causeWords, emptyCauses, type JudgedFilter } from './empty-causes.ts';
 
-/** Why a report has no rows, in a sentence and, where a filter's value occurs in none, what may have been meant. */
+/**
+ * Why a report has no rows, in a sentence. If a filter's value does not occur, also the values that may have been
+ * meant.
+ */
 export interface EmptyReason {
   readonly words: string;
   readonly field?: string;

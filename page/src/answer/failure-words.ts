@@ -10,7 +10,10 @@ export interface FailureWords {
   readonly cure: Cure;
 }
 
-/** The service's own sentence where that says why (docs/problems.md), and where its cure is to be found on the page. */
+/**
+ * The sentence that says why there is no report: the service's own (docs/problems.md) if it has one. And where on
+ * the page the user can put it right.
+ */
 export function failureWords({ status, detail, errors }: ReportProblem): FailureWords {
   if (errors && errors.length > 0)
     return { sentence: 'The service refused the question.', cure: 'change the question' };
@@ -29,7 +32,7 @@ export function failureWords({ status, detail, errors }: ReportProblem): Failure
   }
 }
 
-/** What is being waited for, and how long it may take. */
+/** How long the user has waited, and how long the longest query may take. */
 export function waitingWords(waitedMs: number, longestSeconds: number | undefined): string {
   const longest =
     longestSeconds === undefined

@@ -6,7 +6,7 @@ import { serviceFacts } from '../service-facts.ts';
 import { isBuilderOpen } from '../state.ts';
 import { waitingWords } from './failure-words.ts';
 
-/** The seconds of the wait: for the eye alone. */
+/** The seconds of the wait, hidden from screen readers. */
 export function Waiting({ startedAt }: { readonly startedAt: number }) {
   const [now, setNow] = useState(performance.now());
   useEffect(() => {
@@ -29,7 +29,8 @@ function Cancel() {
       class="pill"
       onClick={() => {
         cancelRun();
-        // With the result goes this button: whoever has dropped the run asks something else.
+        // The button disappears with the result. The focus moves to the Run button, so that the user can ask another
+        // question.
         isBuilderOpen.value = true;
         focusOn('.run-bar button');
       }}

@@ -61,7 +61,10 @@ export function ResultView() {
 const isOfAnotherQuestion = ({ url, choice: asked, caller }: Run): boolean =>
   requestUrl.value !== url || choice.value.compare !== asked.compare || chosenCaller().key !== caller.key;
 
-/** Without dimensions there is a row of totals whatever the filters: zeros say as little as no row. */
+/**
+ * Whether a report has nothing to show. Without dimensions it always has a row of totals: under filters, a row of
+ * zeros counts as nothing.
+ */
 const hasNothing = ({ tableRows, columns = [], totals = [], choice: { filters } }: Run): boolean =>
   tableRows === 0 ||
   (filters.length > 0 &&
@@ -99,7 +102,7 @@ function Download({ run: { file, fileName = 'report.csv', downloadUrl } }: { rea
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [file]);
-  // The address of the file before stands until the effect has run.
+  // Until the effect has run, `url` still is the address of the previous file.
   const href = file ? url : downloadUrl;
   if (href === undefined) return null;
   return (

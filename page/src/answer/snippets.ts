@@ -9,7 +9,10 @@ interface SnippetRequest {
   readonly service: string;
   readonly report: Report;
   readonly parameters: Parameters;
-  /** What the programs say where they find no token. The service lets no address pass that a shell could run. */
+  /**
+   * Where tokens come from. The programs say so if TOKEN is not set. The service accepts no address here that a shell
+   * could run as a command.
+   */
   readonly access: Access;
 }
 
@@ -36,8 +39,8 @@ const tokenNote = (access: Access): string =>
 const fileOf = ({ name }: Report): string => `${name}.csv`;
 
 /**
- * One command, so that nothing of it is run without a token in a shell that people type in, too. curl ends with 22 where
- * the answer is a problem, which is then in the file.
+ * One command, so that an interactive shell, too, runs none of it without a token. curl ends with 22 if the answer
+ * is a problem, which is then in the file.
  */
 const curl = ({ service, report, parameters, access }: SnippetRequest): string => {
   const file = fileOf(report);

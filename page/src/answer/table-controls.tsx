@@ -4,7 +4,7 @@ import type { TableColumn } from '../reader/reader-messages.ts';
 import { changeView, view } from './table-rows.ts';
 
 const TOPS = [10, 25, 100, 1_000];
-/** Whoever types goes on typing: the rows are searched after this pause. */
+/** The rows are searched once the user has not typed for this long. */
 const TYPING_MS = 150;
 
 /** Which rows of the report the table shows. */

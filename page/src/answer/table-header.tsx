@@ -24,7 +24,7 @@ export function TableHeader({
     </>
   );
   const cell = useRef<HTMLTableCellElement>(null);
-  // It may have been out of sight, where it was chosen by the keyboard.
+  // A column that was chosen with the keyboard may be out of sight.
   useLayoutEffect(() => {
     if (isSorted) cell.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [isSorted]);

@@ -6,7 +6,7 @@ import type { ShownCell, TableColumn, View } from '../reader/reader-messages.ts'
 import { exactText, isNumber, ShownValue, shownText } from './shown-value.tsx';
 import { TableHeader } from './table-header.tsx';
 
-/** As the style sheet has it. */
+/** The height of a row. It must equal the one in page.css. */
 const ROW_PX = 30;
 /** Drawn above and below what is seen, so that scrolling does not outrun it. */
 const SPARE_ROWS = 16;
@@ -18,7 +18,7 @@ const MAX_HEIGHT_PX = 15_000_000;
 
 type Row = readonly ShownCell[];
 
-/** A table of any number of rows, of which only those in sight are drawn. */
+/** A table of any number of rows. It draws only the rows in sight. */
 export function VirtualTable({
   columns,
   fieldOf,
@@ -64,7 +64,7 @@ export function VirtualTable({
       element.removeEventListener('scroll', look);
     };
   }, [isScaled]);
-  // Another order, or other rows, begin at the top.
+  // Scrolls to the top when the order or the rows change.
   useLayoutEffect(() => {
     if (box.current) box.current.scrollTop = 0;
   }, [totals]);

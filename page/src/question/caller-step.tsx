@@ -3,7 +3,7 @@ import { serviceFacts } from '../service-facts.ts';
 import { isAsked } from '../state.ts';
 import { chosenPartner, isCallerKnown, pastedToken, samplePartners } from './caller.ts';
 
-/** Who asks: a sample partner of this machine, or whoever a pasted token is of. */
+/** Who asks: a sample partner of this machine, or the owner of a pasted token. */
 export function CallerStep() {
   const hasPartners = samplePartners.value.length > 0;
   return (

@@ -1,4 +1,7 @@
-/** Who asks, as chosen at one moment: whoever is chosen while an answer is waited for gets none of it. */
+/**
+ * Who asks, as chosen at one moment. If another caller is chosen while an answer is under way, the answer is not
+ * shown to that caller.
+ */
 export interface Caller {
   /** Tells one caller from another. It stays in memory. */
   readonly key: string;

@@ -15,12 +15,12 @@ const COMPARISONS = ['none', 'period-before', 'year-before'] as const;
 
 export type Comparison = (typeof COMPARISONS)[number];
 
-/** All that is chosen on the page, except who asks. */
+/** Everything that is chosen on the page, except who asks. */
 export interface Choice {
   readonly report: string;
   /** The columns, in their order. */
   readonly fields: readonly string[];
-  /** A preset goes with the calendar: a bookmark of yesterday shows another day tomorrow. */
+  /** A preset is relative to today: a bookmark of "yesterday" shows another day tomorrow. */
   readonly window: Preset | Days;
   readonly filters: readonly ChosenFilter[];
   readonly compare: Comparison;
@@ -54,7 +54,7 @@ export function toHash({ report, fields, window, filters, compare }: Choice): st
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 
-/** The choice that an address holds. What it leaves out or misspells is as it is on a fresh page. */
+/** The choice that an address holds. What is missing or misspelt gets the default of a fresh page. */
 export function fromHash(hash: string): Choice {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
   const known = reportOf(query.get('report') ?? '');

@@ -13,7 +13,7 @@ interface DayPair {
 /** Which days are compared. Both sides have as many. */
 export interface ComparedDays {
   readonly pairs: readonly DayPair[];
-  /** Pairs of which a day is open or has no data: half a day, or none, would look like a fall. */
+  /** Pairs with a day that is open or has no data. Half a day, or none, would look like a fall. */
   readonly leftOut: readonly (DayPair & { readonly why: 'open' | 'no data' })[];
   /** Whether the service has not told how the days stand: then none is left out. */
   readonly isUntold?: true;
@@ -58,7 +58,10 @@ export function comparedDays(
   };
 }
 
-/** Whether a day is compared: where the question has a filter by times that passes its values only, their days alone are. */
+/**
+ * Whether the question's filters leave this day. A filter by times that passes only its values leaves only their
+ * days.
+ */
 export const isDayAsked = ({ filters }: Choice, report: Report, day: string): boolean =>
   filters.every(
     (filter) =>
@@ -68,11 +71,11 @@ export const isDayAsked = ({ filters }: Choice, report: Report, day: string): bo
   );
 
 /**
- * The question over some days alone: the window from the first to the last of them and, where days in between are left
- * out, a filter of those that stay. Filters of times move with the days. Undefined where the question's own filters leave
- * nothing to ask for.
+ * The question over some days only. Its window goes from the first to the last of them. If days in between are left
+ * out, a filter names the days. The values of filters by times move with the days. Undefined if the question's own
+ * filters leave nothing.
  *
- * @param moved each day of the question that stays, and the day that takes its place
+ * @param moved each day of the question that is kept, and the day that takes its place
  */
 export function overDays(
   choice: Choice,

@@ -5,7 +5,7 @@ import { levelOf } from '../levels.ts';
 import { choice, choose, currency, report } from '../state.ts';
 import { Faults } from './faults.tsx';
 
-/** Whether the order of the columns is unfolded: folded, it keeps nobody from the filters who uses the keyboard. */
+/** Whether the list of columns is open. While it is closed, keyboard users do not have to pass its buttons. */
 const isOrderOpen = signal(false);
 
 const GROUPS = [
@@ -74,7 +74,7 @@ function meaningOf(field: Field, fields: readonly string[]): string {
 function Columns() {
   const { fields } = choice.value;
   if (fields.length === 0) return null;
-  // A field that the report doesn't have stands here alone, to be dropped.
+  // A field that the report doesn't have is shown only here, where it can be dropped.
   const isUnknownThere = fields.some((name) => fieldOf(report.value, name) === undefined);
   const move = (name: string, by: -1 | 1) => {
     const index = fields.indexOf(name);

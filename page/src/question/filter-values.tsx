@@ -15,13 +15,15 @@ interface Asked {
   readonly failure?: string;
 }
 
-/** The values of a dimension that occur in the chosen days, to choose from. They are asked for by a click alone. */
+/**
+ * The values of a dimension that occur in the chosen days, to choose from. They are asked for only after a click.
+ */
 export function FilterValues({ dimension, values, onChange }: ValueProps) {
   const { name } = dimension;
   const [latest, setLatest] = useState<Asked>();
   const caller = chosenCaller();
   const question = JSON.stringify([caller.key, report.value.name, name, days.value]);
-  // Of other days, or of another caller, nothing is shown.
+  // Values of other days or of another caller are not shown.
   const asked = latest?.question === question ? latest : undefined;
   const hindrance = hindranceNow();
   const ask = async () => {

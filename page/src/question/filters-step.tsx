@@ -37,7 +37,10 @@ export function FiltersStep() {
   );
 }
 
-/** Which field to filter by. A button adds it: a list that is gone through by the keyboard changes at every step. */
+/**
+ * Which field to filter by. A button adds the filter, because a select changes its value at every step of the arrow
+ * keys.
+ */
 function AddFilter({
   free,
   onAdd,
@@ -46,7 +49,7 @@ function AddFilter({
   readonly onAdd: (filter: ChosenFilter) => void;
 }) {
   const [wanted, setWanted] = useState('');
-  // Days are chosen above: rather a filter by something else.
+  // Suggests a filter that is not by time, because days are chosen above.
   const isOfTime = (name: string) => fieldOf(report.value, name)?.type === 'datetime';
   const first = free.find(({ field }) => !isOfTime(field)) ?? free[0];
   const shown = free.find((filter) => filterParameter(filter) === wanted) ?? first;

@@ -4,7 +4,7 @@ import type { Cell } from '../reader/read-csv.ts';
 /** A dimension may have millions of values: the largest are kept. */
 export const MAX_KEPT = 1_000;
 
-/** A value that occurs in the chosen days, by the metric that it is ranked by. */
+/** A value that occurs in the chosen days, with its amount of the ranking metric. */
 export interface FoundValue {
   /** As the file has it; null: not known. */
   readonly value: Cell;
@@ -22,7 +22,9 @@ export interface FoundValues {
   readonly total: number;
 }
 
-/** Gathers the rows of a report of one dimension and one metric; of many, it holds a few thousand at a time. */
+/**
+ * Ranks the rows of a report of one dimension and one metric. It holds at most a few thousand of them at a time.
+ */
 export function valueRanking(metric: string) {
   let kept: FoundValue[] = [];
   let count = 0;
@@ -53,7 +55,10 @@ export function shareWords({ amount }: FoundValue, total: number): string {
   return amount > 0 && percent < 0.05 ? 'below 0.1 %' : `${percent.toFixed(1)} %`;
 }
 
-/** The values whose text contains what is searched for, whatever its case; those of no text are found by their words. */
+/**
+ * The values whose text contains the search text, in any case. Null and the empty text are found by the words that
+ * the page shows for them.
+ */
 export function searchValues(values: readonly FoundValue[], search: string): readonly FoundValue[] {
   const wanted = search.trim().toLowerCase();
   if (wanted === '') return values;
@@ -71,7 +76,9 @@ export function inFile({ type }: Dimension, value: string): string {
   return type === 'integer' && /^-?\d+$/.test(value) ? String(BigInt(value)) : value;
 }
 
-/** A filter's values with one more, or without it; one that has none left keeps an empty input. */
+/**
+ * A filter's values with `value` added, or removed if it is there. A filter without values keeps one empty input.
+ */
 export function withToggled(
   dimension: Dimension,
   values: readonly string[],

@@ -6,7 +6,7 @@ export interface Days {
   readonly last: string;
 }
 
-/** What the names of windows stand for; all days are UTC. None has the present day, which is not over. */
+/** The titles of the presets. All days are UTC. No preset contains today, which is not over. */
 export const PRESETS = {
   yesterday: 'Yesterday',
   'last-7-days': 'Last 7 days',

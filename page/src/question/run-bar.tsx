@@ -54,7 +54,7 @@ export function askForReport(): void {
   else if (!isAskable) focusOn(...callerInputs());
   else {
     void startRun();
-    // This button goes with the form: whoever uses the keyboard goes on at the answer.
+    // The form closes, and this button with it. The focus moves to the answer.
     focusOn('#result-title');
   }
 }

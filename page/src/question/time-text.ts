@@ -18,6 +18,6 @@ export const timeValue = (text: string, grain: Grain): string => {
   return day === undefined ? typed : `${day}T${hour}:${minutes ?? '00'}:00Z`;
 };
 
-/** Whether nothing is left to type: only then a text is taken before its input is left. */
+/** Whether the text is complete. While the user is still in the input, only a complete text is taken. */
 export const isWholeTime = (text: string, grain: Grain): boolean =>
   (grain === 'day' ? /^\d{4}-\d\d-\d\d$/ : /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d$/).test(text);

@@ -1,10 +1,10 @@
-/** How a day's events stand. A day that the service does not list has none. */
+/** The state of a day. `missing`: the service does not list the day, so it has no events. */
 export type DayState = 'final' | 'open' | 'unknown' | 'missing';
 
 /** A day that holds events, as the service tells of it. */
 export interface ToldDay {
   readonly day: string;
   readonly state: Exclude<DayState, 'missing'>;
-  /** Another one as soon as the day's data are others. */
+  /** Changes whenever the day's data change. */
   readonly version: string;
 }

@@ -5,7 +5,10 @@ import { useState } from 'preact/hooks';
 export const faultAttributes = (ids: readonly string[]) =>
   ids.length > 0 ? ({ 'aria-invalid': true, 'aria-describedby': ids.join(' ') } as const) : {};
 
-/** An input whose text is taken when it is whole, or when the input is left: half a day is no fault while one types. */
+/**
+ * An input whose text is taken when it is complete, or when the user leaves it. A half-typed day is therefore not
+ * reported as a fault.
+ */
 export function TypedInput({
   value,
   isWhole,
@@ -37,7 +40,7 @@ export function TypedInput({
       autocomplete="off"
       spellcheck={false}
       {...attributes}
-      // A value that comes from elsewhere, as of a preset, goes before what is half typed.
+      // A value that comes from elsewhere, such as a preset, replaces half-typed text.
       value={draft?.of === value ? draft.text : value}
       onInput={({ currentTarget: { value: text } }) =>
         text === '' || isWhole(text) ? take(text) : setDraft({ text, of: value })

@@ -12,7 +12,7 @@ import {
   withToggled,
 } from './found-values.ts';
 
-/** More are not drawn: they are found by searching. */
+/** At most this many values are drawn. The others are found by searching. */
 const MAX_DRAWN = 50;
 
 /** A filter's dimension, its values, and what is done when they change. */
@@ -68,7 +68,7 @@ export function ValueList({
   );
 }
 
-/** How many there are that are not drawn. */
+/** How many values there are, how many match the search, and how many are drawn. */
 function countWords({ values, count }: FoundValues, matching: number, drawn: number): string {
   const kept = count > values.length ? `the ${grouped(values.length)} largest of ` : '';
   const all = `${kept}${counted(count, 'value')}`;

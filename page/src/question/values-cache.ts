@@ -25,7 +25,10 @@ export function valuesCache(
 ) {
   const kept = new Map<string, { readonly untoldDays?: string; readonly found: Promise<FoundValues> }>();
 
-  /** What is known already, or is on its way, or is asked for now. Rejects as `ask` does, and then keeps nothing. */
+  /**
+   * Resolves to the cached answer, to the one under way, or to a new one. If `ask` rejects, so does this, and nothing
+   * is cached.
+   */
   return async (question: ValuesQuestion): Promise<FoundValues> => {
     const { caller, report, dimension, days } = question;
     const versions = await versionsOf(question);

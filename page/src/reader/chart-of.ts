@@ -68,7 +68,7 @@ function wholeSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, isBefor
   };
 }
 
-/** The largest values of a dimension, a series each, and what is left of them. */
+/** A series for each of the largest values of a dimension, and the count and share of the other values. */
 function splitSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, by: string) {
   const groups = groupsOf(valuesOf(store, by), store.rowCount);
   const placeOf = axis.placesIn(store);
@@ -104,7 +104,7 @@ const pointsOf = (sums: Sums, first: number, length: number, figure: Figure): Se
     sums.has(first + index) ? figure.valueOf(sums.of(first + index)) : undefined,
   );
 
-/** Where the largest ranks stand, the largest first; NaN is none. */
+/** The indexes of the largest ranks, the largest first. NaN is no rank. */
 function largest(ranks: Float64Array, count: number): number[] {
   const top: number[] = [];
   const rankOf = (index: number | undefined) => (index === undefined ? Number.NaN : (ranks[index] ?? 0));

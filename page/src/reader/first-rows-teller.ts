@@ -29,7 +29,7 @@ export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: (
       else tell({ kind: 'progress', reading: reading() });
     },
     onEnd: tellRows,
-    /** Whether it has told as many rows as it tells. */
+    /** Whether all of the first rows have been sent. */
     isDone: (): boolean => toldRows === SHOWN_ROWS,
   };
 }

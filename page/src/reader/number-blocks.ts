@@ -1,7 +1,7 @@
 const BLOCK_BITS = 16;
 const BLOCK_LENGTH = 2 ** BLOCK_BITS;
 
-/** A list of numbers in blocks: nobody knows how many will come, and growing copies none of those that came. */
+/** A list of numbers in blocks. Their count is not known before, and with blocks the list grows without copying. */
 export class NumberBlocks<Block extends Float64Array | Uint32Array> {
   readonly #make: new (
     length: number,

@@ -30,7 +30,7 @@ export function quotientOf(
 export const quotientAt = (quotients: Quotients, row: number): string | null =>
   quotientOf(quotients, quotients.dividend.exact(row), quotients.divisor.exact(row));
 
-/** Quotients are sorted as numbers: what two of them differ by beyond that, nobody sees. */
+/** Quotients are sorted as floating-point numbers. Smaller differences are not visible in the table. */
 export function orderOfQuotients(
   { dividend, divisor }: Quotients,
   hasRow: (row: number) => boolean,

@@ -18,7 +18,7 @@ export interface ReadReport {
   readonly file: Blob;
 }
 
-/** The file of a comparison that could not be had, and why. */
+/** One of the files could not be read: the report's, or the one of the period before. */
 export class FailedFile extends Error {
   readonly isBefore: boolean;
 
@@ -29,8 +29,8 @@ export class FailedFile extends Error {
 }
 
 /**
- * Asks for a report, and for the period before beside it, and reads them as they come. Resolves to undefined where they
- * are too large, which it has told then. Throws FailedFile.
+ * Asks for a report, and for the period before at the same time, and reads them as they come. If they are too large,
+ * sends `too-large` and resolves to undefined. Throws FailedFile.
  */
 export async function readReport(
   { url, token, report, fields, before: asked }: ReadRequest,
@@ -51,7 +51,7 @@ export async function readReport(
   const onPiece = () => {
     firstRows.onPiece();
     isTooLarge ||= sizeOf(files) > MAX_BYTES;
-    // Also of a file that is too large the first rows are shown.
+    // If a file is too large, its first rows are still shown.
     if (!isTooLarge || stop.signal.aborted || !(firstRows.isDone() || isNowRead)) return;
     stop.abort();
     tell({ kind: 'too-large', reading: reading(), downloadUrl });

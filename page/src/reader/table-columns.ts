@@ -69,7 +69,7 @@ export function metricColumns(
       cellsOnSide(before, name),
     ),
     columnOfDifferences({ id: `${name} change`, kind: 'change', of: name }, change),
-    // What is not there any more is shown as such, and not as a fall of 100 %.
+    // A row that only the period before has is shown as "no row", not as a fall of 100 %.
     columnOfQuotients({ id: `${name} change %`, kind: 'percent', of: name }, percent, hasRow(now)),
   ];
 }

@@ -14,7 +14,7 @@ export function viewOf(table: Table, view: View): RowsInView {
   const by = table.columns.find(({ shown }) => shown.id === view.sort?.column);
   const sorted = by ? sortRows(found, by.ordering(), view.sort?.isDescending === true) : found;
   const rows = sorted.subarray(0, view.top);
-  // Memory is read in its order where all found rows are in view.
+  // If all found rows are in view, adds them up in file order, which reads memory sequentially.
   const sumOf = sumsOver(rows.length === found.length ? found : rows);
   const totals = table.columns.map((column) => column.total(sumOf));
   return { rows, result: { view, rowCount: rows.length, totals } };

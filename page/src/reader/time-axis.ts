@@ -50,7 +50,7 @@ export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
   };
 }
 
-/** Also the hours, or days, without rows: a line must not be drawn through them. */
+/** Adds the hours, or days, without rows: a line must not be drawn through them. */
 function withoutGaps(times: readonly number[], step: number): readonly number[] {
   const [first = 0, last = first] = [times[0], times.at(-1)];
   const count = (last - first) / step + 1;
@@ -58,7 +58,7 @@ function withoutGaps(times: readonly number[], step: number): readonly number[] 
   return Array.from({ length: count }, (_, index) => first + index * step);
 }
 
-/** Of hour and day, the hour says more. */
+/** The time column of a report. If it has hours and days, the hours. */
 function timeColumnOf({ columns }: ColumnStore): TimeDimension | undefined {
   const times = columns.flatMap(({ field }) =>
     field.role === 'dimension' && field.type === 'datetime' ? [field] : [],

@@ -20,7 +20,7 @@ function totalOfMetric({ name, now, before }: Sides<Numbers>, sumOf: SumOf, isBe
   const sum = sumOf(now);
   const own = { of: name, kind: 'metric', sum: decimalText(sum, now.places) } as const;
   if (!before) return own;
-  // Nothing is not the same as zero.
+  // A period before without rows has no sums; it does not have sums of zero.
   if (isBeforeEmpty) return { ...own, before: null, change: null, percent: null };
   const sumBefore = sumOf(before);
   return {

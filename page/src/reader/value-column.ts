@@ -15,11 +15,14 @@ export interface ValueColumn {
 }
 
 export interface DimensionColumn extends ValueColumn {
-  /** Tells the rows whose text, as people see it, holds another one, which is in lower case. */
+  /** Returns a test for rows: whether the row's text, as it is shown, contains `part`. `part` is in lower case. */
   holding(part: string): (row: number) => boolean;
 }
 
-/** What finds the rows without a value. No part of it does: the eye sees a dash. */
+/**
+ * The search text that finds rows without a value. Only the whole text does, because the table shows a dash for
+ * them.
+ */
 const NOT_KNOWN = 'not known';
 
 /** @param seen a text as people see it */

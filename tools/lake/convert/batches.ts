@@ -1,7 +1,10 @@
 import { parquetReader } from '../input/input-files.ts';
 import type { InputPlan } from '../input/plan-input.ts';
 
-/** Files that are read by one query: each query leaves files of its own for each day, which cost memory when they are read. */
+/**
+ * Files that one query reads together. Each query writes files of its own for each day, and many small files cost
+ * memory when a day is read.
+ */
 export interface Batch {
   /** How the files are read, all together. */
   readonly plan: InputPlan;

@@ -8,11 +8,11 @@ interface Reached {
 }
 
 /**
- * What to tell somebody whose conversion failed half-way. DuckDB has no classes of errors: its words are all there is.
- * An error that nobody has foreseen stays as it is.
+ * The message for a conversion that failed half-way. DuckDB has no error classes, so its messages are matched. An
+ * unknown error stays as it is.
  */
 export function conversionFault(error: Error, { to, daysWritten, days }: Reached): Error {
-  // Before any day was written, an OperatorFault has said all.
+  // Before the first day is written, an OperatorFault's message is complete.
   if (days === 0 && error instanceof OperatorFault) return error;
   const cause = causeOf(error, to);
   if (!cause) return error;

@@ -5,28 +5,28 @@ import type { InputFile } from '../input/input-files.ts';
 /** Work of less than a second shows nothing. */
 const POLL_EVERY_MS = 1_000;
 
-/** So many parts has the whole: enough that it shows as a percentage. */
+/** The total that progress is counted in. It is large enough to be shown as a percentage. */
 const WHOLE = 1_000_000;
 
 /** The share of the time that goes into reading. Text takes three times as long to read as to write, Parquet half. */
 const READING_SHARE = { text: 0.75, parquet: 0.35 };
 
-/** From the share of a file that is read, and of a day that is written, to one number for the whole conversion. */
+/** Turns the progress of reading files and of writing days into one number for the whole conversion. */
 export interface ConversionProgress extends Disposable {
-  /** Reading this file begins, with so many bytes read before it. */
+  /** Call it when the reading of a file begins. `bytesBefore`: the bytes of the files read before. */
   readFrom(bytesBefore: number, bytes: number): void;
-  /** Writing a day begins, with so many of all rows written before it. */
+  /** Call it when the writing of a day begins. `rowsBefore`: the rows of the days written before. */
   writeFrom(rowsBefore: number, rows: number, allRows: number): void;
   end(): void;
 }
 
-/** Where the whole stands: at `from` when a query began, at `to` when it ends. */
+/** The part of the whole progress that one query covers, from 0 to 1. */
 interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
-/** The stretches of the whole that files and days take. */
+/** Returns functions for the part of the progress that reading a file, or writing a day, covers. */
 export function stretches(files: readonly Pick<InputFile, 'bytes' | 'isText'>[]) {
   const share = files.some(({ isText }) => isText) ? READING_SHARE.text : READING_SHARE.parquet;
   const allBytes = files.reduce((sum, { bytes }) => sum + bytes, 0) || 1;
@@ -44,11 +44,14 @@ export function stretches(files: readonly Pick<InputFile, 'bytes' | 'isText'>[])
   };
 }
 
-/** How far the whole is, where DuckDB says so many percent of the query; it says -1 where it doesn't know. */
+/**
+ * The whole progress when DuckDB reports this percentage of the current query. DuckDB reports -1 if it does not
+ * know.
+ */
 export const wholeAt = ({ from, to }: Stretch, percentage: number): number =>
   Math.floor(WHOLE * (from + (to - from) * (Math.min(100, Math.max(0, percentage)) / 100)));
 
-/** Asks DuckDB again and again how far its query is, until it is disposed of. */
+/** Polls the progress of DuckDB's query every second, until it is disposed of. */
 export function followProgress(
   connection: DuckDBConnection,
   files: readonly InputFile[],
@@ -59,7 +62,7 @@ export function followProgress(
   let stretch: Stretch = { from: 0, to: 0 };
   let done = 0;
   const tell = (percentage: number) => {
-    // A new query tells nothing at first.
+    // Never goes back: a new query reports no progress at first.
     done = Math.max(done, wholeAt(stretch, percentage));
     if (done < WHOLE) onProgress(what, done, WHOLE);
   };

@@ -35,8 +35,8 @@ export interface ConvertOptions extends ValueOptions {
 }
 
 /**
- * Makes days of a lake from files. Throws an OperatorFault that lists everything which stands against it, before anything
- * is written. Says what came of it.
+ * Makes days of a lake from files. Before anything is written, throws an OperatorFault that lists every reason why
+ * the files can't be converted. Prints the outcome.
  */
 export async function convert(options: ConvertOptions, say: (text: string) => void): Promise<void> {
   const { to, memory } = options;

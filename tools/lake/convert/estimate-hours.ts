@@ -7,7 +7,7 @@ import type { Workspace } from '../workspace/open-duckdb.ts';
 import { type DayFile, writeDay } from '../write-day.ts';
 import type { Staged, StagedDay } from './stage.ts';
 
-/** What some hours of a day are, as they were written and summed by the hour. */
+/** The size of some hours of a day: as written, and summed by the hour. */
 export interface HoursEstimate {
   readonly day: string;
   readonly hours: number;
@@ -17,17 +17,17 @@ export interface HoursEstimate {
   readonly summedBytes: number;
 }
 
-/** Summing this share of all rows costs about as much of the time, which nobody notices. */
+/** Summing this share of all rows takes about the same share of the conversion's time, which is not noticeable. */
 const SAMPLED_SHARE = 0.02;
 
-/** So few rows are summed in an instant. */
+/** Up to this many rows are summed in no noticeable time. */
 const FEW_ROWS = 100_000;
 
-/** The day in the middle, by its number of rows. */
+/** The day with the median number of rows. */
 export const middleDay = (days: readonly StagedDay[]): StagedDay | undefined =>
   days.toSorted((a, b) => a.rows - b.rows)[Math.floor(days.length / 2)];
 
-/** The hours to sum: all of them, or as many from the middle, by their rows, as cost little. At least one. */
+/** The hours to sum: all, or as many of median size as cost little. At least one. */
 export function sampledHours<Hour extends { readonly rows: number }>(
   hours: readonly Hour[],
   allRows: number,
@@ -47,7 +47,10 @@ export function sampledHours<Hour extends { readonly rows: number }>(
   });
 }
 
-/** Sums some hours of a day that has just been written. Resolves to undefined where their sums don't fit their columns. */
+/**
+ * Sums some hours of a day that has just been written. Resolves to undefined if that fails, for example because a
+ * sum does not fit its column.
+ */
 export async function estimateHours(
   { connection, directory }: Workspace,
   { table, report }: Staged,

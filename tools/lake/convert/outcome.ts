@@ -42,7 +42,7 @@ function tableText({ staged, rows, openDays }: TableOutcome, to: string): string
   return `${table.name} in ${to}: ${counted(days.length, 'day')} (${window}, ${states}), ${counted(staged.rows, 'record')}${summed}`;
 }
 
-/** Without commas between the digits, so that they can be held against the source's by a search. */
+/** Without commas between the digits, so that the operator can search for them in the source. */
 const sumsText = ({ staged }: TableOutcome): string =>
   `  Sums, which must equal the source's: ${staged.sums.map(([column, total]) => `${column} ${total}`).join(', ')}`;
 
@@ -52,7 +52,7 @@ function changesText(changes: readonly string[]): string {
   return `Changed on the way:${lines}`;
 }
 
-/** Sums by the hour of which more is left save nothing worth telling. */
+/** If hourly sums keep more than this share of both rows and bytes, they are not worth a hint. */
 const WORTH_LESS = 0.9;
 
 function estimateText({ staged, estimate }: TableOutcome, isNamed: boolean): string[] {

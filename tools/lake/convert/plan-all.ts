@@ -5,7 +5,7 @@ import { type InputPlan, planInput } from '../input/plan-input.ts';
 import { type ReadInput, readInput } from '../input/read-input.ts';
 import type { ColumnChange } from '../values/tell-changes.ts';
 
-/** How each file becomes records, as far as that can be told without reading it whole, and what stands against it. */
+/** Plans how each file becomes records, without reading it whole, and lists the faults that prevent it. */
 export function planAll(
   files: readonly InputFile[],
   options: Parameters<typeof planInput>[1],
@@ -26,7 +26,7 @@ export function planAll(
   };
 }
 
-/** Reads the files whole and tells every value that stands against their conversion, and what is changed. */
+/** Reads the files whole. Lists every value that can't be converted, and what is changed. */
 export async function readAll(
   connection: DuckDBConnection,
   plans: readonly InputPlan[],

@@ -8,8 +8,8 @@ const MOST_ALIKE = 3;
 const COUNT_AND_EXAMPLE = /in [\d,]+ records?, (it|"(\\.|[^"\\])*")( for example)? /;
 
 /**
- * All that stands against a conversion, each `<file>: <fault>`. Of what is alike in many files, such as the parts that
- * Spark writes, the first are shown.
+ * A refusal with every fault of a conversion, each `<file>: <fault>`. Of a fault that many files share, such as the
+ * parts that Spark writes, only the first few are shown.
  */
 export function refusal(faults: readonly string[]): OperatorFault {
   const alike = Map.groupBy(faults, (fault) =>

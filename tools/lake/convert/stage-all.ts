@@ -25,7 +25,7 @@ export async function stageAll(
   try {
     await stageFiles(workspace, batches, progress);
   } catch (error) {
-    // It may be a file that can't be read whole. Then the others' faults are to be told with it.
+    // If a file can't be read whole, the faults of all files are listed together.
     await refuseLosses();
     throw error;
   }
@@ -35,7 +35,7 @@ export async function stageAll(
     plans
       .filter((plan) => toRead.has(plan) || plan.tallies.length > 0)
       .map((plan) =>
-        // What is told of a column as a whole needs that column alone.
+        // Tallies are about a whole column, so the checks of single values are left out.
         toRead.has(plan) ? plan : { ...plan, checks: [] },
       ),
   );

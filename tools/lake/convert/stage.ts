@@ -9,10 +9,13 @@ import type { Workspace } from '../workspace/open-duckdb.ts';
 import type { Batch } from './batches.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 
-/** Beside the table's columns: whether a value that was there became NULL, or can't stand so. */
+/**
+ * An extra column of the staged files: whether a check holds for the record, such as a value that was lost or is not
+ * allowed.
+ */
 const LOST = 'is lost';
 
-/** Rows in a row group of a staged file: as many as a writer for each day at once leaves room for. */
+/** Rows in a row group of a staged file. They are few, because each day has a writer with its own buffer. */
 const STAGED_ROWS = 20_480;
 
 export interface StagedDay {
@@ -30,7 +33,7 @@ export interface Staged {
   readonly sums: readonly (readonly [column: string, total: string])[];
 }
 
-/** SQL for a file's records, each with its day and with whether its reading has anything to tell: all in one reading. */
+/** SQL for a file's records, each with its day and with the LOST column, so that one pass reads and checks them. */
 function stagingSelect(plan: InputPlan): string {
   const conditions = plan.checks
     .filter(({ reasons }) => reasons.length > 0)
@@ -72,7 +75,7 @@ export async function stageFiles(
   }
 }
 
-/** The files among which a record is lost, or read as something that has to be told. */
+/** The files of the batches that have a record with LOST. */
 export async function conspicuous(
   workspace: Workspace,
   batches: readonly Batch[],
@@ -96,7 +99,7 @@ export async function sumUp(workspace: Workspace): Promise<Staged[]> {
   return staged;
 }
 
-/** The tables of which any file has a record. */
+/** The tables that have staged records. */
 async function stagedTables(workspace: Workspace): Promise<Table[]> {
   const folders = await Promise.all(
     tables.map((table) => readdir(stagingOf(workspace, table)).catch((): string[] => [])),

@@ -14,7 +14,9 @@ import { removeStaged, type Staged, stagedSource } from './stage.ts';
 export interface Written {
   /** Fewer than were read, where they were summed by the hour. */
   readonly rows: number;
-  /** What sums by the hour would save; undefined where it wasn't asked for or can't be told. */
+  /**
+   * What sums by the hour would save. Undefined if the days are summed already (--hourly), or if the estimate failed.
+   */
   readonly estimate?: HoursEstimate;
 }
 

@@ -32,7 +32,7 @@ export type DayOutcome =
 /** How often a day is read, where it keeps changing. */
 const TRIES = 3;
 
-/** Does what is to be done with a day. Starts over where either lake changes under it. */
+/** Writes the hours of a day, if the plan says so. Starts over if either lake changes meanwhile. */
 export async function makeDay(
   lakes: HourlyTable,
   day: string,
@@ -69,7 +69,7 @@ async function writeDay(
   try {
     const openNote = action === 'write-open' ? JSON.stringify(note) : undefined;
     const summed = await sumDay(lakes, raw, path, openNote).catch((error: Error) => error);
-    // Before any fault counts: files that are being replaced can't be read.
+    // Checked before an error of the reading is thrown: files that are being replaced can't be read.
     const after = await listRawDay(lakes, raw.day);
     if (after?.version !== raw.version || after.isMarked !== raw.isMarked)
       throw new LakeChanged(`${raw.day} changed while it was being read.`);

@@ -50,7 +50,7 @@ const isRead = ({ path }: ListedFile): boolean => !path.endsWith('/') && !path.s
 export const rawDaysIn = (listed: readonly ListedFile[], table: string): ListedRawDay[] =>
   daysIn(listed, table).map((day) => ({ ...day, files: day.listed.length }));
 
-/** The days of hours. Notes are read of those days alone of which `isWanted` says so. */
+/** The days of a lake of hours. Reads the notes only of days for which `isWanted` is true. */
 export async function hoursDaysIn(
   connection: DuckDBConnection,
   lake: HoursLake,
@@ -85,7 +85,10 @@ export async function hoursDaysIn(
 
 const NOTES_AT_ONCE = 8;
 
-/** The note in the file of an open day; undefined in a whole one, which still lacks its marker. */
+/**
+ * The note in an open day's file. The file of a final day has none, so it is undefined if only the marker is
+ * missing.
+ */
 async function openNoteOf(
   connection: DuckDBConnection,
   lake: HoursLake,

@@ -6,9 +6,12 @@ export interface DayNote {
   readonly isMarked: boolean;
   /** The raw day's version, as `GET /reporting/{report}/days` would tell it of the raw lake. */
   readonly version: string;
-  /** The ETag of the file, in a bucket: a slow run may put its marker beside another's file. */
+  /**
+   * The ETag of the hours' file, in a bucket. It shows whether the marker belongs to the file: a slow run may put its
+   * marker beside another run's file.
+   */
   readonly file?: string;
-  /** The contract's columns at that time: one more, and the day has to be made again. */
+  /** The contract's columns at that time. If there are others now, the day is made again. */
   readonly columns: string;
 }
 
@@ -67,8 +70,8 @@ interface DayFacts extends Asked {
 }
 
 /**
- * What to do with one day. A file of an open day never takes the place of a whole one, marked or not: a slow run may be
- * about to put the marker beside that one.
+ * What to do with one day. An open day's file never replaces a final day's file, even one without a marker: a slow
+ * run may be about to write that marker.
  */
 export function planDay({ raw, hours, isFinal, columns, again, replace }: DayFacts): DayAction {
   if (!raw) return 'keep-only-copy';
@@ -84,8 +87,8 @@ export function planDay({ raw, hours, isFinal, columns, again, replace }: DayFac
 }
 
 /**
- * When a raw day is final: with its marker; or, where the table has never marked a day, once it is over. Then nobody can
- * tell a day that is complete from one that is being written.
+ * Whether a raw day is final: it has its marker, or the table never had a marker and the day is over. Without
+ * markers, nothing shows whether a past day is still being written.
  */
 export function finalRule(
   rawDays: readonly RawDay[],

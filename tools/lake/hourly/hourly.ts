@@ -110,7 +110,7 @@ async function makeHours({
     ...(!isBucket(to) && { beside: to }),
     ...(memory && { memory }),
   });
-  // Files are written again under their names.
+  // Files are replaced under the same name, so cached content could be out of date.
   await workspace.connection.run('SET enable_external_file_cache = false');
   const copies = join(workspace.directory, 'copies');
   const raw = isBucket(from) ? bucketSource(from, copies) : folderSource(from);
@@ -122,14 +122,14 @@ async function makeHours({
       `${from} holds no day${only ? ` of ${only}` : ''}${asked}. It has to be a lake, with folders like ${reports[0]?.table}/day=2026-01-31; npm run lake -- check ${from} tells more.`,
     );
   const wanted = reports.filter(({ table }) => only === undefined || table === only);
-  // Otherwise an empty mount or a wrong prefix would look like days that have gone, night after night.
+  // Otherwise an empty mount or a wrong prefix would look as if all raw days were gone.
   if (wanted.every(({ table }) => rawDaysIn(rawListed, table).length === 0)) throw noDay('');
   const outcomes: TableOutcome[] = [];
   for (const report of wanted) {
     const table = tableOf(report);
     const columns = table.columns.map(({ name }) => name).join();
     const rawDays = rawDaysIn(rawListed, table.name);
-    // Without a marker in the raw table, any note may be the one that remembers that its days are marked.
+    // If no raw day has a marker, all notes are read: one of them may show that the table has had markers.
     const isNoteWanted = rawDays.some(({ isMarked }) => isMarked) ? isAsked : () => true;
     const hoursDays = await hoursDaysIn(workspace.connection, hours, hoursListed, table.name, isNoteWanted);
     const planned = planHours(rawDays, hoursDays, { today, columns, isAsked, ...asked });

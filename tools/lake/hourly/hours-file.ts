@@ -9,10 +9,12 @@ import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { daySelect, rowGroupRows } from '../day-sql.ts';
 import { isTooLarge } from '../write-day.ts';
 
-/** The key under which an open day's file holds its note, so that it is never equal to a whole one. */
+/**
+ * The key of the note in an open day's file. With it, the file also never has the same bytes as a final day's file.
+ */
 export const OPEN_NOTE = 'open_day';
 
-/** How many records were read, and how many hours of equal dimensions they are. */
+/** How many records were read, and how many rows their sums by the hour have. */
 export interface Summed {
   readonly records: number;
   readonly hours: number;

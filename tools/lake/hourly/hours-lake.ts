@@ -42,9 +42,9 @@ export const hoursLake = (location: string, directory: string): HoursLake =>
   isBucket(location) ? bucketOfHours(location, directory) : folderOfHours(location);
 
 /**
- * A day is one object, so that at every moment its hours are those of one version. It is replaced on condition that
- * nobody else has done so since it was listed: of two runs the slower is refused.
- * So is its marker, if the other's is there.
+ * A day is one object, so that at every moment its hours are those of one version. A write succeeds only if nobody
+ * has replaced the object since it was listed: of two runs, the slower one is refused. Its marker is refused too if
+ * the other run's marker is there.
  */
 function bucketOfHours(location: string, directory: string): HoursLake {
   const bucket = openBucket(location);
@@ -60,7 +60,8 @@ function bucketOfHours(location: string, directory: string): HoursLake {
     async publish({ table, day, path, over = NOTHING, others, note }) {
       const inDay = (name: string) => `${dayFolder(table, day)}/${name}`;
       await bucket.remove([inDay(SUCCESS_MARKER)]);
-      // First, so that they never stand beside the hours: a run that is killed here is made good by the next.
+      // Other writers' files are removed first, so that they are never read together with the hours. If the run is killed
+      // here, the next run completes the day.
       await bucket.remove(others);
       const file = await bucket.write(inDay(HOURS_FILE), createReadStream(path), over);
       if (note) await bucket.write(inDay(SUCCESS_MARKER), JSON.stringify({ ...note, file }), NOTHING);

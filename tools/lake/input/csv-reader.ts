@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 
 /**
- * SQL that reads a CSV file. Of its form, DuckDB finds out the separator and the ends of lines, by the first 20,480
- * records. What it would guess besides loses records without a word:
+ * SQL that reads a CSV file. DuckDB detects the separator and the line ends from the first 20,480 records. Its other
+ * guesses are turned off, because they lose records without a message:
  *
- * - quotes: later ones would be text, if there are none among the first records;
- * - `skip`: lines above a row that looks like a header;
- * - `comment`: lines that begin with `#`.
+ * - quotes: if the first records have none, later quotes would be text;
+ * - `skip`: lines above a row that looks like a header would be left out;
+ * - `comment`: lines that begin with `#` would be left out.
  *
- * An empty field is NULL, an empty text in quotes is an empty text.
+ * An empty field is NULL; an empty text in quotes is an empty text.
  *
  * @param file its path as SQL
  */

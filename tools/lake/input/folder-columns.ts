@@ -31,7 +31,7 @@ export function withFolderColumns(path: string, { reader, types }: Columns): Col
   };
 }
 
-/** Writers put what may not stand in a path as `%2F`. */
+/** Writers percent-encode what a path can't contain: `/` becomes `%2F`. */
 function decoded(value: string): string {
   try {
     return decodeURIComponent(value);

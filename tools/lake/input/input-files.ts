@@ -24,7 +24,10 @@ export interface InputFile {
   readonly types: ReadonlyMap<string, string>;
   readonly bytes: number;
   readonly isText: boolean;
-  /** A Parquet file's path as SQL: files of equal types can be read together. A CSV's form is found out for each alone. */
+  /**
+   * A Parquet file's path as SQL: files of equal types can be read together. CSV files are read one by one, because
+   * DuckDB detects the dialect of each.
+   */
   readonly parquet?: string;
 }
 
@@ -66,7 +69,7 @@ export async function openInputs(
 
 const placeOf = (name: string): string => (isBucket(name) ? name : resolve(name));
 
-/** As the engines do, this leaves out what a writer hides. */
+/** Whether a name in the path begins with `_` or `.`. The engines leave such files out. */
 const isHidden = (path: string): boolean => path.split('/').some((part) => /^[._]/.test(part));
 
 async function find(input: string, directory: string): Promise<FoundFile[]> {

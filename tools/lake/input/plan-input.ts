@@ -14,7 +14,7 @@ export interface Check {
   readonly isLost: string;
   /** SQL for the value to show. */
   readonly shown: string;
-  /** Why: the first that holds. One of them may be no loss, but a change to tell. */
+  /** The reasons; the first that applies counts. A reason may be a change that is reported, not a loss. */
   readonly reasons: readonly Reason[];
 }
 
@@ -36,7 +36,7 @@ export interface InputPlan {
   readonly table: Table;
   /** SQL for each of the contract's columns, from the file's own. */
   readonly values: readonly ColumnValue[];
-  /** SQL that is computed before: the steps of one layer may use those of the layers before it. */
+  /** SQL that is computed before `values`, layer by layer: a step may use the steps of earlier layers. */
   readonly layers: readonly (readonly Step[])[];
   readonly checks: readonly Check[];
   /** What is told of a column as a whole: its losses, and what was changed. */

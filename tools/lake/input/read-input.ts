@@ -8,7 +8,7 @@ import { type Check, type InputPlan, preparedOf, RECORD } from './plan-input.ts'
 /** What came of reading a file. */
 export interface ReadInput {
   readonly rows: number;
-  /** All that can't be converted without losing something: a line each. */
+  /** Every value that can't be converted without loss, one line each. */
   readonly losses: readonly string[];
   readonly changes: readonly ColumnChange[];
 }
@@ -38,7 +38,7 @@ export async function readInput(connection: DuckDBConnection, plan: InputPlan): 
   return { rows, losses, changes };
 }
 
-/** SQL for the file's records, and the contract's beside them. */
+/** SQL for the file's own columns, with the contract's columns in the struct RECORD beside them. */
 function recordsOf(plan: InputPlan): string {
   const record = plan.values.map(({ name, value }) => `${quoteName(name)}: ${value}`);
   return `(SELECT *, {${record.join(', ')}} AS ${RECORD} FROM ${preparedOf(plan)})`;

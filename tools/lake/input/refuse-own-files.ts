@@ -6,13 +6,14 @@ import type { Staged } from '../convert/stage.ts';
 import { isBucket } from '../store/bucket.ts';
 import type { InputFile } from './input-files.ts';
 
-/** With a slash at its end. */
+/** The absolute location of a file or a lake, with a slash at its end. */
 const placeOf = (location: string): string =>
   `${isBucket(location) ? location.replace(/\/+$/, '') : resolve(location).replace(/\/$/, '')}/`;
 
 /**
- * Throws an OperatorFault where records of the target itself were read and would be in it twice: since the target lies in a
- * folder that is read, or since a day's file holds records of other days and stays.
+ * Throws an OperatorFault if records of the target itself were read and would then be in the target twice. That
+ * happens if the target lies in a folder that is read, or if a day's file also holds records of other days and is
+ * not replaced.
  */
 export function refuseOwnFiles(
   files: readonly Pick<InputFile, 'name'>[],

@@ -31,7 +31,7 @@ export function bucketSource(location: string, directory: string): LakeSource {
   };
 }
 
-/** A file of the same size that holds nothing but the footer, which is all that DuckDB reads of it. */
+/** Copies only the footer, into a sparse file of the same size. DuckDB reads nothing else of it here. */
 async function copyFooter(bucket: Bucket, { path, size }: ListedFile, target: string): Promise<void> {
   const readTail = async (bytes: number) => buffer(await bucket.read(path, Math.min(bytes, size)));
   let tail = await readTail(FOOTER_GUESS_BYTES);

@@ -15,19 +15,19 @@ import { LakeChanged } from '../lake-changed.ts';
 export interface Bucket {
   readonly location: string;
   list(prefix?: string): Promise<ListedFile[]>;
-  /** The whole object, or as many bytes from its end. Rejects with LakeChanged where it has gone. */
+  /** The whole object, or its last `lastBytes` bytes. Rejects with LakeChanged if it is gone. */
   read(path: string, lastBytes?: number): Promise<NodeJS.ReadableStream>;
   /**
    * Resolves to the new object's ETag.
    *
-   * @param over the ETag of the object that may be replaced, or `nothing` where none may be there: with either, rejects
-   *   with LakeChanged if it is otherwise
+   * @param over the ETag of the object that may be replaced, or NOTHING if the object must not exist. Rejects with
+   *   LakeChanged if that is not so
    */
   write(path: string, body: NodeJS.ReadableStream | string, over?: string | typeof NOTHING): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
 }
 
-/** What a write may replace, where it has to be the first. */
+/** The value of `over` for a write that must create the object. */
 export const NOTHING = 'nothing';
 
 /** 404: it has gone; 409: another writer is at it this instant; 412: it is another. */

@@ -54,7 +54,7 @@ export function folderTarget(location: string): LakeTarget {
   };
 }
 
-/** An empty folder is no table: what is in a lake is files. */
+/** An empty folder is not a table: only files count, as in a bucket. */
 const isEmptyFolder = (path: string): Promise<boolean> =>
   readdir(path).then(
     (names) => names.length === 0,
@@ -75,7 +75,8 @@ async function putRight(table: string): Promise<void> {
     const [, day = '', state = ''] = ON_ITS_WAY.exec(name) ?? [];
     return day ? [{ path: join(table, name), target: join(table, day), state }] : [];
   });
-  // A day that is out of its place goes back before anything is removed; the whole new one before the old one.
+  // A day without a folder in place gets one back before anything is removed: its whole new one if there is one, else
+  // its old one.
   for (const state of ['whole', 'old'])
     for (const { path, target } of left.filter((candidate) => candidate.state === state))
       if (!existsSync(target)) await rename(path, target);

@@ -5,7 +5,7 @@ interface NewDay {
   readonly table: string;
   readonly day: string;
   readonly files: readonly DayFile[];
-  /** What the marker says that the day gets, since nothing more will come. Without one the day is open. */
+  /** The content of the day's marker. Without it the day is left open. */
   readonly marker?: string;
 }
 
@@ -13,7 +13,7 @@ interface NewDay {
 export interface LakeTarget {
   /** The days of a table that hold files already. */
   writtenDays(table: string): Promise<Set<string>>;
-  /** Replaces all that a day holds. The files may be moved away from where they lie. */
+  /** Replaces everything in a day. The files may be moved, not copied. */
   replaceDay(day: NewDay): Promise<void>;
   /** Makes a table that has no records. */
   makeTable(table: string): Promise<void>;

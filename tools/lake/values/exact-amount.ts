@@ -10,12 +10,12 @@ const EXACT_BELOW: Readonly<Record<string, number>> = { DOUBLE: 2 ** 33, FLOAT: 
 
 /** How the amounts of one type are read. */
 interface Form {
-  /** SQL: the amount where `digits` is NULL, or NULL. */
+  /** SQL for the amount; used only if `digits` is NULL. NULL if it has no exact amount. */
   readonly direct: string;
   /** SQL: the amount as digits with a point, where its type alone doesn't tell that `direct` is exact. */
   readonly digits?: string;
   readonly isThere: string;
-  /** Why there is neither. */
+  /** The reasons if neither of the two gives an amount. */
   readonly reasons: readonly Reason[];
 }
 
@@ -61,7 +61,8 @@ function formOf(x: string, found: string): Form | undefined {
   const isThere = `${x} IS NOT NULL`;
   if (isInteger(found)) return { direct: cast, isThere, reasons: [] };
   if (found.startsWith('DECIMAL')) {
-    // DuckDB takes 2 µs to narrow a decimal of 128 bits, and a fourth of that by way of a float: a guess, which is compared.
+    // DuckDB takes 2 µs to narrow a decimal of 128 bits, and a fourth of that through a float. The float's result may be
+    // wrong, so it is compared with the original.
     const guess = /^DECIMAL\((19|[23][0-9]),/.test(found)
       ? `TRY_CAST(CAST(${x} AS DOUBLE) AS ${AMOUNT})`
       : cast;
@@ -100,8 +101,8 @@ function formOf(x: string, found: string): Form | undefined {
 }
 
 /**
- * How many amounts were rounded, and by how much: by what stands after the sixth digit, as a whole number of 10⁻²⁴. Wide
- * decimals would take microseconds for each.
+ * How many amounts were rounded, and by how much. The digits after the sixth are taken as a whole number of 10⁻²⁴,
+ * because wide decimals would take microseconds each.
  */
 function roundingOf(digits: string, rounded: string): Tally {
   const isRounded = `${digits} IS NOT NULL AND ${rounded} IS NOT NULL AND contains(${digits}, '.') AND NOT ${endsInSix(digits)}`;

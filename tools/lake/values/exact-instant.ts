@@ -16,7 +16,7 @@ export interface TimeOptions {
   readonly ambiguous?: Ambiguous;
 }
 
-/** SQL for what a file's value says: one of them is not NULL. */
+/** SQL for the forms that a time can have in a file. For a value, at most one of them is not NULL. */
 interface Said {
   /** A time without an offset, as TIMESTAMP. */
   readonly local?: string;

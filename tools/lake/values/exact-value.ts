@@ -22,13 +22,13 @@ export interface Change {
   readonly count: number;
   /** What rounding added to them all, in 10⁻²⁴. */
   readonly added?: bigint;
-  /** What rounding changed of one of them at most, in 10⁻²⁴. */
+  /** The largest change of one value by rounding, in 10⁻²⁴. */
   readonly most?: bigint;
   /** The first and the last of the new values. */
   readonly range?: readonly [string, string];
 }
 
-/** What counts over all records of a file say. */
+/** The losses and changes that a tally shows. */
 interface Verdict {
   readonly losses?: readonly string[];
   readonly changes?: readonly Change[];
@@ -57,7 +57,7 @@ export interface ExactValue {
   readonly tallies: readonly Tally[];
 }
 
-/** A type that nothing can be made of, and what to do about it. */
+/** The type of the file's column can't be converted; what to do about it. */
 export interface NoValue {
   readonly cure: string;
 }

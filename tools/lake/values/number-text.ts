@@ -12,7 +12,10 @@ export const isNumber = (x: string): string =>
 export const plainNumber = (x: string): string =>
   `CASE WHEN regexp_full_match(${x}, '${PLAIN}') THEN ${x} WHEN ${isNumber(x)} THEN ${moveThePoint(`trim(${x})`)} END`;
 
-/** The point moves over the digits, which have as many zeros around them as it may need. */
+/**
+ * SQL that writes a number with an exponent as plain digits. It pads the digits with zeros on both sides, and sets
+ * the point where the exponent says.
+ */
 function moveThePoint(x: string): string {
   const mantissa = `ltrim(split_part(lower(${x}), 'e', 1), '+-')`;
   const exponent = `coalesce(TRY_CAST(split_part(lower(${x}), 'e', 2) AS INTEGER), 0)`;

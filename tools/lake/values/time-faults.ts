@@ -12,7 +12,7 @@ export function missingTime(x: string, found: string): Reason {
   };
 }
 
-/** A number that no unit makes a time of. */
+/** The fault of a number that is no time in any unit. */
 export function noUnit(when: string, decided: TimeUnit | undefined): Reason {
   const units = Object.keys(TIME_UNITS);
   return {
@@ -23,7 +23,7 @@ export function noUnit(when: string, decided: TimeUnit | undefined): Reason {
   };
 }
 
-/** Local times that no instant has, or two. */
+/** The faults of local times that do not exist, or occur twice, because the clocks change. */
 export function localFaults(local: string, clocks: ZoneClocks): Reason[] {
   const clockAt = (example: string) => {
     const text = example.trim().replace(' ', 'T');
@@ -46,7 +46,7 @@ export function localFaults(local: string, clocks: ZoneClocks): Reason[] {
   ];
 }
 
-/** What else there is. @param time SQL: the instant, if one was found */
+/** The remaining faults of a time. @param time SQL: the instant, if one was found */
 export const otherFaults = (time: string): Reason[] => [
   { when: `${time} IS NOT NULL`, loss: 'is before 1970 or after 9999. Correct it at the source' },
   {

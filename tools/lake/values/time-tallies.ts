@@ -5,7 +5,7 @@ import { type Ambiguous, offsetOf, type ZoneClocks } from './time-zone.ts';
 const numberOf = (count: Aggregate | undefined): number => Number(count ?? 0);
 
 /**
- * How many times have no offset, and what they were taken for.
+ * Counts the times without an offset, and says in which zone they were read.
  *
  * @param offset SQL: the offset that was chosen for a local time
  */
@@ -41,7 +41,7 @@ function changeOf(count: Aggregate | undefined, one: string, many: string): Chan
   return count ? [{ words: { one: `time ${one}`, many: `times ${many}` }, count: Number(count) }] : [];
 }
 
-/** Judges by the whole column what its numbers count. */
+/** Finds out from the whole column which unit its numbers have. */
 export function numberTally(
   number: string,
   time: string,

@@ -1,4 +1,4 @@
-/** Units of a second. */
+/** How many of each unit make a second. */
 export const TIME_UNITS = {
   seconds: 1n,
   milliseconds: 1_000n,
@@ -8,7 +8,10 @@ export const TIME_UNITS = {
 
 export type TimeUnit = keyof typeof TIME_UNITS;
 
-/** From 2000-01-01 to 2033-05-18: from 2,000,000,000 on, a number may be a date and an hour, 2026013112. */
+/**
+ * The seconds from 2000-01-01 to 2033-05-18, if the unit is not given. The range ends at 2,000,000,000, because a
+ * larger number may be a written date and hour, such as 2026013112.
+ */
 const JUDGED = [946_684_800n, 2_000_000_000n] as const;
 
 /** From 1970 to 9999. */
@@ -26,7 +29,8 @@ export interface UnitRange {
 }
 
 /**
- * The units that numbers may have. No number fits two of them, unless the operator has decided which it is.
+ * The units that numbers may have. If the operator has named one, only that one. Otherwise no number fits two of
+ * them.
  *
  * @param number SQL for its whole part, a BIGINT
  * @param thousandths SQL for its first three digits after the point, an integer

@@ -1,4 +1,4 @@
-/** Which of the two instants a local time means that comes twice. */
+/** Which instant is meant by a local time that occurs twice. */
 export type Ambiguous = 'earlier' | 'later';
 
 /** A change of a zone's clocks. Offsets are milliseconds to the east of UTC. */
@@ -9,7 +9,7 @@ export interface ClockChange {
   readonly after: number;
 }
 
-/** A zone's clocks from 1970 to 2100. Later ones stay as they are then. */
+/** A zone's clocks from 1970 to 2100. After 2100 the last offset stays. */
 export interface ZoneClocks {
   readonly zone: string;
   readonly first: number;
@@ -48,7 +48,7 @@ function findChanges(zone: string): ZoneClocks {
   return { zone, first: offsetAt(0), changes };
 }
 
-/** The change whose clocks show a local time never or twice. `2026-03-29 02:30:00` is given as if it were UTC. */
+/** The clock change that makes a local time occur never or twice. `local` is given as if it were UTC. */
 export const changeAround = ({ changes }: ZoneClocks, local: number): ClockChange | undefined =>
   changes.find(({ at, before, after }) => {
     const [from, to] = [at + Math.min(before, after), at + Math.max(before, after)];

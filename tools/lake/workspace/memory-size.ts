@@ -32,5 +32,5 @@ export function memoryBytes(text: string): number {
 export const usualMemory = (machine = totalmem(), container = process.constrainedMemory()): number =>
   Math.max(LEAST_BYTES, Math.floor(Math.min(machine, container || machine) / 2));
 
-/** What DuckDB may count on, so that the whole process stays within so many bytes. */
+/** The memory limit to give DuckDB, so that the whole process uses at most `bytes`. */
 export const duckDbMemory = (bytes: number): number => Math.floor(bytes * COUNTED_SHARE - UNCOUNTED_BYTES);

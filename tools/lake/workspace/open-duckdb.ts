@@ -15,8 +15,9 @@ export interface Workspace extends AsyncDisposable {
 /**
  * DuckDB, and a directory for what it spills from memory and for unfinished files.
  *
- * @param beside the folder that is written, which is to hold the directory, so that finished files can be renamed into
- *   place: one command writes into it at a time. The system's temporary directory otherwise
+ * @param beside the folder that is written. The directory lies in it, so that finished files can be renamed into
+ *   place; only one command can write into the folder at a time. Without it, the system's temporary directory is
+ *   used
  * @param memory bytes that the process may use; half of the machine's otherwise
  */
 export async function openWorkspace({

@@ -11,7 +11,7 @@ const PREFIX = '.lake-work-';
 /** A DuckDB database that holds nothing. Its lock ends with the process, however that ends. */
 const LOCK = 'lock.duckdb';
 
-/** No command takes so long from a directory to its lock. */
+/** Every command locks its directory within this time after making it. */
 const NEW_MS = 60_000;
 
 /** Directories of this process: a lock keeps out other processes only. */
@@ -75,7 +75,10 @@ const isOld = async (path: string): Promise<boolean> => {
 const workDirectoriesIn = async (parent: string): Promise<string[]> =>
   (await readdir(parent)).filter((name) => name.startsWith(PREFIX)).map((name) => join(parent, name));
 
-/** A lock that opens shows that the process which made the directory has ended. Undefined where there is none yet. */
+/**
+ * Whether the process that made the directory still runs: then its lock can't be opened. Undefined if there is no
+ * lock file.
+ */
 async function isLocked(path: string): Promise<boolean | undefined> {
   const names = await readdir(path).catch((): string[] => []);
   if (!names.includes(LOCK)) return undefined;
