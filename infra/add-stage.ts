@@ -27,7 +27,7 @@ export function addStage(
   const names = resourceNames(stage.name);
   const common = {
     ...(stage.environment && { env: stage.environment }),
-    // Said at each deployment: where a template says nothing, the CDK CLI takes the protection away.
+    // Always set: if it is left out, the CDK CLI removes the protection.
     terminationProtection: stage.keepData && !isFirst,
     names,
   };
@@ -45,7 +45,8 @@ export function addStage(
           isProbed: stage.probe !== undefined,
         })
       : undefined;
-  // It reads nothing of the data stack: one stack after the other, so that a deployment that fails leaves the later ones out.
+  // The identity stack reads nothing of the data stack. The dependency only orders the deployments, so that a failure
+  // stops the later ones.
   identity?.addStackDependency(data);
   const tokenIssuer = provider.provider === 'existing' ? provider : (identity as IdentityStack).tokenIssuer;
   const probeClient =
@@ -64,7 +65,7 @@ export function addStage(
   api.addStackDependency(data);
   if (identity) api.addStackDependency(identity);
   const operations = new OperationsStack(app, id('operations'), { ...common, stage });
-  // Its metric filter reads the access log, which it knows by name.
+  // The API stack makes the access log that this stack's metric filter reads by name.
   operations.addStackDependency(api);
 
   const stacks = { data, ...(identity && { identity }), api, operations };

@@ -3,8 +3,8 @@ import { OperatorFault } from '../lib/terminal/operator-fault.ts';
 /** What an operator says of one deployment, beside the stage. */
 export interface DeploymentFlags {
   /**
-   * The stage's first deployment has not succeeded yet. It protects nothing from deletion, so that one that fails can be
-   * repeated (docs/deploy.md, "First deployment").
+   * The stage has no successful deployment yet. This one protects nothing from deletion, so that it can be repeated if
+   * it fails (docs/deploy.md, "First deployment").
    */
   readonly isFirst: boolean;
   /** The new release gets all requests at once, whatever the stage says (docs/deploy.md, "Releases"). */

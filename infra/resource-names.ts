@@ -1,7 +1,7 @@
 /** The service's name: in resource names, metrics and cost tags. */
 export const SERVICE = 'performance-reports';
 
-/** The alias of every function that is called: a release is the version that it names. */
+/** The alias by which every function is called. It points to the live release's version. */
 export const LIVE_ALIAS = 'live';
 
 /**
@@ -18,9 +18,12 @@ export interface ResourceNames {
   readonly accessLog: string;
   /** The rule that starts the publishing function. */
   readonly publicationRule: string;
-  /** The queue of events that nothing took. */
+  /** The dead-letter queue: events that no function handled. */
   readonly lostEvents: string;
-  /** What one stack tells the others: CloudFormation refuses to change or remove it while another stack reads it. */
+  /**
+   * Export names of the values that other stacks read. CloudFormation refuses to change or remove a value while another
+   * stack reads it.
+   */
   readonly exported: (
     value: 'events-bucket' | 'results-bucket' | 'partners-bucket' | 'issuer' | 'token-url' | 'probe-client',
   ) => string;

@@ -19,7 +19,7 @@ const matching = (pattern: RegExp, expected: string) =>
     v.regex(pattern, ({ received }) => `expected ${expected}, received ${received}`),
   );
 
-/** Client secrets are sent there: without TLS only within one machine. */
+/** Clients send their secrets there, so http is allowed only on 127.0.0.1 and localhost. */
 const tokenEndpoint = v.pipe(
   v.string(),
   v.check(
@@ -37,7 +37,7 @@ const noLongerTaken = (message: string) =>
     ),
   );
 
-/** What a new account of AWS has been seen to have. */
+/** The concurrency limit that some new AWS accounts have: ten executions. */
 export const LEAST_EXECUTIONS = 10;
 
 const existingIssuer = v.strictObject({
@@ -51,15 +51,18 @@ const existingIssuer = v.strictObject({
    * token must carry the scope in `scope` or `scp`; with it, `aud` may be `apiScope` instead, as with Entra ID.
    */
   requiredClaim: v.exactOptional(v.strictObject({ name: text, value: text })),
-  /** Shown to partners: among the outputs, and by `/reporting/fields` unless `access.tokenEndpoint` stands there. */
+  /**
+   * Where partners request tokens: shown in the stack's outputs, and by `/reporting/fields` unless
+   * `access.tokenEndpoint` is set.
+   */
   tokenUrl: tokenEndpoint,
 });
 
 const cognito = v.strictObject({
   provider: v.literal('cognito'),
   /**
-   * Clients that an older version of this app made from the stage file. Named here, they outlive the deployment that
-   * takes them out of the app; without, CloudFormation deletes them (docs/partners.md, "Clients of an older version").
+   * Clients that an older version of this app made from the stage file. Those named here stay in Cognito when the app
+   * no longer defines them; CloudFormation deletes the others (docs/partners.md, "Clients of an older version").
    */
   formerClients: v.exactOptional(
     v.array(matching(/^[a-z][a-z0-9-]{0,31}$/, 'lower case letters, digits and hyphens')),
@@ -73,7 +76,7 @@ const cognito = v.strictObject({
 
 const companies = v.strictObject({
   claim: text,
-  /** Where the claim holds role names: what stands before the company's id. */
+  /** If the claim holds role names: the text before the company's id. */
   prefix: v.exactOptional(text),
 });
 
@@ -150,21 +153,23 @@ const settings = v.strictObject({
       v.string(),
       v.check((day) => parseUtcTime(`${day}T00:00:00Z`) !== undefined, 'expected a date, YYYY-MM-DD'),
     ),
-    /** Of all amounts in the events; the page and `/reporting/fields` show it. Without it, they don't say. */
+    /**
+     * The currency of all amounts in the events, shown by the page and `/reporting/fields`. Without it, they show none.
+     */
     currency: v.exactOptional(matching(/^[A-Z]{3}$/, 'a currency, ISO 4217')),
   }),
   queries: v.strictObject({
     /** A query that scans more is stopped and answered 400. Athena takes no limit under 10 MB. */
     maxGigabytesScanned: v.pipe(v.number(), v.minValue(0.01)),
     /**
-     * How many queries of one partner may be under way; its further reports wait in the waiting room until one has
-     * ended. Reports that are joined, or given again, don't count.
+     * How many slots each partner has: queries that it may have under way. Further reports wait in the waiting room for
+     * a free slot. Joined queries and cached reports need none.
      */
     underWayPerPartner: v.exactOptional(whole(1, 10_000), 5),
   }),
   reports: v.strictObject({
     /**
-     * How old a function's listing of the events may be; 0 lists them at each request. For lakes that get a file
+     * How old a function's listing of the events may be; 0 lists them at each request. Use it if the lake gets a file
      * every few seconds.
      */
     listingSeconds: v.exactOptional(whole(0, 3_600), 0),
@@ -174,9 +179,9 @@ const settings = v.strictObject({
     downloadUrlSeconds: whole(1, 43_200),
   }),
   /**
-   * Puts a CloudFront distribution before the results bucket, for clients that send their token on with the redirect
-   * (docs/deploy.md, "An edge for downloads"): `standby`, no link leads there; `on`, every one does. Back from `on` by
-   * `standby`, so that the links that are out stay good.
+   * Puts a CloudFront distribution in front of the results bucket, for clients that repeat their token after the
+   * redirect (docs/deploy.md, "An edge for downloads"). `standby`: no download URL leads there. `on`: all do, except
+   * for files over 30 GB. To remove it, set `standby` first, so that URLs already given out stay valid.
    */
   downloads: v.exactOptional(v.strictObject({ edge: v.picklist(['standby', 'on']) })),
   /**
@@ -188,16 +193,16 @@ const settings = v.strictObject({
     v.strictObject({ publish: whole(1, 1_000), probe: v.exactOptional(whole(1, 10)) }),
   ),
   /**
-   * How many executions of Lambda the requests of all callers may hold at one time; beyond it, 429. The rate and the burst
-   * of each method follow from it (`api/method-limits.ts`). API Gateway takes them for targets: some more may pass. The
-   * account must have as many: `npm run doctor` tells.
+   * How many Lambda executions the requests of all callers may hold at one time; beyond it, 429. Each method's rate and
+   * burst follow from it (`api/method-limits.ts`). API Gateway treats these as targets, so a few more may pass. The
+   * account's limit must be at least this: `npm run doctor` checks it.
    */
   executions: whole(LEAST_EXECUTIONS, 100_000),
   throttling: noLongerTaken(
     'throttling is no part of the stage file any more: API Gateway limits each method by itself. Set executions, from ' +
       'which the limits follow (docs/scale.md, "The limits of the stage")',
   ),
-  /** Of one address in any five minutes; beyond it, 429. AWS WAF takes no limit under 10. */
+  /** Requests of one address in any five minutes; beyond it, 429. AWS WAF accepts no limit under 10. */
   maxRequestsPerAddress: whole(10, 2_000_000_000),
   logDays: v.enum(RetentionDays, ({ received }) => `CloudWatch keeps no logs for ${received} days`),
   alarms: v.strictObject({
@@ -205,9 +210,11 @@ const settings = v.strictObject({
     email: v.exactOptional(v.pipe(v.string(), v.email())),
     /** A topic of the operator's own, of the stage's region, which CloudWatch may publish to: gets every alarm. */
     topicArn: v.exactOptional(snsTopic),
-    /** Such a topic for alarms that can wait for the morning: `topicArn` or `email` gets the others alone. */
+    /**
+     * Such a topic for alarms of severity `ticket`. With it, `topicArn` or `email` gets only those of severity `page`.
+     */
     ticketTopicArn: v.exactOptional(snsTopic),
-    /** An hour with more is reported. */
+    /** An alarm fires if the queries of an hour scan this much or more. */
     gigabytesScannedPerHour: v.pipe(v.number(), v.minValue(0.01)),
   }),
   /**
@@ -245,7 +252,7 @@ const settings = v.strictObject({
       hostedZone: v.exactOptional(v.strictObject({ id: text, name: text })),
     }),
   ),
-  /** Where `docs/runbook.md` can be read; every alarm links an entry of it. A URL where `keepData` is set. */
+  /** Where `docs/runbook.md` can be read; every alarm links to an entry. It must be a URL if `keepData` is set. */
   runbookUrl: text,
   /** Cost tags beside `service` and `stage`. */
   tags: v.record(v.string(), v.string()),
@@ -310,7 +317,7 @@ const NOT_IN_COGNITO = /aws|amazon|cognito/;
 const usesCognito = (input: unknown): boolean =>
   v.is(v.object({ identity: v.object({ provider: v.literal('cognito') }) }), input);
 
-/** CloudFormation takes no fraction of a byte, and 8.2 GB would be one. */
+/** Rounded, because CloudFormation accepts only whole bytes, and 8.2 × 1e9 is not whole in floating point. */
 export const bytesOf = (gigabytes: number): number => Math.round(gigabytes * 1_000_000_000);
 
 /** What differs between stages, before it is checked. */

@@ -18,7 +18,7 @@ const common = {
   tags: {},
 } satisfies Partial<StageInput>;
 
-/** To try the service in. It keeps nothing when it is destroyed. */
+/** A stage to try the service. Destroying it deletes its data. */
 export const dev: StageInput = {
   ...common,
   keepData: false,

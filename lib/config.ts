@@ -25,17 +25,17 @@ const companyClaims = v.strictObject(
 );
 
 const environment = v.object({
-  /** What was deployed, for logs and answers. */
+  /** The deployed commit, for logs and answers. */
   [ENV.commit]: v.optional(text, 'unknown'),
-  /** The identity provider whose tokens are good, as it stands in `iss`. */
+  /** The issuer whose tokens are accepted, exactly as in their `iss`. */
   [ENV.tokenIssuer]: text,
   /** Where that provider publishes its signing keys. */
   [ENV.tokenJwksUri]: v.pipe(v.string(), v.url()),
   /** Tokens must be requested with `{API_SCOPE}/.default` (docs/contract.md#the-scope). */
   [ENV.apiScope]: text,
   /**
-   * A claim that every token must carry, `roles`, and the value that it must hold. Where it is set, `aud` may name the
-   * API in place of the scope, as with Entra ID.
+   * A claim that every token must carry (for example `roles`), and the value it must contain. If set, `aud` may name
+   * the API instead of the scope, as Entra ID does.
    */
   [ENV.requiredClaim]: v.optional(text),
   [ENV.requiredClaimValue]: v.optional(text),
@@ -48,12 +48,16 @@ const environment = v.object({
   /** Where the register of partners is. */
   [ENV.partnersBucket]: v.optional(text),
   /**
-   * By owner, the claim that holds its companies, and, where the claim holds role names, what stands before the
-   * company id: `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. No token opens the reports of
-   * an owner without a claim.
+   * JSON: for each owner (`publisherCompanies`, `advertiserCompanies`), the claim that lists company ids. If the claim
+   * holds role names, `prefix` is the text before the id:
+   * `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. Without a claim for an owner, no token
+   * gives access to its reports.
    */
   [ENV.companyClaims]: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
-  /** The value that stands for every company; without it no token sees all. Never a company's own id. */
+  /**
+   * The claim value that means every company. Without it, no token gives access to all. It is never a number, because
+   * ids are.
+   */
   [ENV.everyCompanyValue]: v.optional(v.pipe(text, v.regex(/^(?!-?\d+$)/, 'must not be a number'))),
   [ENV.athenaDatabase]: text,
   [ENV.athenaWorkgroup]: text,
@@ -62,20 +66,20 @@ const environment = v.object({
   [ENV.queryWaitMs]: v.optional(whole(100, QUERY_WAIT_MS), String(QUERY_WAIT_MS)),
   /** A query that runs longer than this is stopped, and so is one that is queued for longer than this. */
   [ENV.longestQueryMs]: v.optional(whole(1, 1_800_000), '600000'),
-  /** Where the lake is. Without it nothing can be listed, so that no report is given twice. */
+  /** The bucket of the lake. Without it, the lake can't be listed, so no report is reused. */
   [ENV.eventsBucket]: v.optional(text),
   [ENV.eventsPrefix]: v.optional(v.pipe(v.string(), v.regex(/^(.*\/)?$/, 'must be empty or end with /')), ''),
   /** How old a function's listing of the lake may be; 0 lists it at each request. */
   [ENV.listingSeconds]: v.optional(whole(0, 3_600), '0'),
-  /** The workgroup's limit for one query; 0 where it is not known. */
+  /** The workgroup's scan limit for one query, in bytes; 0 if unknown. */
   [ENV.maxBytesScanned]: v.optional(whole(0, Number.MAX_SAFE_INTEGER), '0'),
-  /** How many queries of one client may be under way; 0: any number. Deployed: the stage's `queries.underWayPerPartner`. */
+  /** How many slots each client has; 0 means no limit. In a deployment: the stage's `queries.underWayPerPartner`. */
   [ENV.queriesPerPartner]: v.optional(whole(0, 10_000), '0'),
   /** How long a download URL is good for; SigV4 allows a week, the role's credentials far less. */
   [ENV.downloadUrlSeconds]: v.optional(whole(1, 43_200), '300'),
   /** The edge before the results bucket, `https://host`, where there is one. */
   [ENV.downloadsEdgeOrigin]: v.optional(origin),
-  /** Whether links lead there, or to the bucket. */
+  /** Whether download URLs lead to the edge (`yes`) or to the bucket (`no`). */
   [ENV.linksLeadToEdge]: v.optional(v.picklist(['yes', 'no']), 'no'),
   /** Origins other than the service's own whose pages may call it, separated by commas. */
   [ENV.corsOrigins]: v.optional(
@@ -157,7 +161,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
         ? undefined
         : Object.freeze({ bucket: eventsBucket, prefix: values[ENV.eventsPrefix] }),
     listingMs: values[ENV.listingSeconds] * 1_000,
-    /** How long a query may wait in Athena's queue, before the time that it may run. */
+    /** How long a query may wait in Athena's queue. Its running time does not count. */
     longestQueueMs: values[ENV.longestQueryMs],
     scanLimit: values[ENV.maxBytesScanned] || undefined,
     queriesPerPartner: values[ENV.queriesPerPartner] || undefined,

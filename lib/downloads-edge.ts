@@ -1,14 +1,17 @@
 /**
- * How the edge before the results bucket must be set: a CDN that takes `Authorization` away on its way to the bucket, for
- * clients that send their token on with the redirect. `infra/` makes a CloudFront distribution of these settings, the
- * one-machine stack its stand-in. Why each stands as it does: docs/decisions/0049-an-edge-for-downloads.md.
+ * Settings of the edge: a CDN in front of the results bucket. It removes `Authorization`, because some clients repeat
+ * their token after the redirect and S3 then refuses the request. `infra/` makes a CloudFront distribution from these
+ * settings, the one-machine stack a stand-in. Reasons: docs/decisions/0049-an-edge-for-downloads.md.
  */
 export interface EdgeSettings {
   readonly methods: readonly string[];
-  /** What tells answers apart, beside the path. It reaches the bucket; of other headers only `Range` and conditions do. */
+  /**
+   * The cache key, beside the path. Its headers are forwarded to the bucket; of the caller's other headers only `Range`
+   * and the conditional ones are.
+   */
   readonly key: { readonly query: 'all' | 'none'; readonly headers: readonly string[] };
   readonly ttlSeconds: { readonly minimum: number; readonly default: number; readonly maximum: number };
-  /** For how long an error is given again. */
+  /** How long CloudFront caches an error. */
   readonly errorTtlSeconds: number;
   readonly compresses: boolean;
 }
@@ -19,21 +22,24 @@ export const DOWNLOADS_EDGE: EdgeSettings = {
     query: 'all',
     headers: ['Origin', 'Access-Control-Request-Headers', 'Access-Control-Request-Method'],
   },
-  // CloudFormation takes no key with a maximum of 0.
+  // Maximum 1, because CloudFormation refuses a cache key if the maximum TTL is 0.
   ttlSeconds: { minimum: 0, default: 0, maximum: 1 },
   errorTtlSeconds: 0,
   compresses: false,
 };
 
-/** The errors for which CloudFront takes a time of their own. */
+/** The error statuses whose TTL CloudFront lets us set. */
 export const EDGE_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504] as const;
 
-/** In bytes. Beyond 30 GB, by now perhaps 50, CloudFront ends with an error. */
+/** In bytes. CloudFront refuses larger files. Its documented limit was 30 GB, and may be 50 GB by now. */
 export const LARGEST_EDGE_FILE = 30_000_000_000;
 
-/** What a link by the edge asks of the bucket: neither kept, nor given to anybody else who asks at the same time. */
+/**
+ * The `Cache-Control` that a URL through the edge makes the bucket answer with. CloudFront then neither stores the
+ * answer nor shares it between simultaneous requests.
+ */
 export const EDGE_CACHE_CONTROL = 'no-store';
 
-/** A presigned URL by way of the edge, which asks the bucket for the same path and query under the bucket's own host. */
+/** A presigned URL with the edge's origin. The edge requests the same path and query from the bucket's own host. */
 export const linkByEdge = (link: string, edgeOrigin: string): string =>
   edgeOrigin + link.slice(new URL(link).origin.length);

@@ -26,23 +26,24 @@ const REQUEST_TIMEOUT_SECONDS = 28;
 export const QUERY_WAIT_MS = 25_000;
 
 /**
- * The longest that the first request of a report waits. Some HTTP clients give up when no answer has come for 10 s. With
- * the start of a function before it and the answer after it, this wait stays below that; most reports are ready by then.
+ * The longest that the first request of a report waits. Some HTTP clients give up after 10 s without an answer. This
+ * wait, with the function's start before it and the answer after it, stays below 10 s. Most reports are ready within
+ * it.
  */
 export const FIRST_WAIT_MS = 8_000;
 
 /** Lambda's own limit: a result of many gigabytes takes minutes to publish. */
 export const PUBLISH_TIMEOUT_SECONDS = 900;
 
-/** Lambda's pauses before it runs a function again that failed on an event, as a publication. */
+/** Lambda's pauses before it retries a function that failed on an event, such as a publication. */
 export const RETRY_PAUSES_MS = [60_000, 120_000] as const;
 
-/** Verifies signatures, compiles, and re-types reports while a caller waits. */
+/** For functions that verify signatures, compile queries or re-type reports. */
 const WORKING_MB = 1_769;
 
 /**
- * Waits most of the time, which costs by memory. It has less than a third of a vCPU: where a report of the largest size
- * that is made at once (16 MB) ends in the waiting room, making it takes longer than in the function of the report.
+ * For functions that mostly wait, which costs by memory. They have less than a third of a vCPU, so the waiting room
+ * takes longer than the report's function to make the largest report that is made at once (16 MB).
  */
 const WAITING_MB = 512;
 
@@ -60,7 +61,7 @@ const answering: FunctionSettings = { ...waiting, timeoutSeconds: 10 };
 /** Pulls a report as a partner does: a token, the waiting room, the file. */
 const pulling = { timeoutSeconds: 200, memoryMb: 256 };
 
-/** By the function's name: that of its file in `functions/`. */
+/** The settings by function name, which is the file's name in `functions/`. */
 const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<string, FunctionSettings>([
   ...reports.map((report) => [report.name, reporting] as const),
   ...reports.map((report) => [daysFunction(report), waiting] as const),

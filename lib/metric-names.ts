@@ -8,18 +8,21 @@ export const METRIC_DIMENSION = 'service';
 export const METRIC = {
   /** Reports delivered: answers that led to the file; a count. */
   reports: 'Reports',
-  /** Reports that ended for a fault of ours, or were given up: answers 5xx; a count. A 4xx is the caller's. */
+  /**
+   * Reports that failed through a fault of the service, or were given up: answers 5xx; a count. A 4xx is the caller's
+   * fault.
+   */
   failedReports: 'FailedReports',
   /** Answers 503: the engine was saturated, or the report not ready in time; a count. */
   unavailable: 'Unavailable',
-  /** Queries that the engine failed or cancelled; a count. */
+  /** Queries that failed, were cancelled or stopped, or left an unreadable result; a count. */
   failedQueries: 'FailedQueries',
   /** Bytes that a query scanned: what Athena charges for. */
   bytesScanned: 'BytesScanned',
   /** 1 where the probe got a report as a partner gets it, else 0. */
   probePulled: 'ProbePulled',
-  /** Rows of the day before in the report that the probe got. */
+  /** Rows of yesterday in the probe's report. */
   probeRows: 'ProbeRows',
-  /** Milliseconds from the start of a query to its result. */
+  /** Milliseconds from a query's submission to its end. */
   queryDuration: 'QueryDuration',
 } as const;

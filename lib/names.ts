@@ -53,8 +53,8 @@ export const DOWNLOAD_CORS = {
 } as const;
 
 /**
- * For how many days the results bucket keeps reports and what they are made of. All of it can be made again from the
- * events. What is kept for less time, `infra/data/results-bucket.ts` says.
+ * How many days the results bucket keeps reports, Athena's results and the records of jobs. All can be made again from
+ * the events. `infra/data/results-bucket.ts` has the prefixes with a shorter life.
  */
 export const REPORT_KEPT_DAYS = 7;
 
@@ -64,11 +64,11 @@ export const RESULTS_PREFIX = {
   athena: 'athena/',
   /** What callers download: `reports/<query execution id>/<file name>`. Written once, never changed. */
   reports: 'reports/',
-  /** One record per job that is answered: which execution made its report, and which files hold it. */
+  /** One cached report per job: the execution that made it and its files, or that the job exceeded the scan limit. */
   cached: 'cached/',
-  /** One record per job and listing fingerprint: its latest attempt, and how that stands. */
+  /** One record per job and listing fingerprint: the state of its latest attempt. */
   jobs: 'jobs/',
-  /** Reports under way that somebody waits for: what a waiting URL stands for. */
+  /** Tickets: one for each report that a caller waits for. A waiting URL names it. */
   waiting: 'waiting/',
   /** Requests to publish a large result, by query execution; a new object here starts the publishing function. */
   publications: 'publications/',
@@ -76,7 +76,10 @@ export const RESULTS_PREFIX = {
   abandoned: 'abandoned/',
   /** The queries that each client has under way. */
   slots: 'slots/',
-  /** From before 1.0.0. Nothing is written here; 1.0.0 still looks into the first two. What is left expires. */
+  /**
+   * Prefixes from before 1.0.0. Nothing writes them now. Release 1.0.0 still reads `orders/` and `tickets/`. Objects
+   * left there expire.
+   */
   orders: 'orders/',
   tickets: 'tickets/',
   shares: 'shares/',

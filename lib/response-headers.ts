@@ -1,6 +1,6 @@
 /**
- * What every answer has, those of the gateway and the firewall too: a browser takes it for nothing but its media type,
- * and asks this host over TLS alone for a year. Over plain http, on one machine, browsers ignore the second (RFC 6797,
+ * Headers of every answer, also of those by the gateway and the firewall. A browser must not guess another media type,
+ * and must use TLS for this host for a year. Over plain http, as on one machine, browsers ignore the latter (RFC 6797,
  * 8.1).
  */
 export const COMMON_HEADERS = {

@@ -1,34 +1,37 @@
 import { type Report, reports } from './report/catalogue.ts';
 
-/** One route of the service: what the gateways, the deployed one and the local one, send to which function. */
+/** One route of the service: the path, and the function that the deployed and the local gateway send it to. */
 export interface Route {
   /** With path parameters in braces. */
   readonly path: string;
-  /** Of its file in `functions/`, and of its bundle. */
+  /** Name of the file in `functions/` and of the bundle. */
   readonly functionName: string;
-  /** The report that it answers with, where it answers with one. */
+  /** The report that the route answers with, if any. */
   readonly report?: Report;
 }
 
 /** HEAD does what GET does; the gateway leaves the body out. */
 export const ROUTE_METHODS = ['GET', 'HEAD'];
 
-/** The function that tells how the days of a report stand. */
+/** Name of the function that answers with the states of a report's days. */
 export const daysFunction = ({ name }: Report): string => `${name}-days`;
 
 /** Answers every path and method that no route takes. */
 export const NOT_FOUND_FUNCTION = 'notfound';
 
 /**
- * The gateway zips an answer's body of so many bytes or more for whoever admits gzip: the description of the API, the
- * page's files.
+ * The gateway gzips bodies of at least this size, if the caller accepts gzip: the API's description and the page's
+ * files.
  */
 export const ZIPPED_FROM_BYTES = 10_240;
 
-/** What a browser sends before it lets a page of another origin send a token; answered if a stage has such origins. */
+/**
+ * Method of a CORS preflight: a browser sends one before a page of another origin may send a token. Answered if the
+ * stage has `corsOrigins`.
+ */
 export const PREFLIGHT_METHOD = 'OPTIONS';
 
-/** The path under which reports, and all that belongs to them, live (docs/contract.md#the-two-reports). */
+/** The path prefix of reports, their days, fields and downloads (docs/contract.md#the-two-reports). */
 export const BASE_PATH = '/reporting';
 
 export const reportPath = ({ name }: Pick<Report, 'name'>): string => `${BASE_PATH}/${name}`;

@@ -1,10 +1,10 @@
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 
 /**
- * What a line of the access log says: this and nothing else. Left out on purpose: the path, which holds tickets
- * (the route has their place only), the query string, and `error.message`, in which API Gateway quotes the whole
- * Authorization header of a request that matches no route. API Gateway puts values in as they are, so that a quote in
- * one breaks the line: nothing stands here that a caller writes, such as the User-Agent.
+ * The fields of a line of the access log. Left out on purpose: the path, which may hold a ticket (the route has only a
+ * placeholder), the query string, and `error.message`, in which API Gateway quotes the whole Authorization header of a
+ * request that matches no route. API Gateway does not escape values, so a quote would break the line: no field may hold
+ * a text from the caller, such as the User-Agent.
  */
 export const ACCESS_LOG_FIELDS = {
   requestId: '$context.requestId',

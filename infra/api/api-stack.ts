@@ -38,7 +38,10 @@ export interface ApiStackProps extends StackProps {
   readonly isAtOnce: boolean;
 }
 
-/** What answers requests. It holds no data: it can be deleted and deployed anew, but API Gateway's address changes. */
+/**
+ * The stack that answers requests. It holds no data: it can be deleted and deployed again, but API Gateway's address
+ * then changes.
+ */
 export class ApiStack extends Stack {
   constructor(scope: Construct, id: string, props: ApiStackProps) {
     const { stage, names, bucketNames, tokenIssuer, probeClient, release, isAtOnce, ...stackProps } = props;
@@ -79,7 +82,7 @@ export class ApiStack extends Stack {
           ...(entry === publish && { reservedConcurrency: stage.reservedConcurrency?.publish }),
         }),
       );
-    /** Their aliases: nothing calls a function but by its alias. */
+    /** The functions' aliases. Every caller uses the alias. */
     const functions = new Map(serviceFunctions.map((entry) => [entry.name, make(entry)]));
     const functionOf = (name: string) => {
       const found = functions.get(name);

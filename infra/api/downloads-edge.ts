@@ -23,8 +23,8 @@ export interface DownloadsEdgeProps {
 const { key, ttlSeconds, errorTtlSeconds, compresses } = DOWNLOADS_EDGE;
 
 /**
- * Makes the distribution before the results bucket, by the settings of `lib/downloads-edge.ts`. It has no right of its own to
- * the bucket: what a presigned URL's query doesn't open stays closed. Nor does it keep a log: the query is a secret.
+ * Makes the distribution in front of the results bucket, with the settings of `lib/downloads-edge.ts`. It has no right
+ * of its own to the bucket: only a presigned URL's query gives access. It keeps no log, because the query is a secret.
  */
 export function makeDownloadsEdge(
   scope: Construct,
@@ -32,7 +32,8 @@ export function makeDownloadsEdge(
   { names, resultsBucket }: DownloadsEdgeProps,
 ): IDistribution {
   const cachePolicy = new CachePolicy(scope, `${id}CachePolicy`, {
-    // CloudFront's names are the account's, in all regions: CDK's own name holds the region.
+    // No name is set: a policy's name is unique in the account over all regions, and CDK's default name contains the
+    // region.
     comment: `${names.service}: presigned URLs, as they are`,
     queryStringBehavior:
       key.query === 'all' ? CacheQueryStringBehavior.all() : CacheQueryStringBehavior.none(),
@@ -47,8 +48,8 @@ export function makeDownloadsEdge(
   const distribution = new Distribution(scope, id, {
     comment: `${names.service}: downloads`,
     defaultBehavior: {
-      // As a bucket, not as any host: CloudFront adds a header x-amz-cf-id, which S3 else wants to be signed. And without an
-      // origin access control, which would add a signature of its own to the one in the query.
+      // A bucket as origin, not any host: CloudFront adds a header x-amz-cf-id, and for another kind of origin S3 wants
+      // it to be signed. No origin access control: it would add a second signature to the one in the query.
       origin: S3BucketOrigin.withBucketDefaults(resultsBucket),
       viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,

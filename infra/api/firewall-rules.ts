@@ -42,7 +42,7 @@ export const responseBodies: Readonly<Record<string, CfnWebACL.CustomResponseBod
   [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: JSON.stringify(tooManyRequests) },
 };
 
-/** The firewall's rules, in the order in which they are asked. */
+/** The firewall's rules, in the order in which they are evaluated. */
 export const firewallRules = (maxRequestsPerAddress: number): CfnWebACL.RuleProperty[] => [
   {
     name: 'requests-per-address',

@@ -60,7 +60,7 @@ export function functionEnvironment({
     [ENV.queryWaitMs]: String(QUERY_WAIT_MS),
     [ENV.longestQueryMs]: String(reports.longestQuerySeconds * 1_000),
     [ENV.downloadUrlSeconds]: String(reports.downloadUrlSeconds),
-    // In standby too, so that the page, also one that is open already, may ask there when links begin to lead there.
+    // Also set in standby, so that a page that is already open may use the edge once links lead there.
     [ENV.downloadsEdgeOrigin]: downloadsEdgeOrigin,
     [ENV.linksLeadToEdge]: downloads && (downloads.edge === 'on' ? 'yes' : 'no'),
     [ENV.corsOrigins]: corsOrigins.length > 0 ? corsOrigins.join(',') : undefined,

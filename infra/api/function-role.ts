@@ -36,7 +36,7 @@ const statement = ({ sid, actions, resources, conditions }: Permission) =>
     ...(conditions && { conditions: conditions as NonNullable<PolicyStatementProps['conditions']> }),
   });
 
-/** A CloudFormation value as the rule names it in its findings. */
+/** A CloudFormation value, in the form that `AwsSolutions-IAM5` uses in its findings. */
 function flat(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const [[name, argument] = ['', '']] = Object.entries(value);

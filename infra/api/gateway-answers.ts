@@ -12,8 +12,8 @@ const { notFound } = gatewayProblems;
 
 /** What only the real gateway answers. Its other cases can't happen: no authorizers, API keys or validators. */
 const furtherProblems: readonly GatewayProblem[] = [
-  // No method takes AWS signatures, so that the gateway looks for one only where it knows no such route, and then
-  // takes a bearer token for a bad one.
+  // No method uses AWS signatures. Only for an unknown route does the gateway look for one, and it then reads a bearer
+  // token as an invalid signature.
   { ...notFound, responseType: 'INVALID_SIGNATURE' },
   { ...notFound, responseType: 'EXPIRED_TOKEN' },
   // The limit per address has an answer of its own, in `firewall-rules.ts`.
@@ -21,7 +21,7 @@ const furtherProblems: readonly GatewayProblem[] = [
   ...Object.values(otherGatewayProblems),
 ];
 
-/** Every answer that the gateway gives by itself, but for 413, which can't be customised. */
+/** Every answer that the gateway gives by itself, except 413, which can't be customised. */
 const gatewayAnswers: readonly GatewayProblem[] = [...Object.values(gatewayProblems), ...furtherProblems];
 
 /**
@@ -41,7 +41,8 @@ export function addGatewayAnswers(api: RestApi, isForPages: boolean): void {
         ...(problem.retryAfterSeconds !== undefined && { 'Retry-After': `'${problem.retryAfterSeconds}'` }),
         ...(isForPages && { 'Access-Control-Allow-Origin': "'*'" }),
       },
-      // The key is what the gateway falls back to, whatever the request accepts; the header is what it sends.
+      // The gateway falls back to the template `application/json`, whatever the request accepts. It sends the
+      // Content-Type above.
       templates: { 'application/json': JSON.stringify(problemDocument(problem, '$context.requestId')) },
     });
   }

@@ -59,7 +59,7 @@ export function makeLambdaFunction(
     loggingFormat: LoggingFormat.JSON,
     applicationLogLevelV2: ApplicationLogLevel.INFO,
     systemLogLevelV2: SystemLogLevel.WARN,
-    // Earlier versions stay, so that a release can be taken back. That of a deployment which fails goes: Lambda would not
+    // Earlier versions stay, for rollbacks. The version of a failed deployment is removed: otherwise Lambda would not
     // publish the same code and settings again.
     currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
   });

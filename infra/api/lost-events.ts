@@ -6,7 +6,10 @@ import type { ResourceNames } from '../resource-names.ts';
 /** SQS's own limit: time enough to see why, mend it, and send them again. */
 const KEPT = Duration.days(14);
 
-/** Makes the queue of events that nothing took: an alarm tells of them, and the runbook sends them again. */
+/**
+ * Makes the dead-letter queue, for events that no function handled. An alarm fires for them, and the runbook says how
+ * to send them again.
+ */
 export function makeLostEventsQueue(scope: Construct, names: ResourceNames): IQueue {
   const queue = new Queue(scope, 'LostEvents', {
     queueName: names.lostEvents,

@@ -7,16 +7,16 @@ export interface MethodLimit {
   readonly burst: number;
 }
 
-/** Of a route's executions, what GET gets. HEAD makes a report as GET does, but hardly anybody asks so. */
+/** GET's share of a route's executions. HEAD makes a report as GET does, but hardly anybody uses it. */
 const PART_OF_GET = 0.98;
 
-/** API Gateway takes a fraction of a request a second, and no fraction of a burst. */
+/** The lowest limits. API Gateway accepts a fraction for the rate, but not for the burst. */
 const LEAST = { requestsPerSecond: 0.01, burst: 1 } as const;
 
 /**
- * What waits for nothing holds an execution for some hundredths of a second: the descriptions and the page, whose files a
- * browser loads at once; preflights; and all other paths and methods, each of them. These are of a stage of 1,000
- * executions; a larger one has more in proportion, a smaller one no less.
+ * Limits of methods that wait for nothing, and hold an execution for some hundredths of a second: the descriptions and
+ * the page, whose files a browser loads at once; preflights; and each other method. They are for 1,000 executions. A
+ * larger stage has proportionally more, a smaller one no less.
  */
 const AT_ONCE: MethodLimit = { requestsPerSecond: 20, burst: 20 };
 const PREFLIGHT: MethodLimit = { requestsPerSecond: 10, burst: 6 };
@@ -30,7 +30,7 @@ function scaled({ requestsPerSecond, burst }: MethodLimit, executions: number): 
 /** The limit of each method that `limitsOfRoutes` does not name. */
 export const limitOfOthers = (executions: number): MethodLimit => scaled(OTHERS, executions);
 
-/** Of a method's executions, what requests that come at once get; the rest is for those that come one after the other. */
+/** The share of a method's executions that its burst may take. The rest is for its steady rate. */
 const PART_OF_BURST = 0.25;
 
 function limitOf(executions: number, waitsSeconds: number): MethodLimit {

@@ -22,7 +22,7 @@ export interface ServiceResources {
   readonly eventsPrefix: string;
   readonly eventsKeyArn?: string;
   readonly resultsBucket: IBucket;
-  /** The register of partners; absent where the stage goes by something else. */
+  /** The register of partners; absent if the stage's entitlements come from elsewhere. */
   readonly partnersBucket?: IBucket;
 }
 
@@ -31,7 +31,7 @@ const OBJECT_NAMES = 'Objects are named by what they hold; the prefix alone is k
 const foldersOf = (eventsPrefix: string, reports: readonly Report[]): string[] =>
   reports.map(({ table }) => `${eventsPrefix}${table}/*`);
 
-/** Sees which files hold the records of these reports. */
+/** Lets a function list the files that hold the records of these reports. */
 export const listingPermissions = (
   { eventsBucket, eventsPrefix }: ServiceResources,
   reports: readonly Report[],
@@ -107,15 +107,15 @@ export function resultsPermissions(
   const objects = (folders: readonly ResultsFolder[]) =>
     folders.map((folder) => resultsBucket.arnForObjects(`${RESULTS_PREFIX[folder]}*`));
   return [
-    // Without it S3 says 403 of an object that isn't there, which can't be told from a fault of ours. Without a
-    // condition on the prefix, because reading an object names none.
+    // Without this right, S3 answers 403 for a missing object, which looks like a missing right. There is no condition
+    // on the prefix, because GetObject names none.
     { sid: 'TellMissingFromForbidden', actions: ['s3:ListBucket'], resources: [resultsBucket.bucketArn] },
     { sid: 'ReadResults', actions: ['s3:GetObject'], resources: objects(reads), wildcard: OBJECT_NAMES },
     { sid: 'WriteResults', actions: ['s3:PutObject'], resources: objects(writes), wildcard: OBJECT_NAMES },
   ];
 }
 
-/** Uploads large files in parts: one that fails half-way must leave none behind. */
+/** Lets a function abort an upload of a large file, so that a failed one leaves no parts behind. */
 export const uploadPermission = ({ resultsBucket }: ServiceResources): Permission => ({
   sid: 'AbortUploads',
   actions: ['s3:AbortMultipartUpload'],
@@ -123,7 +123,10 @@ export const uploadPermission = ({ resultsBucket }: ServiceResources): Permissio
   wildcard: OBJECT_NAMES,
 });
 
-/** Looks clients up in the register of partners. It may not list it: who doesn't know a client's id finds nothing. */
+/**
+ * Lets a function look clients up in the register of partners. It may not list the register: without a client's id,
+ * nothing is found.
+ */
 export const partnersPermissions = ({ partnersBucket }: ServiceResources): Permission[] =>
   partnersBucket
     ? [
@@ -136,7 +139,7 @@ export const partnersPermissions = ({ partnersBucket }: ServiceResources): Permi
       ]
     : [];
 
-/** Lambda tells a function that has failed for good to another, with the rights of the one that failed. */
+/** When a function has failed for good, Lambda invokes `toldTo`, with the rights of the failed function. */
 export const failurePermission = ({ stack, names }: ServiceResources, toldTo: string): Permission => ({
   sid: 'TellFailure',
   actions: ['lambda:InvokeFunction'],
@@ -150,14 +153,14 @@ export const failurePermission = ({ stack, names }: ServiceResources, toldTo: st
   ],
 });
 
-/** Lambda keeps an event that a function has failed at for good in the queue, with that function's rights. */
+/** When a function has failed for good, Lambda sends its event to the queue, with that function's rights. */
 export const lostEventPermission = ({ stack, names }: ServiceResources): Permission => ({
   sid: 'KeepLostEvent',
   actions: ['sqs:SendMessage'],
   resources: [stack.formatArn({ service: 'sqs', resource: names.lostEvents })],
 });
 
-/** What every function does beside its work. */
+/** The right of every function to write its log. */
 export const runtimePermissions = (logGroupArn: string): Permission[] => [
   { sid: 'WriteLog', actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] },
 ];

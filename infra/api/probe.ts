@@ -16,11 +16,11 @@ export const PROBE = 'probe';
 /** How the probe requests tokens, as a partner does. */
 export interface ProbeClient {
   readonly tokenUrl: string;
-  /** Of the secret that holds its `clientId` and `clientSecret`. */
+  /** ARN of the secret that holds `clientId` and `clientSecret`. */
   readonly secretArn: string;
 }
 
-/** What a function needs that pulls a report as the probe's client. */
+/** Inputs of a function that pulls a report as the probe's client. */
 export interface PullerProps {
   readonly release: Release;
   readonly service: ServiceResources;

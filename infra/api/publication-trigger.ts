@@ -8,7 +8,7 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { RESULTS_PREFIX } from '../../lib/names.ts';
 
-/** For how long a request to publish is tried. No caller waits for it any longer. */
+/** How long a request to publish is tried. No caller waits longer than this. */
 const LONGEST_TRY = Duration.hours(1);
 
 export interface PublicationTriggerProps {
@@ -22,9 +22,9 @@ export interface PublicationTriggerProps {
 }
 
 /**
- * Starts the publishing function for every request to publish that arrives in the results bucket. One that fails is
- * tried twice more by Lambda, after one minute and after two; then it is abandoned, and whoever waits is told. What nothing
- * takes is kept in a queue.
+ * Starts the publishing function for every request to publish that arrives in the results bucket. If it fails, Lambda
+ * tries twice more, after one minute and after two. Then the request is abandoned, and the waiting callers are told.
+ * Events that no function handles go to a queue.
  */
 export function publishOnRequest(
   scope: Construct,

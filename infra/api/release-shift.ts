@@ -30,7 +30,7 @@ import { makePuller, type PullerProps } from './probe.ts';
 /** Of its file in `functions/` and of its bundle's folder. */
 const RELEASE_CHECK = 'release-check';
 
-/** AWS's own, of those for Lambda the one with fewer rights. */
+/** AWS's managed policy for deployments of Lambda: the one with fewer rights. */
 const MANAGED_POLICY = 'AWSCodeDeployRoleForLambdaLimited';
 
 const CONFIGS: Readonly<Record<NonNullable<Stage['shiftMinutes']>, ILambdaDeploymentConfig>> = {
@@ -41,11 +41,11 @@ const CONFIGS: Readonly<Record<NonNullable<Stage['shiftMinutes']>, ILambdaDeploy
 
 export interface ReleaseShiftProps {
   readonly minutes: NonNullable<Stage['shiftMinutes']>;
-  /** No shift this time; the next deployment finds all that it needs for one. */
+  /** The release gets all requests at once. What a shift needs is deployed too, for the next deployment. */
   readonly isAtOnce: boolean;
   /** Those to shift, by the function's name. */
   readonly aliases: ReadonlyMap<string, Alias>;
-  /** Those that go to the new release at once, when it is proven. */
+  /** Aliases that move at once, after the shifted ones. */
   readonly others: readonly Alias[];
   readonly puller: PullerProps;
 }
@@ -75,16 +75,16 @@ export function shiftReleases(
       autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
     });
     alias.node.addDependency(group, check);
-    // CodeDeploy moves an alias where the template has an update policy.
+    // Without an update policy, CloudFormation moves the alias, at once.
     if (isAtOnce) delete (alias.node.defaultChild as CfnAlias).cfnOptions.updatePolicy;
   }
   for (const other of others) other.node.addDependency(...aliases.values());
 }
 
 /**
- * Lambda tells of an error within a minute or two, and the alarm looks each minute: the shortest shift is longer. It
- * looks at the new versions alone. What a function answers with 500 is no error of Lambda's. Each release has an alarm of its
- * own: that of the one before may still be in alarm, which would refuse the release that mends it.
+ * Lambda reports an error within a minute or two, and the alarm is evaluated each minute, so the shortest shift is long
+ * enough. It watches the new versions only. An answer 500 is no error of Lambda's. Each release has its own alarm: an
+ * alarm left over from the previous release would stop the one that fixes it.
  */
 function makeAlarm(
   scope: Construct,

@@ -23,7 +23,7 @@ export interface ReportsApiProps {
   readonly stageName: string;
   /** Whether partners call a host name of the operator's: API Gateway's own address is closed then. */
   readonly hasDomain: boolean;
-  /** Of Lambda, that requests may hold at one time. */
+  /** How many Lambda executions requests may hold at one time. */
   readonly executions: number;
   readonly logDays: RetentionDays;
   /** Origins whose pages may call the API: with any, it answers their preflights. */
@@ -41,7 +41,9 @@ const throttling = ({ requestsPerSecond, burst }: MethodLimit) => ({
   throttlingBurstLimit: burst,
 });
 
-/** With one permission for all methods: one for each would be made after the stage that calls the function already. */
+/**
+ * One permission for all methods. Separate ones would be created only after the stage that already calls the function.
+ */
 const integrationWith = (handler: IFunction) =>
   new LambdaIntegration(handler, {
     timeout: Duration.seconds(GATEWAY_TIMEOUT_SECONDS),
@@ -76,7 +78,8 @@ export class ReportsApi extends Construct {
       restApiName: names.service,
       description: 'Performance reports',
       endpointTypes: [EndpointType.REGIONAL],
-      // It would be a second door, which takes TLS 1.0 ("Disable the default endpoint for REST APIs").
+      // API Gateway's own address would be a second entrance, which allows TLS 1.0 ("Disable the default endpoint for
+      // REST APIs").
       disableExecuteApiEndpoint: hasDomain,
       minCompressionSize: Size.bytes(ZIPPED_FROM_BYTES),
       // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and

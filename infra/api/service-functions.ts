@@ -14,8 +14,8 @@ import {
 } from './permissions.ts';
 
 /**
- * How requests that wait load a stage: which part of its executions those of one route may hold, and for how long one
- * does. What is left is for answers at once, for publishing and for the probe.
+ * The load of a route whose requests wait: `part` is the share of the stage's executions they may hold, `waitsSeconds`
+ * how long each holds one. The rest is for quick answers, publishing and the probe.
  */
 interface Load {
   readonly part: number;
@@ -71,7 +71,7 @@ const daysOfReport = (report: Report): ServiceFunction => ({
   permissions: (service) => [...partnersPermissions(service), ...listingPermissions(service, [report])],
 });
 
-/** The waiting room carries on what any report's function began, down to a failed query's second try. */
+/** The waiting room continues what any report's function began, even a failed query's second attempt. */
 const downloads: ServiceFunction = {
   name: 'downloads',
   description: 'Waiting room of reports under way',

@@ -15,7 +15,7 @@ export interface DataStackProps extends StackProps {
   readonly names: ResourceNames;
 }
 
-/** Of the buckets that other stacks know. */
+/** Names of the buckets that other stacks use. */
 export interface BucketNames {
   readonly events: string;
   readonly results: string;

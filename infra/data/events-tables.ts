@@ -45,7 +45,7 @@ export class EventsTables extends Construct {
         storage: S3TableStorage.fromBucket(bucket),
         s3Prefix: folder,
         dataFormat: DataFormat.PARQUET,
-        // It would mean that clients had encrypted the files. The bucket's own encryption is something else.
+        // `true` would mean that clients encrypt the files. The bucket's own encryption does not count.
         hasEncryptedData: false,
         columns: columns.map(({ name, type, meaning }) => ({
           name,

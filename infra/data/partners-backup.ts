@@ -8,18 +8,18 @@ import { KEPT_ONCE_MADE, uniquePart } from '../kept-resources.ts';
 
 const KEPT = Duration.days(35);
 
-/** AWS's own, as "Managed policies for AWS Backup" names them for S3. */
+/** AWS's managed policies for backups of S3 ("Managed policies for AWS Backup"). */
 const POLICIES = ['AWSBackupServiceRolePolicyForS3Backup', 'AWSBackupServiceRolePolicyForS3Restore'];
 
 export interface PartnersBackupProps {
-  /** Of the stage's resources. */
+  /** Prefix of the stage's resource names. */
   readonly service: string;
   readonly partnersBucket: IBucket;
 }
 
 /**
- * Copies the register of partners every day to where nobody who empties the bucket, versions and all, reaches it: no
- * register, no reports for anyone. The runbook has the way back.
+ * Copies the register of partners every day to a vault that is out of reach for anyone who empties the bucket, versions
+ * included. Without the register, nobody gets reports. The runbook says how to restore it.
  */
 export class PartnersBackup extends Construct {
   constructor(scope: Construct, id: string, { service, partnersBucket }: PartnersBackupProps) {

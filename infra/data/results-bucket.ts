@@ -51,9 +51,9 @@ export function makeResultsBucket(scope: Construct, id: string, keepData: boolea
 }
 
 /**
- * Nobody, whatever their role allows, replaces a report that somebody may be downloading. Creating an upload and
- * uploading its parts know no condition: for them `s3:ObjectCreationOperation` is false (S3 User Guide, "Enforce
- * conditional writes on Amazon S3 buckets", example 1).
+ * No role may overwrite a report, because somebody may be downloading it. Starting an upload and uploading its parts
+ * can't carry a condition: for them `s3:ObjectCreationOperation` is false (S3 User Guide, "Enforce conditional writes
+ * on Amazon S3 buckets", example 1).
  */
 const reportsAreWrittenOnce = (bucket: IBucket) =>
   new PolicyStatement({

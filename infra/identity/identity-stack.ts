@@ -15,7 +15,10 @@ import type { ResourceNames } from '../resource-names.ts';
 export interface IdentityStackProps extends StackProps {
   readonly names: ResourceNames;
   readonly apiScope: string;
-  /** Names of clients that an older version made here: they stay in Cognito when they go from here. */
+  /**
+   * Names of clients that an older version of this stack made. They stay in Cognito when this stack no longer defines
+   * them.
+   */
   readonly formerClients: readonly string[];
   readonly keepData: boolean;
   /** Whether the probe gets a client of its own. */
@@ -47,7 +50,7 @@ export class IdentityStack extends Stack {
         requireDigits: true,
         requireSymbols: true,
       },
-      // As the stack: a pool that is protected can't be removed when a first deployment is rolled back.
+      // Protected only if the stack is: a protected pool can't be removed when a first deployment is rolled back.
       deletionProtection: this.terminationProtection === true,
       removalPolicy: keepData ? KEPT_ONCE_MADE : RemovalPolicy.DESTROY,
     });
@@ -57,7 +60,7 @@ export class IdentityStack extends Stack {
       { id: 'AwsSolutions-COG8', reason: noUsers },
     );
 
-    // Cognito joins a resource server's identifier and a scope's name with a slash. It takes a leading dot.
+    // Cognito joins the server's identifier and the scope's name with a slash. A scope's name may begin with a dot.
     const api = new ResourceServerScope({
       scopeName: '.default',
       scopeDescription: 'Read performance reports',

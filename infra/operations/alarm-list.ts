@@ -4,21 +4,24 @@ import { abandon, publish, reportingFunctions } from '../api/service-functions.t
 import { type StageMetrics, sumOf } from './metrics.ts';
 
 /**
- * Whom an alarm is for. `page`: partners get no reports, or money runs away, and whoever is woken can end it. `ticket`: it
- * can wait for the morning, or a page tells of it as well if it is bad enough.
+ * How urgent an alarm is. `page`: partners get no reports, or costs rise, and the person on call can end it. `ticket`:
+ * it can wait for the morning, or a `page` alarm fires too if it gets worse.
  */
 export type Severity = 'page' | 'ticket';
 
-/** One alarm. It rings where its metric is at the threshold or above, or below it, in so many of the last periods. */
+/**
+ * One alarm. It fires if the metric is at or above the threshold (or below it, with `rings: 'below'`) in
+ * `periodsToAlarm` of the last `periods`.
+ */
 export interface AlarmDefinition {
   readonly name: string;
   readonly severity: Severity;
   /** What it means for partners: the first sentence that whoever is woken by the alarm reads. */
   readonly impact: string;
-  /** Of its entry in `docs/runbook.md`. */
+  /** Anchor of its entry in `docs/runbook.md`. */
   readonly anchor: string;
   readonly metric: IMetric;
-  /** Left out: at the threshold or above. `below` rings without data too. */
+  /** `below`: fires below the threshold, and without data. Left out: fires at the threshold or above. */
   readonly rings?: 'below';
   readonly threshold: number;
   readonly periods: number;
@@ -30,20 +33,25 @@ const QUARTER = { period: Duration.minutes(15) };
 /** With fewer, one caller's mistake would be a large share. */
 const LEAST_REQUESTS = 20;
 
-/** A wait of 25 s ends most slow requests: at 20 s, one report in twenty is about to need the waiting room. */
+/**
+ * A report's first request waits 8 s at most, a hop of the waiting room 25 s. p95 at 20 s: one request in twenty is a
+ * long hop, or slow for another reason.
+ */
 const SLOW_MS = 20_000;
 
 /**
- * A burst may be throttled for a moment: Lambda itself tries events again, and partners do. This many in five minutes, twice
- * in a quarter of an hour, is an account at its limit. Reports that fail by it page as `reports-fail`.
+ * A short burst of throttles is harmless: Lambda retries events, and partners retry. This many in five minutes, twice
+ * in a quarter of an hour, means that the account is at its limit. Reports that fail through it fire the
+ * `reports-fail-…` alarms.
  */
 const MANY_THROTTLES = 20;
 
-/** What the operator is told of. */
+/** The alarms of every stage, without those of the error budget and of the probe. */
 export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number): AlarmDefinition[] {
   // Not all functions: an alarm takes ten metrics at most, and an account at its limit throttles all functions alike.
   const throttles = reportingFunctions.map(({ name }) => metrics.lambda(name, 'Throttles'));
-  // Lambda drops an event of `publish` when it hands it to `abandon`: the first counts where `abandon` does not run.
+  // When `publish` has failed for good, Lambda drops the event and invokes `abandon`. The first metric counts it even
+  // if `abandon` does not run.
   const givenUp = [
     metrics.lambda(publish.name, 'AsyncEventsDropped', QUARTER),
     metrics.lambda(abandon.name, 'Invocations', QUARTER),

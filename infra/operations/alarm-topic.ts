@@ -5,7 +5,7 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Stage } from '../stage.ts';
 import type { Severity } from './alarm-list.ts';
 
-/** The topics that alarms are told to: those of the operator's that the stage names, else one that is made. */
+/** The topics that alarms are sent to: the operator's topics, if the stage names them, otherwise a new one. */
 export function alarmTopics(
   stack: Stack,
   topicName: string,

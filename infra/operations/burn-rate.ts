@@ -2,27 +2,28 @@ import { Duration } from 'aws-cdk-lib';
 import type { Severity } from './alarm-list.ts';
 
 /**
- * The error budget: the share of a month's reports that may fail. A report is asked for, and ends delivered, refused for
- * a fault of the caller's (4xx), or failed by us: hops of the waiting room and downloads are not counted.
+ * The error budget: the share of a month's reports that may fail. A report is delivered, or fails through a fault of
+ * the service (5xx). Reports refused for the caller's fault (4xx), hops of the waiting room and downloads are not
+ * counted.
  */
 const BUDGET = 0.005;
 
 /**
- * One speed at which the error budget is used up. The alarm rings where both windows are at the share or above: the
- * long one says that it matters, the short one that it still goes on.
+ * A rate at which the error budget is used up. The alarm fires if both windows reach `share`: the long one shows that
+ * it matters, the short one that it still goes on.
  */
 export interface BurnRate {
   readonly name: string;
   readonly severity: Severity;
   readonly impact: string;
-  /** Of reports that fail, in either window. */
+  /** The share of failed reports from which on a window is in alarm. */
   readonly share: number;
   readonly windows: readonly [BurnWindow, BurnWindow];
 }
 
 interface BurnWindow {
   readonly period: Duration;
-  /** With fewer, one failed report would be a large share. While there are so few, the probe still watches. */
+  /** With fewer reports, a single failure would be a large share. Then only the probe watches. */
   readonly leastReports: number;
 }
 
@@ -40,7 +41,7 @@ export const burnRates: readonly BurnRate[] = [
   },
   {
     name: 'reports-fail-slowly',
-    // At this rate the budget lasts for five days: until the morning.
+    // At this rate the budget lasts for five days, so the alarm can wait for the morning.
     severity: 'ticket',
     impact: 'One report in thirty-three has failed for six hours: some partners are answered 5xx.',
     share: 6 * BUDGET,

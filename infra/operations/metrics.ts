@@ -10,7 +10,7 @@ interface MetricOptions {
   readonly label?: string;
 }
 
-/** What CloudWatch counts in the access log, and which lines those are. */
+/** The kinds of answers that CloudWatch counts in the access log, by their statuses. */
 export const ANSWER_KINDS = {
   throttled: ['429'],
   refused: ['401', '403'],
@@ -18,10 +18,13 @@ export const ANSWER_KINDS = {
 
 export type AnswerKind = keyof typeof ANSWER_KINDS;
 
-/** The last state is spelt with one l in the metrics' documentation and with two in the API's: whichever has data. */
+/**
+ * The documentation of the metrics spells the last state with one l, that of the API with two. Both are here; one of
+ * them has data.
+ */
 const FINAL_STATES = ['SUCCEEDED', 'FAILED', 'CANCELED', 'CANCELLED'];
 
-/** What there is to see of one stage. Counts are sums over five minutes unless said otherwise. */
+/** The metrics of one stage. Counts are sums over five minutes unless a comment says otherwise. */
 export interface StageMetrics {
   readonly own: (name: keyof typeof METRIC, options?: MetricOptions) => Metric;
   readonly gateway: (name: '5XXError' | '4XXError' | 'Count' | 'Latency', options?: MetricOptions) => Metric;
@@ -36,16 +39,16 @@ export interface StageMetrics {
       | 'DestinationDeliveryFailures',
     options?: MetricOptions,
   ) => Metric;
-  /** Of the rule that starts the publishing function. */
+  /** A metric of the rule that starts the publishing function. */
   readonly rule: (name: 'FailedInvocations' | 'InvocationsFailedToBeSentToDlq') => Metric;
-  /** Events that nothing took, and that wait for the operator: the most at one time. */
+  /** The maximum number of events in the dead-letter queue, which wait for the operator. */
   readonly lostEvents: () => Metric;
   readonly firewall: (name: 'AllowedRequests' | 'BlockedRequests', region: string) => Metric;
   /** Bytes that the whole workgroup processed, by how its queries ended: Athena's own count. */
   readonly scannedByState: () => MathExpression;
   /** Bytes that the whole workgroup processed in an hour, however its queries ended: what Athena charges for. */
   readonly scannedInAnHour: () => MathExpression;
-  /** The share of reports that failed, of all that ended by us; 0 where there were fewer than `leastReports`. */
+  /** The share of failed reports among those delivered or failed; 0 if there were fewer than `leastReports`. */
   readonly failedShare: (period: Duration, leastReports: number) => MathExpression;
   /** The share of requests that were answered 401 or 403; 0 where there were fewer than `leastRequests`. */
   readonly refusedShare: (period: Duration, leastRequests: number) => MathExpression;

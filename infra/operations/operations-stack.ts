@@ -52,7 +52,7 @@ export class OperationsStack extends Stack {
       anchor,
     }: Pick<AlarmDefinition, 'name' | 'severity' | 'impact' | 'anchor'>) => ({
       alarmName: `${names.service}-${name}`,
-      // The description is all that a message says in words of ours.
+      // The description is the only text in the alarm's message that we write.
       alarmDescription: `[${severity}] ${impact} What to do: ${stage.runbookUrl}#${anchor}`,
     });
     const entries = [

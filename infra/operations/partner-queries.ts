@@ -1,14 +1,14 @@
-/** What Athena charges at the least for a query, in bytes, and for a terabyte, in dollars: us-east-1's list price. */
+/** Athena's minimum charge for a query, in bytes, and its list price in us-east-1, in dollars per terabyte. */
 const LEAST_BYTES = 10_000_000;
 const DOLLARS_PER_TERABYTE = 5;
 
 /** One question about partners, in the language of CloudWatch Logs Insights, over the functions' logs. */
 export interface PartnerQuery {
-  /** Of the saved query. */
+  /** Name of the saved query. */
   readonly name: string;
-  /** Of the widget on the dashboard, which answers for all partners at once, for the time that is chosen there. */
+  /** Title of the dashboard's widget, which shows all partners, for the dashboard's time range. */
   readonly title: string;
-  /** What the saved query asks of one partner: its name is put in by hand. */
+  /** The saved query's lines, for one partner. The operator writes the partner's name into it. */
   readonly ofOne: readonly string[];
   readonly ofAll: readonly string[];
 }

@@ -4,7 +4,7 @@ import { reports } from '../../lib/report/catalogue.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { ONE_PARTNER, partnerQueries } from './partner-queries.ts';
 
-/** The logs in which partners stand: those of the reports and of the waiting room. */
+/** The logs that the queries about partners read: those of the reports and of the waiting room. */
 export const partnerLogs = (names: ResourceNames): string[] =>
   [...reports.map(({ name }) => name), 'downloads'].map(names.functionLog);
 

@@ -1,6 +1,6 @@
 /**
- * How callers get access, as the operator says it to anyone. Both addresses are of plain characters alone: the page puts
- * them into programs as they stand, and a shell must find nothing in them to run.
+ * How callers get access. The operator sets it, and anyone may read it. Both addresses allow only plain characters,
+ * because the page copies them into programs and shell commands unchanged.
  */
 export interface Access {
   /** Where access tokens come from. */
@@ -14,13 +14,13 @@ const PLAIN_EMAIL = /^[\w+-]+(?:\.[\w+-]+)*@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2
 
 const isPlainUrl = (text: string): boolean => PLAIN_URL.test(text) && URL.canParse(text);
 
-/** Whether it can be a token endpoint. That it has TLS, a stage is asked for (`infra/stage.ts`). */
+/** Whether the text can be a token endpoint. `infra/stage.ts` also requires TLS. */
 export const isTokenEndpoint = (text: string): boolean => isPlainUrl(text) && !text.includes('#');
 
 export const isContact = (text: string): boolean =>
   PLAIN_EMAIL.test(text) || (text.startsWith('https:') && isPlainUrl(text));
 
-/** What is expected, for whoever set something else. */
+/** The expected forms, for error messages. */
 export const TOKEN_ENDPOINT_FORM =
   "the token endpoint as the identity provider's documentation or its /.well-known/openid-configuration names it: a URL without blanks, quotes, user and fragment";
 export const CONTACT_FORM =

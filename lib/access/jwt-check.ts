@@ -12,7 +12,7 @@ const properties = ({ issuer, jwksUri }: Issuer) => ({
   issuer,
   jwksUri,
   audience: null,
-  // RFC 7515, 4.1.11: a critical header that the reader does not know refuses the token. The library does not check.
+  // RFC 7515, 4.1.11: a token with an unknown critical header must be refused. The library does not check this.
   customJwtCheck: ({ header }: { header: object }) => {
     if ('crit' in header) throw new JwtParseError('No critical header is known here');
   },

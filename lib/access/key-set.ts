@@ -17,13 +17,16 @@ export interface KeySetParts {
  */
 const FRESH_MS = 600_000;
 
-/** While the key server can't be reached, keys that were read before stay good for so long. */
+/** How long cached keys stay valid while the key server can't be reached. */
 const LONGEST_KEPT_MS = 3_600_000;
 
-/** A token with an invented key id makes us read the key set again, but not before it has this age. */
+/** Minimum time between two reads of the key set. Without it, each token with an invented key id would cause a read. */
 const PAUSE_BETWEEN_READS_MS = 10_000;
 
-/** Shorter, because a function without any key set answers 500 to everybody for so long. */
+/**
+ * The minimum time after a failed read. It is shorter, because until the next read a function without keys answers 500
+ * to everybody.
+ */
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**

@@ -2,10 +2,10 @@ import * as v from 'valibot';
 import { byOwner, type Report } from '../report/catalogue.ts';
 import { type Entitlement, entitlementTo, isCompanyId } from '../report/entitlement.ts';
 
-/** Stands for every company: a word, which no id can be. */
+/** Means every company. It is a word, so it can't be a company id. */
 export const EVERY_COMPANY = 'every-company';
 
-/** Ids in decimal digits: JSON has no integers of 64 bits. An empty list opens nothing. */
+/** Ids as decimal digits, because JSON has no 64-bit integers. An empty list gives access to nothing. */
 export const companies = v.union([
   v.literal(EVERY_COMPANY),
   v.array(v.pipe(v.string(), v.check(isCompanyId, 'is no company id'))),
@@ -16,13 +16,19 @@ export const PARTNER_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 export const LONGEST_NAME = 64;
 
 export const partnerRecord = v.strictObject({
-  /** Version of the format. A record of another version opens nothing: it may hold restrictions unknown here. */
+  /**
+   * Version of the format. A record of another version gives no access, because it may hold restrictions that this
+   * release does not know.
+   */
   form: v.literal(1),
   /** As it stands in the tokens' `client_id`, `azp` or `appid`. */
   client: v.pipe(v.string(), v.nonEmpty(), v.maxLength(256)),
   /** What people call the partner. */
   name: v.pipe(v.string(), v.regex(PARTNER_NAME), v.maxLength(LONGEST_NAME)),
-  /** By owner, the companies whose rows it sees. A record from before there was an owner opens none of its rows. */
+  /**
+   * For each owner, the companies whose rows the client may see. A record written before an owner was added gives
+   * access to none of that owner's rows.
+   */
   ...byOwner(() => v.optional(companies, [])),
   /** Whom to write to. */
   contact: v.string(),
@@ -31,8 +37,9 @@ export const partnerRecord = v.strictObject({
   /** False takes every right away. */
   active: v.boolean(),
   /**
-   * What a later release may note here: texts that decide nothing. Any other member may be a restriction, and one that is
-   * unknown opens nothing. Nobody writes it yet, so that the release before the first that does can read it.
+   * Texts that a later release may write here. They never affect access. A record with any other unknown member gives
+   * no access, because that member may be a restriction. No release writes annotations yet. This one accepts them
+   * already, so that a rollback to it can read later records.
    */
   annotations: v.exactOptional(v.record(v.string(), v.string())),
 });
@@ -44,15 +51,15 @@ export type Companies = v.InferOutput<typeof companies>;
 export type PartnerRecord = v.InferOutput<typeof partnerRecord>;
 
 /**
- * The record that a document holds. Undefined where it holds none of this version, or one of another client: what is
- * not understood opens nothing.
+ * Parses a document as a partner's record. Undefined if it has another version or another client: a record that is not
+ * understood gives no access.
  */
 export function readPartner(document: unknown, client: string): PartnerRecord | undefined {
   const result = v.safeParse(partnerRecord, document);
   return result.success && result.output.client === client ? result.output : undefined;
 }
 
-/** Whose rows of a report a record opens; undefined where it opens none of them. */
+/** The rows of a report that a record gives access to; undefined if none. */
 export function companiesOf(record: PartnerRecord, { governedBy }: Report): Entitlement | undefined {
   const opened = record[governedBy];
   return opened === EVERY_COMPANY ? opened : entitlementTo(opened.map(BigInt));

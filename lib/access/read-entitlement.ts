@@ -11,8 +11,8 @@ export interface EntitlementRule {
 }
 
 /**
- * Reads the companies from a token. Undefined where the claim is missing, empty or malformed in any entry: what
- * can't be understood opens nothing.
+ * Reads the companies from a token. Undefined if the claim is missing, empty, or malformed in any entry: a claim that
+ * is not understood gives no access.
  */
 export function readEntitlement(claims: Claims, rule: EntitlementRule): Entitlement | undefined {
   const prefix = rule.prefix ?? '';

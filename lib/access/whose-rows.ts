@@ -8,7 +8,7 @@ import type { Register } from './register.ts';
 export type EntitlementTerms =
   /** Nobody: every caller sees every row. */
   | { readonly by: 'none' }
-  /** The token, by a rule for each owner of rows; without one, no token opens that owner's reports. */
+  /** The token's claims, by one rule for each owner. Without a rule, no token gives access to that owner's reports. */
   | { readonly by: 'claims'; readonly rules: Readonly<Partial<Record<Owner, EntitlementRule>>> }
   /** The register of partners, in this bucket. */
   | { readonly by: 'partners'; readonly bucket: string };
@@ -55,7 +55,7 @@ export async function whoseRows(
   }
 }
 
-/** What a record of the register opens of a report. */
+/** What a partner's record allows for a report. */
 export function verdictOnPartner(record: PartnerRecord | undefined, report: Report): Verdict {
   if (!record) return { state: 'refused', refusal: 'unknown-client' };
   const { name: partner, active } = record;

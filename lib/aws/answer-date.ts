@@ -8,8 +8,8 @@ interface Answer {
 type Middleware = Parameters<S3Client['middlewareStack']['add']>[0];
 
 /**
- * Adds to each answer when AWS gave it (header `Date`), for a client of any service. Ages and durations are then told by
- * AWS's clock alone.
+ * Adds the time of AWS's answer (header `Date`) to each answer of a client, for any service. Ages and durations then
+ * depend on AWS's clock only.
  */
 export function keepAnswerDates<C extends { readonly middlewareStack: { readonly add: unknown } }>(
   client: C,

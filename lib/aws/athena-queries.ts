@@ -30,7 +30,7 @@ export function athenaQueries(
       const { QueryExecutionId } = await call('Athena StartQueryExecution', until, (abortSignal) =>
         athena.send(command, { abortSignal }).catch((error: unknown) => {
           if (!(error instanceof InvalidRequestException)) throw error;
-          // It may quote parameters, which are a caller's filters.
+          // The message may quote parameters, which hold a caller's filters.
           throw new InvalidRequestException({
             $metadata: error.$metadata,
             message: withoutValues(error.message),
@@ -68,8 +68,8 @@ export function athenaQueries(
 const SCAN_LIMIT_EXCEEDED = 'Bytes scanned limit was exceeded';
 
 /**
- * What Athena tells of an execution, as one of the states that there are. An answer that says nothing of it is that of a
- * forgotten one, and a success without a place for its result is a failure: what can't be used must not be waited for.
+ * Athena's answer about an execution, as one of our states. An answer without a status or a submission time is
+ * `forgotten`. A success without a result's location is `failed`, because nothing would come of waiting.
  *
  * @param observedAt the time of the answer, in milliseconds since 1970
  */

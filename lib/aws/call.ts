@@ -7,12 +7,12 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const RETRY_AFTER_SECONDS = 30;
 
-/** A small call without an answer after so long is tried again. S3 and Athena answer in well under a second. */
+/** A small call is tried again after this time without an answer. S3 and Athena answer in well under a second. */
 const LONGEST_TRY_MS = 4_000;
 
 /**
  * Makes one call to AWS. Tries again, after pauses that grow and vary, while AWS throttles it, fails or does not
- * answer. Throws Overloaded when that has not ended by `until`, and AwsCallFailed for every other error.
+ * answer. Throws Overloaded if this goes on until `until` or the last try, and AwsCallFailed for every other error.
  *
  * @param operation for the log: `S3 HeadObject`
  * @param until in milliseconds since 1970
@@ -49,9 +49,9 @@ export async function call<T>(
 }
 
 /**
- * Athena throttles with `TooManyRequestsException` or, without a class of its own in the SDK, `ThrottlingException`.
- * Every other error that may pass is known by its HTTP status, since a HEAD has no body: 429, 5xx, or no status
- * because the connection broke. 409 is S3's word for two conditional writes at one time.
+ * Whether an error is temporary. Athena throttles with `TooManyRequestsException` or with `ThrottlingException`, which
+ * has no class in the SDK. Other temporary errors are known by their HTTP status, since a HEAD has no body: 429, 5xx,
+ * or none because the connection broke. S3 answers 409 to one of two simultaneous conditional writes.
  */
 function mayPass(error: unknown): boolean {
   if (error instanceof TooManyRequestsException) return true;

@@ -34,5 +34,5 @@ export const makeClients = (): Clients => ({
   s3: keepAnswerDates(new S3Client({ ...s3Configuration, ...ONE_TRY })),
 });
 
-/** For the parts of large files: the SDK tries a part again, since the whole upload is not. */
+/** For large files: the SDK retries single parts, so that a failed part does not repeat the whole upload. */
 export const makeUploadClient = (): S3Client => new S3Client(s3Configuration);

@@ -13,14 +13,14 @@ const PARTS_AT_ONCE = 2;
 /**
  * Large files of the results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
- * @param s3 a client that tries a part again, since the whole upload is not
+ * @param s3 a client that retries single parts, so that a failed part does not repeat the whole upload
  * @param name of the bucket
  */
 export function s3LargeFiles(s3: S3Client, name: string, until: number): LargeFiles {
   return {
     openResult: (location) =>
       call('S3 GetObject', until, async (trySignal): Promise<Readable | undefined> => {
-        // Ends the try, but not the reading of what it has opened: that takes as long as the publication.
+        // The signal ends the opening, but not the reading afterwards, which takes as long as the publication.
         const opening = new AbortController();
         const giveUp = () => opening.abort();
         trySignal.addEventListener('abort', giveUp);

@@ -29,7 +29,7 @@ const CONTENT_TRY_MS = 5_000;
  * The results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
  *
  * @param name of the bucket
- * @param edgeOrigin by which files are downloaded, where there is an edge before the bucket
+ * @param edgeOrigin the edge's origin, if files are downloaded through an edge
  */
 export function s3ResultsBucket(
   s3: S3Client,
@@ -143,7 +143,7 @@ export async function getObject(s3: S3Client, object: ObjectName, abortSignal: A
 const ageOf = (answer: GetObjectCommandOutput | HeadObjectCommandOutput): number =>
   answer.LastModified ? Math.max(0, dateOf(answer) - answer.LastModified.getTime()) : 0;
 
-/** What a report's file is written with. It never changes. */
+/** The S3 parameters for a report's file. The condition keeps a file from being overwritten. */
 export const stored = (bucket: string, key: string, { fileName, metadata, encoding }: ReportFile) => ({
   Bucket: bucket,
   Key: key,
@@ -158,8 +158,8 @@ export const stored = (bucket: string, key: string, { fileName, metadata, encodi
 export const PRECONDITION_FAILED = 412;
 
 /**
- * 412: the object is not what the condition says; 404: it was there, and is gone. 409 is no refusal: another writer is at
- * it this instant, and who of the two has written is known only when it is tried again.
+ * 412: the object is not what the condition says; 404: it was there, and is gone. 409 is no refusal: another write is
+ * under way, and only another try shows which of the two succeeded.
  */
 export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 404]): boolean =>
   statuses.includes(metadataOf(error).httpStatusCode ?? 0);

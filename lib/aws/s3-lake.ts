@@ -18,8 +18,8 @@ export type ListingCache = Map<string, LakeListing>;
 const FORBIDDEN = 403;
 
 /**
- * How many days of one listing are listed at the same time. A report's window has at most 33 days: all of them. The
- * longest window of the states of days has 432: in nine steps.
+ * How many days of one window are listed at the same time. A report's window has at most 33 days: all at once. The
+ * states of days may need 432.
  */
 const DAYS_AT_ONCE = 50;
 
@@ -27,7 +27,7 @@ const DAYS_AT_ONCE = 50;
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
  *
  * @param location undefined where the lake can't be listed
- * @param onUnlistable told when S3 refuses the listing, which then counts as a lake that can't be listed
+ * @param onUnlistable called if there is no location, or S3 refuses the listing with 403
  */
 export function s3Lake(
   s3: S3Client,

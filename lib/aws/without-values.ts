@@ -13,7 +13,7 @@ const COLUMN = [PARTITION_COLUMN, ...tables.flatMap(({ columns }) => columns.map
 const DAY = `${PARTITION_COLUMN}=\\d{4}-\\d\\d-\\d\\d`;
 const SCALAR = 'bigint|integer|int|double|real|float|boolean|binary|varchar|string|date|timestamp';
 const SIZED = '(?:decimal|varchar|char|timestamp)\\(\\d+(?:, ?\\d+)?\\)';
-/** A file or folder of a table's, or a result of Athena's: none of them is named by what a row holds. */
+/** A file or folder of a table, or a result of Athena. None of these names contains a row's value. */
 const LOCATION = `[\\w./:-]*/(?:(?:${TABLE})(?:/${DAY}(?:/[\\w.=%-]*\\w)?)?|athena/[\\w-]+(?:\\.\\w+)*)/?(?![\\w/])`;
 const NAME = `(?:\\w+\\.)*(?:${TABLE})|${COLUMN}|${DAY}|${SCALAR}`;
 
@@ -35,8 +35,8 @@ const FIRST_MARK = 0xe000;
 const MARKS = /[\uE000-\uF8FF]/g;
 
 /**
- * Where engines write values. A value may hold quotes and words of the engine itself: so each rule leaves out as much as
- * it can, up to the last end that fits, and to the end of the text where none does.
+ * Patterns of the values in engines' messages. A value may contain quotes and the engine's own words. So each pattern
+ * matches as much as it can: up to the last possible end, or else to the end of the text.
  */
 const VALUES: readonly RegExp[] = [
   // In quotes.

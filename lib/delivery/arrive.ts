@@ -11,8 +11,8 @@ import { type Arrived, begun, type Run, type Step, type Target, waiting } from '
 import { takeSlot } from './take-slot.ts';
 
 /**
- * Looks for the cached report, then at what is under way, then starts a query. All of it is read at once; what is not
- * needed is not waited for.
+ * Delivers the cached report, else joins the attempt under way, else starts a query. Reads all the records at once, and
+ * waits only for those it needs.
  */
 export async function arrive(run: Run, { target, waited }: Arrived): Promise<Step> {
   const { job, data } = target;

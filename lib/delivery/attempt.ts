@@ -10,10 +10,10 @@ import type { Following, Leading, Phase, Run, Target } from './phase.ts';
 const MAX_CLAIMS = 6;
 
 /**
- * Writes a job's record if it is still what was read. The outcome has what is stored then: what was written, or what
- * another request has written in the meantime.
+ * Writes a job's record, unless another request has changed it since it was read. Resolves to `mine` if this request's
+ * write stands, or to `theirs` with what is stored instead.
  *
- * @param was undefined where nothing was stored
+ * @param was the record as it was read; undefined if there was none
  */
 export async function writeRecord<T extends JobRecord>(
   { backends: { results } }: Run,
@@ -31,7 +31,7 @@ export async function writeRecord<T extends JobRecord>(
     : { theirs: found };
 }
 
-/** The members by which a request knows what it has written. */
+/** Format version and a random writer id, by which a request recognises its own write. */
 export const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 
 /** How long this request asks Athena for all who wait. */
@@ -41,17 +41,20 @@ export const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUnt
 export interface ClaimedAttempt {
   readonly isRetry?: boolean;
   readonly slot?: string | undefined;
-  /** The execution of the attempt before, if it is counted by this. */
+  /** The previous attempt's execution, if this claim counts it in the metrics. */
   readonly ended?: CountedExecution | undefined;
-  /** An attempt that was claimed, and may have been started: Athena gives its execution for its token. */
+  /**
+   * An attempt that another request claimed and may have started. Starting it again with its token gives the same
+   * execution.
+   */
   readonly left?: Pick<Following, 'cacheStatus'> & Pick<OpenRecord, 'attempt'>;
 }
 
 /**
- * Claims a job's next attempt, before Athena is called: of many requests at one time, only one calls it. Leads to the
- * attempt of another request, where that was quicker.
+ * Claims a job's next attempt before Athena is called, so that only one of many concurrent requests calls it. If
+ * another request was quicker, follows that one's attempt.
  *
- * @param was the record of the attempt before; undefined where there was none
+ * @param was the record of the previous attempt; undefined if there was none
  */
 export async function claimAttempt(
   run: Run,
@@ -75,7 +78,7 @@ export async function claimAttempt(
   return { at: 'leading', target: next, held: outcome.mine, cacheStatus };
 }
 
-/** Takes over an attempt that nobody asks Athena about. Leads to what another request makes of it, where it was quicker. */
+/** Takes the lease of an attempt that nobody asks Athena about. If another request was quicker, follows that one. */
 export async function takeOver(
   run: Run,
   target: Target,
@@ -103,9 +106,10 @@ export function following(
 }
 
 /**
- * Gives up the lease of an attempt, so that another request may take it over at once. Undefined where another has done so.
+ * Gives up the lease of an attempt, so that another request may take it over at once. Undefined if another request has
+ * already changed the record.
  *
- * @param known what this request has learnt of the execution
+ * @param known what this request knows about the execution
  */
 export async function release(
   run: Run,
@@ -120,11 +124,11 @@ export async function release(
   return 'mine' in outcome ? outcome.mine : undefined;
 }
 
-/** An open record some time after it was written. */
+/** An open record, with `ms` added to the time that Athena has had the query. */
 export const openSince = (record: OpenRecord, ms: number): OpenRecord =>
   record.state === 'under-way' ? { ...record, elapsedMs: record.elapsedMs + ms } : record;
 
-/** An execution that has ended, or was stopped, by what it cost. */
+/** What the metrics count of an execution that ended or was stopped. */
 export type CountedExecution = Pick<EndedExecution, 'state' | 'bytesScanned' | 'submittedAt' | 'completedAt'>;
 
 /** An execution's end, for the metrics. */

@@ -24,12 +24,12 @@ export function ready(
 }
 
 /**
- * Delivers the report of an execution that is recorded as succeeded; has it published where no record says that it was.
- * Undefined where another attempt has to answer: the result is gone or can't be read, or its publication was given up
- * before this caller came.
+ * Delivers the report of a succeeded execution. If the record names no files, looks for them, else has them made.
+ * Undefined if another attempt is needed: the result is gone or unreadable, or its publication was given up and this
+ * caller did not wait for it.
  *
- * @param cacheStatus how the answer relates to what the caller has waited for; `hit` where that is nothing
- * @param isAwaited whether the caller has waited for this very execution
+ * @param cacheStatus how the answer relates to what the caller has waited for; `hit` if it has waited for nothing
+ * @param isAwaited whether the caller has waited for this execution
  */
 export async function deliverFile(
   run: Run,

@@ -8,12 +8,12 @@ import { leadAttempt } from './lead-attempt.ts';
 import { firstPhase, type Phase, progressOf, type Run, type Step, waiting } from './phase.ts';
 
 /**
- * Gets a report ready, if that can be done by the time at which the request must be answered
- * (docs/contract.md#the-redirect). It gives the cached report of this version of the data, or else joins or starts a
- * query. Throws NoRecords, ReportTooLarge, Unavailable, QueryFailed or PublicationFailed.
+ * Gets a report ready, if possible by the time at which the request must be answered (docs/contract.md#the-redirect).
+ * It gives the cached report of this version of the data, or else joins or starts a query. Throws NoRecords,
+ * ReportTooLarge, Unavailable, QueryFailed or PublicationFailed.
  *
  * @param note takes facts for the log and the metrics, also before an error is thrown
- * @param data of which the report is wanted: those of the attempt that is waited for, or what the lake holds now
+ * @param data the data to report on: what the awaited attempt reads, or what the lake holds now
  * @param left what an earlier request of the same caller left, if there was one
  */
 export async function deliverReport(
@@ -29,7 +29,8 @@ export async function deliverReport(
   for (;;) {
     note({ job: phase.target.job.id });
     const next: Step = await step(run, phase).catch((error: unknown) => {
-      // AWS throttles, but the query or the publication goes on, or the caller's slot comes, and it has time left.
+      // AWS throttles this request. Its caller has time left to wait on: the query or publication goes on, or a slot
+      // becomes free.
       const progress = progressOf(phase);
       if (error instanceof Overloaded && progress && Date.now() < terms.publishUntil)
         return waiting(progress);

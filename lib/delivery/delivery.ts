@@ -34,13 +34,13 @@ export interface DeliveryTerms {
   readonly publishUntil: number;
   /** How long a query may run. */
   readonly longestQueryMs: number;
-  /** How long it may wait in Athena's queue before that. */
+  /** How long a query may wait in Athena's queue. */
   readonly longestQueueMs: number;
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
   /** Whether the caller takes a gzipped file. */
   readonly admitsGzip: boolean;
-  /** Athena's limit of bytes for one query; undefined where it is not known. */
+  /** Athena's scan limit for one query, in bytes; undefined if unknown. */
   readonly scanLimit: number | undefined;
   /** Who asks, for the log of the publishing function. */
   readonly partner?: string | undefined;
@@ -55,11 +55,11 @@ export type CacheStatus = 'hit' | 'miss' | 'collapsed';
 export type Delivery =
   | {
       readonly state: 'ready';
-      /** Of the report's file in the results bucket. */
+      /** Key of the report's file in the results bucket. */
       readonly key: ResultsKey;
       readonly bytes: number;
       readonly cacheStatus: CacheStatus;
-      /** Absent where the lake changed under the query: the report is of no one version. */
+      /** Absent if the lake changed during the query, or may have: the report then has no single version. */
       readonly dataVersion?: string;
     }
   | { readonly state: 'waiting'; readonly progress: Progress; readonly cacheStatus: CacheStatus };
@@ -76,7 +76,7 @@ export interface DeliveryFacts {
   queryMs?: number;
   /** The queries whose end this request has recorded, so that it counts them. */
   finishedQueries?: readonly FinishedQuery[];
-  /** Set where the client had as many queries under way as it may, so that this one waited. */
+  /** Set if this request waited because all slots of its client were taken. */
   waitsForShare?: true;
 }
 
@@ -106,7 +106,7 @@ export const tookTooLong = () =>
     RETRY_AFTER_SECONDS,
   );
 
-/** The caller's time is up, and its client had as many other queries under way as it may all the while. */
+/** The caller's time is up, and its client has no free slot. */
 export const noSlotInTime = () =>
   new Unavailable(
     'Too many reports of this client were under way. Request fewer at a time, or this one later.',

@@ -15,7 +15,7 @@ import { QueryFailed, tookTooLong } from './delivery.ts';
 import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execution.ts';
 import type { Leading, Run, Step, Target } from './phase.ts';
 
-/** What every record of an attempt has whose execution has ended. */
+/** Members of every record whose execution has ended. */
 export const endedMembers = (
   { attempt, slot }: OpenRecord,
   { id, submittedAt, completedAt, bytesScanned, engineMs }: Omit<EndedExecution, 'state' | 'observedAt'>,
@@ -50,7 +50,7 @@ export async function recordEnd(
 }
 
 /**
- * Notes which execution answers a job: it made the report of its version, or it exceeded the scan limit. A note of the
+ * Writes a job's cached report: the execution that made it, or that exceeded the scan limit. A cached report of the
  * same execution stays; one of another execution is replaced.
  */
 export async function recordAnswer(
@@ -72,11 +72,13 @@ type Held = StoredRecord<OpenRecord> | undefined;
 export interface Failure {
   readonly execution: FailedExecution;
   readonly cause?: FailedRecord['cause'];
-  /** When Athena told that, by this machine's clock. */
+  /** When Athena answered this, by this machine's clock. */
   readonly toldAt: number;
 }
 
-/** Records an attempt whose query failed or was stopped; leads to what that means for this caller. */
+/**
+ * Records an attempt whose query failed or was stopped, then follows the stored record to find this caller's answer.
+ */
 export async function endWithFailure(
   run: Run,
   { target, cacheStatus, held: { record } }: Leading,
@@ -94,7 +96,10 @@ export async function endWithFailure(
   return following(target, await recordEnd(run, target, held, ended), cacheStatus);
 }
 
-/** Records that a query exceeded the scan limit: for the job too, where the lake was the same all the while. */
+/**
+ * Records that an attempt exceeded the scan limit; also as the cached report, if a listing soon after its end shows no
+ * change of the lake.
+ */
 export async function endAtScanLimit(
   run: Run,
   { target, cacheStatus, held: { record } }: Leading,

@@ -35,7 +35,7 @@ export type EndedExecution = SucceededExecution | FailedExecution | ScanLimitExc
 
 export interface SucceededExecution extends EndFacts {
   readonly state: 'succeeded';
-  /** `s3://bucket/key` of the result. Read, never built: a reused result lies elsewhere. */
+  /** `s3://bucket/key` of the result, as Athena names it. Never compute it: a reused result is elsewhere. */
   readonly location: string;
 }
 
@@ -53,7 +53,7 @@ export interface ScanLimitExceeded extends EndFacts {
   readonly state: 'scan-limit-exceeded';
 }
 
-/** The query engine, as far as the service needs it. */
+/** The query engine: the calls that the service needs. */
 export interface QueryService {
   /**
    * Resolves to the execution's id.

@@ -18,7 +18,7 @@ const TAKE_OVER_MS = 1_000;
 /** How often a request looks at the lake again because files changed under its query. */
 const MAX_DATA_CHANGES = 3;
 
-/** Waits for what becomes of a job's attempts, and does what its record calls for. */
+/** Acts on a job's record. While another request holds the lease, waits for the record to change. */
 export async function followAttempt(run: Run, phase: Following): Promise<Step> {
   const { backends, terms, wanted, note } = run;
   const { target } = phase;
@@ -36,12 +36,12 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
       return { ...phase, seen: await watchRecord(run, phase, stored, verdict.record) };
     }
     case 'take-over': {
-      // This request has no time left to ask Athena: its lease would only block requests that have.
+      // This request has no time left to ask Athena. Its lease would only block requests that have time.
       if (Date.now() >= terms.waitUntil && Date.now() < terms.giveUpAt) return waiting(progressOf(phase));
       // Nobody starts a query for a caller whose time is up.
       if (verdict.record.state === 'starting' && Date.now() >= terms.giveUpAt)
         return { refusal: tookTooLong() };
-      // It may have to be started yet, long after its slot was taken.
+      // The attempt may not have been started, and its slot may be too old: take a slot of this client first.
       if (verdict.record.state === 'starting' && terms.queriesPerPartner !== undefined)
         return startAttempt(run, target, {
           latest: stored,
@@ -79,7 +79,7 @@ async function watchRecord(
 ): Promise<StoredDocument | undefined> {
   const began = Date.now();
   const ageAtBegin = seen.ageMs + (record.state === 'under-way' ? record.elapsedMs : 0);
-  // Not all who wait take over at the same instant.
+  // A random pause, so that waiting requests don't all take over at the same time.
   const leaseEnd = began + leaseLeftMs(record, seen.ageMs) + Math.random() * TAKE_OVER_MS;
   const end = Math.min(leaseEnd, terms.waitUntil, terms.giveUpAt);
   let latest: StoredDocument | undefined = seen;

@@ -8,7 +8,7 @@ import { formatUtcTime } from '../report/utc-time.ts';
 
 /** One report over one version of the data. */
 export interface Job {
-  /** Two jobs share it if, and only if, no byte of their files could differ. */
+  /** Digest of query, columns and data version. Jobs with the same id have the same files. */
   readonly id: string;
   readonly query: CompiledQuery;
   readonly columns: readonly CsvColumn[];
@@ -16,8 +16,8 @@ export interface Job {
 }
 
 /**
- * Compiles a request for a caller. What the caller may not see is left out by the query, and the query is part of the
- * id.
+ * Compiles a request into a job. The query leaves out the rows that the caller may not see, and the id depends on the
+ * query.
  */
 export function makeJob(
   request: ReportRequest,

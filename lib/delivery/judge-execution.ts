@@ -9,11 +9,14 @@ import type {
 
 /** What comes next for an execution. */
 export type ExecutionVerdict =
-  /** This request's time is up; the query goes on, and so does the caller. */
+  /** This request's time is up. The query goes on, and the caller waits with its next request. */
   | { readonly next: 'wait' }
   /** Its result is the report. */
   | { readonly next: 'deliver'; readonly execution: SucceededExecution }
-  /** It will not answer this caller: start the next attempt. It is counted, unless Athena has forgotten it. */
+  /**
+   * This caller can't use the execution: start the next attempt. The execution is counted, unless Athena has forgotten
+   * it.
+   */
   | { readonly next: 'start-next'; readonly isRetry?: true; readonly execution?: EndedExecution }
   /** It takes too long: stop it. Then start the next attempt if the caller has time for one, or tell it to come back. */
   | { readonly next: 'stop'; readonly isWorthAnother: boolean; readonly execution: RunningExecution }
@@ -43,7 +46,9 @@ export interface ExecutionFacts {
   readonly isDataChanged: boolean;
 }
 
-/** A query that Athena was told to stop ends a little earlier or later: times that differ by this share count as equal. */
+/**
+ * A stopped query ends a little before or after its limit: a time within this share of the limit counts as reaching it.
+ */
 export const LIMIT_TOLERANCE = 0.05;
 
 /** Athena's `Date` is truncated to the second. */
@@ -80,8 +85,8 @@ function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): Executi
 }
 
 /**
- * Whether it ended before this caller's first request: its result may be used, its failure may not. The attempt was
- * left by everyone who waited for it.
+ * Whether an execution is stale: it ended before this caller's first request. Its result may be used. Its failure may
+ * not: it belongs to callers who have left.
  */
 export const isStale = (
   { observedAt, completedAt }: EndedExecution,
@@ -89,8 +94,8 @@ export const isStale = (
 ) => !isOwn && observedAt - completedAt + DATE_ERROR_MS > callerWaitedMs;
 
 /**
- * How long an execution may still be queued, or run, in milliseconds. Athena tells no start of running: it counts from
- * the first time that the query was seen running. None has longer than queue and run together.
+ * How long an execution may still be queued or run, in milliseconds. Athena does not say when a query starts to run, so
+ * running time counts from when it was first seen running. Queue and run together have a limit too.
  */
 export function limitLeftMs(
   { observedAt, submittedAt, isQueued }: RunningExecution,
@@ -117,8 +122,8 @@ function tookTooLong(
 }
 
 /**
- * Whether a caller came so late that the next attempt has the time that this one had. With less, it would most likely end
- * as this one did.
+ * Whether a caller has time for another attempt: the queue limit and half the running limit. With less, it would most
+ * likely take too long again.
  */
 export const isWorthAnother = ({
   callerLeftMs,

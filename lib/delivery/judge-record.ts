@@ -16,9 +16,9 @@ import type { Following } from './phase.ts';
 export type RecordVerdict =
   /** No attempt answers the job: start the next one. */
   | { readonly next: 'start' }
-  /** Somebody else asks Athena: watch what becomes of it. */
+  /** Another request holds the lease: watch the record. */
   | { readonly next: 'watch'; readonly record: OpenRecord }
-  /** Nobody asks Athena any more: do it. */
+  /** The lease is over: take it over. */
   | { readonly next: 'take-over'; readonly record: OpenRecord }
   /** Files changed under the query: look at the lake again. */
   | { readonly next: 'look-again' }
@@ -26,7 +26,10 @@ export type RecordVerdict =
   | { readonly next: 'refuse'; readonly record: RefusedRecord };
 
 export interface RequestFacts {
-  /** Absent where this request's caller has just come; else what it waits for, and for how long, in milliseconds. */
+  /**
+   * Undefined if the caller has just come. Else whether the attempt was claimed for it, and how long it has waited, in
+   * milliseconds.
+   */
   readonly waits: { readonly isOwn: boolean; readonly forMs: number } | undefined;
   /** The scan limit in bytes; undefined where it is not known. */
   readonly scanLimit: number | undefined;
@@ -37,7 +40,7 @@ export interface RequestFacts {
 /** A report is not given out on the last day that its files are kept, so that no link outlives its file. */
 export const LONGEST_KEPT_MS = (REPORT_KEPT_DAYS - 1) * 86_400_000;
 
-/** What a request that comes now knows of itself. */
+/** The facts of a request, as of now. */
 export const requestFacts = (
   { askedAt, scanLimit, giveUpAt, longestQueueMs, longestQueryMs }: DeliveryTerms,
   following?: Pick<Following, 'cacheStatus'>,
@@ -51,12 +54,13 @@ export const requestFacts = (
 const AGE_ERROR_MS = 1_000;
 
 /**
- * After so long, the query of an attempt that nobody has heard of has ended, if it was started at all: Athena runs none
- * for more than half an hour. But it may still give that execution for the attempt's token, days later.
+ * How long an attempt may stay `starting`. By then its query has ended, if it was started at all: Athena runs no query
+ * for more than half an hour. The next attempt gets a new token, because Athena may still return the old execution for
+ * the old one, days later.
  */
 const LONGEST_STARTING_MS = 3_600_000;
 
-/** Judges what is stored of a job for a request that saw the lake with the same listing fingerprint. */
+/** Judges a job's stored record: its cached report, or the record for the fingerprint that the request saw. */
 export function judgeRecord(stored: StoredDocument | undefined, facts: RequestFacts): RecordVerdict {
   const record = readRecord(stored);
   if (!stored || !record) return { next: 'start' };
@@ -67,7 +71,7 @@ export function judgeRecord(stored: StoredDocument | undefined, facts: RequestFa
   return { next: 'take-over', record };
 }
 
-/** How long the writer of a record still asks Athena, in milliseconds. */
+/** How much of a record's lease is left, in milliseconds. */
 export const leaseLeftMs = ({ leaseMs }: OpenRecord, ageMs: number): number =>
   leaseMs === undefined ? 0 : leaseMs + AGE_ERROR_MS - ageMs;
 
@@ -83,12 +87,12 @@ function judgeEnded(
       return waits || isCached || isGood ? { next: 'deliver', record } : { next: 'start' };
     }
     case 'scan-limit-exceeded':
-      // The limit has changed since: under a higher one, the query may succeed.
+      // If the limit has changed since, the query may succeed: start it again.
       return waits || record.limit === scanLimit ? { next: 'refuse', record } : { next: 'start' };
     case 'failed':
       if (!waits) return { next: 'start' };
       if (record.cause === 'data-changed') return { next: 'look-again' };
-      // It was stopped for taking too long, but this caller came late.
+      // It was stopped for taking too long. This caller came later and has time for another attempt.
       if (record.cause === 'took-too-long' && isWorthAnother) return { next: 'start' };
       if (record.cause === 'not-repeated') return { next: 'start' };
       // It ended before this caller came.

@@ -4,7 +4,7 @@ import type { Slot } from '../results/slots-document.ts';
 export type SlotVerdict =
   /** Another request of the client has taken a slot for this job's next query, which is not claimed yet. */
   | { readonly next: 'share'; readonly slot: Slot }
-  /** The client may have this slot, beside these. */
+  /** The client may take `slot`, and keeps `others`. */
   | { readonly next: 'take'; readonly slot: Slot; readonly others: readonly Slot[] }
   | { readonly next: 'wait' };
 
@@ -27,19 +27,19 @@ export function judgeSlot(
   // A job has one query under way at the most: the query of its earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
   if (others.length >= count) return { next: 'wait' };
-  // An attempt that is taken over before its start was heard of keeps its slot's id: the request that claimed it may still
-  // start its query.
+  // If another request takes over an attempt that is still `starting`, the slot keeps its id: the request that claimed
+  // the attempt may still start its query.
   const isStarting = latest?.state === 'starting';
   const claimed = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
   return { next: 'take', slot: { ...wanted, id: claimed?.id ?? wanted.id }, others };
 }
 
-/** No request lives longer. By then, the request that took a slot has claimed its attempt, or never will. */
+/** How long a slot counts before its attempt is claimed. No request lives longer, so a later claim never comes. */
 const CLAIM_MS = 30_000;
 
 /**
- * A start whose answer nobody has heard may have had its effect: its slot counts for this long after the lease, unless a
- * caller takes the attempt over before.
+ * How long after the lease the slot of a `starting` attempt still counts, unless another request takes the attempt
+ * over. Athena may have started the query although its answer was lost.
  */
 const START_MS = 60_000;
 
@@ -55,7 +55,7 @@ const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boole
 export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
   if (isUnclaimed(slot, record)) return true;
   if (!record || !isOpen(record) || record.slot !== slot.id) return false;
-  // Claimed, but not started in time: until another request takes the attempt over, nothing runs. That request takes the
-  // slot first, and then claims the attempt.
+  // A claimed attempt that was not started in time counts as not running. A request that takes it over takes the slot
+  // first.
   return record.state !== 'starting' || slot.heldMs < CLAIM_MS || ageMs < (record.leaseMs ?? 0) + START_MS;
 }

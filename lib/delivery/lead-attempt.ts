@@ -81,7 +81,7 @@ async function start(
     executionId: id,
     elapsedMs: 0,
   } as const;
-  // The query runs meanwhile; a failure is thrown where the record is waited for.
+  // The record is written while the query runs. If the write fails, whoever awaits it gets the error.
   onRecorded(
     begun(
       writeRecord<OpenRecord>(run, target, stored, { ...record, ...underWay }).then((outcome) =>
@@ -114,13 +114,13 @@ interface Judged {
   readonly held: Held | undefined;
   readonly early: Early | undefined;
   readonly known: ReturnType<typeof knownOf>;
-  /** When Athena told how the execution stands, by this machine's clock. */
+  /** When Athena's last answer came, by this machine's clock. */
   readonly toldAt: number;
   /** How long the caller had waited by then. */
   readonly wait: ReturnType<typeof waitOf>;
 }
 
-/** Does what an execution calls for. */
+/** Acts on the verdict about an execution. */
 async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   const { verdict, held, early, known, toldAt, wait } = judged;
   const { target } = phase;
@@ -128,15 +128,16 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
   const claimNext = async (isRetry: boolean, ended?: EndedExecution): Promise<Step> => {
     if (!held) return { at: 'arrived', target, waitsForSlot: false };
     const latest = held.stored;
-    // Its slot goes on to the next attempt, unless it was taken long ago, by another request.
+    // If this request claimed the attempt, the next one keeps its slot. Otherwise the slot may be too old.
     const isTimeUp = Date.now() >= run.terms.giveUpAt;
     if (target.claims > 0 && !isTimeUp)
       return claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
-    // It may get no slot: then another caller, who has one, must not wait for its lease to end.
+    // This request may get no slot. It gives up the lease first, so that a caller with a slot need not wait.
     const free = await release(run, target, held);
     if (!free) return { at: 'arrived', target, waitsForSlot: false };
     const step = await startAttempt(run, target, { latest: free.stored, isRetry, ended });
-    // This caller's time is up. Others may repeat it; if nobody else waits, it is counted all the same.
+    // This caller's time is up. Recording the failure lets others start the next attempt, and counts this one even if
+    // nobody waits.
     if ('refusal' in step && ended) {
       const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
       await endWithFailure(run, phase, free, { execution, cause: 'not-repeated', toldAt });
@@ -156,7 +157,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
       } catch (error) {
         if (!(error instanceof NotEngineCsv)) throw error;
         const failed = asFailed(execution, error.message);
-        // Who comes after its end is not told of a failure that others have had.
+        // The failure is stale for a caller that came after the end: start the next attempt instead.
         return isStale(execution, wait)
           ? claimNext(record.isRetry, failed)
           : endWithFailure(run, phase, held, { execution: failed, toldAt });
@@ -190,7 +191,10 @@ const waitOf = ({ terms }: Run, { cacheStatus }: Leading) => ({
 const asFailed = (execution: Omit<FailedExecution, 'state' | 'reason' | 'isRetryable'>, reason: string) =>
   ({ ...execution, state: 'failed', reason, isRetryable: false }) as const;
 
-/** A query that this request stops, by what Athena told of it last: it charges the bytes. Queued, it has not run. */
+/**
+ * An execution that this request stops, as a failure, from Athena's last answer. Its bytes are charged. `engineMs` is 0
+ * if it was still queued.
+ */
 const asStopped = (execution: RunningExecution, runningAt = execution.observedAt): FailedExecution =>
   asFailed(
     {

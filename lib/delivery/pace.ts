@@ -1,14 +1,14 @@
 import { FIRST_WAIT_MS } from '../function-settings.ts';
 
 /**
- * How often a request that waits asks. Athena answers 100 GetQueryExecution a second for a whole account, S3 thousands
- * of calls a second for one prefix. So Athena is asked only a few times per query, and S3 is watched for the result,
- * which Athena writes at the query's end.
+ * How often a waiting request polls. Athena answers 100 GetQueryExecution a second for a whole account, S3 thousands of
+ * calls a second for one prefix. So Athena is asked only a few times per query, and S3 is polled for the result, which
+ * Athena writes at the query's end.
  */
 
 /**
  * When to ask Athena next: after 2 to 4 seconds, then after intervals that grow with the query's age. During a query of
- * 30 s, Athena is asked five times at the most. Of queries that start at one time, it is asked at different times.
+ * 30 s, Athena is asked five times at the most. Random, so that queries started together are not asked about together.
  *
  * @param ageMs since the query was started
  * @param random from 0 to 1
@@ -44,8 +44,8 @@ export const nextRecordLookMs = (ageMs: number, tookMs: number, random: number):
   Math.max(5 * tookMs, Math.min(Math.max(180, 0.07 * ageMs - 195), 2_000)) * (0.9 + 0.2 * random);
 
 /**
- * When a request looks next whether its client has a free slot: every two seconds where it has waited little, four times
- * as often where its time is nearly up, so that who has waited longest is most likely the next.
+ * When a request next looks for a free slot of its client: every two seconds while much time is left, every half second
+ * when its caller's time is nearly up. So the caller that has waited longest most likely gets the next slot.
  */
 export const nextSlotLookMs = (timeLeftMs: number, random: number): number =>
   Math.min(Math.max(500, timeLeftMs / 300), 2_000) * (0.75 + 0.5 * random);
@@ -59,7 +59,7 @@ export const nextFileLookMs = (waitedMs: number): number => Math.min(Math.max(20
  * (docs/decisions/0030-the-first-answer-within-eight-seconds.md).
  *
  * @param hop 0 for the request for the report itself, n for the nth in the waiting room
- * @param longestMs what the gateway leaves a request
+ * @param longestMs how long a request may wait at most
  */
 export const hopWaitMs = (hop: number, longestMs: number): number =>
   hop === 0 ? Math.min(FIRST_WAIT_MS, longestMs) : longestMs;

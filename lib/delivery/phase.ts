@@ -12,16 +12,16 @@ import type {
 } from './delivery.ts';
 import { type Job, makeJob } from './job.ts';
 
-/** One request's part in the making of a report: what it was given. */
+/** What one request is given to make a report. */
 export interface Run {
   readonly backends: DeliveryBackends;
   readonly wanted: Wanted;
   readonly terms: DeliveryTerms;
-  /** Takes what is learnt on the way. */
+  /** Takes facts for the log and the metrics. */
   readonly note: (facts: DeliveryFacts) => void;
 }
 
-/** What the request is after. */
+/** What the request wants: a job, over one state of the data. */
 export interface Target {
   readonly data: DataState;
   readonly job: Job;
@@ -34,7 +34,7 @@ export interface Target {
 /** How far a request has come. */
 export type Phase = { readonly target: Target } & (
   | {
-      /** It has still to see what is stored of its job. */
+      /** It has not read its job's record yet. */
       readonly at: 'arrived';
       /** Whether its client had no free slot when it looked last. */
       readonly waitsForSlot: boolean;
@@ -71,14 +71,14 @@ export const targetOf = ({ request, entitlement }: Wanted, data: DataState, data
   claims: 0,
 });
 
-/** Where a request begins: where an earlier one of its caller ended, or with the lake as it is now. */
+/** A request's first phase: `following` if the caller's previous request waited for an attempt, else `arrived`. */
 export function firstPhase(wanted: Wanted, data: DataState, left: Progress | undefined): Phase {
   const target = targetOf(wanted, data, left?.dataChanges);
   if (left?.waitsFor !== 'attempt') return { at: 'arrived', target, waitsForSlot: left !== undefined };
   return { at: 'following', target, cacheStatus: left.cacheStatus };
 }
 
-/** Where the caller's next request begins; undefined where this one has nothing to leave to it. */
+/** What the caller's next request must know; undefined if there is nothing to pass on. */
 export function progressOf(phase: Following | Leading): Progress;
 export function progressOf(phase: Phase): Progress | undefined;
 export function progressOf(phase: Phase): Progress | undefined {
@@ -87,7 +87,7 @@ export function progressOf(phase: Phase): Progress | undefined {
     if (phase.waitsForSlot) return { waitsFor: 'slot', dataChanges };
     return phase.waited && progressOf(phase.waited);
   }
-  // When it was listed, by this machine's clock, means nothing to another.
+  // `listedAt` is by this machine's clock, so another machine can't use it.
   const { listedAt: _, ...known } = data;
   return { waitsFor: 'attempt', data: known, cacheStatus: phase.cacheStatus, dataChanges };
 }
@@ -101,7 +101,10 @@ export const waiting = (progress: Progress): { readonly delivery: Delivery } => 
   },
 });
 
-/** A promise that may fail before anybody waits for it: who waits for it later still gets its error. */
+/**
+ * Prevents an unhandled rejection of a promise that may fail before it is awaited. A later `await` still throws its
+ * error.
+ */
 export function begun<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -21,21 +21,21 @@ import { reportFile } from './write-report.ts';
 const LONGEST_PUBLICATION_MS = 50 * 60_000;
 
 /**
- * What the publishing function gzips within its 15 minutes, with the plain file after it. A larger report is given
- * plain to everyone.
+ * The largest result that can be gzipped, and then written plain, within the publishing function's 15 minutes. A larger
+ * report has only the plain file.
  */
 const MAX_GZIPPED_BYTES = 20 * 1024 ** 3;
 
-/** The files of a report that are there, and their sizes; undefined where the plain one isn't. */
+/** The sizes of a report's existing files; undefined if the plain one is missing. */
 export async function filesOf(results: ResultsBucket, key: ResultsKey): Promise<ReportFiles | undefined> {
   const [plain, gzip] = await Promise.all([results.head(key), results.head(gzippedKey(key))]);
   return plain && { plain: plain.bytes, ...(gzip && { gzip: gzip.bytes }) };
 }
 
 /**
- * Streams a large result into both of the report's files, the gzipped one first: once the plain one is there, every
- * caller has the file that serves it best. A file that an earlier run has written is not written again. Resolves to
- * false where the result is gone.
+ * Streams a large result into both of the report's files. The gzipped one comes first, because callers are answered as
+ * soon as the plain one is there. A file that an earlier run has written is not written again. Resolves to false if the
+ * result is gone.
  */
 export async function publishLarge(
   results: ResultsBucket & LargeFiles,
@@ -70,7 +70,7 @@ function upload(
   );
 }
 
-/** Notes at the cached report which files there are, so that no later request has to look for them. */
+/** Adds the files' sizes to the cached report, so that no later request has to look for the files. */
 async function noteFiles(
   results: ResultsBucket,
   { cachedReport, executionId }: Publication,
@@ -85,8 +85,8 @@ async function noteFiles(
 }
 
 /**
- * Has the publishing function publish a large result, and waits for it. Resolves to the files, or to how that stands at
- * `until`.
+ * Has the publishing function publish a large result, and waits for it. Resolves to the files, or to the publication's
+ * state at `until`.
  *
  * @param until in milliseconds since 1970
  */

@@ -10,7 +10,7 @@ import type { SucceededExecution } from './execution.ts';
 import type { Leading, Run, Step } from './phase.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
-/** What is begun as soon as the result is seen where Athena puts it, beside the question to Athena. */
+/** Work that begins as soon as the result appears in S3, while Athena is asked for the query's state. */
 export interface Early {
   /** Where the result was seen. */
   readonly location: string;
@@ -26,8 +26,8 @@ interface Succeeded {
 }
 
 /**
- * Makes the result of an execution into its report, and records it. A large result is only recorded: who waits has it
- * published. Undefined where the result is gone. Throws NotEngineCsv where it can't be read.
+ * Makes the result of an execution into its report, and records it. A large result is only recorded; the waiting
+ * requests have it published. Undefined if the result is gone. Throws NotEngineCsv if it can't be read.
  */
 export async function settleReport(
   run: Run,
@@ -39,7 +39,7 @@ export async function settleReport(
   const { results } = run.backends;
   const { job, data } = target;
   const { location } = execution;
-  // What was begun counts only for the result that was seen: a reused one lies elsewhere.
+  // The early work is valid only for the result that was seen. A result that Athena reuses is elsewhere.
   const early = begun?.location === location ? begun : undefined;
   const [result, closing] = await Promise.all([
     early?.result ?? results.readResult(location, MAX_SMALL_BYTES),
@@ -72,7 +72,7 @@ export async function settleReport(
   return ready(run, target, ended, files, cacheStatus);
 }
 
-/** For how long a report of a listing that may be used again may be given again. */
+/** How long new callers may get this report: until the listing it is based on is too old to reuse. */
 function goodFor({ terms: { listingMs } }: Run, { listedAt }: DataState): { goodForMs?: number } {
   const goodForMs = listedAt === undefined ? 0 : listedAt + listingMs - Date.now();
   return goodForMs > 0 ? { goodForMs } : {};

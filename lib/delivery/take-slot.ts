@@ -11,12 +11,11 @@ import type { Run, Target } from './phase.ts';
 /** Longest random pause before a lost conditional write is tried again. */
 const LONGEST_PAUSE_MS = 100;
 
-/** What a request is allowed to start: with a slot or, where clients have any number of queries, without one. */
+/** Permission to start a query; without `slot` if clients have no limit. */
 export type SlotGrant = { readonly slot?: string };
 
 /**
- * Takes the slot that an attempt needs, before it is claimed. Undefined, with nothing taken, while the client has as many
- * queries under way as it may.
+ * Takes a slot for an attempt, before the attempt is claimed. Undefined if the client has no free slot.
  *
  * @param read the client's slots as they were read
  * @param latest the record of the job as it was read
@@ -61,7 +60,7 @@ async function slotsUnderWay({ backends: { results } }: Run, held: readonly Slot
       const stored = await results.read(slot.record);
       const record = readRecord(stored);
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
-      // Not claimed yet: what the record tells is of the job's attempt before.
+      // Not claimed or not started yet: there is no result to look for.
       if (record?.state !== 'under-way' || record.slot !== slot.id) return true;
       // Nobody waits for the query any more, so nobody records its end. If its result is there, it has ended.
       const isLeft = leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;

@@ -6,14 +6,14 @@ import type { Execution } from './execution.ts';
 import { DATE_ERROR_MS, limitLeftMs } from './judge-execution.ts';
 import { askAgainMs, nextAskMs, nextResultLookMs } from './pace.ts';
 
-/** What is watched. */
+/** An execution to watch. */
 export interface WatchedExecution {
   readonly id: string;
   /** How long Athena has had the query. */
   readonly elapsedMs: number;
   /** When Athena first said that it is running, by Athena's clock; undefined where nobody has seen that. */
   readonly runningAt: number | undefined;
-  /** Whether another request has started it, and asked about it until a moment ago. */
+  /** Whether this request took it over from another one. */
   readonly isTakenOver: boolean;
 }
 
@@ -29,8 +29,8 @@ export interface WatchedState<T> {
 }
 
 /**
- * How long before it must be answered a request asks, at the latest, about a query that it has taken over: Athena answers
- * in a tenth of a second, and a second try fits in.
+ * A request that has taken over a query asks Athena at the latest this long before it must answer. Athena answers in a
+ * tenth of a second, so a second try fits in.
  */
 const LAST_ASK_MS = 1_500;
 
@@ -84,7 +84,7 @@ export async function watchExecution<T>(
       } else if (execution) break;
       if (Date.now() >= mustAnswerAt) break;
       askAt = Date.now() + (hasAppeared ? askAgainMs(asked++) : nextAskMs(ageMs(), Math.random()));
-      // Athena has not answered in time: it was asked, so it is not asked again at once.
+      // Athena did not answer. Wait until `askAt`, instead of asking again at once.
       if (!execution) tooLongAt = Math.max(tooLongAt, Math.min(askAt, mustAnswerAt));
     }
     return { execution, runningAt, elapsedMs: ageMs(), begun };

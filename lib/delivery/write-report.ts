@@ -7,7 +7,7 @@ import type { ReportFile, ResultsBucket } from '../results/results-bucket.ts';
 
 /** A report's file, and what it is made of. */
 export interface WantedReport {
-  /** Of the plain file. */
+  /** Key of the plain file. */
   readonly key: ResultsKey;
   readonly columns: readonly CsvColumn[];
   readonly file: ReportFile;
@@ -16,10 +16,10 @@ export interface WantedReport {
 /** The largest result that a report's function re-types while the caller waits: it takes about a second. */
 export const MAX_SMALL_BYTES = 16 * 1024 * 1024;
 
-/** For how long a plain file that is written waits for the gzipped one. */
+/** After the plain file is written, how long to wait for the gzipped one. */
 const GZIP_GRACE_MS = 1_000;
 
-/** What the files of an execution's report are stored with. */
+/** File name and metadata of an execution's report files. */
 export const reportFile = (
   fileName: string,
   executionId: string,

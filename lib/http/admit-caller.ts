@@ -39,8 +39,8 @@ export async function verifyCaller(
 }
 
 /**
- * Finds out whose rows of the report the client of a good token may see at this time; notes it for the log. Throws
- * NotAuthorized where it opens no row.
+ * Finds out whose rows of the report the client of a valid token may see now, and adds it to the log line. Throws
+ * NotAuthorized if the client may see no row.
  */
 export async function admitCaller(
   claims: Claims,

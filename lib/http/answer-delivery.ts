@@ -34,9 +34,9 @@ const patienceMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
 export const ticketLifeMs = (config: Config): number => patienceMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
 
 /**
- * When a request for a report must be answered, and by when its calls to AWS have ended: those of the delivery soon after
- * that, so that a first answer is not late. Storing where its caller waits on may take all the time that the gateway
- * leaves: without it there is no answer but an error, and a late one is better.
+ * The time limits of a request for a report. `waitUntil`: it must be answered. `deliverBy`: the delivery's calls to AWS
+ * end, soon after that, so that the first answer is not late. `answerBy`: storing the ticket ends. That may take all
+ * the time that the gateway leaves, because a late answer is better than an error.
  */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
   const waitUntil = began + hopWaitMs(hop, queryWaitMs);
@@ -56,7 +56,7 @@ export interface DeliveryRequest {
   readonly data: DataState;
   /** What an earlier request left. */
   readonly left?: Progress;
-  /** Writes down how far the delivery has come; resolves to where the caller waits on. */
+  /** Stores the delivery's progress; resolves to the ticket and hop of the next waiting URL. */
   readonly remember: (left: { readonly progress: Progress; readonly waitedMs: number }) => Promise<{
     readonly ticket: string;
     readonly hop: number;

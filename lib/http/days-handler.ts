@@ -13,9 +13,9 @@ import { problemChain } from './problem-chain.ts';
 /**
  * GET /reporting/{report}/days?startInclusive=…&endExclusive=…&api-version=1.0
  *
- * - 200 with the window, the state and the version of each day that holds events, as the lake is at this moment
- * - 400 that lists every fault of the request; 401 without a token that opens rows of this report
- * - 500 when something of ours fails, 503 when the same request will do later
+ * - 200 with the window, and the state and version of each day that holds events, as of now
+ * - 400 with every fault of the request; 401 without a token that gives access to rows of this report
+ * - 500 if the service fails, 503 if the same request may succeed later
  */
 export function daysHandler(
   report: Report,

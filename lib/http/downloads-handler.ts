@@ -11,12 +11,12 @@ import { noteCaller } from './logged-facts.ts';
 import { problemChain } from './problem-chain.ts';
 
 /**
- * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The
- * ticket is all that it takes: an Authorization header, which some clients keep and some drop, is not looked at.
+ * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The ticket is
+ * enough: an Authorization header, which some clients keep and some drop, is ignored.
  *
  * - 303 with the download URL in `Location`, or with the next hop's
- * - 404 where the ticket is unknown or has expired, or its partner has lost the right to the report meanwhile: a 401
- *   would ask for a token, which is not looked at here; the report's own URL tells the partner more
+ * - 404 if the ticket is unknown or has expired, or its partner has lost its right to the report since. Not 401, which
+ *   would ask for a token; the report's own URL tells the partner more
  * - 500 and 503 as for the report itself
  */
 export function downloadsHandler(dependencies: FunctionDependencies) {
@@ -35,7 +35,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       const { report } = request;
       Object.assign(facts, { report: report.name, client, partner: client, hop });
 
-      // There is no token here: without a register, the ticket opens what its token opened.
+      // There is no token here. Without a register, the ticket grants what the first request's token granted.
       const registered = config.entitlements.by === 'partners' ? begun(register.find(client)) : undefined;
       // Listed while the register is read. A refusal of the caller comes before any fault of the listing.
       const listed =
@@ -46,7 +46,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       noteCaller(facts, verdict);
       if (verdict.state === 'refused') throw new NoSuchDownload();
       const { entitlement } = verdict;
-      // The companies changed meanwhile: the old report is no longer waited for, and the new one is begun.
+      // If the companies have changed since, the delivery starts again, for the new rows.
       const isSame = String(storedEntitlement(entitlement)) === String(storedEntitlement(waits.entitlement));
       const data =
         isSame && progress.waitsFor === 'attempt'

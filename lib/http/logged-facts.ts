@@ -11,18 +11,21 @@ export interface LoggedFacts extends DeliveryFacts {
   client?: string;
   /** The client's name in the register of partners; the client id where it has none. */
   partner?: string;
-  /** Why the caller was refused, where it was for whose rows it may see. */
+  /** Why the caller may see no rows, if it was refused for that. */
   refusal?: Refusal;
   /** How many companies' rows the caller may see. */
   companies?: number | 'every-company';
-  /** Which step in the waiting room this was. */
+  /** The number of the hop in the waiting room. */
   hop?: number;
   cacheStatus?: CacheStatus;
   /** Whether the answer led to the report. */
   isReady?: boolean;
 }
 
-/** Notes for the log who asks, by the register's name where there is one, and whose rows it may see, or why none. */
+/**
+ * Adds to the log line the partner's name, if the register has one, and how many companies' rows it may see, or why
+ * none.
+ */
 export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
   if (verdict.partner !== undefined) facts.partner = verdict.partner;
   if (verdict.state === 'refused') facts.refusal = verdict.refusal;

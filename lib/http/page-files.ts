@@ -9,7 +9,7 @@ interface PageFile {
 }
 
 export interface PageFiles {
-  /** Changes with any of the files: what a browser has kept under another version is not asked for again. */
+  /** Changes with any of the files. The page loads its files by version, so a browser never uses an outdated one. */
   readonly version: string;
   readonly byName: ReadonlyMap<string, PageFile>;
 }

@@ -13,9 +13,8 @@ const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
  * GET /: the page on which people build, run and look at reports. GET /page/{file}: what it loads. Both are public and
  * contain no data.
  *
- * - 200 with the page, which is asked for anew each time, or with a file, which may be kept for as long as its version
- *   stands in the page
- * - 404 where the page has no such file
+ * - 200 with the page, which browsers must revalidate, or with a file, which they may cache under its version
+ * - 404 if the page has no such file
  */
 export function pageHandler({
   files,
@@ -38,7 +37,7 @@ export function pageHandler({
         ...headers,
         'Content-Type': file.mediaType,
         'Cache-Control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
-        // The gateway zips large files for whoever admits that.
+        // The gateway gzips large files for callers that accept gzip.
         Vary: 'Accept-Encoding',
       },
       body: name === HTML ? filledIn(file.body, { base: baseOf(event), version: files.version }) : file.body,
@@ -46,7 +45,7 @@ export function pageHandler({
   });
 }
 
-/** What stands before the service's own paths, without a slash at its end: a stage, a custom domain's base path. */
+/** The base path, without a slash at its end: of a stage, or of a custom domain. */
 function baseOf({ requestContext: { path } }: APIGatewayProxyEvent): string {
   const base = path.replace(/\/$/, '');
   return PLAIN_PATH.test(base) ? base : '';
@@ -55,7 +54,10 @@ function baseOf({ requestContext: { path } }: APIGatewayProxyEvent): string {
 const filledIn = (text: string, values: Readonly<Record<string, string>>): string =>
   text.replaceAll(/{{(\w+)}}/g, (_, name: string) => values[name] ?? '');
 
-/** No inline code, nothing from other hosts but reports, from the results bucket or its edge. Workers have the same policy. */
+/**
+ * The page runs no inline code, and loads nothing from other hosts except reports (results bucket or edge). The same
+ * policy holds for its workers.
+ */
 const securityHeaders = (downloadOrigins: readonly string[]) => ({
   'Content-Security-Policy': [
     "default-src 'none'",

@@ -8,11 +8,11 @@ import type { FunctionDependencies } from './function-dependencies.ts';
 import { type LoggedContext, requestLog } from './request-log.ts';
 
 /**
- * The middleware of every route: one line of log per request, a problem document for whatever is thrown, the headers that
- * every answer has, that of the commit that runs, those of a deprecated API version, and the CORS headers for pages of
- * the stage's origins.
+ * The middleware of every route: one log line per request, a problem document for every error, the common headers, the
+ * commit's header, the headers of a deprecated API version, and the CORS headers for the stage's origins.
  *
- * @param route `endsReport`: whether an error of this route is the end of a report, as of a report's route and the waiting room
+ * @param route `endsReport`: whether an error of this route ends a report, as on the reports' routes and in the waiting
+ * room
  */
 export const problemChain = (
   { config, log, metrics }: Pick<FunctionDependencies, 'config' | 'log' | 'metrics'>,

@@ -3,7 +3,7 @@ import { abandonPublication } from '../delivery/publication.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { LOG_MS, type ObjectCreated } from './publication-handler.ts';
 
-/** What Lambda sends where an asynchronous invocation has failed for good, as far as it is read here. */
+/** Lambda's event for an asynchronous invocation that has failed for good: the members read here. */
 export interface FailedInvocation {
   readonly requestContext: { readonly condition: string };
   readonly requestPayload: ObjectCreated;

@@ -4,7 +4,7 @@ import { type Publication, readPublication } from '../results/publication-reques
 import type { LargeFiles } from '../results/results-bucket.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 
-/** EventBridge's notice that an object has been made, as far as it is read here. */
+/** EventBridge's event for a new object: the members read here. */
 export interface ObjectCreated {
   readonly detail: { readonly object: { readonly key: string } };
 }
@@ -13,8 +13,8 @@ export interface ObjectCreated {
 export const LOG_MS = 5_000;
 
 /**
- * Publishes a large result; started by its request's arrival under `publications/`. Writes one line of log. Throws what
- * went wrong, so that Lambda runs it again.
+ * Publishes a large result. A new object under `publications/` starts it. Writes one log line. Throws any error, so
+ * that Lambda tries again.
  */
 export function publicationHandler({
   backendsUntil,

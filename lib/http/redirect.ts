@@ -10,8 +10,8 @@ export const CACHE_STATUS: Record<CacheStatus, string> = {
 };
 
 /**
- * What a person reads who sees the answer itself. RFC 9110 (15.4.4) would have the link here too, but bodies are
- * logged where headers are not, and whoever holds the link has the report.
+ * The body, for a person who sees the answer itself. RFC 9110 (15.4.4) asks for the link here too, but some logs keep
+ * bodies and not headers, and anyone with the link has the report.
  */
 export const NOTE = {
   download:
@@ -57,7 +57,7 @@ const seeOther = (
     Location: location,
     'Content-Type': 'text/plain; charset=utf-8',
     'Cache-Control': 'no-store',
-    // Which of a report's two files the location leads to.
+    // `Accept-Encoding` decides which of a report's two files the location leads to.
     Vary: 'Accept-Encoding',
     'Cache-Status': CACHE_STATUS[cacheStatus],
     ...headers,

@@ -17,10 +17,10 @@ import { requestHeader } from './request-header.ts';
  * (docs/contract.md#the-two-reports)
  *
  * - 303 with the download URL in `Location`, or with a waiting URL if the report takes longer than one request
- * - 400 that lists every fault of the request; 401 without a good token for this API, checked before anything else
- * - 500 when something of ours fails, 503 when the same request will do later
+ * - 400 with every fault of the request; 401 without a valid token for this API, checked first
+ * - 500 if the service fails, 503 if the same request may succeed later
  *
- * HEAD does all of that, the query too, so that its status and headers are GET's; the gateway drops the body.
+ * HEAD runs the query too, so that its status and headers are those of GET; the gateway drops the body.
  */
 export function reportHandler(
   report: Report,
@@ -62,7 +62,7 @@ export function reportHandler(
   );
 }
 
-/** A request, or all that is wrong with it. */
+/** The parsed request, or the error that lists its faults. */
 function parsed(parse: () => ReportRequest): ReportRequest | InvalidRequest {
   try {
     return parse();

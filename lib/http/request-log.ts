@@ -46,14 +46,17 @@ export function requestLog(
   };
 }
 
-/** The gateway ends a request after this time: a time of arrival that is longer ago is by a clock that is wrong. */
+/** API Gateway ends a request after this time. An older time of arrival comes from a wrong clock. */
 const LONGEST_REQUEST_MS = GATEWAY_TIMEOUT_SECONDS * 1_000;
 
-/** When a request came, by the gateway: what it has waited for since then, such as a cold start, its caller has too. */
+/**
+ * When a request reached the gateway, so that a cold start counts as waiting time. Now, if the gateway's time is
+ * implausible.
+ */
 const beganAt = (gatewayTime: number, now: number): number =>
   gatewayTime <= now && now - gatewayTime < LONGEST_REQUEST_MS ? gatewayTime : now;
 
-/** Of a 503, the call to AWS that did not succeed. */
+/** The kind of the problem; for a 503 also the AWS call that failed. */
 const problemFacts = ({ slug, cause }: Problem) => ({
   problem: slug,
   ...(cause instanceof Error && { cause: cause.message }),

@@ -6,10 +6,10 @@ import type { LoggedFacts } from './logged-facts.ts';
 export type MetricSink = Pick<Metrics, 'addMetric' | 'publishStoredMetrics'>;
 
 /**
- * Counts one answer for the alarms and the dashboard. A query counts once, by the request that recorded its end; what
- * it cost is Athena's own metric.
+ * Counts one answer for the alarms and the dashboard. A query is counted once, by the request that recorded its end.
+ * Its cost is in Athena's own metrics.
  *
- * @param answer `endsReport`: whether an error of this route is the end of a report that a partner requested
+ * @param answer `endsReport`: whether an error of this route ends a report that a partner requested
  */
 export function countAnswer(
   metrics: MetricSink,
@@ -17,7 +17,7 @@ export function countAnswer(
   { status = 500, endsReport }: { readonly status: number | undefined; readonly endsReport: boolean },
 ): void {
   const counted: Parameters<MetricSink['addMetric']>[] = [];
-  // A report has one end. One that was ready, but whose link could not be signed, is not delivered.
+  // A report counts once, as failed or as delivered. If its URL could not be signed, it has failed.
   if (endsReport && status >= 500) counted.push([METRIC.failedReports, MetricUnit.Count, 1]);
   else if (isReady) counted.push([METRIC.reports, MetricUnit.Count, 1]);
   for (const { state, bytesScanned, queryMs } of finishedQueries) {

@@ -5,9 +5,9 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i;
 const DEFAULT_PORT: Readonly<Record<string, string>> = { http: '80', https: '443' };
 
 /**
- * Where the service is, as this caller sees it: scheme, host, and whatever stands before the route, a stage or a
- * custom domain's base path. The host is the one that the gateway serves, never the caller's Host header; scheme
- * and port come from headers, as far as they are valid. Undefined where the gateway names no host.
+ * The service's URL, as this caller sees it: scheme, host, and the base path of a stage or a custom domain. The host is
+ * the one that the gateway serves, never the caller's Host header. Scheme and port come from headers, if valid.
+ * Undefined if the gateway names no host.
  *
  * @param route the path of the route that was asked
  */

@@ -22,17 +22,16 @@ export interface DataState {
   readonly version: string;
   /**
    * Listing fingerprint: a digest over these files, the markers of complete days and the folders, each with its time of
-   * last modification. If two listings have the same one, no listing can tell that anything was written or removed
-   * between them.
+   * last modification. If two listings have the same fingerprint, no listing shows a change between them.
    */
   readonly fingerprint: string;
   /** In milliseconds since 1970; absent where another request has listed it, whose clock may differ. */
   readonly listedAt?: number;
-  /** False where nothing could be listed: version and fingerprint then stand for this one request and no other. */
+  /** False if the lake could not be listed. Version and fingerprint are then random, and no other request has them. */
   readonly isListed: boolean;
 }
 
-/** The state of data that can't be listed. Its version and fingerprint are random, so that no answer is given twice. */
+/** The state of data that can't be listed. Its version and fingerprint are random, so no report is reused. */
 export function unlistedState(): DataState {
   const once = randomUUID();
   return { version: once, fingerprint: once, isListed: false };
@@ -82,7 +81,10 @@ const DAY = RegExp(`^${PARTITION_COLUMN}=(\\d{4}-\\d{2}-\\d{2})/`);
 const dayOf = (key: string, folder: string): string | undefined =>
   key.startsWith(folder) ? DAY.exec(key.slice(folder.length))?.[1] : undefined;
 
-/** Athena reads every file under a day's folder but those that it hides; a folder's own marker is no file. */
+/**
+ * Athena reads every file under a day's folder, except those with `_` or `.` at the start of a path segment. A folder's
+ * own marker (`…/`) is not a file.
+ */
 const isFile = (path: string): boolean =>
   path !== '' && !path.endsWith('/') && !path.split('/').some((name) => /^[_.]/.test(name));
 

@@ -11,9 +11,11 @@ export const DAY_STATES = ['final', 'open', 'unknown'] as const;
 export interface DayState {
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string;
-  /** The midnight that begins the day, `YYYY-MM-DDThh:mm:ssZ`, also where the window begins later. */
+  /** The midnight that begins the day, `YYYY-MM-DDThh:mm:ssZ`, even if the window begins later. */
   readonly startInclusive: string;
-  /** The midnight that begins the next day, also where the window ends earlier: state and version are the whole day's. */
+  /**
+   * The midnight that begins the next day, even if the window ends earlier: state and version are for the whole day.
+   */
   readonly endExclusive: string;
   readonly state: (typeof DAY_STATES)[number];
   /** What a report of exactly this day has in `Data-Version`: it changes with the day's files, and only with them. */
@@ -25,7 +27,7 @@ export const HABIT_DAYS = 31;
 
 const DAY_MS = 86_400_000;
 
-/** What to list for the states of a window's days. */
+/** The window to list for these states: `HABIT_DAYS` earlier, to see whether the lake's writers mark days at all. */
 export const listedWindow = ({ start, end }: Window): Window => ({ start: start - HABIT_DAYS * DAY_MS, end });
 
 /**

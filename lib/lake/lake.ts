@@ -19,13 +19,13 @@ export interface LakeListing {
   readonly isTableMissing?: boolean;
 }
 
-/** The lake of events, as far as the service needs to know of it. */
+/** The lake of events: the calls that the service needs. */
 export interface Lake {
   /** Where the folders of a report's days lie: `<prefix>publisher_events/`. */
   folderOf(report: Report): string;
   /**
-   * Lists the days that a window touches. Undefined where nothing can be listed.
-   * @param maxAgeMs how old a listing may be that is given again; 0 lists anew
+   * Lists the days that a window touches. Undefined if the lake can't be listed.
+   * @param maxAgeMs maximum age of a listing to reuse; 0 lists now
    */
   list(report: Report, window: Window, maxAgeMs: number): Promise<LakeListing | undefined>;
 }

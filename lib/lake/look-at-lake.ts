@@ -6,9 +6,9 @@ import { type DataState, dataState, unlistedState } from './data-version.ts';
 import type { Lake } from './lake.ts';
 
 /**
- * What the lake holds of a report's window now; undefined where it holds nothing of the report at all.
+ * The state of the data in a report's window; undefined if the report's table is missing.
  *
- * @param maxAgeMs how old a listing may be that is used again; 0 lists now
+ * @param maxAgeMs maximum age of a listing to reuse; 0 lists now
  */
 export async function stateOfLake(
   lake: Lake,
@@ -21,7 +21,7 @@ export async function stateOfLake(
   return listing ? dataState(listing, lake.folderOf(report)) : unlistedState();
 }
 
-/** What the lake holds for a request that begins. Throws NoRecords where it holds nothing of the report at all. */
+/** The state of the data that a request reads. Throws NoRecords if the report's table is missing. */
 export async function lookAtLake(
   lake: Lake,
   { report, window }: ReportRequest,

@@ -9,7 +9,7 @@ import {
 import type { OperatorName } from '../report/filter-operators.ts';
 import { formatUtcTime } from '../report/utc-time.ts';
 
-/** Values by the name of the field, under the operator. */
+/** Filter values, by operator and field name. */
 type Filters = { readonly [Operator in OperatorName]?: Readonly<Record<string, readonly unknown[]>> };
 
 /** A request that a reader can send as it stands; the tests do. */

@@ -23,7 +23,7 @@ export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config'
         Vary: 'Accept-Encoding',
       },
       body: JSON.stringify(
-        // The root of the host that serves the document, where the gateway doesn't say which that is.
+        // `/`, the root of the serving host, if the gateway does not name the host.
         openApiDocument({
           url: serviceUrl(event, pathOf('openapi')) ?? '/',
           scope: scopeOf(config.token),

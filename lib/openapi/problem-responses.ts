@@ -71,7 +71,7 @@ const DESCRIPTION: Readonly<Record<number, string>> = {
   504: 'The request took too long. Try again; if it stays so, report the instance.',
 };
 
-/** One response a status, for `components`: what problems can stand in it, and an example of each. */
+/** One response per status, for `components`: the problems it may contain, with an example of each. */
 export function problemResponses(scope: string): Part {
   const byStatus = Map.groupBy(knownProblems(scope), ({ status }) => status);
   return {

@@ -28,7 +28,7 @@ export const commonParameters: Readonly<Record<string, Part>> = {
   },
 };
 
-/** Every query parameter of a report's operation. Each may stand once, but for the filters. */
+/** Every query parameter of a report's operation. Only the filters may be repeated. */
 export function reportParameters(report: Report): Part[] {
   const examples = (value: (request: ExampleRequest) => unknown): Part =>
     Object.fromEntries(

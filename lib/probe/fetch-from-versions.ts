@@ -9,13 +9,13 @@ export interface VersionedService {
   /** ARNs of the versions to ask, by the function's name. */
   readonly versions: Readonly<Record<string, string>>;
   readonly invoke: InvokeVersion;
-  /** For all that is not the service: the identity provider, the report's file. */
+  /** For URLs outside the service: the identity provider, the report's file. */
   readonly fetch: typeof globalThis.fetch;
 }
 
 /**
- * A `fetch` that asks versions of the service's functions themselves, whoever gets its requests, and follows where they lead.
- * Throws where a request is for a function without a version.
+ * A `fetch` that invokes the given versions of the service's functions, whichever version is live, and follows their
+ * redirects. Throws if a request is for a function without a version.
  */
 export const fetchFromVersions = ({ serviceUrl, versions, invoke, fetch }: VersionedService) =>
   (async (target, init) => {

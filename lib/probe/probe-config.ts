@@ -33,7 +33,9 @@ const release = v.object({
   [RELEASE_CHECK_ENV.versions]: v.pipe(v.string(), v.parseJson(), v.record(v.string(), text)),
 });
 
-/** What the check of a release asks; throws a ValiError that says what is missing or wrong. */
+/**
+ * Reads the release check's configuration from the environment; throws a ValiError that says what is missing or wrong.
+ */
 export function readReleaseConfig(env: Readonly<Record<string, string | undefined>>) {
   const { [ENV.commit]: commit, [RELEASE_CHECK_ENV.versions]: versions } = v.parse(release, env);
   const digest = createHash('sha256').update(JSON.stringify(versions)).digest();
@@ -41,7 +43,10 @@ export function readReleaseConfig(env: Readonly<Record<string, string | undefine
     commit,
     /** ARNs of the versions, by the function's name. */
     versions,
-    /** A report of its own for each release: one that is cached would prove nothing. */
+    /**
+     * Start of the window, in seconds after midnight. It differs for each release, because a cached report would prove
+     * nothing.
+     */
     secondsLate: 1 + (digest.readUInt16BE() % 3_600),
   });
 }

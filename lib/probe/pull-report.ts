@@ -14,11 +14,11 @@ export interface ProbeParts {
   readonly readSecret: (id: string) => Promise<string>;
   /** In milliseconds since 1970. */
   readonly now: () => number;
-  /** By how many seconds after midnight the report begins: with another number than before, it is a new report. */
+  /** How many seconds after midnight the window begins. Another number makes another report, which is not cached. */
   readonly secondsLate?: number;
 }
 
-/** Each step may take so long: a report that takes longer comes through the waiting room, in steps of 25 s. */
+/** Time limit of each step: the token, and the report with all its redirects. */
 const LONGEST_MS = 90_000;
 
 /** How long before a token expires a new one is requested. */

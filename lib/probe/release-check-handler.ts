@@ -2,8 +2,8 @@ import type { DeploymentHook, TellDeployment } from '../aws/tell-deployment.ts';
 import type { LineLog } from '../http/request-log.ts';
 
 /**
- * Pulls a report from a new release before any request reaches it, and tells CodeDeploy whether it came: otherwise
- * CodeDeploy gives the release up. Resolves to the same, for an operator who invokes it without an event of CodeDeploy's.
+ * Pulls a report from a new release before any request reaches it, and tells CodeDeploy whether it came. If not,
+ * CodeDeploy stops the release. Also resolves to the outcome, for an operator who invokes it by hand.
  */
 export function releaseCheckHandler({
   pull,

@@ -71,7 +71,7 @@ export const requestTooLarge = {
   body: { message: 'Request Too Long' },
 } as const;
 
-/** What the deployed service's firewall refuses; there is none on one machine. */
+/** The answer to a request that the firewall refuses. The one-machine stack has no firewall. */
 export const refusedByFirewall = {
   responseType: 'WAF_FILTERED',
   status: 403,

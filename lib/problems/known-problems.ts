@@ -21,7 +21,9 @@ export interface KnownProblem {
 
 const INSTANCE = '0b0f6c1e-2f0e-4a8e-9f6a-0d9a0a8f6f0b';
 
-/** One of each class of `problem.ts`, as its callers make it. */
+/**
+ * An example of each class in `problem.ts`, except `NotFound` (see the gateway's) and `Overloaded` (an `Unavailable`).
+ */
 export const causes = (scope: string): readonly Problem[] => [
   new InvalidRequest([
     { parameter: 'requestedFields', detail: 'Unknown field "Click". Did you mean "Clicks"?' },

@@ -2,7 +2,7 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 import { otherGatewayProblems } from './gateway-problems.ts';
 import { Problem } from './problem.ts';
 
-/** What is not ours to explain is answered alike, whatever it was (docs/contract.md#errors). */
+/** Every error that is not a `Problem` gets the same answer (docs/contract.md#errors). */
 const { status, slug, title, detail } = otherGatewayProblems.failed;
 const OPAQUE = { status, slug, title, message: detail, headers: {}, members: {} };
 

@@ -32,7 +32,7 @@ function firstFault([first, ...others]: readonly Fault[]): string {
   return `${first.parameter}: ${first.detail}${more}`;
 }
 
-/** 400: all that is wrong with the request, in one answer (docs/contract.md#errors). */
+/** 400: the faults of the request, up to `mostListed` in one answer (docs/contract.md#errors). */
 export class InvalidRequest extends Problem {
   readonly status = 400;
   readonly slug = otherGatewayProblems.unreadable.slug;
@@ -71,7 +71,7 @@ export class ReportTooLarge extends Problem {
   }
 }
 
-/** 401: no token, or one that is no good (docs/contract.md#the-token). */
+/** 401: no token, or an invalid one (docs/contract.md#the-token). */
 export class Unauthenticated extends Problem {
   readonly status = 401;
   readonly slug = 'unauthenticated';
@@ -88,7 +88,9 @@ export class Unauthenticated extends Problem {
   }
 }
 
-/** 401: a good token without the scope (docs/contract.md#the-scope), or one that opens no row of the report. */
+/**
+ * 401: a valid token without the scope (docs/contract.md#the-scope), or one that gives access to no row of the report.
+ */
 export class NotAuthorized extends Problem {
   readonly status = 401;
   readonly slug = 'not-authorized';

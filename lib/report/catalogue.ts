@@ -123,7 +123,7 @@ const deviceOrProxy = text('DeviceOrProxy', 'device_or_proxy', 'device or proxy 
 const opens = count('Opens', 'container_opens', 'total number of opens');
 
 /**
- * The dimensions that say whose a row is. The key is the name for a list of such ids: in the records of partners, in
+ * The dimensions that identify a row's owner. The key also names a list of their ids: in the records of partners, in
  * the stage files, and in the options of `npm run partner`.
  */
 const owners = {
@@ -191,7 +191,7 @@ export const dimensionsOf = ({ fields }: Report): Dimension[] =>
 
 export const metricsOf = ({ fields }: Report): Metric[] => fields.filter((field) => field.role === 'metric');
 
-/** The dimension that says whose a report's rows are. */
+/** The dimension that identifies the owner of a report's rows. */
 export const ownerOf = ({ governedBy }: Report): IdDimension => owners[governedBy];
 
 /** The names of the owners. `Object.keys` types them as plain strings, hence the cast. */

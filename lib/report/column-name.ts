@@ -3,14 +3,20 @@
  * expression such as `clicks / served_ads` would be a wrong number in each of them (CONTRIBUTING.md, "Metrics are sums").
  */
 
-/** What whoever adds a field is told, by the types and at run time. Types print at most 160 characters. */
+/**
+ * The error for a developer who adds a field: from the compiler and at run time. A type's text is cut at 160
+ * characters.
+ */
 export const NOT_A_COLUMN =
   'A column is a name such as served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.';
 
-/** The text itself where it can be a column's name; otherwise NOT_A_COLUMN, which the text then does not fit. */
+/**
+ * The text if it is a valid column name; otherwise NOT_A_COLUMN, so that the compiler refuses the text with that
+ * message.
+ */
 export type ColumnName<Text extends string> = Unfit<Text> extends '' ? Text : typeof NOT_A_COLUMN;
 
-/** What is left of a text from the first character on that no name has. */
+/** The rest of a text, from the first character that a name can't contain. */
 type Unfit<Text extends string> = Text extends `${NameCharacter}${infer Rest}` ? Unfit<Rest> : Text;
 
 type NameCharacter = CharacterOf<'abcdefghijklmnopqrstuvwxyz0123456789_'>;
@@ -35,7 +41,7 @@ const ENGINE_WORDS = new Set(
   ).split(' '),
 );
 
-/** What is wrong with the columns of one table; undefined where each is a name, and there once. */
+/** The first fault in the column names of one table; undefined if each is valid and unique. */
 export function columnFault(table: string, columns: readonly string[]): string | undefined {
   for (const [index, column] of columns.entries()) {
     const where = `lib/report/catalogue.ts, ${table}, column "${column}": `;

@@ -1,4 +1,4 @@
-/** The companies whose rows a caller may see: every company, or one and more. No list is empty. */
+/** The companies whose rows a caller may see: every company, or one or more. A list is never empty. */
 export type Entitlement = 'every-company' | Companies;
 
 type Companies = readonly [bigint, ...bigint[]];

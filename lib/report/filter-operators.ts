@@ -9,18 +9,18 @@ export interface FilterOperator {
   /** What the page calls a filter on a field. */
   readonly title: (field: string) => string;
   /**
-   * Whether a known value passes, as SQL that gives NULL where the value is NULL. `wanted` is never empty. It is joined
-   * to other conditions, such as whose rows the caller may see, by AND: brackets go around an OR.
+   * SQL for whether a value passes. It must give NULL for a NULL value. `wanted` is never empty. The SQL is joined by
+   * AND to other conditions, such as whose rows the caller may see, so put brackets around an OR.
    */
   readonly sql: (value: string, wanted: readonly string[]) => string;
   /**
-   * Whether records pass whose value is not known: NULL. Container-level records never do so under a filter on
-   * placements, since they are of all placements of their container (docs/decisions/0003-opens.md).
+   * Whether records with a NULL value pass. Container-level records never pass this way under a filter on placements,
+   * since they belong to all placements of their container (docs/decisions/0003-opens.md).
    */
   readonly passesUnknown: boolean;
   /**
-   * Whether no value passes but those that are wanted. Only then can a filter on hours leave out the partitions of other
-   * days, and the page the other days of a comparison.
+   * Whether only the wanted values pass. Only then may a filter on hours skip the partitions of other days, and the
+   * page skip the other days of a comparison.
    */
   readonly passesWantedOnly: boolean;
 }

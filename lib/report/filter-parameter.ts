@@ -9,7 +9,7 @@ interface FilterName {
 /** The query parameter of a filter, `filter[Day]` (docs/contract.md#filters). */
 export const filterParameter = ({ operator, field }: FilterName): string => `${operator}[${field}]`;
 
-/** What a parameter filters by; undefined where it is no filter. */
+/** The operator and field of a filter parameter; undefined for other parameters. */
 export function readFilterParameter(parameter: string): FilterName | undefined {
   const [, word, field] = /^(\w+)\[([^[\]]+)\]$/.exec(parameter) ?? [];
   const operator = operatorNames.find((name) => name === word);

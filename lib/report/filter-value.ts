@@ -6,7 +6,7 @@ import { isMidnight, isWholeHour, parseUtcTime } from './utc-time.ts';
 /** Bounds a parameter's length: Athena takes at most 1,024 characters, and a quote may be doubled. */
 export const MAX_TEXT_CHARACTERS = 256;
 
-/** How a time that can match is written, by the grain of the dimension. */
+/** The form of a time filter's value, for each grain. */
 export const TIME_FILTER_FORM = { hour: 'YYYY-MM-DDThh:00:00Z', day: 'YYYY-MM-DDT00:00:00Z' };
 
 const text = v.pipe(

@@ -67,7 +67,7 @@ export const apiVersion = v.pipe(
   ),
 );
 
-/** The fields that a list names, each known and there once. */
+/** Parses a list of field names. Each must be known, and occur only once. */
 const fieldList = <F extends Field>(known: readonly F[], complain: (unknown: string) => string) =>
   v.pipe(
     given(', its names separated by commas'),

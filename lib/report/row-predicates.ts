@@ -61,7 +61,7 @@ function passes({ operator, ...filter }: Filter, { levels }: Report): Predicate[
     const { column } = filter.dimension;
     const marks = filter.values.map(() => '?');
     const sql = operator.sql(column, marks);
-    // The coarser level's records are of all the finer values. They pass by the look-up alone.
+    // The coarser level's records belong to all finer values. Only the look-up lets them pass.
     const isFiner = filter.dimension === levels?.finer;
     return [{ sql: isFiner ? sql : orUnknown(column, sql), parameters: filter.values.map(literal) }];
   }
@@ -76,8 +76,8 @@ function passes({ operator, ...filter }: Filter, { levels }: Report): Predicate[
 }
 
 /**
- * The records whose finer value passes, and the coarser level's records of the containers that hold one of these
- * in the window, as far as the caller may see. The look-up sees no filter on other fields.
+ * The records whose finer value passes, and the coarser level's records of the containers with such a record in the
+ * window. The look-up includes only rows that the caller may see, and ignores filters on other fields.
  */
 function finerOrItsCoarser(
   passing: readonly Predicate[],

@@ -47,7 +47,7 @@ export const tableOf = (report: Report): Table => ({
   ],
 });
 
-/** The tables of these reports. Throws where a column is no name, or is there twice: reports would be wrong. */
+/** The tables of these reports. Throws if a column name is invalid or occurs twice, because reports would be wrong. */
 export function tablesOf(reports: readonly Report[]): readonly Table[] {
   const made = reports.map(tableOf);
   for (const { name, columns } of made) {

@@ -10,7 +10,7 @@ const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
-/** The contract's date-time, `YYYY-MM-DDThh:mm:ssZ`, as milliseconds since 1970; undefined if it is none. */
+/** Parses the contract's date-time, `YYYY-MM-DDThh:mm:ssZ`, to milliseconds since 1970; undefined if invalid. */
 export function parseUtcTime(text: string): number | undefined {
   if (!FORMAT.test(text)) return undefined;
   const time = Date.parse(text);

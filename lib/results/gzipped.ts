@@ -2,8 +2,8 @@ import { pipeline } from 'node:stream';
 import { constants, createGzip, gzip } from 'node:zlib';
 
 /**
- * By measurement (docs/decisions/0029-gzip-beside-the-plain-file.md): level 5 takes half the time of 6 and makes real
- * reports 2 % larger, but very regular ones a third to a half larger; above 6 every percent costs a third more time.
+ * Measured (docs/decisions/0029-gzip-beside-the-plain-file.md): level 5 takes half the time of 6 and makes real reports
+ * 2 % larger, but very regular ones a third to a half larger. Above 6, each percent saved costs a third more time.
  */
 export const GZIP_LEVEL = 6;
 

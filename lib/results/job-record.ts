@@ -4,15 +4,21 @@ import type { StoredDocument } from './results-bucket.ts';
 const every = {
   /** Version of the record's format. A record of another version counts as absent. */
   form: v.literal(2),
-  /** Random, new with each write: by it, a request knows its own write when S3's answer was lost. */
+  /** Random, new with each write. A request recognises its own write by it, if S3's answer was lost. */
   writer: v.string(),
-  /** The attempt's token: Athena gives the same execution for it. Random, drawn by who claims the attempt. */
+  /**
+   * The attempt's token, random, chosen by the request that claims it. For the same token, Athena gives the same
+   * execution.
+   */
   attempt: v.string(),
 };
 
 const open = {
   ...every,
-  /** How long after this write its writer asks Athena for all who wait. Absent: nobody asks, anyone may take over. */
+  /**
+   * The lease: how long from this write on the writer asks Athena for all who wait. Absent: no lease; any request may
+   * take over.
+   */
   leaseMs: v.optional(v.number()),
   /** Whether it repeats a query that failed. */
   isRetry: v.boolean(),
@@ -31,7 +37,7 @@ const ended = {
   engineMs: v.number(),
 };
 
-/** What is stored of a job: its latest attempt, and how that stands. */
+/** A job's record: the state of its latest attempt. */
 const jobRecord = v.variant('state', [
   v.object({ state: v.literal('starting'), ...open }),
   v.object({
@@ -51,7 +57,7 @@ const jobRecord = v.variant('state', [
     resultBytes: v.number(),
     /** Whether it is a report of the job's version: the lake was the same before the query and after it. */
     isOfVersion: v.boolean(),
-    /** How long after this write it may be given to new callers although it is of no one version. */
+    /** How long after this write new callers may get the report, even if it has no data version. */
     goodForMs: v.optional(v.number()),
     /** The report's files and their sizes. Absent: they have not been written yet. */
     files: v.optional(v.object({ plain: v.number(), gzip: v.optional(v.number()) })),
@@ -70,21 +76,21 @@ const jobRecord = v.variant('state', [
     /** In the engine's words or ours: for the log. */
     reason: v.string(),
     /**
-     * Why it may be worth asking again: files changed under the query, it took too long and was stopped, or another attempt
-     * was called for and its leader had no time left to claim it.
+     * Why a new attempt may succeed: files changed during the query; the query took too long and was stopped; or a next
+     * attempt was needed, but the leading caller's time was up.
      */
     cause: v.optional(v.picklist(['data-changed', 'took-too-long', 'not-repeated'])),
   }),
 ]);
 
 export type JobRecord = v.InferOutput<typeof jobRecord>;
-/** Of an attempt that has not ended. */
+/** The record of an attempt that has not ended. */
 export type OpenRecord = Extract<JobRecord, { readonly state: 'starting' | 'under-way' }>;
-/** Of an attempt that has ended. */
+/** The record of an attempt that has ended. */
 export type EndedRecord = Exclude<JobRecord, OpenRecord>;
 export type SucceededRecord = Extract<JobRecord, { readonly state: 'succeeded' }>;
 export type FailedRecord = Extract<JobRecord, { readonly state: 'failed' }>;
-/** Of an attempt without a report. */
+/** The record of an attempt that ended without a report. */
 export type RefusedRecord = Exclude<EndedRecord, SucceededRecord>;
 export type ReportFiles = NonNullable<SucceededRecord['files']>;
 

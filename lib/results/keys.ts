@@ -3,7 +3,9 @@ import * as v from 'valibot';
 import type { DataState } from '../lake/data-version.ts';
 import { RESULTS_PREFIX } from '../names.ts';
 
-/** A key of the results bucket. Each begins with one of its prefixes, so that no other text passes for one. */
+/**
+ * A key of the results bucket. It must begin with one of the bucket's prefixes, so the compiler refuses any other text.
+ */
 export type ResultsKey = `${(typeof RESULTS_PREFIX)[keyof typeof RESULTS_PREFIX]}${string}`;
 
 const PREFIXES: readonly string[] = Object.values(RESULTS_PREFIX);
@@ -13,29 +15,29 @@ export const resultsKey = v.custom<ResultsKey>(
   (text) => typeof text === 'string' && PREFIXES.some((prefix) => text.startsWith(prefix)),
 );
 
-/** What belongs to a job is found by its id. */
+/** Anything that has a job's id. */
 interface Named {
   readonly id: string;
 }
 
-/** The report that answers a job, or that it reads more than the scan limit allows. */
+/** A job's cached report, or the record that it exceeded the scan limit. */
 export const cachedReportKey = ({ id }: Named): ResultsKey => `${RESULTS_PREFIX.cached}${id}.json`;
 
 /**
- * The record of a job's attempts. They are kept apart by the listing fingerprint that they were started for: a request
- * that saw the lake otherwise must not be given what they read.
+ * The record of a job's attempts for one listing fingerprint. A request that saw another fingerprint must not get their
+ * results.
  */
 export const jobRecordKey = ({ id }: Named, { fingerprint }: Pick<DataState, 'fingerprint'>): ResultsKey =>
   `${RESULTS_PREFIX.jobs}${id}/${fingerprint}.json`;
 
-/** The queries that a client has under way. */
+/** A client's slots. */
 export const slotsKey = (client: string): ResultsKey =>
   `${RESULTS_PREFIX.slots}${createHash('sha256').update(client).digest('hex')}.json`;
 
-/** What a waiting URL stands for. */
+/** The ticket that a waiting URL names. */
 export const ticketKey = (ticket: string): ResultsKey => `${RESULTS_PREFIX.waiting}${ticket}.json`;
 
-/** Where Athena writes a result that it doesn't take from an earlier query. */
+/** Where Athena writes a result, unless it reuses an earlier one. */
 export const resultKey = (executionId: string): ResultsKey => `${RESULTS_PREFIX.athena}${executionId}.csv`;
 
 /** A report as callers download it. */
@@ -49,7 +51,7 @@ export const gzippedKey = (key: ResultsKey): ResultsKey => `${key}.gz`;
 export const publicationKey = (executionId: string): ResultsKey =>
   `${RESULTS_PREFIX.publications}${executionId}.json`;
 
-/** The execution whose result a publication publishes. */
+/** The execution's id, from the key of its publication. */
 export const publishedExecution = (publication: string): string =>
   publication.slice(RESULTS_PREFIX.publications.length).replace(/\.json$/, '');
 

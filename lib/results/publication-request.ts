@@ -2,14 +2,14 @@ import * as v from 'valibot';
 import { resultsKey } from './keys.ts';
 import type { ResultsBucket } from './results-bucket.ts';
 
-/** A request to publish a large result: all that it takes to make a report's files from it. */
+/** A request to publish a large result, with everything needed to make the report's files. */
 const publication = v.object({
   /** Version of the request's format. A request of another version counts as absent. */
   form: v.literal(1),
   executionId: v.string(),
   /** `s3://bucket/key` of the engine's result. */
   location: v.string(),
-  /** Of the report's plain file. */
+  /** Key of the report's plain file. */
   key: resultsKey,
   fileName: v.string(),
   columns: v.array(
@@ -17,7 +17,7 @@ const publication = v.object({
   ),
   /** The version of the data that it is a report of; absent where the data changed under the query. */
   dataVersion: v.optional(v.string()),
-  /** Where the report is cached: it is noted there which files were written. */
+  /** Key of the cached report, which gets the sizes of the files. */
   cachedReport: v.optional(resultsKey),
   /** Who asked first, for the log. */
   partner: v.optional(v.string()),

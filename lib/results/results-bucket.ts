@@ -19,7 +19,7 @@ export interface StoredDocument {
   readonly ageMs: Age;
 }
 
-/** What a report's file is stored with. */
+/** File name, metadata and encoding of a report's file. */
 export interface ReportFile {
   /** What a browser or `curl -OJ` saves it as. */
   readonly fileName: string;
@@ -31,28 +31,28 @@ export interface ReportFile {
 /** The query engine's result file. */
 export interface EngineResult {
   readonly bytes: number;
-  /** Absent where it is larger than was asked for. */
+  /** Absent if the result is larger than `maxBytes`. */
   readonly content?: Uint8Array;
 }
 
-/** The results bucket, as far as the service needs it. Nothing in it is ever written without a condition. */
+/** The results bucket: the calls that the service needs. Every write is conditional. */
 export interface ResultsBucket {
   /** Undefined where there is no such object. */
   head(key: ResultsKey): Promise<ObjectFacts | undefined>;
   /** Undefined where there is no such object. */
   read(key: ResultsKey): Promise<StoredDocument | undefined>;
-  /** What was written; undefined, and nothing written, where the key is taken. */
+  /** Writes a new object. Undefined if the key is taken; nothing is written then. */
   create(key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
-  /** What was written; undefined, and nothing written, where the object is no longer what was read. */
+  /** Replaces an object. Undefined if it has changed since `was` was read; nothing is written then. */
   replace(was: StoredDocument, key: ResultsKey, document: unknown): Promise<StoredDocument | undefined>;
   /**
-   * The query engine's result, whole if it is small; undefined where it is gone.
+   * The query engine's result, with its content if it is small; undefined if it is gone.
    * @param location `s3://bucket/key`
-   * @param maxBytes of a content that is read
+   * @param maxBytes a larger content is not read
    */
   readResult(location: string, maxBytes: number): Promise<EngineResult | undefined>;
   /**
-   * Writes a small file. Does nothing where the key is taken: a key names its content.
+   * Writes a small file. Does nothing if the key is taken: a key's content is always the same.
    * @param tries how often S3 is asked at most; without it, until the request's time is over
    */
   writeFile(key: ResultsKey, file: ReportFile, content: Uint8Array, tries?: number): Promise<void>;

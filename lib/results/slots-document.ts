@@ -17,11 +17,11 @@ const slotsDocument = v.object({
   slots: v.array(slot),
 });
 
-/** A query that counts against its client's limit, from before it is claimed. */
+/** A slot: a query that counts against its client's limit, even before its attempt is claimed. */
 export type Slot = v.InferOutput<typeof slot>;
 export type SlotsDocument = v.InferOutput<typeof slotsDocument>;
 
-/** The slots that a document holds, as they are now; none where it holds none that can be read. */
+/** A client's slots, with `heldMs` as of now; empty if the document can't be read. */
 export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
   const result = v.safeParse(slotsDocument, stored?.document);
   if (!stored || !result.success) return [];

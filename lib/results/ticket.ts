@@ -15,7 +15,7 @@ const data = v.object({
   isListed: v.boolean(),
 });
 
-/** Members that say what a waiting report has behind it. */
+/** Members of every kind of progress. */
 const every = {
   /** How often the report was started again because files changed under its query. */
   dataChanges: v.number(),
@@ -26,7 +26,7 @@ const progress = v.variant('waitsFor', [
   v.object({
     waitsFor: v.literal('attempt'),
     ...every,
-    /** What its attempts read. */
+    /** The state of the data that the job's attempts read. */
     data,
     cacheStatus: v.picklist(['miss', 'collapsed']),
   }),
@@ -49,12 +49,12 @@ const ticketDocument = v.object({
   waitedMs: v.number(),
 });
 
-/** A report under way: what one request leaves to the next of its caller. */
+/** The progress of a report, which a request leaves for its caller's next request. */
 export type Progress = Readonly<v.InferOutput<typeof progress>>;
 
 type Ticket = v.InferOutput<typeof ticketDocument>;
 
-/** A report that somebody waits for, as a request again. */
+/** A ticket, with its request parsed again. */
 export interface WaitingRequest {
   readonly id: string;
   readonly request: ReportRequest;
@@ -96,7 +96,7 @@ export async function issueTicket(
   return id;
 }
 
-/** Makes the request of a ticket again. Throws NoSuchDownload where there is no such ticket. */
+/** Reads a ticket and parses its request. Throws NoSuchDownload if there is no such ticket. */
 export async function openTicket(results: ResultsBucket, id: string): Promise<WaitingRequest> {
   const stored = ID.test(id) ? await results.read(ticketKey(id)) : undefined;
   const parsed = v.safeParse(ticketDocument, stored?.document);
@@ -120,8 +120,8 @@ export async function openTicket(results: ResultsBucket, id: string): Promise<Wa
 }
 
 /**
- * Records how far the delivery has come since, and whose rows it is of. Of several requests with one ticket, the first
- * to write wins.
+ * Records the delivery's progress, and whose rows the caller may see now. If several requests use one ticket, the first
+ * write wins.
  */
 export async function updateTicket(
   results: ResultsBucket,

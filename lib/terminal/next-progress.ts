@@ -3,7 +3,7 @@ import { duration, type Progress, progressBar, progressLine } from './progress-l
 /** Ten seconds: often enough to see that it goes on, and six lines a minute in a log. */
 const LINE_EVERY_MS = 10_000;
 
-/** A terminal is redrawn no oftener than an eye can follow. */
+/** A terminal is redrawn at most ten times a second. */
 const BAR_EVERY_MS = 100;
 
 /** What has been shown until now. */
@@ -46,7 +46,7 @@ export function nextProgress(
       : `${CLEAR_LINE}${progressBar(progress, columns, note)}`;
 
   if (total > 0 && done >= total) {
-    // Without a name, so that work of the same name that follows is timed by itself.
+    // The name is cleared, so that later work of the same name is timed separately.
     const ended = { ...shown, what: '' };
     if (!isLong) return { shown: ended, text: columns === undefined ? '' : CLEAR_LINE };
     const line = lineWith(`, took ${duration(tookMs)}`);
@@ -57,7 +57,7 @@ export function nextProgress(
   return { shown: { ...shown, writtenAt: nowMs }, text: lineWith(noteOf(shown, progress, tookMs)) };
 }
 
-/** How long it will still take if it goes on as it has. The first two seconds tell too little. */
+/** The estimated time left, at the average speed so far. None in the first two seconds. */
 function noteOf({ beganWith }: Shown, { done, total }: Progress, tookMs: number): string {
   if (tookMs < 2_000 || done <= beganWith) return '';
   return `, about ${duration((tookMs / (done - beganWith)) * (total - done))} left`;

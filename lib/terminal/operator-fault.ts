@@ -1,12 +1,12 @@
 /**
- * What the person at the terminal must mend. Its message says what is wrong and what to do; a stack trace would only hide
- * it.
+ * An error that the person at the terminal must fix. Its message says what is wrong and what to do; a stack trace would
+ * only hide it.
  */
 export class OperatorFault extends Error {
   override readonly name: string = 'OperatorFault';
 }
 
-/** Does something with a setting; a fault then says which setting it is about. */
+/** Runs `act`, and puts the setting's name before the message of an OperatorFault. */
 export async function aboutSetting<T>(setting: string, act: () => T | Promise<T>): Promise<T> {
   try {
     return await act();
@@ -28,7 +28,7 @@ export async function reportingFaults(command: () => Promise<void>): Promise<voi
   }
 }
 
-/** What the operator reads of an error; undefined where it is a fault of the command's own. */
+/** The line that the operator reads for an error; undefined if the error is a bug of the command. */
 export function faultLine(error: unknown): string | undefined {
   if (error instanceof OperatorFault) return error.message;
   if (!(error instanceof Error)) return undefined;

@@ -1,6 +1,6 @@
 import { nextProgress, type Shown } from './next-progress.ts';
 
-/** Told how far long work has come. `done` and `total` are of one unit: files, rows or bytes. */
+/** A callback for the progress of long work. `done` and `total` have the same unit: files, rows or bytes. */
 export type OnProgress = (what: string, done: number, total: number) => void;
 
 /** What progress is written to: `process.stdout` or `process.stderr`. */
@@ -28,7 +28,10 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
   };
 }
 
-/** Work of less than a second shows nothing. How often a line is shown is decided elsewhere. */
+/**
+ * How often `toldAgain` repeats. Work of less than a second shows nothing. `nextProgress` decides how often a line is
+ * shown.
+ */
 const AGAIN_EVERY_MS = 1_000;
 
 /**
