@@ -1,3 +1,7 @@
+/**
+ * `npm run bench -- bytes-scanned`: the bytes that a report reads, beside the least that any answer must read. The file is long
+ * because the layouts that are compared are made here, one beside the other.
+ */
 import { strictEqual } from 'node:assert';
 import { mkdir, mkdtemp, open, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,7 @@
+/**
+ * The settings of a stage, each with its meaning and its check. The file is long because it is the operator's one
+ * reference of settings: docs/deploy.md points here.
+ */
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import {

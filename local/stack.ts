@@ -1,3 +1,7 @@
+/**
+ * The one-machine stack. The file is long because it is the one list of all stand-ins, in the order in which they start;
+ * each stand-in has a folder of its own.
+ */
 import { mkdir, rm } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';

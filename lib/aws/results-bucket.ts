@@ -47,7 +47,7 @@ export function s3ResultsBucket(
         ...condition,
       });
       try {
-        return { document, etag: (await s3.send(command, { abortSignal })).ETag ?? '', ageMs: 0 };
+        return { document, etag: etagOf(await s3.send(command, { abortSignal })), ageMs: 0 };
       } catch (error) {
         if (isRefusedCondition(error)) return undefined;
         throw error;
@@ -70,7 +70,7 @@ export function s3ResultsBucket(
         const answer = await getObject(s3, { Bucket: name, Key: key }, abortSignal);
         if (!answer) return undefined;
         const document = parsed(await answer.Body?.transformToString());
-        return { document, etag: answer.ETag ?? '', ageMs: ageOf(answer) };
+        return { document, etag: etagOf(answer), ageMs: ageOf(answer) };
       }),
     create: (key, document) => put(key, document, { IfNoneMatch: '*' }),
     replace: ({ etag }, key, document) => put(key, document, { IfMatch: etag }),
@@ -163,6 +163,12 @@ export const PRECONDITION_FAILED = 412;
  */
 export const isRefusedCondition = (error: unknown, statuses = [PRECONDITION_FAILED, 404]): boolean =>
   statuses.includes(metadataOf(error).httpStatusCode ?? 0);
+
+/** The ETag of an answer. Throws if S3 gives none: without one, no later write could be conditional. */
+export function etagOf({ ETag }: { readonly ETag?: string | undefined }): string {
+  if (!ETag) throw new Error('S3 answered without an ETag');
+  return ETag;
+}
 
 /** Undefined where the object holds no JSON: what can't be read counts as absent, and may be replaced. */
 function parsed(text: string | undefined): unknown {

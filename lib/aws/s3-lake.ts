@@ -4,6 +4,7 @@ import { PARTITION_COLUMN } from '../report/tables.ts';
 import { daysBetween, daysOf } from '../report/utc-time.ts';
 import { AwsCallFailed } from './aws-call-failed.ts';
 import { call } from './call.ts';
+import { etagOf } from './results-bucket.ts';
 
 /** Where the lake is. */
 export interface LakeLocation {
@@ -49,9 +50,9 @@ export function s3Lake(
       const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ...from });
       const { Contents = [], NextContinuationToken } = await s3.send(command, { abortSignal });
       const objects = Contents.map(
-        ({ Key = '', ETag = '', Size = 0, LastModified }): LakeObject => ({
+        ({ Key = '', Size = 0, LastModified, ETag }): LakeObject => ({
           key: Key,
-          etag: ETag,
+          etag: etagOf({ ETag }),
           bytes: Size,
           lastModified: LastModified?.getTime() ?? 0,
         }),

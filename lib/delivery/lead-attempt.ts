@@ -1,3 +1,7 @@
+/**
+ * What the request that holds the lease does, from the start of the query to its end. The file is long because its steps
+ * share the lease: each must say whether it is given up.
+ */
 import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import type { OpenRecord, StoredRecord } from '../results/job-record.ts';
 import { resultKey } from '../results/keys.ts';

@@ -1,15 +1,10 @@
 import { reports } from '../report/catalogue.ts';
 import { API_VERSIONS } from '../report/parse-request.ts';
 import { daysFunction, pathOf } from '../routes.ts';
+import { daysOperation } from './days-operation.ts';
 import { fieldsOperation } from './fields-operation.ts';
 import { headers } from './headers.ts';
-import {
-  daysOperation,
-  documentOperation,
-  reportOperation,
-  seeOther,
-  waitingRoomOperation,
-} from './operations.ts';
+import { documentOperation, reportOperation, seeOther, waitingRoomOperation } from './operations.ts';
 import { problemResponses, problemSchemas } from './problem-responses.ts';
 import { commonParameters } from './report-parameters.ts';
 import type { Part } from './schema.ts';

@@ -1,7 +1,7 @@
 /**
  * The field catalogue: the one source of field names, roles, types, columns and meanings. Validation, SQL,
  * CSV typing, table definitions, sample events and documents are derived from it. A new field of a report
- * is one line here.
+ * is one line here. The file is long because the fields of both reports stand in it, and nothing else.
  */
 import type { ColumnName } from './column-name.ts';
 

@@ -1,3 +1,7 @@
+/**
+ * AWS Signature Version 4, in the header and in presigned URLs. The file is long because the checks stand in the order in
+ * which S3 makes them.
+ */
 import { createHmac, hash } from 'node:crypto';
 import { accessDenied, S3Error } from './s3-error.ts';
 import { encodeUri } from './s3-text.ts';

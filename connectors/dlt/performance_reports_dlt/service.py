@@ -1,4 +1,7 @@
-"""Requests to the service: the token, the catalogue, the days, a day's report."""
+"""Requests to the service: the token, the catalogue, the days, a day's report.
+
+The file is long because one class holds the token for all requests.
+"""
 
 import os
 import random

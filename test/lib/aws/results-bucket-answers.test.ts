@@ -44,8 +44,6 @@ describe('an answer that leaves out what S3 always gives', () => {
 
   it.each<[string, () => Promise<unknown>, unknown]>([
     ['head', () => results().head('jobs/1.json'), { bytes: 0, ageMs: 0 }],
-    ['read', () => results().read('jobs/1.json'), { document: undefined, etag: '', ageMs: 0 }],
-    ['create', () => results().create('jobs/1.json', { a: 1 }), { document: { a: 1 }, etag: '', ageMs: 0 }],
     [
       'readResult',
       () => results().readResult('s3://results/athena/q1.csv', 9),
@@ -53,6 +51,13 @@ describe('an answer that leaves out what S3 always gives', () => {
     ],
   ])('is taken by %s, with nothing in its place', async (_, make, expected) => {
     expect(await make()).toEqual(expected);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['read', () => results().read('jobs/1.json')],
+    ['create', () => results().create('jobs/1.json', { a: 1 })],
+  ])('is an error of %s if it is the ETag, which later writes need', async (_, make) => {
+    await expect(make()).rejects.toMatchObject({ cause: { message: 'S3 answered without an ETag' } });
   });
 
   it.each<[string, (bucket: ResultsBucket) => Promise<unknown>, unknown]>([

@@ -106,13 +106,21 @@ describe('a lake that fits a page of a listing', () => {
     expect(inputs[0]?.Prefix).toBe('warehouse/advertiser_events/day=');
   });
 
-  it('has objects without size, time and tag where S3 leaves them out', async () => {
-    const s3 = {
-      send: async () => ({ Contents: [{ Key: `${FOLDER}day=2026-01-02/a` }, {}] }),
-    } as unknown as S3Client;
+  it('has objects without size and time where S3 leaves them out', async () => {
+    const key = `${FOLDER}day=2026-01-02/a`;
+    const s3 = { send: async () => ({ Contents: [{ Key: key, ETag: '"1"' }] }) } as unknown as S3Client;
     expect((await lakeOf(s3).list(publisherReport, window, 0))?.objects).toEqual([
-      { key: `${FOLDER}day=2026-01-02/a`, etag: '', bytes: 0, lastModified: 0 },
+      { key, etag: '"1"', bytes: 0, lastModified: 0 },
     ]);
+  });
+
+  it('can not be listed where S3 leaves out an ETag, since no version could be told from another', async () => {
+    const s3 = {
+      send: async () => ({ Contents: [{ Key: `${FOLDER}day=2026-01-02/a` }] }),
+    } as unknown as S3Client;
+    await expect(lakeOf(s3).list(publisherReport, window, 0)).rejects.toMatchObject({
+      cause: { message: 'S3 answered without an ETag' },
+    });
   });
 });
 
@@ -148,7 +156,7 @@ describe('a lake of many files', () => {
     const s3 = {
       send: async ({ input: { Prefix = '', StartAfter } }: { input: ListObjectsV2CommandInput }) =>
         StartAfter === undefined
-          ? { Contents: keys.filter((key) => key.startsWith(Prefix)).map((Key) => ({ Key })) }
+          ? { Contents: keys.filter((key) => key.startsWith(Prefix)).map((Key) => ({ Key, ETag: '"1"' })) }
           : { NextContinuationToken: 'more' },
     } as unknown as S3Client;
     const lake = s3Lake(
