@@ -103,7 +103,7 @@ describe('functionDependencies', () => {
 
   it('keeps listings from one request of the function to the next', async () => {
     const Key = 'warehouse/publisher_events/day=2026-01-01/a.parquet';
-    const sent = answering(() => ({ Contents: [{ Key }] }));
+    const sent = answering(() => ({ Contents: [{ Key, ETag: '"1"' }] }));
     const { backendsUntil } = functionDependencies(ENVIRONMENT);
     await backendsUntil(later()).lake.list(publisherReport, window, 60_000);
     await backendsUntil(later()).lake.list(publisherReport, window, 60_000);
