@@ -15,7 +15,7 @@ const events = knownEvents(18, 2_000);
 const fields = ['Day', 'PlacementId', 'DeviceOrProxy', 'Clicks', 'Revenue'];
 /** Quotes, blanks and brackets that shells and languages treat specially. */
 const DEVICES = [`O'Brien" OR 1=1 --`, 'back\\slash', '日本語', '=1+1', 'phone'];
-/** Each program has a window of its own, so that none finds another's copy. */
+/** Each program asks for a window of its own, so that none gets a report that is cached for another. */
 const question = (hour: number) => ({
   fields,
   start: `2026-01-01T0${hour}:00:00Z`,
@@ -67,7 +67,7 @@ async function run(command: string, program: string, env: Readonly<Record<string
   await writeFile(join(directory, FILE), 'yesterday');
   return runProgram(command, ['program'], { cwd: directory, env: { LC_ALL: 'C.UTF-8', ...env } });
 }
-/** What the directory holds after it, by name. */
+/** The files in the directory after the program has run: their texts by name. */
 async function left(): Promise<Record<string, string>> {
   const names = (await readdir(directory)).filter((name) => name !== 'program');
   const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')));
@@ -81,7 +81,7 @@ const programs = [
 ];
 
 describe('what the page shows to paste', () => {
-  it('pulls the report as a URL', async () => {
+  it('pulls the report by the URL that is shown', async () => {
     const response = await fetch(snippet('URL', 0), {
       headers: { Authorization: `Bearer ${service.token}` },
     });
@@ -94,24 +94,24 @@ describe('what the page shows to paste', () => {
   });
 });
 
-describe.each(programs)('what the page shows to paste, when it fails: %s', (name, hour, command) => {
+describe.each(programs)('a program that the page shows, when its pull fails: %s', (name, hour, command) => {
   afterEach(async () => {
     expect(await left()).toEqual({ [FILE]: 'yesterday' });
   });
 
-  it.each([{}, { TOKEN: '' }])('says where a token comes from, without one: %j', async (env) => {
+  it.each([{}, { TOKEN: '' }])('says where to get a token if it has none: %j', async (env) => {
     await expect(run(command, snippet(name, hour), env)).rejects.toThrow(
       new RegExp(`TOKEN:? is not set.* ${service.stack.tokenUrl} .* reports@example\\.com`, 's'),
     );
   });
 
-  it('shows the problem that is answered', async () => {
+  it('prints the problem with which the service answers', async () => {
     await expect(run(command, snippet(name, hour), { TOKEN: 'of.last.week' })).rejects.toThrow(
       'The access token is invalid or has expired.',
     );
   });
 
-  it('fails where nobody answers', async () => {
+  it("fails when the service can't be reached", async () => {
     const nowhere = snippet(name, hour, 'http://127.0.0.1:9');
     await expect(run(command, nowhere, { TOKEN: service.token })).rejects.toThrow(/connect/i);
   });

@@ -90,17 +90,20 @@ describe('the programs of docs/programs', () => {
   });
 
   it.runIf(python).each(['pull_report.py', 'pull_polars.py'])(
-    'pull the report with %s, every value as it is',
+    'pull the report with %s: the number of rows and the sums of clicks and revenue are exact',
     async (name) => {
       expectSums(await run(name, [python as string]));
     },
   );
 
-  it.runIf(duckDb)('pull the report with DuckDB, every value as it is', async () => {
-    const home = { HOME: directory };
-    await runProgram(duckDb as string, ['-c', INSTALL_HTTPFS], { env: home });
-    expectSums(await run('pull_duckdb.py', [duckDb as string], home));
-  });
+  it.runIf(duckDb)(
+    'pull the report with DuckDB: the number of rows and the sums of clicks and revenue are exact',
+    async () => {
+      const home = { HOME: directory };
+      await runProgram(duckDb as string, ['-c', INSTALL_HTTPFS], { env: home });
+      expectSums(await run('pull_duckdb.py', [duckDb as string], home));
+    },
+  );
 
   it.runIf(hasR)('pull the report with R, every value as it is', async () => {
     await run('pull-report.R', ['Rscript']);
@@ -159,10 +162,10 @@ describe.runIf(hasCurl)('the cron job of docs/programs/cron.md', () => {
     ['2028-02-28', '2028-02-29'],
     ['2028-02-29', '2028-03-01'],
     ['2100-02-28', '2100-03-01'],
-  ])('knows that the day after %s is %s, without the help of date', async (day, next) => {
+  ])('computes that the day after %s is %s, without the date command', async (day, next) => {
     const shim = join(directory, 'bin');
     await mkdir(shim);
-    // Keeps what it is asked for.
+    // This stand-in for curl writes its parameters to a file.
     const lines = ['#!/bin/sh', `echo "$@" >> ${shim}/asked`, `echo '{"access_token":"x"}'`];
     await writeFile(join(shim, 'curl'), lines.join('\n'));
     await chmod(join(shim, 'curl'), 0o755);

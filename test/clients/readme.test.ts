@@ -18,7 +18,7 @@ let apiUrl: string;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'performance-reports-readme-'));
-  // Kept, since they are always the same and take their time.
+  // The sample events are kept between runs: they are always the same, and slow to make.
   const kept = join(root, '.local/events');
   await makeSampleEvents({ directory: kept });
   await symlink(kept, join(home, 'events'));
@@ -74,7 +74,7 @@ async function answersOf(commands: readonly string[]): Promise<string[]> {
   return stdout.split(`${mark}\n`).slice(0, -1);
 }
 
-it('answers each command of the pages as they say', async () => {
+it('the commands in README.md, docs/local.md and docs/security.md print what the pages show', async () => {
   const pages = ['README.md', 'docs/local.md', 'docs/security.md'];
   const shown = (await Promise.all(pages.map(shownOn))).flat();
   expect(shown.length).toBeGreaterThanOrEqual(8);
@@ -87,7 +87,7 @@ it('answers each command of the pages as they say', async () => {
   ).toEqual(shown.map(({ command, answer }) => ({ command, answer: withoutInstance(answer).trimEnd() })));
 });
 
-it('prints the line that the README begins with', async () => {
+it('npm start prints the curl command that README.md shows first', async () => {
   const [first] = await shownOn('README.md');
   const printed = /^curl .*$/m.exec(output)?.[0].replace(`LOCAL_DIR='${home}' `, '');
   expect(printed?.replace(apiUrl, README_URL)).toBe(first?.command);

@@ -86,7 +86,7 @@ const errorsOf = (messages: readonly Message[]) =>
   messages.flatMap(({ trace }) => trace?.error?.message ?? []);
 const rowsOf = (messages: readonly Message[], stream: string) =>
   sorted(messages.flatMap(({ record }) => (record?.stream === stream ? [record.data] : [])));
-/** In an order of their own, since slices are read side by side; the Builder shows null where the CDK leaves out. */
+/** Sorted, because slices are read in parallel; without nulls, which the Builder shows and the CDK leaves out. */
 const sorted = (rows: readonly Row[]) =>
   rows.map((row) => JSON.stringify(row, (_, value: unknown) => value ?? undefined)).sort();
 
@@ -137,7 +137,7 @@ const PUBLISHER_FIELDS =
 const ADVERTISER_FIELDS = 'DateTime,CampaignId,DemandOrigin,Impressions,Conversions,ConversionRevenue,Spend';
 
 describe.runIf(python)('the Airbyte manifest: check', () => {
-  it('is the version that the guide installs', async () => {
+  it('names the version of airbyte-cdk that the guide installs', async () => {
     expect(await readFile(await guide.write('install.sh', directory), 'utf8')).toContain(
       `install airbyte-cdk==${version}\n`,
     );
@@ -229,7 +229,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     );
   });
 
-  it('pulls a window of 58 days, with events at its inner and outer edges, through the waiting room', async () => {
+  it('pulls a window of 58 days as two reports, with events on both sides of the boundary, through the waiting room', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
     // 32 days after the start's midnight is the midnight before 2026-01-06, where there are events on both sides.
     const window = { start: '2025-12-05T12:00:00Z', end: '2026-02-01T23:59:59Z' };
@@ -246,7 +246,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
       expectedRows('publisherperformance', { ...window, fields: PUBLISHER_FIELDS.split(',') }),
     );
     const rows = rowsOf(messages, 'publisherperformance');
-    // What the window holds is worth the comparison.
+    // The window has the texts that are hardest to carry over: without them, the comparison would prove little.
     for (const part of ['"comma, Inc."', '"line one\\nline two"', '"\\"\\""', '"return\\n"'])
       expect(rows.some((row) => row.includes(part))).toBe(true);
     expectRows(
@@ -261,7 +261,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     );
   });
 
-  it('pulls a window that starts and ends within an hour, by a filter with characters of URLs', async () => {
+  it('pulls a window that starts and ends in the middle of an hour, filtered by texts that a URL must escape', async () => {
     const window = { start: '2025-12-30T10:30:00Z', end: '2026-01-06T00:59:59Z' };
     const text = `O'Brien" OR 1=1 --`;
     const messages = await run('read.sh', {
@@ -292,7 +292,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
       'Invalid request: requestedFields: Unknown field "Click". Did you mean "Clicks"?',
     ],
     [
-      'a long window of a report without days',
+      'a window of over 32 days for a report without the field Day',
       { publisher_fields: 'DeviceOrProxy,Clicks', end: '2026-02-03T00:00:00Z' },
       'Invalid request: endExclusive: The window is longer than 32 days.',
     ],
@@ -307,7 +307,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     expect(rowsOf(messages, 'publisherperformance')).toEqual([]);
   });
 
-  it('tries again what the service could not do', async () => {
+  it('asks again for a report that was answered 500', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'final', times: 1 }]);
     const window = { start: '2026-01-05T00:00:00Z', end: '2026-01-06T00:00:00Z' };
     const messages = await run('read.sh', { ...window, advertiser_fields: 'Day,Clicks' });

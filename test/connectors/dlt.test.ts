@@ -47,7 +47,7 @@ describe.skipIf(!python)('connectors/dlt', () => {
       ).map(([day = '', count]) => [day.slice(0, 10), Number(count)]),
     );
 
-  it('gives rows by the commands of its page, as they are printed, west of Greenwich too', async () => {
+  it('pulls and shows the days by the commands of its page, exactly as printed, in an American time zone', async () => {
     const [install = '', sync = '', show = ''] = await printedCommands();
     const cwd = join(scene.home, 'page');
     await mkdir(cwd);
@@ -77,7 +77,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(stdout.trim().split('\n')).toEqual(days);
   });
 
-  it('has exact types, and tells an empty text from what is not known', async () => {
+  it('stores exact types, and tells an empty text from NULL', async () => {
     const { databaseOf, connector } = scene;
     const database = databaseOf('types');
     const changes = { ...few(), fields: ['DateTime', ...FIELDS] };
@@ -129,7 +129,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
     }
 
-    it('dlt by itself loads ten days twice; the command puts even that right', async () => {
+    it('dlt by itself loads ten days twice; the next run of the command repairs them', async () => {
       const database = scene.databaseOf('staging-plain');
       const environment = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'staging-plain') };
       const { start = '', end = '' } = few(FROM, 10);
@@ -157,7 +157,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await scene.expectEqual(database, few(FROM, 10));
     });
 
-    it('a day that is put back to the version that the state knows is pulled all the same', async () => {
+    it('the command pulls the days even if their files are back at the version that the state names', async () => {
       const database = scene.databaseOf('put-back');
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
       const putBack = await Promise.all(restated().map((day) => scene.service.keep(day)));
@@ -167,7 +167,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await scene.expectEqual(database, few(FROM, 10));
     });
 
-    it('another query that was killed leaves no rows behind', async () => {
+    it('the next run replaces all rows if the killed one had another filter', async () => {
       const database = scene.databaseOf('other-killed');
       const filtered: Change = { ...few(FROM, 10), filters: [['DeviceOrProxy', 'Mobile']] };
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
@@ -182,8 +182,8 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
-  describe('killed, and run with a later start', () => {
-    it('keeps the days before it, and pulls those that were half done', async () => {
+  describe('run with other options after it was killed', () => {
+    it('with a later start, pulls the earlier days whose load was killed, and keeps the other days', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('later-start');
       const [first = '', second = ''] = service.days.slice(70);
@@ -197,7 +197,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       expect(await run(database, few(70))).toMatchObject({ code: 0, pulled: 0, removed: 0 });
     });
 
-    it('leaves a day as it is that was final, and is open again', async () => {
+    it('with --only-final, keeps the rows of a final day that is open again', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('killed-only-final');
       const onlyFinal: Change = { ...few(70), options: ['--only-final'] };
@@ -217,7 +217,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
-  it('pulls everything again for another client, and where it is told to', async () => {
+  it('pulls everything again for another client, and with --again', async () => {
     const database = scene.databaseOf('other-client');
     expect(await run(database, few())).toMatchObject({ code: 0, pulled: 5 });
     expect(await run(database, { ...few(1, 2), options: ['--again'] })).toMatchObject({
@@ -238,7 +238,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     await scene.expectEqual(database, few());
   });
 
-  it('makes a table again that somebody has dropped; of one without a column it says that the load failed', async () => {
+  it('makes a dropped table again; if a column is missing, says that the load failed', async () => {
     const database = scene.databaseOf('dropped');
     const change = (sql: string) =>
       execute(python, ['-c', `import duckdb; duckdb.connect('${database}').execute("${sql}")`]);
@@ -262,7 +262,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
   describe('--only-final', () => {
     const onlyFinal = (): Change => ({ ...few(40), options: ['--only-final'] });
 
-    it('takes a day when it is final, and keeps its last final version where it is opened again', async () => {
+    it('pulls a day once it is final, and keeps its last final version if the day is opened again', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('only-final');
       const [day = '', next = ''] = service.days.slice(42);
@@ -335,7 +335,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     }
   });
 
-  it('has no rows of a day whose filters leave none, and does not pull it again', async () => {
+  it('removes a day when no row passes the filters any more, and does not pull it again', async () => {
     const { service, databaseOf } = scene;
     const database = databaseOf('filtered');
     const filtered: Change = { ...few(50), filters: [['DeviceOrProxy', 'Mobile']] };
@@ -354,13 +354,13 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(await run(database, none)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
   });
 
-  it('remembers the version that came with the report, and pulls a day again that changed as it was read', async () => {
+  it('remembers the version that the report carries, and pulls a day again if it changed during its query', async () => {
     const { service, connector, databaseOf } = scene;
     const database = databaseOf('while-pulled');
     const [first = '', second = ''] = service.days.slice(60);
     service.beforeNextReport(() => service.restate(first));
     expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 5 });
-    // What was loaded is the version of now, not the one that was listed.
+    // The loaded rows are of the current version, not of the one that was listed.
     expect(await run(database, few(60))).toMatchObject({ code: 0, pulled: 0 });
     await scene.expectEqual(database, few(60));
     await service.restate(second);
@@ -388,7 +388,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     await scene.expectEqual(database, few());
   });
 
-  it('tries again what is worth trying again, and says what the service refuses', async () => {
+  it('tries again after 503 and 429 but not after 400, and prints the problem when it gives up', async () => {
     const { service, databaseOf } = scene;
     service.refuseReports(2, 503);
     expect(await run(databaseOf('refused'), few())).toMatchObject({ code: 0, pulled: 5 });
@@ -430,13 +430,13 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       /^DuckDB can't tell .*faulty\.duckdb from --dataset faulty: give the file another name\.$/m,
     ],
     ...['', '..', 'a/b', '/tmp/a'].map((name): [string, Change, RegExp] => [
-      `the pipeline "${name}", whose folder is not its own`,
+      `the pipeline name "${name}", which names no folder of its own`,
       { options: [`--pipeline=${name}`] },
       /^The pipeline's name ".*" must be of letters, digits, _ and -\.$/m,
     ]),
     ['a filter without a value', { options: ['--filter', 'Day'] }, /^--filter Day: write it as FIELD=VALUE/],
     [
-      'a destination that would add rows',
+      "a destination that can't replace the rows of a day",
       { options: ['--destination', 'filesystem'] },
       /^filesystem can't replace the rows of a day: .*docs\/programs\/incremental_pull\.py/,
     ],
@@ -483,7 +483,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
-  it('lets one run at a time work', async () => {
+  it('refuses a second run of a pipeline while the first one is under way', async () => {
     const { environment, argv, databaseOf, service } = scene;
     const database = databaseOf('one-at-a-time');
     let second: Ran | undefined;
@@ -513,7 +513,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(await run(database, few())).toMatchObject({ code: 0, pulled: 0 });
   });
 
-  it('keeps tokens and links out of what it says and leaves behind', async () => {
+  it('writes no token, link or secret to its output, and no token or link to its files', async () => {
     const directory = join(scene.home, 'quiet');
     const environment = { ...scene.environment, DLT_DATA_DIR: directory, RUNTIME__LOG_LEVEL: 'DEBUG' };
     const argv = scene.argv(scene.databaseOf('quiet'), few());
@@ -533,7 +533,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     await rm(directory, { recursive: true });
   });
 
-  it('is typed', async () => {
+  it('passes mypy', async () => {
     const { stdout } = await execute(
       python,
       ['-m', 'mypy', '--config-file', 'pyproject.toml', '--no-incremental', 'performance_reports_dlt'],

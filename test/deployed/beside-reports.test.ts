@@ -27,10 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Without the proxy of the suites, which knows the routes of the document alone. */
+/** Asks past the proxy of the suites, which knows only the routes of the OpenAPI document. */
 async function ask(path: string, { method = 'GET', headers = {} } = {}) {
   const { host, basePath } = siteOf(api['ApiUrl'] ?? '', lane.endpoint);
-  // As a list, from which Node takes no name for the certificate.
+  // A list of headers, not an object: Node would check the certificate against the `host` of an object.
   const fields = ['host', host, ...Object.entries<string>(headers).flat()];
   const outgoing = request(`${lane.endpoint}${basePath}${path}`, { method, headers: fields });
   outgoing.end();
@@ -72,7 +72,7 @@ it('describes its fields to anyone', async () => {
   );
 });
 
-it('describes itself to anyone', async () => {
+it('serves its OpenAPI document without a token', async () => {
   const response = await fetch(`${service.stack.apiUrl}/openapi.json`);
   expect(response.status).toBe(200);
   // The emulator tells a function no host name, so that the document can't name its own address here.
@@ -101,11 +101,11 @@ it('has a page whose files all load, and which may read the downloads of its buc
   }
 });
 
-describe('a page of an origin that the stage names', () => {
+describe('a page of another origin', () => {
   const path = `/reporting/publisherperformance?${queryOf({ fields: ['Day', 'Clicks'], ...WINDOW })}`;
   const withToken = (Origin: string) => ({ Origin, Authorization: `Bearer ${service.token}` });
 
-  it('is let through the preflight, and can read the answer and its problems', async () => {
+  it('is let through the preflight, and can read the answer and its problems, if the stage names its origin', async () => {
     const preflight = await ask(path, {
       method: 'OPTIONS',
       headers: {
@@ -125,13 +125,13 @@ describe('a page of an origin that the stage names', () => {
     expect(preflight.headers['access-control-allow-headers']).toMatch(/authorization/i);
   });
 
-  it('of another origin can read nothing', async () => {
+  it('gets no access-control-allow-origin if the stage does not name its origin', async () => {
     const { headers } = await ask(path, { headers: withToken('https://other.example') });
     expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
 });
 
-/** A link to a report, and the same by way of the distribution, as `linkByEdge` makes it where the edge is on. */
+/** A report's text, and the presigned link to its file. */
 async function links() {
   const question = { fields: ['PlacementId', 'Clicks'], ...WINDOW };
   const response = await service.request('publisherperformance', queryOf(question));
@@ -139,7 +139,10 @@ async function links() {
   return { report: await service.pull('publisherperformance', question), link };
 }
 
-/** By the emulator, which knows a distribution by its host, and TLS by what a proxy says. */
+/**
+ * Asks the edge for a link. The emulator finds the distribution by the Host header, and takes `x-forwarded-proto` for
+ * TLS.
+ */
 async function byEdge(link: URL, headers: Record<string, string> = {}, method = 'GET') {
   const edge = new URL(api['DownloadsEdge'] ?? '');
   const given = { host: edge.host, 'x-forwarded-proto': 'https', ...headers };
@@ -153,7 +156,7 @@ async function byEdge(link: URL, headers: Record<string, string> = {}, method = 
 }
 
 describe('the edge for downloads', () => {
-  it('gives the file of a link to a client that sends its token on', async () => {
+  it('gives the file to a client that sends its access token along with the link too', async () => {
     const { report, link } = await links();
     const { status, headers, body } = await byEdge(link, { authorization: `Bearer ${service.token}` });
     expect([status, body]).toEqual([200, report]);
@@ -161,7 +164,7 @@ describe('the edge for downloads', () => {
     expect((await byEdge(link, { range: 'bytes=0-4' })).body).toBe(report.slice(0, 5));
   });
 
-  it('opens nothing that the link does not open', async () => {
+  it('answers 403 to a wrong signature, to a missing one, to PUT and to plain HTTP', async () => {
     const { link } = await links();
     const altered = new URL(link);
     altered.searchParams.set('X-Amz-Signature', '0'.repeat(64));

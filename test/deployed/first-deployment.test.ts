@@ -68,7 +68,7 @@ async function protectedStacks(): Promise<string[]> {
 }
 
 describe('a first deployment of a stage that keeps its data', () => {
-  it('can not be repeated where the flag was forgotten, until its protection is taken away by hand', async () => {
+  it('that fails without -c first=yes can not be repeated until its termination protection is removed by hand', async () => {
     await expect(deployBroken('data')).rejects.toThrow('us-east-1_Missing');
     await expect(deployBroken('data', ...FIRST)).rejects.toThrow(/TerminationProtection|cannot be deleted/);
     await shell(withoutProtection, { STAGE });
@@ -96,7 +96,7 @@ describe('a first deployment of a stage that keeps its data', () => {
     expect((await protectedStacks()).sort()).toEqual(STACKS.toSorted());
   });
 
-  it('is removed but for its buckets and its user pool, when the flag has taken the protection away', async () => {
+  it('is destroyed except its buckets and its user pool, once a deployment with -c first=yes has removed the protection', async () => {
     const before = await made();
     await expect(cdk('destroy', STAGE, '--all', '--force')).rejects.toThrow(
       /TerminationProtection|cannot be deleted/,

@@ -19,7 +19,7 @@ afterAll(() => service.close());
 
 describe('ten identical requests at once', () => {
   it('share one query, and say so in Cache-Status', async () => {
-    // Ten processes start in less time, so that all ten requests arrive while the query runs.
+    // Longer than ten processes take to start, so that all ten requests arrive while the query runs.
     service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: 15_000 / SLOWNESS }]);
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => service.request('publisherperformance', queryOf(question))),

@@ -4,7 +4,7 @@
  */
 export const localOnly: readonly { readonly test: string; readonly reason: string }[] = [
   {
-    test: 'a partner that asks for more reports at once than its share > gets all of them by plain GETs',
+    test: 'a partner that asks for more reports at once than it has slots > gets every report by a plain GET',
     reason:
       'It asks Athena itself what ran at one time, with credentials that only the one-machine stack takes.',
   },
@@ -25,7 +25,7 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
     reason: 'The emulator sends a 502 of its own and ignores the stage’s gateway responses.',
   },
   {
-    test: 'a query that takes longer than one request waits > is not found at /reporting/downloads/..%2Freports/1',
+    test: 'a query that takes longer than one request waits > is answered 404 no-such-download at /reporting/downloads/..%2Freports/1',
     reason: 'The emulator decodes a path before it looks for its route.',
   },
   {

@@ -70,7 +70,7 @@ describe('partners of a deployed stage', () => {
     expect(reportOf(1000n)).not.toEqual(reportOf(1001n));
   });
 
-  it('are those of the register: a client made by hand gets a 401', async () => {
+  it('are only those in the register: a client that was made in Cognito directly gets a 401', async () => {
     const { UserPoolId = '' } = await outputs(lane.stage, 'identity');
     const flows = ['--allowed-o-auth-flows', 'client_credentials', '--allowed-o-auth-flows-user-pool-client'];
     const made = await aws(
@@ -109,7 +109,7 @@ describe('partners of a deployed stage', () => {
       );
   });
 
-  it('that are removed get a 401 within a minute, and a 404 at a waiting URL', async () => {
+  it('get a 401 within a minute of their removal, and a 404 at a waiting URL', async () => {
     const token = await added('lane-leaving', '1000');
     service.stack.faults.set([{ on: 'query', delayMs: 3_000 }]);
     const slow = { ...question, fields: ['Day', 'Clicks'] };

@@ -96,7 +96,7 @@ async function followed(first: Response): Promise<number> {
 }
 const reportOf = (name: string) => (name === 'downloads' ? 'publisherperformance' : name);
 const pull = async (name: string) => followed(await ask(reportOf(name), freshQuestion()));
-/** The waiting room serves every report: what the first is answered that fails. */
+/** The status of the first pull that fails, or 200. The waiting room serves every report, so all are pulled for it. */
 const pullAll = async (name: string) => {
   const names = name === 'downloads' ? reportFunctions : [name];
   const statuses = await Promise.all(names.map(pull));
@@ -106,7 +106,10 @@ const pullAll = async (name: string) => {
 const large = new Map<string, { question: Question; next: string }>();
 const empty = (folder: string) => aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/${folder}`);
 
-/** A question whose large report is waited for, and where its caller waits. */
+/**
+ * Asks for a large report until its publication is requested. Resolves to the question and the URL where its caller
+ * waits.
+ */
 async function askForLarge(report: string) {
   const question = freshQuestion();
   const isRequested = async () =>
@@ -150,9 +153,9 @@ const publication = { executionId: '', cachedReport: '' };
 interface Trial {
   readonly settings?: Settings;
   readonly prepare?: () => Promise<void>;
-  /** Runs before each time. */
+  /** Runs each time before the functions are tried with `act`. */
   readonly reset?: () => Promise<unknown>;
-  /** What a caller of the function, or of the report that it serves, is answered. */
+  /** Calls the function, or pulls the report that it serves; resolves to the status. */
   readonly act: (name: string) => Promise<number>;
   readonly works: number;
 }
@@ -235,7 +238,7 @@ const trials: Readonly<Record<Situation, Trial>> = {
       Object.assign(publication, { executionId, cachedReport });
       await aws('events', 'enable-rule', '--name', publicationRule);
     },
-    // As it was before the first publication: no file, and none noted.
+    // As before the first publication: there is no file, and the cached report names none.
     reset: async () => {
       const { cachedReport, executionId } = publication;
       await aws('s3', 'cp', '--quiet', join(directory, 'cached.json'), `s3://${results}/${cachedReport}`);
@@ -273,7 +276,7 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
     return Promise.all(names.map((name) => answer(name)));
   };
 
-  it('works with everything', async () => {
+  it('works while each function has its whole policy', async () => {
     expect(await answers(functions)).toEqual(functions.map(() => works));
   });
 
@@ -289,7 +292,7 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
     },
   );
 
-  it('works again', async () => {
+  it('works again once each policy is whole again', async () => {
     expect(await answers(functions)).toEqual(functions.map(() => works));
   });
 });

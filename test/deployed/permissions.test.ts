@@ -60,8 +60,8 @@ async function pull(report: string, delayMs = 0): Promise<boolean> {
 }
 
 /**
- * An action that IAM denies is a 500; without its record a partner is a stranger, 401, and its ticket is no one's, 404. Any
- * other failure proves nothing.
+ * An action that IAM denies makes a 500. A partner whose record can't be read gets a 401, and its waiting URL a 404.
+ * Any other failure proves nothing.
  */
 function hasWorked(status: number): boolean {
   expect([200, 401, 404, 500]).toContain(status);
@@ -92,7 +92,7 @@ async function checksRelease(): Promise<boolean> {
   return status === 'Succeeded';
 }
 
-/** The event of a publication that the results bucket holds, of a report too large for its request to publish. */
+/** Pulls a report that is too large for its request to publish; resolves to the event that starts its publication. */
 async function publishable(): Promise<object> {
   service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
   const published = await untilNotBusy(async () => {
@@ -117,7 +117,7 @@ async function untilNotBusy<T extends { readonly status: number }>(ask: () => Pr
   }
 }
 
-/** For each function, what it can only do with all of its statements. */
+/** For each function, something that it can do only with all statements of its policy. */
 const works: Readonly<Record<string, () => Promise<boolean>>> = {
   publisherperformance: () => pull('publisherperformance'),
   advertiserperformance: () => pull('advertiserperformance'),
@@ -125,7 +125,7 @@ const works: Readonly<Record<string, () => Promise<boolean>>> = {
   'publisherperformance-days': () => listsDays('publisherperformance'),
   'advertiserperformance-days': () => listsDays('advertiserperformance'),
   publish: async () => {
-    // Records before files: what they name is given without a look.
+    // Records first: a cached report that names its files is given without a check that they are there.
     for (const folder of ['cached', 'jobs', 'reports'])
       await aws('s3', 'rm', '--recursive', '--quiet', `s3://${results}/${folder}/`);
     return invoke('publish', publication);
@@ -161,7 +161,7 @@ async function without(name: string, sid: string): Promise<() => Promise<void>> 
   expect(Statement).toHaveLength(whole.Statement.length - 1);
   const put = async (document: object) => {
     await aws('iam', 'put-role-policy', ...policy, '--policy-document', JSON.stringify(document));
-    // A function keeps what it read: of the register for a minute, of the probe's token for an hour.
+    // A function remembers the register for a minute and the probe's token for an hour, so its processes are ended.
     if (['ReadPartners', 'ReadProbeClient'].includes(sid)) await killProcesses(functionName(name));
   };
   await put({ ...whole, Statement });
@@ -176,7 +176,7 @@ const proven = statements
     ([name, sid]) => !permissionParts.some((part) => part.sid === sid && part.functions.includes(name)),
   );
 
-describe('with all of its statements', () => {
+describe('a deployed function', () => {
   beforeAll(async () => {
     publication = await publishable();
     const { gatewayUrl: SERVICE_URL } = service;
@@ -185,7 +185,7 @@ describe('with all of its statements', () => {
     await changeEnvironment(lane, ['release-check'], { TOKEN_URL });
   });
 
-  it.each(Object.keys(works))('%s works', async (name) => {
+  it.each(Object.keys(works))('%s works with its whole policy', async (name) => {
     expect(await works[name]?.()).toBe(true);
   });
 

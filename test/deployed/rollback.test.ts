@@ -55,7 +55,7 @@ afterAll(() => service.close());
 
 const pull = (number: number) => service.pull('publisherperformance', question(number));
 
-/** The commits that all routes, and a path that none has, answer with. */
+/** The commits (`Service-Version`) that the answers of all routes, and of an unknown path, name. */
 async function answered(): Promise<ReadonlySet<string | null>> {
   const address = await operate.apiAddress(stage);
   const paths = ['/nothing', ...routes.map(({ path }) => path.replaceAll(/\{\w+\}/g, 'x'))];
@@ -71,7 +71,7 @@ const live = async () =>
     ),
   );
 
-/** What the check of the release that was deployed last says of it. */
+/** Runs the check of the latest deployed release; resolves to its status. */
 async function checked(): Promise<string> {
   const restore = await changeEnvironment(lane, ['release-check'], { TOKEN_URL: service.stack.tokenUrl });
   const FunctionName = resourceNames(stage).functionName('release-check');
@@ -80,7 +80,7 @@ async function checked(): Promise<string> {
   return JSON.parse(Buffer.from(Payload ?? []).toString()).status;
 }
 
-/** Has all functions at a release, and nothing else: as the command does, in less time. */
+/** Moves the aliases of all functions to a release, as the command does, but faster. */
 async function moveTo(commit: string): Promise<void> {
   const { moves } = planRollback(await readLiveFunctions(lambda, stage), commit);
   await Promise.all(
@@ -97,7 +97,7 @@ async function moveTo(commit: string): Promise<void> {
 }
 
 describe('a release with a fault', () => {
-  it('fails the report, and its check before', async () => {
+  it('fails its release check, and answers reports 500', async () => {
     await deploy(GOOD);
     expect(await checked()).toBe('Succeeded');
     expect(await pull(0)).toBe(expected(0));
@@ -125,7 +125,7 @@ describe('a release with a fault', () => {
     expect(await operate.rollback(stage, GOOD)).toContain('already');
   });
 
-  it('is mended by the next release, which is deployed by the command that the rollback has named', async () => {
+  it('is replaced by the next release, deployed with the flags that the rollback printed', async () => {
     const output = await operate.rollback(stage, GOOD);
     const [, flags = ''] = RegExp(`npx cdk deploy --all -c stage=${stage}(.*)`).exec(output) ?? [];
     await deploy(MENDED, flags.split(' ').filter(Boolean));
@@ -145,14 +145,14 @@ describe('callers who wait', () => {
     return ticket;
   }
 
-  /** The file that a ticket leads to, first by a release. */
+  /** The file to which a ticket leads; this release must answer the ticket. */
   async function follow(ticket: URL, release: string): Promise<string> {
     const answer = await fetch(ticket, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('service-version')]).toEqual([303, release]);
     return (await fetch(new URL(answer.headers.get('location') ?? '', ticket))).text();
   }
 
-  it('get their files while ten times one release takes the other’s place, each its ticket to the other one', async () => {
+  it('get their files while the live release changes ten times, each ticket answered by the release that did not issue it', async () => {
     service.stack.faults.set([{ on: 'query', match: 'SELECT', delayMs: SLOW_MS / SLOWNESS }]);
     const files: Promise<string>[] = [];
     let ticket: URL | undefined;

@@ -82,14 +82,14 @@ describe('a request', () => {
       .toMatch(/"message":"request".*"status":400/);
   });
 
-  it('is found with its query', async () => {
+  it('leads to the state and the SQL of its query', async () => {
     expect((await get('manual')).status).toBe(303);
     const QUERY = await queryOfReport();
     expect(await run('its-query.sh', { QUERY })).toContain('SUCCEEDED');
     expect(await run('its-sql.sh', { QUERY })).toContain('FROM publisher_events');
   });
 
-  it('is found with all that its partner pulled', async () => {
+  it('is found among what its partner pulled and scanned', async () => {
     const PARTNER = NAME;
     expect(await run('of-which-data.sh', { PARTNER })).toContain('publisherperformance');
     expect(await run('what-was-pulled.sh', { PARTNER })).toContain('publisherperformance');
@@ -102,12 +102,12 @@ describe('a day', () => {
   const DAY = days.find((day) => day > '2026-01-01' && day < '2026-02-01') ?? '';
   const PREFIX = `publisher_events/day=${DAY}/`;
 
-  it('shows its files, and the lake its faults', async () => {
+  it('has its files listed and its table checked by blocks of the runbook', async () => {
     expect(await run('files-of-the-day.sh', { DAY })).toContain(PREFIX);
     expect(await run('check-the-lake.sh')).toContain('publisher_events');
   });
 
-  it('that was deleted comes back, and so does a version that was overwritten', async () => {
+  it('gets back the files that were deleted, and the earlier version of one that was overwritten', async () => {
     const { EventsBucket = '' } = await outputs(lane.stage, 'data');
     // A file that is deleted on purpose must stay so. The two deletions need different seconds.
     await aws('s3api', 'put-object', '--bucket', EventsBucket, '--key', `${PREFIX}restated.parquet`);
@@ -150,7 +150,7 @@ describe('a file', () => {
     expect(await pulled()).toBe(report);
   });
 
-  it('of a partner is deleted: an earlier link is a 404, and the next request makes the file again', async () => {
+  it('is deleted with all others of its partner: an earlier link answers 404, and the next request makes the file again', async () => {
     const link = (await get('manual')).headers.get('location') ?? '';
     expect((await fetch(link)).status).toBe(200);
     // The script finds the partner's reports by the log's lines, which take a moment.
@@ -163,7 +163,7 @@ describe('a file', () => {
 });
 
 describe('the service', () => {
-  it('is stopped, also twice, and started again as it was deployed', async () => {
+  it('can be stopped, even twice, and starts again with its deployed settings', async () => {
     await run('stop-everything.sh');
     await run('stop-everything.sh');
     const name = `performance-reports-${lane.stage}-publisherperformance`;
@@ -199,13 +199,13 @@ describe('the service', () => {
     await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(303);
   });
 
-  it('caps its queries', async () => {
+  it('gets a scan limit of 10 GB for each query', async () => {
     await run('cap-queries.sh');
     const answer = await aws('athena', 'get-work-group', '--work-group', `performance-reports-${lane.stage}`);
     expect(answer).toContain('10000000000');
   });
 
-  it('starts its functions anew, is taken back to the release before, and is deployed as ever after that', async () => {
+  it('restarts its functions as a release of their own, is rolled back to the one before, and can then be deployed as usual', async () => {
     const release = async () => (await get('manual')).headers.get('service-version');
     const deployed = await release();
     await run('start-functions-anew.sh');
@@ -219,7 +219,7 @@ describe('the service', () => {
     expect(await pulled()).toBe(report);
   });
 
-  it('has another secret for the probe', async () => {
+  it('gets another client and secret for the probe', async () => {
     const secrets = await aws(
       'secretsmanager',
       'list-secrets',
@@ -248,7 +248,7 @@ describe('the service', () => {
 });
 
 describe('a request to publish a large report', () => {
-  it('that nothing took is sent again, whether EventBridge or Lambda gave it up', async () => {
+  it('is sent again from the queue of lost events, whether EventBridge or Lambda put it there', async () => {
     const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
     const listed = async (prefix: string) =>
       (await aws('s3', 'ls', '--recursive', `s3://${ResultsBucket}/${prefix}`).catch(() => '')).trim();
@@ -299,7 +299,7 @@ describe('a request to publish a large report', () => {
 });
 
 describe('the register of partners', () => {
-  it('comes back from where it was saved', async () => {
+  it('is restored from a saved copy', async () => {
     const SAVED = await mkdtemp(join(tmpdir(), 'saved-'));
     const { PartnersBucket = '' } = await outputs(lane.stage, 'data');
     await run('save-the-register.sh', { SAVED });

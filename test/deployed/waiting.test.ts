@@ -47,7 +47,7 @@ describe('a query that takes longer than API Gateway lets a request take', () =>
 });
 
 describe('a large report whose publication fails each time', () => {
-  it('is answered 500: Lambda tells the function that is to be told, by their aliases', async () => {
+  it('is answered 500, since Lambda calls the function abandon by its alias', async () => {
     const restore = await changeEnvironment(currentLane() as Lane, ['publish'], { RESULTS_BUCKET: 'gone' });
     try {
       service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);

@@ -31,7 +31,7 @@ describe('what a stage costs when nobody asks', () => {
     );
   });
 
-  it('is not known of a type of resource that nobody has said the price of', () => {
+  it('is an error if a type of resource has no price yet', () => {
     expect(() => idleCosts([{ Type: 'AWS::EC2::NatGateway' }])).toThrow(
       'does not know what AWS::EC2::NatGateway costs',
     );

@@ -71,11 +71,11 @@ describe('the links of a page', () => {
     ['a picture', '![a](b.png)', ['b.png']],
     ['none to other hosts', '[a](https://b.example/c)', []],
     ['none in code', '`[a](b)`\n```sh\n[a](b)\n```\n[c](d)', ['d']],
-  ])('are %s', (_, page, links) => {
+  ])('are found: %s', (_, page, links) => {
     expect(linksOf(page)).toEqual(links);
   });
 
-  it('lead to headings by the name that Git hosts give them', () => {
+  it('name headings as Git hosts do', () => {
     expect(anchorsOf('# A `b` "c"\n```\n# no\n```\n## What\'s new, here?\n## A b c')).toEqual([
       'a-b-c',
       'whats-new-here',

@@ -33,7 +33,7 @@ describe('the decision records', () => {
     ['no status', '# 1. A\n\n**Context.** B\n'],
     ['another number', '# 2. A\n\n*2026-01-01 · holds*\n'],
     ['no date', '# 1. A\n\n*holds*\n'],
-  ])('say what they must begin with: %s', (_, text) => {
+  ])('are refused with %s, and the error says how they must begin', (_, text) => {
     expect(() => readDecision('0001-a.md', text)).toThrow(
       '0001-a.md must begin with "# <its number>. <title>"',
     );

@@ -34,7 +34,7 @@ function run(
 }
 
 describe('the shell of the runbook', () => {
-  it('is not set up without a stage: no block then touches prod by itself', () => {
+  it('refuses to run a block without STAGE, before any call of AWS', () => {
     const { status, stderr, calls } = run(blocks.get('stop-everything.sh') ?? '', { stage: '' });
     expect(status).not.toBe(0);
     expect(stderr).toContain('STAGE: must name the stage');
@@ -47,7 +47,7 @@ describe('the shell of the runbook', () => {
       10_000,
       'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n',
     ],
-  ])('finds %i lines, and says beside them %j', (lines, said) => {
+  ])('prints the %i lines that it found, and on the error output %j', (lines, said) => {
     const answers = {
       'list-stack-resources': 'one\\n',
       'start-query': 'query-1',

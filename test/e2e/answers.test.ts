@@ -133,7 +133,7 @@ describe('the answer to a request that admits gzip', () => {
     return { headers: response.headers, body: await buffer(response) };
   };
 
-  it('leads to a zipped file that decodes to the plain one and has its name and type', async () => {
+  it('leads to a gzipped file that decodes to the plain one and has its name and type', async () => {
     const { headers, body } = await bytesAt(await locationOfZipped());
     expect(headers['content-encoding']).toBe('gzip');
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
@@ -153,7 +153,7 @@ describe('the answer to a request that admits gzip', () => {
     expect(await response.text()).toBe(expected);
   });
 
-  it('leads to a zipped file that answers Range requests, so that a download can resume', async () => {
+  it('leads to a gzipped file that answers Range requests, so that a download can resume', async () => {
     const url = await locationOfZipped();
     const { body } = await bytesAt(url);
     const part = await fetch(url, { headers: { Range: 'bytes=10-19', 'Accept-Encoding': 'identity' } });
@@ -161,7 +161,7 @@ describe('the answer to a request that admits gzip', () => {
     expect(part.headers.get('content-range')).toBe(`bytes 10-19/${body.length}`);
   });
 
-  it('leads ten requests at once to one plain file and to its one zipped copy', async () => {
+  it('leads ten requests at once to one plain file and one gzipped file', async () => {
     const asked = queryOf({ ...question, fields: ['ContainerId', 'Clicks'] });
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>

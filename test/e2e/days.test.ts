@@ -95,7 +95,7 @@ const statesOf = ({ body }: Answer) => body.days.map(({ day, state }) => `${day}
 const versionOf = ({ body }: Answer, day: string) => body.days.find((found) => found.day === day)?.version;
 
 describe('GET /reporting/{report}/days', () => {
-  it('names the window, and the days that hold events with state and version', async () => {
+  it('answers the window, and for each day with events its state and version', async () => {
     await write('2026-03-03', 1);
     await mark('2026-03-01');
     await mkdir(folder('2026-03-02'));
@@ -157,7 +157,7 @@ describe('GET /reporting/{report}/days', () => {
     ).toBe(3);
   });
 
-  it('gives the window and the version of a report of exactly this day', async () => {
+  it('gives each day the window and the version that a report of exactly that day has', async () => {
     await write('2026-03-01', 1, '23:59:59.999');
     await write('2026-03-02', 5);
     await write('2026-03-02', 30, '00:00:00.000');
@@ -166,7 +166,7 @@ describe('GET /reporting/{report}/days', () => {
     const [, day] = (await days(...MARCH)).body.days;
     const { startInclusive = '', endExclusive = '', version } = day ?? {};
     expect(await clicks(startInclusive, endExclusive)).toEqual({ csv: '"Clicks"\n235\n', version });
-    // The end of a tool whose ends are inclusive: the day's version doesn't show what is lost.
+    // What a tool with inclusive ends would ask for: it loses a second, and the version doesn't show it.
     expect(await clicks(startInclusive, '2026-03-02T23:59:59Z')).toEqual({ csv: '"Clicks"\n35\n', version });
   });
 
@@ -193,7 +193,7 @@ describe('GET /reporting/{report}/days', () => {
     expect(same.status).toBe(304);
   });
 
-  it('counts the days that the window touches', async () => {
+  it('lists every day that the window touches', async () => {
     await write('2026-03-02', 1);
     expect(statesOf(await days('2026-03-01T23:59:59Z', '2026-03-02T00:00:00Z'))).toEqual([
       '2026-03-01 unknown',
@@ -211,7 +211,7 @@ describe('GET /reporting/{report}/days', () => {
       await mkdir(folder(day), { recursive: true });
       for (const name of ['a', '_SUCCESS']) await writeFile(join(folder(day), name), name);
     }
-    // More than a page of S3's listings holds, in one piece of the window.
+    // More files in one of the window's listings than S3 gives at once.
     for (let nth = 0; nth < 1_000; nth++) await writeFile(join(folder('2025-12-24'), `b${nth}`), '');
     const { status, body } = await days('2025-02-10T00:00:00Z', '2026-03-17T00:00:00Z');
     expect(status).toBe(200);
@@ -225,7 +225,7 @@ describe('GET /reporting/{report}/days', () => {
     expect(statesOf(await days(...january))).toEqual([]);
   });
 
-  it('is 404 no-records where the table is missing, and so is the report', async () => {
+  it('answers 404 no-records when the table is missing, as the report does', async () => {
     await rm(join(lake, 'advertiser_events'), { recursive: true });
     const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
     expect({ status, body }).toMatchObject({
@@ -245,7 +245,7 @@ describe('GET /reporting/{report}/days', () => {
     expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
   });
 
-  it('is empty, as the report is, after the table’s last file is removed and until the next one is there', async () => {
+  it('lists no day once the table’s last file is removed, as the report has no rows, and lists the next day written', async () => {
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-01T00:00:00Z&endExclusive=2026-04-01T00:00:00Z&api-version=1.0';
     const csv = async () =>
@@ -297,7 +297,7 @@ describe('GET /reporting/{report}/days', () => {
     ['publisher-one', ['publisherCompanies']],
     ['advertiser', ['advertiserCompanies']],
     ['nobody', []],
-  ])('answers %s only for the reports that belong to its %j', async (clientId, seen) => {
+  ])('answers the client %s only for the reports that are governed by its %j', async (clientId, seen) => {
     const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
     const token = await accessToken({ ...service.stack, ...client });
     const statuses = reports.map(async ({ name }) => (await days(...MARCH, token, name)).status);

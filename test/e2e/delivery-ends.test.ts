@@ -82,7 +82,7 @@ async function empty(prefix: string): Promise<void> {
 }
 
 describe('a day that is restated long after it was closed', () => {
-  it('is in the same report when asked again and in one with a metric more; the earlier file stays as it was', async () => {
+  it('is in the report when it is asked for again, and with one metric more; the earlier file stays as it was', async () => {
     const question: Question = {
       fields: ['Clicks'],
       start: '2026-01-25T00:00:00Z',
@@ -135,7 +135,7 @@ describe('a results bucket that has lost objects', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('leads to S3’s 404 where only files were removed, until their records are', async () => {
+  it('leads to links that S3 answers 404 while the files are gone and their records are not', async () => {
     const question = freshQuestion();
     await pull(question);
     await empty('reports/');
@@ -152,7 +152,7 @@ describe('the publication of a large result', () => {
 
   it('is tried three times; then all who wait get a 500, and the next request gets the report', async () => {
     const question = freshQuestion();
-    // The result goes after the query has succeeded and before the publisher has begun.
+    // The result is removed after the query has succeeded, and before its publication begins.
     service.stack.faults.set([large, { on: 's3', match: 'GET publications/', delayMs: 2_500, times: 1 }]);
     let first = await locationOf(await ask(question));
     const isRequested = () => (service.stack.faults.current()[1]?.matched ?? 0) > 0;
@@ -166,7 +166,7 @@ describe('the publication of a large result', () => {
       }),
     );
     expect(answers).toEqual(Array(12).fill({ status: 500, slug: 'internal-error' }));
-    // The request for it was read by the publisher's three tries, and by the function that records the failure.
+    // The publication's request was read by the three tries of `publish`, and once by `abandon`.
     expect(service.stack.faults.current()[1]?.matched).toBe(4);
     service.stack.faults.set([]);
     expect(await pull(question)).toBe(expected(question));

@@ -51,8 +51,8 @@ const athenaOf = ({ stack }: Service) =>
   });
 
 /**
- * Follows redirects as a client does, and keeps what it saw on the way. The emulator of the lane may be too slow for a
- * request's time, which is then answered 503: it asks again, as the guide says.
+ * Follows redirects as a client does, and records each step. On the lane's slow emulator a request may run out of time
+ * and be answered 503: then the report is asked for again, as the guide says.
  */
 async function follow(question: Question) {
   const steps: { url: string; ms: number; response: Response }[] = [];
@@ -125,7 +125,7 @@ describe('a query that takes longer than one request waits', () => {
     `/reporting/downloads/${'A'.repeat(43)}/1`,
     `/reporting/downloads/${'A'.repeat(43)}/x`,
     '/reporting/downloads/..%2Freports/1',
-  ])('is not found at %s', async (path) => {
+  ])('is answered 404 no-such-download at %s', async (path) => {
     const response = await fetch(service.stack.apiUrl + path);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({
@@ -237,7 +237,7 @@ describe('a query that fails', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('is a 400 report-too-large where it reached the limit of bytes scanned', async () => {
+  it('is answered 400 report-too-large when it exceeds the scan limit', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
     expect(await problem(freshQuestion())).toEqual({ status: 400, slug: 'report-too-large' });
   });
@@ -250,7 +250,7 @@ describe('a query that fails', () => {
 });
 
 describe('throttling', () => {
-  it('by S3, of every third call, only delays the report', async () => {
+  it('of every third call of S3 only delays the report', async () => {
     service.stack.faults.set([
       { on: 's3', match: 'PUT reports/', every: 3, throttle: true },
       { on: 's3', match: 'PUT jobs/', every: 3, throttle: true },
@@ -262,7 +262,7 @@ describe('throttling', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('by Athena, of every call, leads to waiting URLs and, when the time is up, to a 503', async () => {
+  it('of every call of Athena leads to waiting URLs and, when the time is up, to a 503', async () => {
     const impatient = await startService(events, {
       functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '1500' },
     });
@@ -281,7 +281,7 @@ describe('throttling', () => {
     }
   });
 
-  it('by S3, of every call, is a 503 with Retry-After, in time', async () => {
+  it('of every call of S3 is answered 503 with Retry-After, within the time of one request', async () => {
     service.stack.faults.set([{ on: 's3', throttle: true }]);
     const from = Date.now();
     const response = await ask(freshQuestion());

@@ -43,7 +43,7 @@ const notAuthorized = {
 };
 
 describe('a caller, by the claims of its token', () => {
-  it('sees its own companies’ rows, and another its own, by the same URL at the same time', async () => {
+  it('sees only its own companies’ rows, while another caller sees others by the same URL', async () => {
     const [one, other] = await Promise.all([
       tokenOf({ publisher_companies: 1000 }),
       tokenOf({ publisher_companies: '1001' }),
@@ -84,7 +84,7 @@ describe('a caller, by the claims of its token', () => {
     ['an empty claim', { publisher_companies: '' }],
     ['a malformed claim', { publisher_companies: ['1000', 'all'] }],
     ['a boolean claim', { publisher_companies: true }],
-  ])('with %s is 401, whatever it asks for', async (_, claims) => {
+  ])('gets a 401 with %s, whatever it asks for', async (_, claims) => {
     const token = await tokenOf(claims);
     expect(await get('publisherperformance', revenue, token)).toEqual(notAuthorized);
     expect(await get('publisherperformance', { ...revenue, fields: ['Nothing'] }, token)).toEqual(

@@ -7,7 +7,7 @@ import { type Service, startService } from './service.ts';
 
 const MOST = 2;
 const QUERY_MS = 700;
-/** Athena has written a result this long before it says that the query has ended: with the result, the slot is free. */
+/** A result is there this long before Athena says that its query has ended. The slot is free as soon as it is there. */
 const RESULT_MS = 150;
 
 const events = knownEvents(23, 200);
@@ -53,8 +53,8 @@ async function latestQueries(count: number) {
   );
 }
 
-describe('a partner that asks for more reports at once than its share', () => {
-  it('gets all of them by plain GETs, with no more queries at a time than its share', async () => {
+describe('a partner that asks for more reports at once than it has slots', () => {
+  it('gets every report by a plain GET, and never has more queries under way than slots', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: QUERY_MS }]);
     const questions = Array.from({ length: 5 }, freshQuestion);
     expect(await Promise.all(questions.map(pull))).toEqual(questions.map(expected));

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("a result that is not in the engine's CSV dialect", () => {
-  it('is no report: each request for it is answered 500, and the answer shows nothing of it', async () => {
+  it('is answered 500 at each request, and nothing of the result is shown', async () => {
     const question = {
       fields: ['DeviceOrProxy', 'Clicks'],
       start: '2026-01-01T00:00:00Z',

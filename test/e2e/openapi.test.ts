@@ -14,7 +14,7 @@ afterAll(() => service.close());
 const get = (init: RequestInit = {}) => fetch(`${service.stack.apiUrl}/openapi.json`, init);
 
 describe('GET /openapi.json', () => {
-  it('is the document of the docs, with the address of this gateway, for anyone', async () => {
+  it('gives anyone docs/openapi.json, with the address of this gateway', async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -33,7 +33,7 @@ describe('GET /openapi.json', () => {
     expect(await response.json()).toMatchObject({ servers: [{ url: service.gatewayUrl }] });
   });
 
-  it('is zipped for callers that accept gzip', async () => {
+  it('is gzipped for callers that accept gzip', async () => {
     const answers = await Promise.all(
       ['gzip', 'identity'].map((encoding) => get({ headers: { 'Accept-Encoding': encoding } })),
     );
@@ -57,7 +57,7 @@ interface Parameter {
   readonly examples?: Record<string, { value: unknown }>;
 }
 
-/** The query of all examples of one name in the document; `explode` says how each parameter is written. */
+/** The query made of each parameter's example with this name; `explode` says how a list is written. */
 function queryOfExample(
   parameters: readonly object[],
   example: string,
@@ -84,7 +84,7 @@ describe('the examples of the document', () => {
       ([name, request]) => [report.name, name, report, request] as const,
     ),
   );
-  it.each(examples)('of %s run: %s', async (_, name, report, request) => {
+  it.each(examples)('get a report of %s: %s', async (_, name, report, request) => {
     const { parameters } =
       document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;
     const filters = Object.keys(request.filter ?? {}).map((field) => `filter[${field}]`);
@@ -95,7 +95,7 @@ describe('the examples of the document', () => {
     expect(csv.split('\n')[0]).toBe(exampleCsv(report, request).split('\n')[0]);
   });
 
-  it.each(reports)('of $name make a good request of every parameter at once', async (report) => {
+  it.each(reports)('of $name make a valid request when every parameter is sent at once', async (report) => {
     const { parameters } =
       document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;
     const filters = parameters.flatMap((parameter) =>

@@ -20,7 +20,7 @@ afterAll(() => service.close());
 const get = (path: string, init: RequestInit = {}) => fetch(`${service.gatewayUrl}${path}`, init);
 
 describe('GET /', () => {
-  it('is a page whose files all load, and which may connect to no other host but the downloads’', async () => {
+  it('is a page whose files all load, and which may connect only to its own host and the download host', async () => {
     const response = await get('/');
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(response.headers.get('content-security-policy')).toContain(

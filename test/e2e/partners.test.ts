@@ -103,7 +103,7 @@ describe('a partner of the register', () => {
     expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(notAuthorized);
   });
 
-  it('has the rights that the guide promises to the samples', async () => {
+  it('gets what the guide promises, if it is one of the samples: reports or a 401', async () => {
     const statuses = await Promise.all(
       SAMPLE_PARTNERS.map(async ({ client }) => {
         const token = await accessToken({ ...service.stack, ...client });
@@ -204,7 +204,7 @@ describe('the register', () => {
     expect([await callsOfRegister(), await callsOfRegister()]).toEqual([1, 0]);
   });
 
-  it('makes a 503 while S3 throttles it, neither a 401 nor a report', async () => {
+  it('leads to a 503, not to a 401 or a report, while S3 throttles reads of it', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     service.stack.faults.set([{ on: 's3', match: 'GET partners/', throttle: true }]);
     expect(await get('publisherperformance', revenue, { client_id: client })).toMatchObject({ status: 503 });

@@ -42,12 +42,12 @@ describe.each(reports)('GET /reporting/$name', ({ name, fields }) => {
     expect(names.filter((field) => contracts.includes(field))).toEqual(contracts);
   });
 
-  it('agrees byte for byte: all dimensions and metrics', async () => {
+  it('is byte for byte what the events say: all dimensions and metrics', async () => {
     await agrees(name, ask(names.join(',')));
   });
 
   it.each(fields.filter((field) => !contracts.includes(field.name)))(
-    'agrees byte for byte: $name, which came after the contract',
+    'is byte for byte what the events say: $name, which came after the contract',
     async (field) => {
       const csv = await agrees(name, ask(field.name));
       // A column that nothing fills would agree as well.
@@ -61,7 +61,7 @@ describe('GET /reporting/publisherperformance', () => {
     ['placement-level Opens where grouped by PlacementId', ask('PlacementId,Opens,ServedAds')],
     ['container-level Opens where not grouped by PlacementId', ask('ContainerId,Opens,ServedAds')],
     [
-      'container-level records left out where grouped by PlacementId, Opens or not',
+      'container-level records left out when grouped by PlacementId, without Opens too',
       ask('PlacementId,ContainerId,Clicks'),
     ],
     [
@@ -82,7 +82,7 @@ describe('GET /reporting/publisherperformance', () => {
       ask('Day,Clicks', { start: '1999-12-31T00:00:00Z', end: '2000-01-02T00:00:00Z' }),
     ],
     [
-      'the header alone in the year 0000, its hours cut',
+      'the header alone in the year 0000, in a window that cuts hours',
       ask('DateTime,Clicks', { start: '0000-01-01T00:30:00Z', end: '0000-01-02T00:30:00Z' }),
     ],
     [
@@ -132,7 +132,7 @@ describe('GET /reporting/publisherperformance', () => {
       ask('PublisherCompanyId,Clicks', { filters: { PublisherCompanyId: ['4'] } }),
     ],
     [
-      'filter[PlacementId] with Opens: those of its containers',
+      'filter[PlacementId] with Opens: the Opens of the containers of the placement',
       ask('Opens,Clicks,ServedAds,Revenue', { filters: { PlacementId: ['11'] } }),
     ],
     [
@@ -169,11 +169,11 @@ describe('GET /reporting/publisherperformance', () => {
       'filter[PlacementId] on a placement that is not there',
       ask('Opens,Clicks', { filters: { PlacementId: ['99'] } }),
     ],
-  ])('agrees byte for byte: %s', async (_, question) => {
+  ])('is byte for byte what the events say: %s', async (_, question) => {
     await agrees('publisherperformance', question);
   });
 
-  it('gives the same other metrics under filter[PlacementId] with Opens as without', async () => {
+  it('gives the other metrics of filter[PlacementId] unchanged when Opens is requested too', async () => {
     const filters = { PlacementId: ['11'] };
     const alone = await service.pull('publisherperformance', ask('Clicks,Revenue', { filters }));
     const together = await service.pull('publisherperformance', ask('Clicks,Revenue,Opens', { filters }));
@@ -195,7 +195,7 @@ describe('GET /reporting/advertiserperformance', () => {
       ask('CampaignId,Spend', { filters: { AdvertiserCompanyId: ['1', '2'], PublisherCompanyId: ['1000'] } }),
     ],
     ['a filter on a placement', ask('CreativeId,Clicks', { filters: { PlacementId: ['11'] } })],
-  ])('agrees byte for byte: %s', async (_, question) => {
+  ])('is byte for byte what the events say: %s', async (_, question) => {
     await agrees('advertiserperformance', question);
   });
 });
@@ -237,7 +237,7 @@ describe('reports', () => {
     );
   });
 
-  it('agree on random questions', async () => {
+  it('are byte for byte what the events say for random questions', async () => {
     const random = randomNumbers(7);
     const some = <T>(values: readonly T[], most: number): T[] =>
       [...values].sort(() => random() - 0.5).slice(0, 1 + Math.floor(random() * most));

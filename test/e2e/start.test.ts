@@ -114,7 +114,7 @@ describe('npm start', () => {
     await expect(stat(join(home, 'state', `run-${child.pid}`))).rejects.toThrow('ENOENT');
   });
 
-  it('beside another one: a failed start and a second stack leave the first one as it is', async () => {
+  it('leaves a running stack as it is when a second one starts or fails to start', async () => {
     const state = join(home, 'beside');
     const env = { EVENTS_DIR: eventsDirectory, LOCAL_DIR: state };
     const first = run(env);
@@ -193,7 +193,7 @@ describe('npm start', () => {
     });
   });
 
-  it('has an edge for downloads where it is told to, by which a client may send its token on', async () => {
+  it('with DOWNLOADS_EDGE=1, gives the file also to a client that sends its token to the link', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, DOWNLOADS_EDGE: '1' });
     await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
@@ -242,7 +242,7 @@ describe('npm start', () => {
       /^EVENTS_DIR: .*a\.csv: it is not a Parquet file, .*lake -- convert.*\n$/,
     ],
     [
-      'holds something else than Parquet',
+      'holds files named .parquet that are not Parquet',
       async () => {
         const directory = join(home, 'malformed');
         for (const table of Object.keys(events)) {

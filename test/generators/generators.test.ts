@@ -53,7 +53,7 @@ const run = (command: string, ...parameters: string[]) =>
       ].join(delimiter),
     },
   });
-/** Compiles, for which a generated client's libraries are fetched. */
+/** Compiles a program, and downloads the libraries that its generated client needs. */
 const compile = (command: string, ...parameters: string[]) =>
   fetchAgain(`${command} with the libraries of a generated client`, () =>
     runInstaller(command, parameters, { GOFLAGS: '-mod=mod' }, directory),

@@ -23,7 +23,7 @@ const environment = ({ Properties }: Resource): Record<string, string> =>
     ),
   ).Variables;
 
-/** What is called where the live alias of this function is. */
+/** Matches a reference to the live alias of this function. */
 const live = (name: string) => expect.stringMatching(RegExp(`^<${name}live\\w+>$`));
 
 /** How Lambda runs a function's alias for an event. */
@@ -124,7 +124,7 @@ describe('the functions', () => {
     }
   });
 
-  it('know where tokens come from, by default of the identity provider, and whom to ask where the stage says it', () => {
+  it('know the token endpoint, by default the identity provider’s, and the contact if the stage names one', () => {
     const accessOf = (stage: StageInput) =>
       new Set(
         serving(ofType(resourcesOf(buildStacks(stage).api), 'AWS::Lambda::Function')).map((each) =>
@@ -166,7 +166,7 @@ describe('the functions', () => {
     }
   });
 
-  it('that wait in vain have less memory than those that work', () => {
+  it('have memory by their work: downloads, which mostly waits, has less than the report functions', () => {
     const memoryOf = (name: string) =>
       functions.find(({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`)
         ?.Properties['MemorySize'];
@@ -198,7 +198,7 @@ describe('the functions', () => {
     });
   });
 
-  it('keep the events that nothing takes: those that EventBridge can not hand over, and those that `abandon` fails at', () => {
+  it('keep lost events in a queue: those that EventBridge can not deliver, and those at which `abandon` fails', () => {
     const [[queueId, queue] = ['', undefined], ...more] = Object.entries(made).filter(
       ([, { Type }]) => Type === 'AWS::SQS::Queue',
     );
@@ -218,7 +218,7 @@ describe('the functions', () => {
     });
   });
 
-  it('lets this rule alone put events into that queue, and nobody without TLS', () => {
+  it('have a queue of lost events whose policy admits only the publication rule, and only over TLS', () => {
     const ruleId = Object.entries(made).find(([, { Properties }]) => Properties?.['EventPattern'])?.[0];
     const [policy, ...more] = ofType(made, 'AWS::SQS::QueuePolicy');
     expect(more).toEqual([]);
@@ -235,14 +235,14 @@ describe('the functions', () => {
     });
   });
 
-  it('that publish and abandon have time for calls that S3 throttles, and for their line of log', () => {
+  it('have time for throttled calls of S3 and for the log line: publish 900 s, abandon 60 s', () => {
     const secondsOf = (name: string) =>
       functions.find(({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`)
         ?.Properties['Timeout'];
     expect([secondsOf('publish'), secondsOf('abandon')]).toEqual([900, 60]);
   });
 
-  it('that publish have concurrency of their own where the stage reserves some', () => {
+  it('have no reserved concurrency, except publish if the stage reserves some', () => {
     const reserved = (resources: typeof made) =>
       ofType(resources, 'AWS::Lambda::Function').flatMap(({ Properties }) =>
         Properties['ReservedConcurrentExecutions'] === undefined
@@ -277,7 +277,7 @@ describe('a release', () => {
     .map((name) => `performance-reports-test-${name}`)
     .sort();
 
-  it('is a version of each function, which its live alias names; all that calls a function calls the alias', () => {
+  it('is a version of each function, named by its live alias; whatever calls a function calls the alias', () => {
     const names = aliases(made).map(({ Properties }) => Properties['Name']);
     expect(names).toEqual(ofType(made, 'AWS::Lambda::Function').map(() => 'live'));
     for (const { Properties } of [
@@ -289,7 +289,7 @@ describe('a release', () => {
       expect(String(resolved(Properties['FunctionName']))).toMatch(/<\w+live\w+>/);
   });
 
-  it('is called when API Gateway has the right to: each alias has one permission for it, made before', () => {
+  it('is deployed to API Gateway after each alias has got its one permission for it', () => {
     const permissions = Object.entries(made).filter(
       ([, { Type, Properties }]) =>
         Type === 'AWS::Lambda::Permission' && Properties['Principal'] === 'apigateway.amazonaws.com',
@@ -303,7 +303,7 @@ describe('a release', () => {
     expect(deployment?.DependsOn).toEqual(expect.arrayContaining(permissions.map(([id]) => id)));
   });
 
-  it('leaves the versions before it, but not one whose deployment failed', () => {
+  it('keeps the versions before it, except one whose deployment failed', () => {
     for (const { DeletionPolicy, UpdateReplacePolicy } of ofType(made, 'AWS::Lambda::Version'))
       expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
         DeletionPolicy: 'RetainExceptOnCreate',
@@ -318,7 +318,7 @@ describe('a release', () => {
     expect(ofType(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toHaveLength(shifted.length);
   });
 
-  it('is shifted to by CodeDeploy at reports, days and waiting reports where the stage says so, after its check', () => {
+  it('gets the requests for reports, days and downloads step by step by CodeDeploy, after its check, if the stage says so', () => {
     const groups = ofType(grown, 'AWS::CodeDeploy::DeploymentGroup').map(({ Properties }) => Properties);
     expect(groups.map((group) => group['DeploymentGroupName']).sort()).toEqual(shifted);
     const [alarmId] = named(grown, 'ReleaseCrashes');
@@ -343,7 +343,7 @@ describe('a release', () => {
       });
   });
 
-  it('comes to the other functions when the shifted ones have it, and to those when group and check are renewed', () => {
+  it('reaches the functions without a shift after downloads, and those with one after the check and their deployment groups', () => {
     const named = (pattern: RegExp) => expect.arrayContaining([expect.stringMatching(pattern)]);
     for (const { Properties, DependsOn, UpdatePolicy } of aliases(grown).filter(
       ({ Properties }) => !String(resolved(Properties['FunctionName'])).startsWith('<probe'),
@@ -355,7 +355,7 @@ describe('a release', () => {
       expect(DependsOn).toEqual(named(/shift/));
   });
 
-  it('is taken back by one crash of the new versions, looked at by themselves, in an alarm of its own', () => {
+  it('is rolled back when its own alarm sees one crash of the new versions', () => {
     const [, { Properties }] = named(grown, 'ReleaseCrashes');
     expect(Properties['AlarmName']).toBe('performance-reports-test-release-crashes-0123456789ab');
     expect(resolved(Properties)).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
@@ -464,32 +464,35 @@ describe('the API', () => {
     [1_000, []],
     [1_000, ['https://dash.partner.example']],
     [3_000, []],
-  ])('lets requests hold no more than %i executions of Lambda (pages of %j)', (executions, corsOrigins) => {
-    const resources = resourcesOf(buildStacks({ ...newAccount, executions, corsOrigins }).api);
-    const [stage] = ofType(resources, 'AWS::ApiGateway::Stage') as [Resource];
-    const MethodSettings = stage.Properties['MethodSettings'] as {
-      HttpMethod: string;
-      ResourcePath: string;
-      ThrottlingBurstLimit: number;
-      ThrottlingRateLimit: number;
-    }[];
-    // The waiting room keeps a request for 25 s, reports and days for 8 s, all else for some hundredths of one.
-    const secondsOf = (method: string, path: string) => {
-      if (method === 'OPTIONS') return 0.05;
-      if (path.includes('downloads')) return 25;
-      return path.includes('performance') ? 8 : 0.05;
-    };
-    const [others, ...named] = MethodSettings;
-    const held = named.map(
-      ({ HttpMethod, ResourcePath, ThrottlingBurstLimit, ThrottlingRateLimit }) =>
-        ThrottlingBurstLimit + ThrottlingRateLimit * secondsOf(HttpMethod, ResourcePath),
-    );
-    const rest = routed(resources).length - named.length;
-    const ofOthers = (others?.ThrottlingBurstLimit ?? 0) + (others?.ThrottlingRateLimit ?? 0) * 0.05;
-    expect(held.reduce((sum, each) => sum + each, rest * ofOthers)).toBeLessThanOrEqual(executions);
-    // And most of them are there to be used.
-    expect(held.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0.8 * executions);
-  });
+  ])(
+    'lets requests hold no more than %i executions of Lambda (with pages of the origins %j)',
+    (executions, corsOrigins) => {
+      const resources = resourcesOf(buildStacks({ ...newAccount, executions, corsOrigins }).api);
+      const [stage] = ofType(resources, 'AWS::ApiGateway::Stage') as [Resource];
+      const MethodSettings = stage.Properties['MethodSettings'] as {
+        HttpMethod: string;
+        ResourcePath: string;
+        ThrottlingBurstLimit: number;
+        ThrottlingRateLimit: number;
+      }[];
+      // A request takes up to 25 s in the waiting room, 8 s at reports and days, and 50 ms elsewhere.
+      const secondsOf = (method: string, path: string) => {
+        if (method === 'OPTIONS') return 0.05;
+        if (path.includes('downloads')) return 25;
+        return path.includes('performance') ? 8 : 0.05;
+      };
+      const [others, ...named] = MethodSettings;
+      const held = named.map(
+        ({ HttpMethod, ResourcePath, ThrottlingBurstLimit, ThrottlingRateLimit }) =>
+          ThrottlingBurstLimit + ThrottlingRateLimit * secondsOf(HttpMethod, ResourcePath),
+      );
+      const rest = routed(resources).length - named.length;
+      const ofOthers = (others?.ThrottlingBurstLimit ?? 0) + (others?.ThrottlingRateLimit ?? 0) * 0.05;
+      expect(held.reduce((sum, each) => sum + each, rest * ofOthers)).toBeLessThanOrEqual(executions);
+      // And the limits of the routes let requests use most of the executions.
+      expect(held.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0.8 * executions);
+    },
+  );
 
   it('keeps the account’s log role, which other stages use, even where its first deployment is rolled back', () => {
     expect(
@@ -570,7 +573,7 @@ describe('the API', () => {
     });
   });
 
-  it('answers nowhere else where the stage has a domain', () => {
+  it('closes its execute-api address if the stage has a domain', () => {
     const { domain, ...rest } = grownAccount;
     const without = resourcesOf(buildStacks(rest).api);
     const isClosed = (resources: typeof made) =>
@@ -617,7 +620,7 @@ describe('pages of other origins', () => {
 
 describe('the edge for downloads', () => {
   const edge = (resources: typeof made) => ofType(resources, 'AWS::CloudFront::Distribution');
-  /** What the functions know of the edge, and where their links lead: all the same. */
+  /** The origins of the edge and of links in the functions' settings, which must be equal in all functions. */
   const knownTo = (resources: typeof made) => {
     const known = serving(ofType(resources, 'AWS::Lambda::Function')).map((each) => {
       const { downloadsEdgeOrigin, linkOrigin } = readConfig(environment(each));
@@ -627,9 +630,9 @@ describe('the edge for downloads', () => {
     return JSON.parse(known[0] ?? '');
   };
 
-  it('is there where the stage has one, and links lead to it where it is on', () => {
+  it('exists if the stage has one, on or on standby, and links lead to it only if it is on', () => {
     expect([edge(made).length, knownTo(made)]).toEqual([0, [null, null]]);
-    // Known already, so that pages which are open may ask there later.
+    // On standby, its origin is in the settings already: pages that are open may download there once the edge is on.
     const standby = resourcesOf(buildStacks({ ...newAccount, downloads: { edge: 'standby' } }).api);
     expect([edge(standby).length, knownTo(standby)]).toEqual([1, ['https://d1.cloudfront.net', null]]);
     const origins = ['https://d1.cloudfront.net', 'https://d1.cloudfront.net'];
@@ -649,7 +652,7 @@ describe('the edge for downloads', () => {
     expect(ofType(grown, 'AWS::S3::BucketPolicy')).toEqual([]);
   });
 
-  it('is set as its stand-in is, over TLS alone, and logs nothing', () => {
+  it('has the cache key of its local stand-in, takes HTTPS only, and logs nothing', () => {
     const config = edge(grown)[0]?.Properties['DistributionConfig'];
     expect(config).toMatchObject({
       DefaultCacheBehavior: {

@@ -165,7 +165,7 @@ describe('the buckets', () => {
     expect(events.Properties['CorsConfiguration']).toBeUndefined();
   });
 
-  it('are deleted with their stack, unless the stage keeps its data: then only where making them is rolled back', () => {
+  it('are deleted with their stack; if the stage keeps its data, only when their creation is rolled back', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',
       'Delete',
@@ -200,7 +200,7 @@ describe('the register of partners', () => {
     expect(ofType(made, 'AWS::Backup::BackupPlan')).toEqual([]);
   });
 
-  it('is backed up to a vault that outlives its stack, and whose name a later stack does not need', () => {
+  it('is backed up to a vault that outlives its stack, under a name that no later stack uses', () => {
     expect(ofType(kept, 'AWS::Backup::BackupVault')).toMatchObject([
       { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
     ]);
@@ -217,7 +217,7 @@ describe('the workgroup', () => {
     });
   });
 
-  it('binds every query to engine 3, the result location, encryption, metrics and the limit of bytes', () => {
+  it('makes every query use engine 3, its result location, encryption, metrics and the scan limit', () => {
     const [bucket] = named(made, 'Results2');
     expect(resolved(ofType(made, 'AWS::Athena::WorkGroup')[0]?.Properties)).toMatchObject({
       Name: 'performance-reports-test',

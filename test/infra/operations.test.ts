@@ -52,7 +52,7 @@ describe('the alarms', () => {
     );
   });
 
-  it('wake somebody where partners get nothing or money runs away, and otherwise wait for the morning', () => {
+  it('page somebody when partners get nothing or costs grow, and otherwise open a ticket', () => {
     const paging = alarms.filter(({ AlarmDescription }) => String(AlarmDescription).startsWith('[page] '));
     expect(paging.map(({ AlarmName }) => String(AlarmName).replace('performance-reports-test-', ''))).toEqual(
       [
@@ -122,7 +122,7 @@ describe('the alarms', () => {
     }
   });
 
-  it('fire for reports that fail so often that a month’s error budget is used up in days, and still do', () => {
+  it('fire when reports fail, in a long and a short window, so often that a month’s error budget is used up in days', () => {
     expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
       ['fast', 'slowly'].map((speed) =>
         expect.stringMatching(
@@ -199,7 +199,7 @@ describe('the alarms', () => {
     expect(filters).toEqual(['{ $.status = "429" }', '{ ($.status = "401") || ($.status = "403") }']);
   });
 
-  it('fire for events that nothing took, and for the queue until it is empty again', () => {
+  it('fire for lost events, and as long as the queue of lost events holds one', () => {
     expect(named('events-are-lost')).toMatchObject({ Threshold: 1 });
     expect(metricsOf('events-are-lost')).toEqual([
       'AWS/SQS ApproximateNumberOfMessagesVisible performance-reports-test-lost-events Maximum',
@@ -239,7 +239,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('watch what there is: every name of the API stack that they know', () => {
+  it('watch functions, an API, a stage and a log that the API stack really has', () => {
     const known = JSON.stringify(resolved(resources));
     const made = resourcesOf(api);
     const functionNames = ofType(made, 'AWS::Lambda::Function').map(

@@ -48,7 +48,7 @@ const rolesOf = (stage: keyof typeof stages) => {
 };
 const roles = rolesOf('newAccount');
 
-/** Of objects' ARNs or prefixes, the folders: `jobs/`. */
+/** The folders in ARNs or prefixes of objects, such as `jobs/`. */
 const foldersOf = (places: readonly string[]): string[] =>
   places.flatMap((place) => /(?:^|\/)(\w+\/)\*$/.exec(place)?.[1] ?? []);
 
@@ -129,7 +129,7 @@ describe('grants', () => {
       for (const action of list(Action)) expect(action).toMatch(/^[a-z0-9-]+:[A-Za-z]+$/);
   });
 
-  it('hold no wildcard but those that a service demands', () => {
+  it('hold only wildcards that nothing narrower can replace', () => {
     const wildcards = allowing
       .flatMap(({ Resource }) => list(Resource).map((resource) => ({ resource })))
       .filter(({ resource }) => resource.includes('*'));
@@ -141,7 +141,7 @@ describe('grants', () => {
       ).toBe(true);
   });
 
-  it('come from inline policies alone, but for the log role of API Gateway and the roles of AWS Backup and CodeDeploy', () => {
+  it('come from inline policies, except those of the roles of API Gateway’s log, AWS Backup and CodeDeploy', () => {
     for (const resources of all)
       expect(
         ofType(resources, 'AWS::IAM::Policy').concat(ofType(resources, 'AWS::IAM::ManagedPolicy')),
@@ -183,7 +183,7 @@ describe('a function', () => {
   it.each([
     ...reports.map(({ name }): [string, string[], string[]] => [
       name,
-      // `orders` and `tickets` are read by the release before alone.
+      // Only the release before this one reads `orders` and `tickets`.
       ['abandoned', 'athena', 'cached', 'jobs', 'orders', 'publications', 'reports', 'slots'],
       ['athena', 'cached', 'jobs', 'publications', 'reports', 'slots', 'waiting'],
     ]),
@@ -260,7 +260,7 @@ describe('a function', () => {
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
-  it('has every action and folder on the list of parts, where a statement that is proven has several', () => {
+  it('has each action and folder on the list of parts, if a statement proven here has several', () => {
     const several = statements.flatMap(({ sid, functions, proof }) =>
       functions.flatMap((name) => {
         const { Action, Resource, Condition } = roles[name]?.find(({ Sid }) => Sid === sid) ?? {};

@@ -7,19 +7,23 @@ const kind = (program: string, ...cures: { from: string; to: string }[]) =>
   >[0]);
 
 describe('how a client works', () => {
-  it('is as it comes without a cure', () => {
+  it('is called "as it comes" without a cure', () => {
     expect(kind('get(url)')).toBe('as it comes');
   });
 
   it.each([
-    ['in a call that is there', 'get(url, token)', { from: 'token)', to: 'token, redirects=30)' }],
-    ['in place of one word', 'Client::new();', { from: 'new()', to: 'builder().redirects(30).build()' }],
-    ['in a line of its own', 'get(url)', { from: 'get', to: 'timeout(1200)\nget' }],
-  ])('is an option %s', (_, program, cure) => {
+    [
+      'an argument added to an existing call',
+      'get(url, token)',
+      { from: 'token)', to: 'token, redirects=30)' },
+    ],
+    ['one word replaced', 'Client::new();', { from: 'new()', to: 'builder().redirects(30).build()' }],
+    ['one line added', 'get(url)', { from: 'get', to: 'timeout(1200)\nget' }],
+  ])('is called "an option" with %s', (_, program, cure) => {
     expect(kind(program, cure)).toBe('an option');
   });
 
-  it('is an option where two lines are extended', () => {
+  it('is called "an option" with two lines extended', () => {
     const cures = [
       { from: '()', to: '(timeout=60)' },
       { from: 'url)', to: 'url, redirects=30)' },
@@ -29,10 +33,10 @@ describe('how a client works', () => {
 
   it.each([
     ['another client in the same line', 'wget url', { from: 'wget url', to: 'curl -o out url' }],
-    ['a line that goes', 'get(url)\nsave()', { from: '\nsave()', to: '' }],
-    ['two lines more', 'get(url)', { from: 'get(url)', to: 'get(url)\nwhile moved:\n  get(next)' }],
-    ['a line extended and one more', 'get(url)', { from: 'url)', to: 'url, 30)\nhandler()' }],
-  ])('is a rewrite with %s', (_, program, cure) => {
+    ['a line removed', 'get(url)\nsave()', { from: '\nsave()', to: '' }],
+    ['two lines added', 'get(url)', { from: 'get(url)', to: 'get(url)\nwhile moved:\n  get(next)' }],
+    ['one line extended and one added', 'get(url)', { from: 'url)', to: 'url, 30)\nhandler()' }],
+  ])('is called "rewrite" with %s', (_, program, cure) => {
     expect(kind(program, cure)).toBe('rewrite');
   });
 });

@@ -26,9 +26,9 @@ const isUpdate = process.env['UPDATE_TABLE'] === '1';
 /** `CLIENTS=Ruby,R`: these languages alone. */
 const chosen = process.env['CLIENTS']?.split(',');
 const AT_A_TIME = 6;
-/** At least this many clients pull a ready report as they come if storage has an edge for downloads. */
+/** If storage has an edge for downloads, at least this many clients pull a ready report without any change. */
 const LEAST_WITH_EDGE = 36;
-/** How often a program is measured that gets less than it should. */
+/** How many times a program is measured, at most, if it gets fewer reports than it should. */
 const ROUNDS = 3;
 
 const languages = [
@@ -46,7 +46,7 @@ interface Subject {
 /** A program of a client, and which reports it got. */
 interface Trial extends Subject {
   readonly source: string;
-  /** Whether it gets all reports; of other programs the guide's row says what they get. */
+  /** Whether the program has its cure, and so must get all reports. What other programs get is in the guide's row. */
   readonly isCured: boolean;
   atOnce: boolean;
   oddText: boolean;
@@ -130,7 +130,7 @@ const trialOf = (subject: Subject, source: string, isCured: boolean): Trial => (
 });
 
 let asked = 0;
-/** An end of the window that makes a query of its own. */
+/** An end of the window that no program has used yet, so that its report needs a query of its own. */
 function freshEnd(): string {
   asked += 1;
   return `${QUEUED}T12:${String(Math.floor(asked / 60)).padStart(2, '0')}:${String(asked % 60).padStart(2, '0')}Z`;
@@ -153,8 +153,8 @@ async function measureOnce(trials: readonly Trial[]): Promise<void> {
 }
 
 /**
- * Measures all programs. Clients have time-outs of their own, which a busy machine makes them reach; nothing makes one
- * get a report that it can't. So those that get less than they should are measured again.
+ * Measures all programs. On a busy machine a client may reach its own time-out and miss a report; it never gets one by
+ * accident. So those that get fewer reports than they should are measured again.
  */
 async function measure(trials: readonly Trial[], documented: ReadonlyMap<string, Row>): Promise<void> {
   await started.setFaults([{ on: 'query', match: `TIMESTAMP '${QUEUED}`, queuedMs: WAIT_SECONDS * 1_000 }]);
@@ -173,7 +173,10 @@ async function measure(trials: readonly Trial[], documented: ReadonlyMap<string,
   }
 }
 
-/** What the client does with a redirect; measured with its cure where the naive program sends nothing. */
+/**
+ * What the client does with a redirect. If its program sends no request without the cure, the program with the cure is
+ * measured.
+ */
 async function probeClient(subject: Subject, name: string) {
   const environment = { API_URL: probe.origin, URL: `${probe.origin}/${name}?a=b`, TEXT: 'a' };
   for (const source of [subject.client.program, cured(subject.client)])
@@ -189,7 +192,7 @@ function tokenOf({ sendsToken, follows, forwardsToken }: Omit<Seen, 'asksForGzip
 const mark = (passed: boolean | undefined) => (passed ? '✓' : '✗');
 const getsAll = ({ atOnce, slow, oddText }: Trial) => atOnce && slow && oddText;
 
-it('every client pulls the reports that docs/clients.md says, and all of them with its cure', async () => {
+it('every client pulls the reports that docs/clients.md says it pulls, and every report once its cure is applied', async () => {
   const naive = subjects.map((subject) => trialOf(subject, subject.client.program, false));
   const healed = subjects
     .filter(({ client }) => client.cures)
@@ -215,7 +218,7 @@ it('every client pulls the reports that docs/clients.md says, and all of them wi
       token: tokenOf(seen),
     });
   });
-  // A program that gets one report gets one that is filtered by an odd text.
+  // A program that gets a ready report also gets one whose filter has special characters.
   expect(naive.filter(({ atOnce, oddText }) => atOnce !== oddText).map(({ client }) => client.name)).toEqual(
     [],
   );
