@@ -11,9 +11,9 @@ import { dayFolder } from '../lake-check/layout.ts';
 import { advertiserReport, publisherReport } from '../lib/report/catalogue.ts';
 import { type Table, tables } from '../lib/report/tables.ts';
 import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
+import { type BaselineDuckDb, openBaselineDuckDb } from './baseline-duckdb.ts';
 import { daysOf, pathOf, type Question } from './questions.ts';
 import { openReportStack, sampleEvents } from './report-stack.ts';
-import { openRival, type RivalDuckDb } from './rival-duckdb.ts';
 import type { Section } from './section.ts';
 import { figure, times } from './statistics.ts';
 
@@ -91,7 +91,7 @@ const TAIL_BYTES = 8;
  * know which row groups these are.
  */
 async function leastBytes(
-  rival: RivalDuckDb,
+  baseline: BaselineDuckDb,
   eventsDirectory: string,
   window: Case,
   columns: readonly string[],
@@ -104,7 +104,7 @@ async function leastBytes(
   const list = `[${data.map((file) => `'${file}'`).join(', ')}]`;
   const names = columns.map((name) => `'${name}'`);
   const company = window.filters?.['PublisherCompanyId'];
-  const chunks = await rival.numberOf(
+  const chunks = await baseline.numberOf(
     `WITH chunks AS (SELECT * FROM parquet_metadata(${list})),
           holding AS (SELECT file_name, row_group_id FROM chunks WHERE path_in_schema = 'publisher_company_id'
                       AND ${company ? `${company} BETWEEN stats_min::BIGINT AND stats_max::BIGINT` : 'true'})
@@ -155,7 +155,7 @@ interface Scanned {
 
 async function scan(eventsDirectory: string, cases: readonly Case[]): Promise<Scanned[]> {
   await using service = await openReportStack(eventsDirectory);
-  await using rival = await openRival(eventsDirectory);
+  await using baseline = await openBaselineDuckDb(eventsDirectory);
   const found: Scanned[] = [];
   for (const entry of cases) {
     const response = await service.get(pathOf({ report: publisherReport, ...entry }));
@@ -164,8 +164,8 @@ async function scan(eventsDirectory: string, cases: readonly Case[]): Promise<Sc
     const location = new URL(String(response.headers.get('location')), service.stack.apiUrl);
     await (await fetch(location)).arrayBuffer();
     const { bytesScanned } = await service.latestQuery();
-    const least = await leastBytes(rival, eventsDirectory, entry, entry.columns);
-    const eventTime = await leastBytes(rival, eventsDirectory, entry, ['event_time']);
+    const least = await leastBytes(baseline, eventsDirectory, entry, entry.columns);
+    const eventTime = await leastBytes(baseline, eventsDirectory, entry, ['event_time']);
     found.push({ what: entry.what, bytesScanned, least, eventTime, isTenants: entry.filters !== undefined });
   }
   return found;

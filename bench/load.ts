@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { openBaselineDuckDb } from './baseline-duckdb.ts';
 import type { LoadFound, LoadPlan } from './load-clients.ts';
 import { drawsOf } from './load-mix.ts';
 import { openReportStack, sampleEvents } from './report-stack.ts';
-import { openRival } from './rival-duckdb.ts';
 import type { Section } from './section.ts';
 import { figure, percentile } from './statistics.ts';
 
@@ -24,10 +24,11 @@ async function load(plan: LoadPlan): Promise<LoadFound> {
 
 /** New reports per second, one after the other, by DuckDB with the machine to itself. */
 async function enginesLimit(eventsDirectory: string): Promise<number> {
-  await using rival = await openRival(eventsDirectory);
+  await using baseline = await openBaselineDuckDb(eventsDirectory);
   const { question } = drawsOf(0);
   const all: number[] = [];
-  for (let index = 0; index < WARM_UP + QUERIES_ALONE; index++) all.push((await rival.copy(question())).ms);
+  for (let index = 0; index < WARM_UP + QUERIES_ALONE; index++)
+    all.push((await baseline.copy(question())).ms);
   const ms = all.slice(WARM_UP);
   return (1_000 * ms.length) / ms.reduce((sum, one) => sum + one);
 }

@@ -1,8 +1,8 @@
 /** DuckDB alone in a process of its own: makes the reports one after the other, and tells what that took. */
 import { reports } from '../lib/report/catalogue.ts';
+import { openBaselineDuckDb } from './baseline-duckdb.ts';
 import { serveMeasures } from './measured-process.ts';
 import { type Question, repeated, sqlOf } from './questions.ts';
-import { openRival } from './rival-duckdb.ts';
 
 const WARM_UP = 5;
 
@@ -11,7 +11,7 @@ const questions = (JSON.parse(asked) as Question[]).flatMap((question) =>
   // What comes from another process is a copy of the catalogue's entry.
   reports.filter(({ name }) => name === question.report.name).map((report) => ({ ...question, report })),
 );
-const duckDb = await openRival(eventsDirectory);
+const duckDb = await openBaselineDuckDb(eventsDirectory);
 for (const question of questions.slice(0, WARM_UP)) await duckDb.copy(question);
 const before = process.cpuUsage();
 const ms: number[] = [];

@@ -6,9 +6,9 @@ import { RESULTS_PREFIX } from '../lib/names.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { openDuckDb } from '../local/athena/duckdb-engine.ts';
 import type { Faults } from '../local/faults/faults.ts';
+import { linesOf, openBaselineDuckDb } from './baseline-duckdb.ts';
 import { daysOf, ordersOf, pathOf, type Question, sqlOf } from './questions.ts';
 import { openReportStack, sampleEvents } from './report-stack.ts';
-import { linesOf, openRival } from './rival-duckdb.ts';
 import type { Section } from './section.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
@@ -67,7 +67,7 @@ export async function measure(): Promise<Section> {
   const eventsDirectory = await sampleEvents(RECORDS);
   await using service = await openReportStack(eventsDirectory);
   await service.warmUp();
-  await using rival = await openRival(eventsDirectory);
+  await using baseline = await openBaselineDuckDb(eventsDirectory);
   const engine = await openEngine(eventsDirectory);
 
   const calls = watchCalls(service.stack.faults);
@@ -104,14 +104,14 @@ export async function measure(): Promise<Section> {
     .slice(0, ROUNDS + 1)
     .entries()) {
     const question = questionWith(metrics);
-    const direct = await rival.copy(question);
+    const direct = await baseline.copy(question);
     const aloneMs = await engine.ms(question);
     const ours = await request(question);
     strictEqual(ours.lines, direct.lines);
     if (round > 0) rounds.push({ ours, directMs: direct.ms, aloneMs });
   }
   const days = daysOf(questionWith([])).map((day) => `'${day}'`);
-  const recordsRead = await rival.numberOf(
+  const recordsRead = await baseline.numberOf(
     `SELECT count(*)::double FROM publisher_events WHERE day IN (${days.join(', ')})`,
   );
   await engine.close();

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { type CsvColumn, retypeCsv } from '../lib/csv/retype-csv.ts';
 import { fieldOf, publisherReport } from '../lib/report/catalogue.ts';
 import { engineFile, repeated } from './engine-file.ts';
-import { CHUNK_BYTES, csvLibrary, openRecopy, papaParse, type Take } from './retyping-rivals.ts';
+import { CHUNK_BYTES, csvLibrary, openRecopy, papaParse, type Take } from './retyping-baselines.ts';
 import type { Section } from './section.ts';
 import { figure, inTurn, median, medianRatio, times } from './statistics.ts';
 
@@ -45,7 +45,7 @@ async function newMemory(file: Buffer, take: Take) {
 const withoutEmptyTexts = (csv: Buffer): string => csv.toString().replaceAll(',"",', ',,');
 
 /** Each must make the same report; ours has its header in front. */
-async function checkSameReport(file: Buffer, rivals: Readonly<Record<string, (take: Take) => unknown>>) {
+async function checkSameReport(file: Buffer, baselines: Readonly<Record<string, (take: Take) => unknown>>) {
   const outputOf = async (run: (take: Take) => unknown) => {
     const chunks: Buffer[] = [];
     await run((chunk) => chunks.push(Buffer.from(chunk)));
@@ -53,7 +53,7 @@ async function checkSameReport(file: Buffer, rivals: Readonly<Record<string, (ta
   };
   const report = await outputOf((take) => ours(file, take));
   const rows = withoutEmptyTexts(report.subarray(report.indexOf('\n') + 1));
-  for (const [name, run] of Object.entries(rivals))
+  for (const [name, run] of Object.entries(baselines))
     ok(withoutEmptyTexts(await outputOf(run)) === rows, `${name} makes another report`);
 }
 

@@ -12,7 +12,7 @@ import { renderSection, renderSummary, type Section } from './section.ts';
 
 const BENCHMARKS = [
   'retyping',
-  'zipping',
+  'gzipping',
   'request-overhead',
   'repeats',
   'waiting',
@@ -28,7 +28,7 @@ const BENCHMARKS = [
   'check',
   'convert',
 ];
-const RIVALS = ['csv-parse', 'csv-stringify', 'papaparse'];
+const BASELINES = ['csv-parse', 'csv-stringify', 'papaparse'];
 
 const root = join(import.meta.dirname, '..');
 
@@ -56,12 +56,12 @@ async function setting(): Promise<string> {
     JSON.parse(await readFile(join(root, 'node_modules', dependency, 'package.json'), 'utf8')).version;
   const connection = await (await DuckDBInstance.create()).connect();
   const [[duckDb] = []] = (await connection.runAndReadAll('SELECT version()')).getRowsJS();
-  const rivals = await Promise.all(RIVALS.map(async (name) => `${name} ${await versionOf(name)}`));
+  const baselines = await Promise.all(BASELINES.map(async (name) => `${name} ${await versionOf(name)}`));
   const [{ model } = { model: 'unknown' }] = cpus();
   return [
     `- Command: \`npm run bench\`, ${new Date().toISOString().slice(0, 10)}`,
     `- Machine: ${cpus().length} cores (${model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB, ${operatingSystem()}`,
-    `- Versions: Node.js ${process.version.slice(1)}, DuckDB ${String(duckDb).slice(1)}, ${rivals.join(', ')}`,
+    `- Versions: Node.js ${process.version.slice(1)}, DuckDB ${String(duckDb).slice(1)}, ${baselines.join(', ')}`,
   ].join('\n');
 }
 

@@ -46,14 +46,14 @@ async function bytesIn(chunks: AsyncIterable<Uint8Array>): Promise<number> {
 }
 
 async function bytesByGzip(file: Buffer): Promise<number> {
-  const gzip = spawn('gzip', ['-6', '-c'], { stdio: ['pipe', 'pipe', 'inherit'] });
-  gzip.stdin.end(file);
-  const [bytes] = await Promise.all([bytesIn(gzip.stdout), once(gzip, 'exit')]);
+  const child = spawn('gzip', ['-6', '-c'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(file);
+  const [bytes] = await Promise.all([bytesIn(child.stdout), once(child, 'exit')]);
   return bytes;
 }
 
-/** Zips the file; resolves to its bytes and the seconds of processor time, which other processes don't change. */
-async function zip(file: Buffer, level: number) {
+/** Gzips the file; resolves to its bytes and the seconds of processor time, which other processes don't change. */
+async function gzip(file: Buffer, level: number) {
   const before = process.cpuUsage();
   const bytes = await bytesIn(gzippedChunks(chunksOf(file), level));
   const { user, system } = process.cpuUsage(before);
@@ -62,12 +62,12 @@ async function zip(file: Buffer, level: number) {
 
 async function measureLevel(level: number, report: Buffer, regular: Buffer) {
   const rounds = [];
-  for (let round = 0; round < ROUNDS; round++) rounds.push(await zip(report, level));
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await gzip(report, level));
   return {
     level,
     bytes: rounds[0]?.bytes ?? Number.NaN,
     bytesASecond: report.length / median(rounds.map(({ seconds }) => seconds)),
-    regularBytes: (await zip(regular, level)).bytes,
+    regularBytes: (await gzip(regular, level)).bytes,
   };
 }
 
@@ -89,11 +89,11 @@ export async function measure(): Promise<Section> {
   const chosen = levels.find(({ level }) => level === GZIP_LEVEL) as Level;
   const worst = Math.max(chosen.bytes / reportByGzip, chosen.regularBytes / regularByGzip);
   return {
-    title: 'Zipping',
+    title: 'Gzipping',
     method:
       `A report (${columns.length} columns, ${figure(report.length / 1e6)} MB) through the service's gzip, one core, ` +
       `${ROUNDS} rounds; the regular report is 30 kB of its rows again and again. The time to the last byte of 1 GB is that ` +
-      'of the first who wants it in gzip: zipping, then the transfer.',
+      'of the first who wants it in gzip: gzipping, then the transfer.',
     table: [
       [
         ...['level', 'bytes', 'MB/s of CPU', ...LINES_MBIT.map((mbit) => `1 GB at ${mbit} Mbit/s`)],

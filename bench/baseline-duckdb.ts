@@ -6,7 +6,7 @@ import { tables } from '../lib/report/tables.ts';
 import { type Question, sqlOf } from './questions.ts';
 
 /** DuckDB as somebody would use it who has the files and no service. */
-export interface RivalDuckDb extends AsyncDisposable {
+export interface BaselineDuckDb extends AsyncDisposable {
   /** Writes the report's rows to a file; milliseconds, and the lines of the file. */
   copy(question: Question): Promise<{ readonly ms: number; readonly lines: number }>;
   /** Writes what the SQL gives to a file. */
@@ -16,7 +16,7 @@ export interface RivalDuckDb extends AsyncDisposable {
 }
 
 /** @param eventsDirectory holds `publisher_events` and `advertiser_events` */
-export async function openRival(eventsDirectory: string): Promise<RivalDuckDb> {
+export async function openBaselineDuckDb(eventsDirectory: string): Promise<BaselineDuckDb> {
   const scratch = await mkdtemp(join(tmpdir(), 'bench-'));
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
