@@ -56,7 +56,7 @@ describe('readConfig', () => {
     expect(readConfig({ ...env, ...lake, EVENTS_PREFIX: 'warehouse/' }).lake?.prefix).toBe('warehouse/');
   });
 
-  it('knows no limit where it is 0: of bytes that a query may scan, and of queries that one partner may have', () => {
+  it('treats 0 as no limit, for the bytes that a query may scan and for the queries of a partner', () => {
     expect(readConfig({ ...env, MAX_BYTES_SCANNED: '0', QUERIES_PER_PARTNER: '0' })).toMatchObject({
       scanLimit: undefined,
       queriesPerPartner: undefined,
@@ -71,14 +71,14 @@ describe('readConfig', () => {
     });
   });
 
-  it('reads where tokens come from and whom to ask, each by itself', () => {
+  it('reads the token endpoint and the contact, each without the other', () => {
     const tokenEndpoint = 'https://login.example/token';
     const contact = 'reports@example.com';
     expect(readConfig({ ...env, ACCESS_TOKEN_ENDPOINT: tokenEndpoint }).access).toEqual({ tokenEndpoint });
     expect(readConfig({ ...env, ACCESS_CONTACT: contact }).access).toEqual({ contact });
   });
 
-  it('says how a contact must look that is none', () => {
+  it('refuses a `mailto:` URL as a contact, and says what a contact looks like', () => {
     expect(() => readConfig({ ...env, ACCESS_CONTACT: 'mailto:reports@example.com' })).toThrow(
       'ACCESS_CONTACT: expected an e-mail address without a name or mailto: (reports@example.com), or the https URL of a page',
     );

@@ -42,7 +42,7 @@ describe('the clients’ answers', () => {
     expect(dateOf(await send(server.clients))).toBe(AT);
   });
 
-  it('tell each their own time, of one client at the same time', async () => {
+  it('carry their own date each, even when one client makes several calls at once', async () => {
     server.answer = ({ url = '' }, response) => {
       const second = /second-(\d)/.exec(url)?.[1];
       response.writeHead(200, { Date: DATE.replace('05 GMT', `0${second} GMT`) }).end();

@@ -21,7 +21,7 @@ interface Planned {
 /** An Athena that takes these commands, in their order, and no others. */
 const athenaOf = (...planned: Planned[]) => athenaFor(10_000, planned);
 
-/** Queries whose calls must end within so many milliseconds, and a stop within 10 seconds. */
+/** Queries to such an Athena, whose calls must end within `patienceMs`. */
 function athenaFor(patienceMs: number, planned: Planned[]) {
   const inputs: object[] = [];
   const athena = {
@@ -44,7 +44,7 @@ function athenaFor(patienceMs: number, planned: Planned[]) {
 }
 
 describe('start', () => {
-  it('leaves out of Athena’s refusal what it quotes of the query', async () => {
+  it('throws Athena’s refusal without the values of the query that the refusal quotes', async () => {
     const answer = new InvalidRequestException({
       message: "Value 'secret' is not understood",
       $metadata: { httpStatusCode: 400 },
@@ -91,7 +91,7 @@ describe('start', () => {
     await expect(start()).rejects.toThrow('Athena StartQueryExecution: InvalidRequestException, status 400');
   });
 
-  it('throws what else goes wrong, by its own name', async () => {
+  it('throws any other failure, naming the call and the error', async () => {
     const { queries } = athenaOf({ command: 'StartQueryExecution', answer: forbidden });
     await expect(queries.start({ sql: 'SELECT 1', parameters: [] }, TOKEN)).rejects.toThrow(
       'Athena StartQueryExecution: Error, status 403',
@@ -134,7 +134,7 @@ describe('get', () => {
     expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
   });
 
-  it('throws what else goes wrong', async () => {
+  it('throws any other failure', async () => {
     const { queries } = athenaOf({ command: 'GetQueryExecution', answer: forbidden });
     await expect(queries.get('q1')).rejects.toThrow('Athena GetQueryExecution: Error, status 403');
   });
@@ -153,7 +153,7 @@ describe('stop', () => {
     expect(planned).toEqual([]);
   });
 
-  it('throws what else goes wrong', async () => {
+  it('throws any other failure', async () => {
     const { queries } = athenaOf({ command: 'StopQueryExecution', answer: forbidden });
     await expect(queries.stop('q1')).rejects.toThrow('Athena StopQueryExecution: Error, status 403');
   });
@@ -173,7 +173,7 @@ describe('executionOf', () => {
     ['QUEUED', { ...Status, State: 'QUEUED' }, { ...underWay, isQueued: true }],
     ['RUNNING', { ...Status, State: 'RUNNING' }, underWay],
     ['in no state', Status, underWay],
-    ['in a state that nobody knew', { ...Status, State: 'PAUSED' as never }, underWay],
+    ['in an unknown state', { ...Status, State: 'PAUSED' as never }, underWay],
     [
       'SUCCEEDED',
       { ...Status, State: 'SUCCEEDED' },
@@ -185,12 +185,12 @@ describe('executionOf', () => {
       { ...failed, reason: 'FAILED: boom' },
     ],
     [
-      'FAILED in a way that may pass',
+      'FAILED with an error that Athena calls retryable',
       { ...Status, State: 'FAILED', StateChangeReason: 'boom', AthenaError: { Retryable: true } },
       { ...failed, reason: 'FAILED: boom', isRetryable: true },
     ],
     [
-      'FAILED for good',
+      'FAILED with an error that Athena calls not retryable',
       { ...Status, State: 'FAILED', StateChangeReason: 'boom', AthenaError: { Retryable: false } },
       { ...failed, reason: 'FAILED: boom' },
     ],
@@ -200,7 +200,7 @@ describe('executionOf', () => {
       { ...failed, reason: 'FAILED: INVALID_CAST_ARGUMENT: Cannot cast … to bigint' },
     ],
     [
-      'FAILED without a word',
+      'FAILED without a reason',
       { ...Status, State: 'FAILED' },
       { ...failed, reason: 'FAILED: no reason given' },
     ],
@@ -219,8 +219,8 @@ describe('executionOf', () => {
       { ...Status, State: 'FAILED', StateChangeReason: scanLimit },
       { state: 'scan-limit-exceeded', ...ended },
     ],
-    ['of a time that Athena does not tell', { State: 'RUNNING' }, { state: 'forgotten', id: 'q1' }],
-  ])('reads one that is %s', (_, status, expected) => {
+    ['without a time of submission', { State: 'RUNNING' }, { state: 'forgotten', id: 'q1' }],
+  ])('reads an execution that is %s', (_, status, expected) => {
     const location = { ResultConfiguration: { OutputLocation: 's3://elsewhere/reused.csv' } };
     const given = { ...(status && { Status: status }), Statistics, ...location };
     expect(executionOf('q1', given, OBSERVED_AT)).toEqual(expected);
@@ -237,7 +237,7 @@ describe('executionOf', () => {
     },
   );
 
-  it('reads an execution that ended without statistics, as one that ended when it was seen', () => {
+  it('reads an ended execution without completion time and statistics as one that ended when it was observed', () => {
     const cancelled = { State: 'CANCELLED', SubmissionDateTime: new Date(7) } as const;
     expect(executionOf('q1', { Status: cancelled }, OBSERVED_AT)).toEqual({
       state: 'failed',

@@ -151,7 +151,7 @@ describe('call', () => {
     expect(pausesOf((await made([ofS3(503)], 60_000)).at).slice(0, 5)).toEqual([50, 100, 200, 400, 800]);
   });
 
-  it('throws Overloaded where that does not end in time, with the last failure as cause', async () => {
+  it('throws Overloaded if no try succeeds in time, with the last failure as cause', async () => {
     const { error, ms, at } = await made([ofS3(503, 'SlowDown')], 1_000);
     expect(at).toEqual([0, 100, 300, 700]);
     expect(ms).toBe(700);
@@ -175,7 +175,7 @@ describe('call', () => {
     expect(await made(['no answer', 'yes'], 10_000)).toEqual({ at: [0, 4_100], value: 'yes', ms: 4_100 });
   });
 
-  it('gives one try as long as it is told to', async () => {
+  it('gives one try as long as `longestTryMs` says', async () => {
     expect((await made(['no answer', 'yes'], 60_000, { longestTryMs: 9_000 })).at).toEqual([0, 9_100]);
     vi.setSystemTime(START);
     const { error, ms } = await made(['no answer'], 30_000, { longestTryMs: Number.POSITIVE_INFINITY });

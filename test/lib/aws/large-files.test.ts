@@ -25,7 +25,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** Whoever waits as long as it may, fails by the limit of a test. */
+/** A call that waits for all of this time fails by the test's own time limit. */
 const LONGER_THAN_A_TEST_MS = 600_000;
 
 /** The bucket's large files, for calls that end within this many milliseconds. */
@@ -33,7 +33,7 @@ const files = (patienceMs = 10_000) => s3LargeFiles(s3, Bucket, Date.now() + pat
 const { put, get, head } = beside(() => s3);
 
 describe('openResult', () => {
-  it('can be read after the time by which it had to be opened', async () => {
+  it('gives a result that can still be read after the deadline for opening it', async () => {
     const body = 'x'.repeat(3 * MIB);
     await put('athena/long.csv', body);
     const bucket = files(500);
@@ -42,7 +42,7 @@ describe('openResult', () => {
     expect(result && (await text(result)).length).toBe(body.length);
   });
 
-  it('throws where it may not be read', async () => {
+  it('throws when S3 refuses to give the result', async () => {
     await expect(files().openResult('s3://elsewhere/athena/q1.csv')).rejects.toThrow(AwsCallFailed);
   });
 });
@@ -74,7 +74,7 @@ describe('uploadFile', () => {
     expect([store.struck(), open.mock.calls.length]).toEqual([[2], 1]);
   });
 
-  it('begins the file again, with its content from the start, where that was not enough', async () => {
+  it('begins the file again, with its content from the start, after three failed tries', async () => {
     const key = freshFile();
     const open = opening('a,b\n');
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 500, times: 3 }]);
@@ -113,7 +113,7 @@ describe('uploadFile', () => {
     );
   });
 
-  it('has one try for all of its time, however slow the content is', async () => {
+  it('makes one try that may take all the time there is, however slow the content is', async () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
     // A hundred times as quick: a small call would be given up after 40 ms.
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
@@ -130,7 +130,7 @@ describe('uploadFile', () => {
     await expect(elsewhere.uploadFile('reports/x', file, opening('a'))).rejects.toThrow(AwsCallFailed);
   });
 
-  it('ends by its time where opening the result took all of it, with nothing begun', async () => {
+  it('throws Overloaded, and begins no upload, if opening the result took all of the time', async () => {
     const key = freshFile();
     store.faults.set([{ on: 's3', match: `PUT ${key}`, stall: true }]);
     const open = async () => {

@@ -39,14 +39,14 @@ describe('a version of a function', () => {
     expect(bodies()).toEqual([event]);
   });
 
-  it('that fails is an error with its answer', async () => {
+  it('makes the call throw an error with its answer when it fails', async () => {
     answering({ errorMessage: 'boom' }, { 'X-Amz-Function-Error': 'Unhandled' });
     await expect(versionInvoker()(arn, event)).rejects.toThrow(
       new Error(`${arn} fails: {"errorMessage":"boom"}`),
     );
   });
 
-  it('that fails without a word is an error too', async () => {
+  it('makes the call throw an error when it fails without an answer, too', async () => {
     const client = { send: async () => ({ FunctionError: 'Unhandled' }) } as unknown as LambdaClient;
     await expect(versionInvoker(client)(arn, event)).rejects.toThrow(new Error(`${arn} fails: `));
   });
@@ -78,7 +78,7 @@ describe('a secret', () => {
     expect(bodies()).toEqual([{ SecretId: 'probe' }]);
   });
 
-  it('that holds bytes and no text is an error that names it', async () => {
+  it('is refused, by an error that names it, if it holds bytes instead of text', async () => {
     answering({ Name: 'probe', SecretBinary: 'AAEC' });
     await expect(secretReader()('probe')).rejects.toThrow('The secret probe holds no text');
   });

@@ -20,8 +20,8 @@ describe('the age of an object', () => {
 
   it.each([
     ['the time between the two dates of the answer', { Date: 'Fri, 02 Jan 2026 04:05:07 GMT' }, 3_662_000],
-    ['nothing in the second of its writing', { Date: written }, 0],
-    ['nothing where the dates are in the wrong order', { Date: 'Fri, 02 Jan 2026 03:04:04 GMT' }, 0],
+    ['zero in the second in which it was written', { Date: written }, 0],
+    ['zero if the dates are in the wrong order', { Date: 'Fri, 02 Jan 2026 03:04:04 GMT' }, 0],
   ])('is %s, whatever the clock of this machine', async (_, headers, ageMs) => {
     server.answer = ({ method }, response) =>
       void response
@@ -31,7 +31,7 @@ describe('the age of an object', () => {
     expect(await results().read('jobs/1.json')).toEqual({ document: {}, etag: '"1"', ageMs });
   });
 
-  it('is nothing where S3 does not tell when it was written', async () => {
+  it('is zero if S3 gives no Last-Modified', async () => {
     server.answer = (_, response) => void response.writeHead(200, { Date: written, ETag: '"1"' }).end();
     expect((await results().head('jobs/1.json'))?.ageMs).toBe(0);
   });
@@ -49,7 +49,7 @@ describe('an answer that leaves out what S3 always gives', () => {
       () => results().readResult('s3://results/athena/q1.csv', 9),
       { bytes: 0, content: new Uint8Array() },
     ],
-  ])('is taken by %s, with nothing in its place', async (_, make, expected) => {
+  ])('is accepted by %s, which takes what is missing for empty or zero', async (_, make, expected) => {
     expect(await make()).toEqual(expected);
   });
 
@@ -63,7 +63,7 @@ describe('an answer that leaves out what S3 always gives', () => {
   it.each<[string, (bucket: ResultsBucket) => Promise<unknown>, unknown]>([
     ['read', (bucket) => bucket.read('jobs/1.json'), { document: undefined, etag: '"1"', ageMs: 0 }],
     ['readResult', (bucket) => bucket.readResult('s3://results/athena/q1.csv', 9), { bytes: 0 }],
-  ])('is taken by %s, also without a body', async (_, make, expected) => {
+  ])('is accepted by %s even without a body', async (_, make, expected) => {
     const s3 = { send: async () => ({ ETag: '"1"' }) } as unknown as S3Client;
     expect(await make(s3ResultsBucket(s3, 'results', Date.now() + 1_000))).toEqual(expected);
   });
@@ -75,9 +75,9 @@ describe('a small call', () => {
     ['read', () => results(80).read('jobs/1.json')],
     ['create', () => results(80).create('jobs/1.json', {})],
     ['readResult', () => results(80).readResult('s3://results/athena/q1.csv', 9)],
-  ])('%s is tried by call.ts alone: once, where there is no time for its pauses', async (_, make) => {
+  ])('%s is tried again only by call.ts, never by the SDK: at most twice in 80 ms', async (_, make) => {
     server.answer = (_request, response) => void response.writeHead(503).end();
-    // Its first pause is 50 to 100 ms.
+    // The first pause of call.ts is 50 to 100 ms: one second try may fit in.
     await expect(make()).rejects.toThrow(Overloaded);
     expect(server.requests.length).toBeLessThanOrEqual(2);
   });

@@ -20,7 +20,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** The bucket, for calls that end within so many milliseconds. */
+/** The bucket, for calls that end within `patienceMs`. */
 const results = (patienceMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, Date.now() + patienceMs);
 const { put, get, head } = beside(() => clients.s3);
 
@@ -50,7 +50,7 @@ describe('create and replace', () => {
         return stored && results().replace(stored, key, { a: 2 });
       },
     ],
-  ])('%s is tried again where another writer is at it this instant (409)', async (_, write) => {
+  ])('%s is tried again when S3 says that another write is under way (409)', async (_, write) => {
     const key = freshKey();
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
     expect(await write(key)).toMatchObject({ document: { a: 2 } });
@@ -68,13 +68,13 @@ describe('create and replace', () => {
 });
 
 describe('readResult', () => {
-  it('throws where it may not be read', async () => {
+  it('throws when S3 refuses to give the result', async () => {
     await expect(results().readResult('s3://elsewhere/athena/q1.csv', 9)).rejects.toThrow(AwsCallFailed);
   });
 });
 
 describe('writeFile', () => {
-  it('tries again where another writer is at it this instant, or S3 fails', async () => {
+  it('tries again when S3 says that another write is under way (409), and when S3 fails (500)', async () => {
     const key = freshFile();
     store.faults.set([
       { on: 's3', match: `PUT ${key}`, status: 409, times: 1 },
@@ -84,7 +84,7 @@ describe('writeFile', () => {
     expect(await get(key)).toBe('a,b\n');
   });
 
-  it('asks S3 no more often than it is told to', async () => {
+  it('makes no more tries than its caller allows', async () => {
     const key = freshFile();
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 500 }]);
     await expect(results().writeFile(key, file, Buffer.from('a'), 1)).rejects.toThrow(Overloaded);
@@ -119,7 +119,7 @@ describe('presign', () => {
     const presign = (bytes: number) =>
       s3ResultsBucket(clients.s3, Bucket, Date.now() + 10_000, EDGE).presign('reports/1/a b.csv', 60, bytes);
 
-    it('leads there, by the path that the bucket is asked for, and asks that nothing is kept', async () => {
+    it('leads to the edge, by the path that a link to the bucket has, with `no-store` for the answer', async () => {
       const link = new URL(await presign(30_000_000_000));
       expect([link.origin, link.pathname]).toEqual([EDGE, '/results/reports/1/a%20b.csv']);
       expect(link.searchParams.get('response-cache-control')).toBe('no-store');

@@ -65,7 +65,7 @@ describe('a lake that fits a page of a listing', () => {
   });
 
   it.each<[string, string[], true | undefined]>([
-    ['there is nothing of it', files('2026-01-02', 1, 'warehouse/advertiser_events/'), true],
+    ['it has no object at all', files('2026-01-02', 1, 'warehouse/advertiser_events/'), true],
     ['there is something on another day', before, undefined],
     ['there is what `npm run lake -- init` makes', [`${FOLDER}_empty`], undefined],
   ])('tells whether the table is missing: %s', async (_, keys, isTableMissing) => {
@@ -128,7 +128,7 @@ describe('a lake of many files', () => {
   it.each<[string, string[]]>([
     ['whose page ends in the window', [...files('2026-01-02', 700), ...files('2026-01-03', 700)]],
     [
-      'whose page ends with the last file of the window but one',
+      'whose first page ends one file before the last of the window',
       [...files('2026-01-02', 1_000), ...files('2026-01-03', 1)],
     ],
     ['whose days take several pages', [...files('2026-01-02', 2_300), ...files('2026-01-03', 1_001)]],
@@ -186,7 +186,7 @@ describe('a lake of many files', () => {
     expect(lake.mostAtOnce()).toBe(Math.min(count, 50));
   });
 
-  it('has pages one after the other only of one day', async () => {
+  it('is listed page after page only within one day: the other days are listed meanwhile', async () => {
     const days = daysOf(window.start, 100);
     const { s3, inputs, rounds } = s3Of([
       ...files('2026-01-02', 3_500),
@@ -214,7 +214,7 @@ describe('a listing', () => {
     expect(inputs).toHaveLength(2);
   });
 
-  it('is made anew where the highest age is 0, and not kept', async () => {
+  it('is made again, and not cached, when the highest age is 0', async () => {
     const { s3, inputs } = s3Of(keys);
     const cache: ListingCache = new Map();
     await lakeOf(s3, cache).list(publisherReport, window, 0);

@@ -60,7 +60,7 @@ describe('the register in S3', () => {
 
   it.each([
     [
-      'is forbidden to be read: without the right to list, S3 says so of what is missing',
+      'is answered 403, as S3 answers for a missing object to a role that may not list',
       named('AccessDenied', 403),
     ],
     ['is missing', errorOf(NoSuchKey, 404)],
@@ -107,7 +107,7 @@ describe('the register in S3', () => {
   it.each([
     ['the bucket is gone', errorOf(NoSuchBucket, 404), 404],
     ['the signature is wrong', named('SignatureDoesNotMatch', 403), 403],
-  ])('is at fault itself, and no client is, where %s', async (_, error, httpStatus) => {
+  ])('throws, instead of finding nobody, where %s', async (_, error, httpStatus) => {
     const { find, cache } = bucketOf(new Map([['client-1', error]]));
     const failure = await find('client-1').catch((thrown: unknown) => thrown);
     expect(failure).toBeInstanceOf(AwsCallFailed);

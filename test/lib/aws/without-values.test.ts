@@ -10,7 +10,7 @@ const mismatch =
   "and cannot be coerced. The column 'clicks' in table 'reports_prod.publisher_events' is declared as type 'bigint', but " +
   "partition 'day=2026-01-31' declared column 'clicks' as type 'double'.";
 
-describe('what the log keeps whole of an engine’s error', () => {
+describe('an engine’s error that the log keeps unchanged', () => {
   it.each([
     [
       'a file of another type',
@@ -127,7 +127,7 @@ describe('what the log leaves out of an engine’s error', () => {
       'Invalid Input Error: Could not parse string "abc" according to format specifier "%Y"\nabc\n^',
       'Invalid Input Error: Could not parse string …',
     ],
-    // A place that is none of the lake's.
+    // A file outside the lake.
     [
       'HIVE_CURSOR_ERROR: Cannot cast `s3://elsewhere/secret.parquet` to BIGINT',
       'HIVE_CURSOR_ERROR: Cannot cast … to BIGINT',
@@ -148,7 +148,7 @@ describe('what the log leaves out of an engine’s error', () => {
     ['a line break', 'a\nsecret'],
     ['words that end a value', 'a of type secret can secret to secret'],
     ['a file of the lake in brackets', `a [${file}] secret`],
-    ['nothing but length', 'secret '.repeat(1_000)],
+    ['7,000 characters', 'secret '.repeat(1_000)],
   ])('a value that has %s', (_, value) => {
     for (const quote of ["'", '"', '`'])
       expect(
@@ -163,7 +163,7 @@ describe('what the log leaves out of an engine’s error', () => {
       expect(withoutValues(`HIVE_BAD_DATA: ${before}${value}${after}`)).not.toContain('secret');
   });
 
-  it('a number behind a character that marks what stays', () => {
+  it('a number after a character with which the code marks the parts that it keeps', () => {
     expect(withoutValues('bigint addition overflow: \uE000123 + \uE00145')).toBe(
       'bigint addition overflow: … + …',
     );

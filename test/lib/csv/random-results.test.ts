@@ -4,7 +4,10 @@ import { type CsvColumn, retypeCsv } from '../../../lib/csv/retype-csv.ts';
 import { retypeByParsing } from './parse-engine-csv.ts';
 import { type RandomResult, randomResult } from './random-result.ts';
 
-/** The report, one character a byte; undefined if the file is refused. Fails if it writes to memory after a piece. */
+/**
+ * The report, with one character for each byte; undefined if retypeCsv refuses the file. Fails if retypeCsv writes to
+ * memory behind a piece.
+ */
 async function retype({ columns, file, pieceBytes }: RandomResult): Promise<string | undefined> {
   const memory = Buffer.concat([file, Buffer.alloc(100, 'after the file')]);
   const original = Buffer.from(memory);
@@ -102,7 +105,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     ['a text after a number', [clicks, device], '"a","b"\n"7",'],
     ['a name', [device], ''],
   ])(
-    'gives the same for every text of up to five bytes with a meaning in CSV, as %s',
+    'gives the same for every text of up to five of the bytes that retypeCsv tells apart, in the place of %s',
     async (_, columns, before) => {
       let texts = [''];
       for (let length = 0; length <= 5; length++) {

@@ -9,7 +9,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** A request that has come to its attempt. */
+/** A request that is about to claim an attempt, or to take one over. */
 async function made() {
   const of = setting();
   const target = await of.target();
@@ -17,7 +17,7 @@ async function made() {
   return { ...of, run, target, key: jobRecordKey(target.job, target.data) };
 }
 
-/** What a phase holds, where its request asks Athena. */
+/** The record that the request of a leading phase holds. Throws for any other phase. */
 function heldBy(phase: Phase) {
   if (phase.at !== 'leading') throw new Error(`it is ${phase.at}`);
   return phase.held;
@@ -62,7 +62,7 @@ describe('claimAttempt', () => {
     expect(results.document(key)).toMatchObject({ isRetry: true, slot: 'slot-1' });
   });
 
-  it('claims for one of three requests that come at one time; the others follow it', async () => {
+  it('lets one of three simultaneous requests claim the attempt; the others follow it', async () => {
     const { run, target, results, key } = await made();
     const phases = await Promise.all([1, 2, 3].map(() => claimAttempt(run, target, undefined, {})));
     const [leader, ...others] = phases;
@@ -80,7 +80,7 @@ describe('claimAttempt', () => {
     expect(results.document(key)).toEqual(heldBy(claimed).record);
   });
 
-  it('counts the query before it, but only where the claim is its own', async () => {
+  it('counts the query that ended before, but only in the request whose claim was written', async () => {
     const { run, target, finished, facts } = await made();
     const ended = { state: 'failed', bytesScanned: 5, submittedAt: 10, completedAt: 250 } as const;
     await claimAttempt(run, target, undefined, { ended });
@@ -116,7 +116,7 @@ describe('a write whose answer was lost, so that S3 refuses it when it is repeat
     ['of another request', startingRecord(), 'following'],
     ['that has ended', succeededRecord(), 'following'],
     ['that can not be read', { form: 0 }, 'arrived'],
-  ])('is not taken for a record %s', async (_, document, at) => {
+  ])('does not make the request take a record %s for its own', async (_, document, at) => {
     const { run, target, results, key } = await made();
     results.put(key, document);
     expect(await claimAttempt(run, target, undefined, {})).toMatchObject({ at, target: { claims: 0 } });
@@ -130,7 +130,7 @@ describe('following', () => {
     expect(following(target, undefined)).toEqual({ at: 'arrived', target, waitsForSlot: false });
   });
 
-  it('keeps what the request knows of its relation to earlier ones', async () => {
+  it('keeps the cache status that the request has already', async () => {
     const { target } = await made();
     const seen = { document: startingRecord(), etag: '"1"', ageMs: 0 };
     expect(following(target, seen, 'miss')).toEqual({
@@ -143,7 +143,7 @@ describe('following', () => {
 });
 
 describe('takeOver', () => {
-  it('claims an attempt without other changes, as old as it is by S3’s clock', async () => {
+  it('changes only writer, lease and elapsed time of the record, the last by S3’s clock', async () => {
     const { run, target, results, key } = await made();
     const record = underWayRecord({ elapsedMs: 500, runningAt: 7, isRetry: true, slot: 'slot-1' });
     results.put(key, record);
@@ -202,7 +202,7 @@ describe('release', () => {
     expect((await Promise.all(takers)).map(({ at }) => at)).toEqual(['leading', 'following']);
   });
 
-  it('leaves what is known of the execution to who takes over', async () => {
+  it('records what is known of the execution for the request that takes over', async () => {
     const { run, target, results, key } = await made();
     const record = underWayRecord();
     const stored = results.put(key, record);
@@ -210,7 +210,7 @@ describe('release', () => {
     expect(results.document(key)).toMatchObject({ elapsedMs: 9_000, runningAt: START });
   });
 
-  it('leaves a record that is no longer its own', async () => {
+  it('does not change a record that another request has written since', async () => {
     const { run, target, results, key } = await made();
     const held = heldBy(await claimAttempt(run, target, undefined, {}));
     results.put(key, succeededRecord());
@@ -220,7 +220,7 @@ describe('release', () => {
 });
 
 describe('openSince', () => {
-  it('adds the time since to a query that runs, and nothing to one that is not started', () => {
+  it('adds the time that has passed to a query under way, and nothing to one that is not started', () => {
     expect(openSince(underWayRecord({ elapsedMs: 5 }), 20)).toEqual(underWayRecord({ elapsedMs: 25 }));
     expect(openSince(startingRecord(), 20)).toEqual(startingRecord());
   });

@@ -47,17 +47,17 @@ describe('deliverFile, where the record says which files there are', () => {
     expect(facts).toEqual({ queryExecutionId: 'q1', dataVersion: data.version });
   });
 
-  it('gives the gzipped file to who takes it', async () => {
+  it('gives the gzipped file to a caller that admits gzip', async () => {
     const { deliver, ready, key } = await begin({ admitsGzip: true });
     expect(await deliver(written)).toEqual(ready({ key: `${key}.gz`, bytes: 20 }));
   });
 
-  it('gives the plain file to who takes gzip where there is no other', async () => {
+  it('gives the plain file to a caller that admits gzip if there is no gzipped one', async () => {
     const { deliver, ready } = await begin({ admitsGzip: true });
     expect(await deliver(succeededRecord({ files: { plain: 50 } }))).toEqual(ready({ bytes: 50 }));
   });
 
-  it('names no version of a report that is of none', async () => {
+  it('names no version for a report that belongs to no version', async () => {
     const { deliver, facts, key } = await begin();
     expect(await deliver({ ...written, isOfVersion: false })).toEqual({
       delivery: { state: 'ready', key, bytes: 50, cacheStatus: 'hit' },
@@ -65,13 +65,13 @@ describe('deliverFile, where the record says which files there are', () => {
     expect(facts).toEqual({ queryExecutionId: 'q1' });
   });
 
-  it('tells who waited that it has started the query', async () => {
+  it('answers `miss` to a caller that started the query and waited for it', async () => {
     const { deliverToWaiting, ready } = await begin();
     expect(await deliverToWaiting(written)).toEqual(ready({ bytes: 50, cacheStatus: 'miss' }));
   });
 });
 
-describe('deliverFile, where the record says of no files', () => {
+describe('deliverFile, where the record names no files', () => {
   it('looks once where the files are there', async () => {
     const { deliver, ready, results, key } = await begin({ admitsGzip: true });
     results.putFile(key, 'plain');
@@ -102,7 +102,7 @@ describe('deliverFile, where the record says of no files', () => {
     ['is gone too', () => {}],
     ['can not be read', (results) => results.putResult(record.location, 'nonsense')],
     ['is larger than was recorded', (results) => results.putResult(record.location, 'x', LARGE)],
-  ])('is undefined, for another attempt, where the result %s', async (_, store) => {
+  ])('returns undefined, so that another attempt is claimed, where the result %s', async (_, store) => {
     const { deliver, results } = await begin();
     store(results);
     expect(await deliver(record)).toBeUndefined();
@@ -135,7 +135,7 @@ describe('deliverFile, of a large result', () => {
     });
   });
 
-  it('requests a report of no one version without a version, and without a place to note its files', async () => {
+  it('names neither version nor cached report in the request to publish a report without a version', async () => {
     const { deliver, results } = await begin();
     await deliver({ ...large, isOfVersion: false });
     const requested = results.document(REQUEST) as object;
@@ -166,10 +166,13 @@ describe('deliverFile, of a large result', () => {
   it.each([
     [START + 10, { refusal: expect.any(Unavailable) }],
     [START + 11, { delivery: expect.objectContaining({ state: 'waiting' }) }],
-  ])('gives up when the time to publish is over: until %d', async (publishUntil, expected) => {
-    const { deliver } = await begin({ waitUntil: START + 10, publishUntil });
-    expect(await deliver(large)).toEqual(expected);
-  });
+  ])(
+    'refuses its caller once `publishUntil` is reached, and not before: %d',
+    async (publishUntil, expected) => {
+      const { deliver } = await begin({ waitUntil: START + 10, publishUntil });
+      expect(await deliver(large)).toEqual(expected);
+    },
+  );
 
   it('fails for those who waited for a publication that was given up', async () => {
     const { deliverToWaiting, results } = await begin();
@@ -179,7 +182,7 @@ describe('deliverFile, of a large result', () => {
     });
   });
 
-  it('is undefined, for another attempt, for those who come after the publication was given up', async () => {
+  it('returns undefined, so that another attempt is claimed, if the publication was given up before its caller came', async () => {
     const { deliver, results } = await begin();
     results.put(ABANDONED, {});
     expect(await deliver(large)).toBeUndefined();

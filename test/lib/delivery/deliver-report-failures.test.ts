@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 
 describe('a query without a result', () => {
-  it('that was lost is followed by another attempt in the same request', async () => {
+  it('is followed by another attempt in the same request when its result was lost', async () => {
     const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
     const answer = await ask(of);
     expect(keyOf(answer)).toContain('reports/q2/');
@@ -43,14 +43,14 @@ describe('a query without a result', () => {
     expect(of.finished).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('six times is an internal error', async () => {
+  it('is an internal error after six attempts of one request', async () => {
     const of = setting(...Array.from({ length: 7 }, () => ({ isLost: true, afterMs: 50 })));
     const { error } = await ask(of);
     expect(error).toEqual(new Error('none of 6 queries left a result'));
     expect(of.queries.started).toHaveLength(6);
   });
 
-  it('that Athena has forgotten is followed by another attempt', async () => {
+  it('is followed by another attempt when Athena has forgotten it', async () => {
     const of = setting({ ends: 'forgotten' }, { afterMs: 100 });
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
@@ -73,7 +73,7 @@ describe('a query that fails', () => {
     ]);
   });
 
-  it('is an internal error for all who waited after a second failure, and is run again for the next one', async () => {
+  it('is an internal error for all who waited when its retry fails too, and is run again for the next caller', async () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { ends: 'retryable', afterMs: 100 }, {});
     const answers = await settled(Promise.all([request(of), request(of), request(of)]));
     for (const { error } of answers) expect(error).toEqual(new QueryFailed('query q2 FAILED: boom'));
@@ -141,7 +141,7 @@ describe('a query that exceeds the scan limit', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('is still a report too large where that came after the time limit', async () => {
+  it('is refused as too large even if it ends only when its time is up', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 620_000 });
     const answer = await ask(of, { waitUntil: START + 640_000, longestQueryMs: 620_000 });
     expect(answer.error).toBeInstanceOf(ReportTooLarge);
@@ -163,7 +163,7 @@ describe('a failure that nobody has noticed', () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('does not refuse a new caller either where it exceeded the scan limit: that gets a query of its own', async () => {
+  it('does not refuse a new caller if the scan limit was exceeded: that caller gets a query of its own', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 40_000 }, { ends: 'scan-limit-exceeded' });
     await leave(of);
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
@@ -173,7 +173,7 @@ describe('a failure that nobody has noticed', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('refuses the caller for whom it was started, but is not kept for the version: it was noticed late', async () => {
+  it('refuses the caller who started the query if the scan limit was exceeded, but is not cached: it was noticed late', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 40_000 });
     const { askedAt } = termsNow();
     const left = await leave(of);
@@ -181,7 +181,7 @@ describe('a failure that nobody has noticed', () => {
     expect([of.finished, cachedKeyOf(of)]).toEqual([['scan-limit-exceeded'], '']);
   });
 
-  it('does not fail a new caller where it is retryable: nothing is a retry for that', async () => {
+  it('does not fail a new caller if it is retryable: the first query for that caller does not count as the retry', async () => {
     const of = setting({ ends: 'retryable', afterMs: 40_000 }, { ends: 'retryable' }, {});
     await leave(of);
     expect(textOf(of, await ask(of))).toBe(CSV);

@@ -33,7 +33,7 @@ beforeEach(() => {
 describe('a lake that changes', () => {
   const change = (of: () => Setting, name: string) => () => of().lake.add('2026-01-01', name);
 
-  it('after a report gets a new report, and the first file stays as it was', async () => {
+  it('after a report: the next request gets a new report, and the first file stays as it was', async () => {
     const of = setting({}, { csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' });
     const first = await ask(of);
     of.lake.add('2026-01-01', 'b.parquet');
@@ -45,7 +45,7 @@ describe('a lake that changes', () => {
     expect([statusOf(await ask(of)), keyOf(await ask(of))]).toEqual(['hit', keyOf(first)]);
   });
 
-  it('during the query gives its report only to those who waited, without a version and not cached', async () => {
+  it('during the query: only those who waited get the report, without a version and not cached', async () => {
     const of: Setting = setting({ afterMs: 100, onStart: change(() => of, 'b.parquet') }, {});
     const answer = await ask(of);
     expect([statusOf(answer), versionOf(answer), textOf(of, answer)]).toEqual(['miss', undefined, CSV]);
@@ -57,7 +57,7 @@ describe('a lake that changes', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('during the query and back is noticed too, by the times of its files', async () => {
+  it('during the query and back again: the change is noticed, by the times of the files', async () => {
     const of: Setting = setting({
       afterMs: 100,
       onStart: () => {
@@ -73,7 +73,7 @@ describe('a lake that changes', () => {
     expect(of.lake.looks).toEqual([60_000, 0]);
   });
 
-  it('during the query gives its report again for as long as the stage reuses a listing', async () => {
+  it('during the query: the report is given again for as long as the stage reuses a listing', async () => {
     const of: Setting = setting({ onStart: change(() => of, 'b.parquet') }, {});
     const listingMs = 60_000;
     const first = await ask(of, { listingMs });
@@ -86,7 +86,7 @@ describe('a lake that changes', () => {
     expect(statusOf(await ask(of, { listingMs }))).toBe('miss');
   });
 
-  it('during a query that fails leads to a query of the new version', async () => {
+  it('during a query that fails: the requests that wait share one query of the new version', async () => {
     const of: Setting = setting(
       { ends: 'failed', afterMs: 100, onStart: change(() => of, 'b.parquet') },
       { afterMs: 100 },
@@ -98,7 +98,7 @@ describe('a lake that changes', () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('during each of four queries that fail is a 503, also through the waiting room', async () => {
+  it('during each of four queries that fail: the caller gets a 503, also in the waiting room', async () => {
     const plan = (name: string) => ({
       ends: 'failed' as const,
       afterMs: 30_000,
@@ -116,7 +116,7 @@ describe('a lake that changes', () => {
     expect(answer.hops).toBeGreaterThan(1);
   });
 
-  it('but for the times of its files: a query for the earlier listing is not joined', async () => {
+  it('only in the times of its files: a query for the earlier listing is not joined', async () => {
     const of = setting(
       { afterMs: 1_000, csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' },
       { afterMs: 100 },
@@ -137,7 +137,7 @@ describe('a lake that changes', () => {
     expect(of.finished).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('but for the times of its files: the cached report is given, without a query', async () => {
+  it('only in the times of its files: the cached report is given, without a query', async () => {
     const of = setting({ afterMs: 100 });
     const first = await ask(of);
     of.lake.writeAgain();
@@ -149,7 +149,7 @@ describe('a lake that changes', () => {
     ]);
   });
 
-  it('but for the times of its files: what exceeded the scan limit is refused, without a query', async () => {
+  it('only in the times of its files: a report that exceeded the scan limit is refused again, without a query', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 100 });
     await ask(of);
     of.lake.writeAgain();
@@ -168,7 +168,7 @@ describe('a lake that changes', () => {
     expect(statusOf(await ask(of))).toBe('miss');
   });
 
-  it('during a query and back before its caller returns late: the report is not cached', async () => {
+  it('during a query, and back again before the caller returns: the report is not cached', async () => {
     const of: Setting = setting(
       { afterMs: 26_000, onStart: change(() => of, 'wrong.parquet') },
       { afterMs: 100 },
@@ -193,7 +193,7 @@ describe('a lake that changes', () => {
     [9_999, true],
     [10_000, false],
   ])(
-    "not at all: a request that comes %d ms after the query's end makes a cached report: %s",
+    "or does not: a request that comes %d ms after the query's end makes a cached report: %s",
     async (lateMs, isOfVersion) => {
       const of = setting({ ends: 'succeeded', afterMs: 30_000 });
       const { giveUpAt, publishUntil, askedAt } = termsNow();
@@ -220,7 +220,7 @@ describe('a lake that can not be listed', () => {
     expect(of.lake.looks).toEqual([0, 0]);
   });
 
-  it('makes no report that is given again, whatever age a listing may have', async () => {
+  it('never has a report given again, even if the stage reuses listings', async () => {
     const of = setting({});
     of.lake.objects = undefined;
     await ask(of, { listingMs: 60_000 });
@@ -247,7 +247,7 @@ describe('a table that is emptied during its query', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is 404 for the next request, and for a query that failed by it', async () => {
+  it('is a 404 for the caller whose query failed, and for the next request', async () => {
     const of: Setting = setting({ ends: 'failed', afterMs: 100, onStart: empty(() => of) });
     expect((await ask(of)).error).toBeInstanceOf(NoRecords);
     expect((await ask(of)).error).toBeInstanceOf(NoRecords);
@@ -298,7 +298,7 @@ describe('a lake whose markers are written again before each listing', () => {
     return of;
   };
 
-  it('gives each of two callers of a query of 40 s a report, by a query each', async () => {
+  it('is queried twice for two callers of a query of 40 s, once for each', async () => {
     const of = busy(setting({ afterMs: 40_000 }, { afterMs: 40_000 }));
     const first = following(of);
     await vi.advanceTimersByTimeAsync(5_000);
@@ -310,7 +310,7 @@ describe('a lake whose markers are written again before each listing', () => {
     expect(of.finished).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('gives ten callers their reports, each by a query of its own', async () => {
+  it('is queried ten times for ten callers at one time, once for each', async () => {
     const of = busy(setting(...Array.from({ length: 10 }, () => ({ afterMs: 1_000 }))));
     const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
     expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));

@@ -55,7 +55,7 @@ describe('a query that takes too long', () => {
     expect(Date.now()).toBeLessThanOrEqual(START + 66_000);
   });
 
-  it('does not fail a caller who comes back after that', async () => {
+  it('does not fail a caller who asks again after it was stopped', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await follow(of, now());
     await vi.advanceTimersByTimeAsync(60_000);
@@ -124,7 +124,7 @@ describe('a query that takes too long', () => {
 describe('a query that is stopped', () => {
   const terms = () => ({ longestQueryMs: 60_000, longestQueueMs: 20_000, giveUpAt: Date.now() + 83_000 });
 
-  it('is counted where the next attempt is claimed at once, too', async () => {
+  it('is counted even if the next attempt is claimed at once', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await ask(of, terms());
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -157,14 +157,14 @@ describe("a query that waits in Athena's queue", () => {
     publishUntil: Date.now() + 1_023_000,
   });
 
-  it('has all of its time to run when it comes out of the queue, over the hops of its caller', async () => {
+  it('has its full time to run after the queue, however many requests its caller needs', async () => {
     const of = setting({ queuedMs: 50_000, afterMs: 80_000 });
     const answer = await follow(of, terms());
     expect([textOf(of, answer), of.queries.stopped]).toEqual([CSV, []]);
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('has that too for a caller who takes it over long after the queue', async () => {
+  it('has its full time to run also for a caller who takes it over long after the queue', async () => {
     const of = setting({ queuedMs: 20_000, afterMs: 70_000 });
     const first = await ask(of, terms());
     expect(recordOf(of)).not.toHaveProperty('runningAt');
@@ -176,7 +176,7 @@ describe("a query that waits in Athena's queue", () => {
   it('is stopped when it has waited there for too long, and its caller is told to come back', async () => {
     const of = setting({ ends: 'never', queuedMs: 1e9 });
     const answer = await follow(of, { ...terms(), longestQueueMs: 30_000, giveUpAt: START + 93_000 });
-    // It came first: a caller that has waited from the start is not given a second query that is as long.
+    // Its caller has waited from the start, and has too little time left for a second query.
     expect(of.queries.stopped[0]).toBe('q1');
     expect(answer.error ?? answer.delivery).toBeInstanceOf(Unavailable);
   });
@@ -198,7 +198,8 @@ describe('a request whose function is killed', () => {
     const of = await killed(setting({ afterMs: 10_000 }), 1_000);
     const answer = await follow(of);
     expect([textOf(of, answer), of.queries.started.length]).toEqual([CSV, 1]);
-    // Its lease was 25 s. A second is added for the error of ages, and one for all who wait not to take over at once.
+    // Its lease was 25 s. A second is added, by which S3's ages may be wrong. Up to another second is added at random, so
+    // that not all who wait take over at once.
     expect(Date.now()).toBeGreaterThanOrEqual(START + 25_000);
     expect(Date.now()).toBeLessThan(START + 28_000);
   });
@@ -213,7 +214,7 @@ describe('a request whose function is killed', () => {
     expect(of.queries.asked.get('q1')).toBeUndefined();
   });
 
-  it('is followed by another too where it had not started its query yet', async () => {
+  it('is followed by another even if it had not started its query yet', async () => {
     const broken = setting({ afterMs: 100 });
     const { start } = broken.queries;
     broken.queries.start = () => new Promise(() => {});

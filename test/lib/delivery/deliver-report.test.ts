@@ -75,7 +75,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is a hit for the next request, by a listing and a read, without Athena or a look for the file', async () => {
+  it('is given to the next request from the cache, after a listing and a read, without a call to Athena', async () => {
     const of = setting({ afterMs: 500 });
     const first = await ask(of);
     const asked = new Map(of.queries.asked);
@@ -89,7 +89,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.queries.asked).toEqual(asked);
   });
 
-  it('is a hit for who takes gzip too: both files were written at once', async () => {
+  it('is given from the cache gzipped too, since both files were written at once', async () => {
     const of = setting({ afterMs: 500 });
     const first = await ask(of);
     of.results.calls.length = 0;
@@ -118,7 +118,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(12);
   });
 
-  it('is watched by another request when the one that watched it has ended, in time for all who wait', async () => {
+  it('is still delivered to all who wait when the request that asked Athena has ended', async () => {
     const of = setting({ afterMs: 40_000 });
     const answers = await settled(
       Promise.all([request(of), ...Array.from({ length: 20 }, () => following(of))]),
@@ -155,7 +155,7 @@ describe('a report that nobody has asked for', () => {
     await settled(first);
   });
 
-  it('is collapsed for a request that takes over from one that has ended', async () => {
+  it('has the cache status `collapsed` for a new request that takes over its attempt', async () => {
     const of = setting({ afterMs: 40_000 });
     await ask(of);
     expect(statusOf(await ask(of))).toBe('collapsed');
@@ -189,7 +189,7 @@ describe('a report that nobody has asked for', () => {
   });
 });
 
-describe('a file that is gone, of a record that names no files', () => {
+describe('a report whose files are gone, and whose record names none', () => {
   /** As a large report is recorded until its publication has noted its files. */
   const made = async (of: Setting) => {
     const first = await ask(of);
@@ -251,7 +251,7 @@ describe('a gzipped file that can not be written', () => {
     expect(of.results.callsOf('head')).toEqual([]);
   });
 
-  it('that is slow delays it by a second at most', async () => {
+  it('delays the plain one by a second at most when it is slow', async () => {
     const of = setting({ afterMs: 100 });
     const { writeFile } = of.results;
     of.results.writeFile = (key, ...given) =>
@@ -278,7 +278,7 @@ describe('a large result', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is waited for by twelve requests with one request for its publication', async () => {
+  it('is delivered to twelve requests that wait, as one file of one query', async () => {
     const of = setting(large);
     const answering = Promise.all(Array.from({ length: 12 }, () => following(of)));
     await vi.advanceTimersByTimeAsync(70_000);
@@ -289,7 +289,7 @@ describe('a large result', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('that was given up fails those who wait, and the next request runs another query', async () => {
+  it('fails those who wait when its publication is given up; the next request runs another query', async () => {
     const of = setting(large, { afterMs: 100 });
     const answering = Promise.all([following(of), following(of)]);
     await vi.advanceTimersByTimeAsync(40_000);
@@ -376,7 +376,7 @@ describe('a request that can not go on', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is Overloaded where its caller has no more time to wait', async () => {
+  it('throws Overloaded when its caller has no more time to wait', async () => {
     const of = setting({ afterMs: 24_500 });
     of.results.before('writeFile', () => {
       vi.setSystemTime(START + 30_000);
@@ -386,7 +386,7 @@ describe('a request that can not go on', () => {
     expect((await ask(of, terms)).error).toBeInstanceOf(Overloaded);
   });
 
-  it('keeps its place where the record that its caller waited for is gone and S3 throttles', async () => {
+  it('keeps its caller waiting as before when the record of the attempt is gone and S3 throttles', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     const left = leftBy(await ask(of));
     of.results.objects.clear();
@@ -396,7 +396,7 @@ describe('a request that can not go on', () => {
     expect(textOf(of, await ask(of, {}, leftBy(second)))).toBe(CSV);
   });
 
-  it('is told its own relation to a report that is cached where its record is gone', async () => {
+  it('keeps its own cache status when the report is cached and the record of the attempt is gone', async () => {
     const of = setting({ afterMs: 30_000 });
     const [first, joined] = await settled(Promise.all([request(of), request(of)]));
     await follow(of);
@@ -405,7 +405,7 @@ describe('a request that can not go on', () => {
     expect((await Promise.all(answers)).map(statusOf).sort()).toEqual(['collapsed', 'miss']);
   });
 
-  it('is Overloaded where there is no attempt yet that its caller could wait for', async () => {
+  it('throws Overloaded when there is no attempt yet for which its caller could wait', async () => {
     const of = setting({});
     of.results.before('read cached/', late);
     expect((await ask(of)).error).toBeInstanceOf(Overloaded);
@@ -438,7 +438,7 @@ describe('a write whose answer was lost, so that S3 refused it when it was repea
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('counts a failure, too', async () => {
+  it('is recognised too when it records a failure, which is counted', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     losing(of, 'replace', 'failed');
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);

@@ -68,7 +68,7 @@ describe('refusalOf', () => {
 });
 
 describe('recordEnd', () => {
-  it('counts the query by the request whose record it is, and by no other', async () => {
+  it('counts the query in the request whose record was written, and in no other', async () => {
     const { run, target, results, key, hold, finished, facts } = await made();
     const held = hold();
     expect(await recordEnd(run, target, held, succeededRecord())).toEqual(await results.read(key));
@@ -96,14 +96,14 @@ describe('recordEnd', () => {
 });
 
 describe('recordAnswer', () => {
-  it('notes the execution for the job, whatever the listing fingerprint', async () => {
+  it('writes the cached report of the job, under a key without a listing fingerprint', async () => {
     const { run, target, results, cachedKey } = await made();
     await recordAnswer(run, target, succeededRecord());
     expect(results.document(cachedKey)).toEqual(succeededRecord());
     expect([...results.objects.keys()]).toEqual([cachedKey]);
   });
 
-  it('leaves the note of the same execution as it is', async () => {
+  it('does not rewrite a cached report of the same execution', async () => {
     const { run, target, results, cachedKey } = await made();
     const { etag } = results.put(cachedKey, succeededRecord());
     await recordAnswer(run, target, succeededRecord({ writer: 'writer-2' }));
@@ -113,14 +113,14 @@ describe('recordAnswer', () => {
   it.each<[string, unknown]>([
     ['of another execution', succeededRecord({ executionId: 'q0' })],
     ['that can not be read', { form: 0 }],
-  ])('takes the place of a note %s', async (_, document) => {
+  ])('replaces a cached report %s', async (_, document) => {
     const { run, target, results, cachedKey } = await made();
     results.put(cachedKey, document);
     await recordAnswer(run, target, succeededRecord());
     expect(results.document(cachedKey)).toEqual(succeededRecord());
   });
 
-  it('leaves a note that another request writes at the same moment', async () => {
+  it('does not replace a cached report that another request writes at the same moment', async () => {
     const { run, target, results, cachedKey } = await made();
     results.put(cachedKey, succeededRecord({ executionId: 'q0' }));
     const other = succeededRecord({ executionId: 'q2' });
@@ -129,7 +129,7 @@ describe('recordAnswer', () => {
     expect(results.document(cachedKey)).toEqual(other);
   });
 
-  it('writes nothing where the note is deleted meanwhile', async () => {
+  it('writes nothing if the cached report is deleted meanwhile', async () => {
     const { run, target, results, cachedKey } = await made();
     results.put(cachedKey, { form: 0 });
     results.before(`read ${cachedKey}`, () => results.objects.delete(cachedKey));

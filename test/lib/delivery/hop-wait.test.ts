@@ -8,11 +8,11 @@ it.each([
   [999_999, 25_000, 25_000],
   [0, 400, 400],
   [1, 400, 400],
-])('request %i waits, where at most %i ms are left, %i ms', (hop, longestMs, expected) => {
+])('request %i of a caller, with at most %i ms to wait, waits %i ms', (hop, longestMs, expected) => {
   expect(hopWaitMs(hop, longestMs)).toBe(expected);
 });
 
-it('answers first within 10 s, and lets a client that follows 4 redirects wait 80 s', () => {
+it('a caller gets the first answer within 10 s, and can wait 80 s by following 4 redirects', () => {
   // The 4th redirect leads to the file: three are hops.
   const waits = [0, 1, 2, 3].map((hop) => hopWaitMs(hop, 25_000));
   expect(waits.reduce((sum, ms) => sum + ms)).toBeGreaterThan(80_000);

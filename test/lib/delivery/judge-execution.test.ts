@@ -43,7 +43,7 @@ const facts: ExecutionFacts = {
   isRetry: false,
   isDataChanged: false,
 };
-/** It has been running for so long, as far as anybody has seen. */
+/** The execution was first seen running this long ago. */
 const ranSince = (ms: number) => ({ runningAt: NOW - ms });
 const changed = { isDataChanged: true };
 const retry = { isRetry: true };
@@ -54,7 +54,7 @@ const joined = (callerWaitedMs: number) => ({ isOwn: false, callerWaitedMs });
 describe('judgeExecution, of an execution that has ended', () => {
   it.each<[string, Execution, Partial<ExecutionFacts>, object]>([
     ['forgotten', forgotten, {}, { next: 'start-next' }],
-    ['forgotten, its caller late', forgotten, timeUp, { next: 'start-next' }],
+    ['forgotten, when its caller has no time left', forgotten, timeUp, { next: 'start-next' }],
     ['succeeded', succeeded, {}, { next: 'deliver', execution: succeeded }],
     ['succeeded after its caller gave up', succeeded, timeUp, { next: 'deliver', execution: succeeded }],
     [
@@ -65,7 +65,12 @@ describe('judgeExecution, of an execution that has ended', () => {
     ],
     ['succeeded while files changed', succeeded, changed, { next: 'deliver', execution: succeeded }],
     ['above the scan limit', overLimit, {}, { next: 'refuse', execution: overLimit }],
-    ['above the scan limit, its caller late', overLimit, timeUp, { next: 'refuse', execution: overLimit }],
+    [
+      'above the scan limit, when its caller has no time left',
+      overLimit,
+      timeUp,
+      { next: 'refuse', execution: overLimit },
+    ],
     [
       'above the scan limit while files changed',
       overLimit,
@@ -79,9 +84,14 @@ describe('judgeExecution, of an execution that has ended', () => {
       joined(500),
       { next: 'start-next', execution: overLimit },
     ],
-    ['failed for good', final, {}, { next: 'refuse', execution: final }],
-    ['failed for good, its caller late', final, timeUp, { next: 'refuse', execution: final }],
-    ['failed for good on its retry', final, retry, { next: 'refuse', execution: final }],
+    ['failed, not retryable', final, {}, { next: 'refuse', execution: final }],
+    [
+      'failed, not retryable, when its caller has no time left',
+      final,
+      timeUp,
+      { next: 'refuse', execution: final },
+    ],
+    ['failed, not retryable, on its retry', final, retry, { next: 'refuse', execution: final }],
     ['failed, retryable', retryable, {}, { next: 'start-next', isRetry: true, execution: retryable }],
     ['failed, retryable, on its retry', retryable, retry, { next: 'refuse', execution: retryable }],
     ['failed while files changed', final, changed, { next: 'data-changed', execution: final }],
@@ -97,7 +107,7 @@ describe('judgeExecution, of an execution that has ended', () => {
       { ...retry, ...changed },
       { next: 'data-changed', execution: retryable },
     ],
-  ])('judges one that is %s', (_, execution, more, verdict) => {
+  ])('judges an execution that is %s', (_, execution, more, verdict) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
 
@@ -106,34 +116,34 @@ describe('judgeExecution, of an execution that has ended', () => {
     ['before its caller came', 5_000, joined(5_999), 'start-next'],
     ['at the moment that its caller came, or after it', 5_000, joined(6_000), 'refuse'],
     ['before its caller came, as files changed', 5_000, { ...joined(5_999), ...changed }, 'start-next'],
-    [
-      'long before the answer, of a caller for whom it was claimed',
-      3_600_000,
-      { callerWaitedMs: 1 },
-      'refuse',
-    ],
+    ['long ago, in an attempt that was claimed for this caller', 3_600_000, { callerWaitedMs: 1 }, 'refuse'],
   ])('judges a failure that ended %s', (_, agoMs, more, next) => {
     const execution = { ...final, completedAt: NOW - agoMs, submittedAt: NOW - agoMs - 10 };
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });
   });
 
-  it('does not take the retry of a failure before its caller came for a retry', () => {
+  it('starts the next attempt, and not as a retry, for a caller who came after a retryable failure', () => {
     expect(judgeExecution(retryable, { ...facts, ...joined(0) })).toEqual({
       next: 'start-next',
       execution: retryable,
     });
   });
 
-  // Worth another: the caller has time for a wait in the queue and half a run, 9 s here.
+  // A caller with time for the longest queue and half the longest run, 9 s here, gets another attempt.
   it.each<[string, FailedExecution, Partial<ExecutionFacts>, string]>([
-    ['after its longest run, its caller with time for another', ranFor(RUN), {}, 'start-next'],
-    ['after its longest run, its caller without', ranFor(RUN), { callerLeftMs: 8_999 }, 'took-too-long'],
-    ['a little before that', ranFor(9_500), {}, 'start-next'],
-    ['earlier', ranFor(9_499), {}, 'refuse'],
+    ['after the longest time to run, with time left for another', ranFor(RUN), {}, 'start-next'],
+    [
+      'after the longest time to run, without time left for another',
+      ranFor(RUN),
+      { callerLeftMs: 8_999 },
+      'took-too-long',
+    ],
+    ['5 % before the longest time to run', ranFor(9_500), {}, 'start-next'],
+    ['more than 5 % before the longest time to run', ranFor(9_499), {}, 'refuse'],
     ['while files changed', ranFor(RUN), changed, 'data-changed'],
     ['after its longest time in the queue', queuedFor(QUEUE), {}, 'start-next'],
-    ['a little before that, in the queue', queuedFor(3_800), timeUp, 'took-too-long'],
-    ['earlier, in the queue', queuedFor(3_799), {}, 'refuse'],
+    ['5 % before the longest time in the queue', queuedFor(3_800), timeUp, 'took-too-long'],
+    ['more than 5 % before the longest time in the queue', queuedFor(3_799), {}, 'refuse'],
     ['after its longest run since the queue', ranFor(20_000), { runningAt: NOW - RUN }, 'start-next'],
     [
       'long after it was submitted, but soon after the queue',
@@ -154,7 +164,7 @@ describe('judgeExecution, of an execution that has ended', () => {
       { runningAt: NOW - 5_000 },
       'start-next',
     ],
-  ])('judges one that was cancelled %s', (_, execution, more, next) => {
+  ])('judges an execution that was cancelled %s', (_, execution, more, next) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });
   });
 });
@@ -168,23 +178,33 @@ describe('judgeExecution, of an execution that has not ended', () => {
 
   it.each<[string, Execution | undefined, Partial<ExecutionFacts>, object]>([
     ['under way', running(10), {}, { next: 'wait' }],
-    ['under way, its caller with 1 ms left', running(10), { callerLeftMs: 1 }, { next: 'wait' }],
-    ['under way, its caller without time', running(10), timeUp, { next: 'give-up' }],
-    ['under way, its caller late', running(10), { callerLeftMs: -1 }, { next: 'give-up' }],
-    ['unknown, for want of an answer', undefined, {}, { next: 'wait' }],
-    ['unknown, its caller without time', undefined, timeUp, { next: 'give-up' }],
+    ['under way, when its caller has 1 ms left', running(10), { callerLeftMs: 1 }, { next: 'wait' }],
+    ['under way, when its caller has no time left', running(10), timeUp, { next: 'give-up' }],
+    [
+      'under way, 1 ms after the time of its caller was up',
+      running(10),
+      { callerLeftMs: -1 },
+      { next: 'give-up' },
+    ],
+    ['unknown, since Athena has not answered', undefined, {}, { next: 'wait' }],
+    ['unknown, when its caller has no time left', undefined, timeUp, { next: 'give-up' }],
     ['seen running for 1 ms less than the limit', running(12_000), ranSince(RUN - 1), { next: 'wait' }],
     ['seen running for as long as the limit', running(12_000), ranSince(RUN), stop(running(12_000), true)],
-    ['seen running now, whenever it was submitted', running(RUN + QUEUE - 1), {}, { next: 'wait' }],
+    [
+      'seen running for the first time, 1 ms younger than queue and run together',
+      running(RUN + QUEUE - 1),
+      {},
+      { next: 'wait' },
+    ],
     ['older than queue and run', running(RUN + QUEUE), {}, stop(running(RUN + QUEUE), true)],
     [
-      'too old, its caller with less than half a run left',
+      'too old, when its caller has too little time left for another',
       running(RUN),
       { ...ranSince(RUN), callerLeftMs: 8_999 },
       stop(running(RUN), false),
     ],
     [
-      'too old, its caller without time',
+      'too old, when its caller has no time left',
       running(RUN),
       { ...ranSince(RUN), ...timeUp },
       stop(running(RUN), false),
@@ -192,7 +212,7 @@ describe('judgeExecution, of an execution that has not ended', () => {
     ['queued for 1 ms less than the limit', running(QUEUE - 1, true), {}, { next: 'wait' }],
     ['queued for as long as the limit', running(QUEUE, true), {}, stop(running(QUEUE, true), true)],
     ['running longer than it may be queued', running(QUEUE), {}, { next: 'wait' }],
-  ])('judges one that is %s', (_, execution, more, verdict) => {
+  ])('judges an execution that is %s', (_, execution, more, verdict) => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
 });

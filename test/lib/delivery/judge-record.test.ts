@@ -66,24 +66,27 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
     ['a cached report', cached, 0, true],
     ['a cached report in its last moment', cached, LONGEST_KEPT_MS - 1, true],
     ['a cached report on the last day that its files are kept', cached, LONGEST_KEPT_MS, false],
-    ['a report of no one version', ofNoVersion, 0, false],
+    ['a report without a version', ofNoVersion, 0, false],
     [
-      'a report of no one version that is good for a while',
+      'a report without a version that may be given for 2 s, 1 ms before their end',
       { ...ofNoVersion, goodForMs: 2_000 },
       1_999,
       true,
     ],
     [
-      'a report of no one version that was good until now',
+      'a report without a version that may be given for 2 s, at their end',
       { ...ofNoVersion, goodForMs: 2_000 },
       2_000,
       false,
     ],
-  ])('is given %s, or starts a new attempt', (_, record, ageMs, isGiven) => {
-    expect(judge(record, ageMs, facts)).toEqual(isGiven ? { next: 'deliver', record } : { next: 'start' });
-  });
+  ])(
+    'is given what may still be used, and starts a new attempt otherwise: %s',
+    (_, record, ageMs, isGiven) => {
+      expect(judge(record, ageMs, facts)).toEqual(isGiven ? { next: 'deliver', record } : { next: 'start' });
+    },
+  );
 
-  it('keeps no report for the last of the seven days that files are kept', () => {
+  it('is given a cached report on six of the seven days that its files are kept', () => {
     expect(LONGEST_KEPT_MS).toBe(6 * 86_400_000);
   });
 
@@ -91,9 +94,12 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
     expect(judge(overLimit, 0, facts)).toEqual({ next: 'refuse', record: overLimit });
   });
 
-  it.each([9, 11, undefined])('starts a new attempt where the limit was another than %s', (scanLimit) => {
-    expect(judge(overLimit, 0, { ...facts, scanLimit })).toEqual({ next: 'start' });
-  });
+  it.each([9, 11, undefined])(
+    'starts a new attempt when the scan limit is now %s, and another one was exceeded',
+    (scanLimit) => {
+      expect(judge(overLimit, 0, { ...facts, scanLimit })).toEqual({ next: 'start' });
+    },
+  );
 
   it.each([failed, changed, tookTooLong])('starts a new attempt after a failure (%o)', (record) => {
     expect(judge(record, 0, facts)).toEqual({ next: 'start' });
@@ -108,7 +114,7 @@ describe('judgeRecord, for a request that waits already', () => {
     });
   });
 
-  it('gets the refusal of its attempt, at whatever limit', () => {
+  it('is refused when its attempt failed or exceeded the scan limit, even if the limit is another one now', () => {
     const verdict = { next: 'refuse', record: overLimit };
     expect(judge(overLimit, 0, { ...waiting, scanLimit: 99 })).toEqual(verdict);
     expect(judge(failed, 0, waiting)).toEqual({ next: 'refuse', record: failed });
@@ -137,13 +143,16 @@ describe('judgeRecord, for a request that waits already', () => {
   it.each([
     [true, { next: 'start' }],
     [false, { next: 'refuse', record: tookTooLong }],
-  ])('of a query that was stopped, with time for another: %s', (isWorthAnother, verdict) => {
-    expect(judge(tookTooLong, 0, { ...waiting, isWorthAnother })).toEqual(verdict);
-  });
+  ])(
+    'starts another attempt after a query that was stopped, if there is time for it: %s',
+    (isWorthAnother, verdict) => {
+      expect(judge(tookTooLong, 0, { ...waiting, isWorthAnother })).toEqual(verdict);
+    },
+  );
 });
 
 describe('leaseLeftMs', () => {
-  it('is what is left of the lease, and a second for the error of ages', () => {
+  it('is the rest of the lease and one second more, since S3 tells ages to the second', () => {
     expect(leaseLeftMs(startingRecord({ leaseMs: 5_000 }), 2_000)).toBe(4_000);
   });
 });
@@ -157,12 +166,15 @@ describe('requestFacts', () => {
   it.each([
     [90_000, true],
     [89_999, false],
-  ])('with %d ms left for the caller: worth another attempt %s', (leftMs, isWorthAnother) => {
-    const terms = termsNow({ longestQueueMs: 60_000, longestQueryMs: 60_000, giveUpAt: START + leftMs });
-    expect(requestFacts(terms, { cacheStatus: 'collapsed' })).toEqual({
-      waits: { isOwn: false, forMs: 0 },
-      scanLimit: 10,
-      isWorthAnother,
-    });
-  });
+  ])(
+    'says, with %d ms left for the caller, whether there is time for another attempt: %s',
+    (leftMs, isWorthAnother) => {
+      const terms = termsNow({ longestQueueMs: 60_000, longestQueryMs: 60_000, giveUpAt: START + leftMs });
+      expect(requestFacts(terms, { cacheStatus: 'collapsed' })).toEqual({
+        waits: { isOwn: false, forMs: 0 },
+        scanLimit: 10,
+        isWorthAnother,
+      });
+    },
+  );
 });

@@ -99,9 +99,15 @@ describe('isUnderWay', () => {
     ['nobody has heard whether its query was started, a moment ago', held, left, 59_999, true],
     ['nobody has heard of its query for a minute', held, left, 60_000, false],
     ['its query may be started in the last moment of the lease', held, startingRecord(own), 84_999, true],
-    ['its lease has ended without a word of its query', held, startingRecord(own), 85_000, false],
     [
-      'a request that takes the attempt over has taken it a moment ago',
+      'its lease ended a minute ago, and nobody has heard whether its query was started',
+      held,
+      startingRecord(own),
+      85_000,
+      false,
+    ],
+    [
+      'a request that takes the attempt over has taken the slot a moment ago',
       slot('a', { heldMs: 29_999 }),
       startingRecord(own),
       85_000,
@@ -120,7 +126,7 @@ describe('isUnderWay', () => {
     ],
     ['the attempt is claimed with another slot', held, startingRecord({ slot: 'other' }), 0, false],
     ['the attempt is claimed without a slot', held, underWayRecord(), 0, false],
-  ])('where %s', (_, of, record, ageMs, expected) => {
+  ])('tells whether a slot is in use where %s', (_, of, record, ageMs, expected) => {
     expect(isUnderWay(of, record, ageMs)).toBe(expected);
   });
 });
@@ -128,7 +134,7 @@ describe('isUnderWay', () => {
 describe('readSlots', () => {
   const document = { form: 2, slots: [slot('a', { heldMs: 500 })] };
 
-  it('reads what was written, as old as it is now', () => {
+  it('reads the slots, and adds the age of the document to the time that each is held', () => {
     expect(readSlots({ document, etag: '', ageMs: 2_000 })).toEqual([slot('a', { heldMs: 2_500 })]);
   });
 

@@ -100,7 +100,7 @@ describe('leadAttempt', () => {
     expect(finished).toEqual(['succeeded']);
   });
 
-  it('knows nothing of the cost of a query that has not ended', async () => {
+  it('logs no cost for a query that has not ended', async () => {
     const { lead, facts } = await claiming([{ ends: 'never' }]);
     expect((await lead()).step).toMatchObject({ delivery: { state: 'waiting' } });
     expect(Object.keys(facts)).toEqual(['queryExecutionId']);
@@ -108,7 +108,7 @@ describe('leadAttempt', () => {
 });
 
 describe('leadAttempt, when its time is up', () => {
-  it('gives up its lease, and leaves what Athena has told of the query', async () => {
+  it('gives up its lease, and records what Athena has said of the query', async () => {
     const { lead, record, free } = await claiming([{ ends: 'never', queuedMs: 5_000 }]);
     const { step } = await lead();
     expect(step).toMatchObject({
@@ -125,7 +125,7 @@ describe('leadAttempt, when its time is up', () => {
     expect(elapsedMs).toBeLessThanOrEqual(25_000);
   });
 
-  it('tells its caller to come back where that has no time left, and leaves the query to others', async () => {
+  it('refuses a caller whose time is up, and lets the query run on for others', async () => {
     const { lead, queries, record } = await claiming([{ ends: 'never' }], { giveUpAt: START + 10_000 });
     expect((await lead()).step).toMatchObject({ refusal: expect.any(Unavailable) });
     expect(queries.stopped).toEqual([]);
@@ -146,8 +146,8 @@ describe('leadAttempt, when its time is up', () => {
   it.each<[string, Plan, number]>([
     ['since it was first seen running', {}, 10_000],
     ['since it was first seen running after the queue', { queuedMs: 8_000 }, 10_000],
-    ['for no time, where it is queued', { queuedMs: 1e9 }, 0],
-  ])('records a query that it stops as run %s', async (_, plan, engineMs) => {
+    ['not at all, since it is queued', { queuedMs: 1e9 }, 0],
+  ])('records how long a query that it stops has run: %s', async (_, plan, engineMs) => {
     const { lead, record, queries } = await claiming([{ ends: 'never', ...plan }], {
       longestQueryMs: 10_000,
       longestQueueMs: 10_000,
@@ -181,7 +181,7 @@ describe('leadAttempt, on an error', () => {
     expect(record()).toEqual(without({ ...free, state: 'under-way', executionId: 'q1', elapsedMs: 0 }));
   });
 
-  it('leaves a record that is no longer its own', async () => {
+  it('does not change a record that another request has written since', async () => {
     const { lead, queries, results, key, record } = await claiming([{}]);
     const boom = new Error('boom');
     queries.start = async () => {
@@ -227,14 +227,14 @@ describe('leadAttempt, where another request has taken its place', () => {
     expect(finished).toEqual([]);
   });
 
-  it('delivers too where that was before it could record the execution', async () => {
+  it('delivers even if its record was replaced before it could record the execution', async () => {
     const { lead, results, key, finished, record } = await claiming([{ afterMs: 5_000 }]);
     results.put(key, { form: 0 });
     expect((await lead()).step).toMatchObject({ delivery: { state: 'ready' } });
     expect([finished, record()]).toEqual([[], { form: 0 }]);
   });
 
-  it('begins again, and counts nothing, where it would claim the next attempt', async () => {
+  it('begins again, and counts nothing, instead of claiming the retry of a query that failed', async () => {
     const early = await claiming([{ ends: 'retryable', afterMs: 1_000 }]);
     early.results.put(early.key, { form: 0 });
     expect((await early.lead()).step).toMatchObject({ at: 'arrived' });
@@ -253,7 +253,7 @@ describe('leadAttempt, where another request has taken its place', () => {
 });
 
 describe('leadAttempt, of a query that fails', () => {
-  it('claims a retry, with the slot of the first attempt, where Athena says that this may help', async () => {
+  it('claims a retry, with the slot of the first attempt, when Athena says that the failure is retryable', async () => {
     const { run, phase, key, results, finished } = await claiming([{ ends: 'retryable' }]);
     const record = { ...phase.held.record, slot: 'slot-1' };
     const held = { stored: results.put(key, record), record };
@@ -317,7 +317,7 @@ describe('leadAttempt, of a query that fails', () => {
 
   it.each<[string, Plan]>([
     ['of a retry', { ends: 'retryable' }],
-    ['for good', { ends: 'failed' }],
+    ['that is not retryable', { ends: 'failed' }],
   ])('records a failure %s', async (_, plan) => {
     const { run, phase, key, results, finished } = await claiming([plan]);
     const record = { ...phase.held.record, isRetry: plan.ends === 'retryable' };
@@ -329,7 +329,7 @@ describe('leadAttempt, of a query that fails', () => {
     expect(finished).toEqual(['failed']);
   });
 
-  it('keeps a retry a retry where its execution was forgotten, and a first attempt a first one', async () => {
+  it('claims a retry again as a retry, and a first attempt as a first one, when Athena has forgotten the execution', async () => {
     for (const isRetry of [true, false]) {
       const { run, phase, key, results, finished } = await claiming([{ ends: 'forgotten' }]);
       const record = { ...phase.held.record, isRetry };
@@ -361,7 +361,7 @@ describe('leadAttempt, of a query that fails', () => {
 });
 
 describe('leadAttempt, when the result is seen', () => {
-  it('lists the lake and reads the result once each, beside the question to Athena', async () => {
+  it('lists the lake and reads the result, once each, while Athena is asked', async () => {
     const { lead, lake, results, queries } = await claiming([{ afterMs: 500 }]);
     let atQuestion: unknown;
     queries.onGet = () => {
@@ -389,7 +389,7 @@ describe('leadAttempt, when the result is seen', () => {
     ]);
   });
 
-  it('counts no early listing or result that fails while the execution ends otherwise', async () => {
+  it('ignores an early listing and an early result that fail when the execution itself has failed', async () => {
     const { lead, results, lake, record } = await claiming([{ ends: 'failed', afterMs: 1_000 }]);
     results.putResult('s3://results/athena/q1.csv', 'nonsense');
     results.before('readResult', () => {
@@ -404,7 +404,7 @@ describe('leadAttempt, when the result is seen', () => {
 });
 
 describe('leadAttempt, of a large result', () => {
-  it('records it, and leaves its publication to who waits', async () => {
+  it('records it as succeeded, and leaves its publication to the requests that wait', async () => {
     const { lead, record, key, results } = await claiming([{ bytes: LARGE }]);
     expect((await lead()).step).toMatchObject({
       at: 'following',

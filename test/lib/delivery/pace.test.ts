@@ -8,8 +8,8 @@ import {
   nextSlotLookMs,
 } from '../../../lib/delivery/pace.ts';
 
-describe('how often Athena is asked', () => {
-  it('is first after 2 to 4 seconds', () => {
+describe('the pause before Athena is asked', () => {
+  it('is 2 to 4 seconds at first', () => {
     expect(nextAskMs(0, 0)).toBeCloseTo(1_950);
     expect(nextAskMs(0, 1)).toBeCloseTo(4_050);
   });
@@ -17,18 +17,21 @@ describe('how often Athena is asked', () => {
   it.each([
     ['30 s', 30_000, 6],
     ['ten minutes', 600_000, 12],
-  ])('is few times in a query of %s, even with the smallest random number', (_, queryMs, most) => {
-    let calls = 0;
-    for (let age = nextAskMs(0, 0); age < queryMs; age += nextAskMs(age, 0)) calls += 1;
-    expect(calls).toBeLessThanOrEqual(most);
-  });
+  ])(
+    'is long enough for few calls in a query of %s, even with the smallest random number',
+    (_, queryMs, most) => {
+      let calls = 0;
+      for (let age = nextAskMs(0, 0); age < queryMs; age += nextAskMs(age, 0)) calls += 1;
+      expect(calls).toBeLessThanOrEqual(most);
+    },
+  );
 
-  it('is twice as long each time, once the result has appeared', () => {
+  it('doubles each time, once the result has appeared', () => {
     expect([0, 1, 2, 3].map(askAgainMs)).toEqual([25, 50, 100, 200]);
   });
 });
 
-describe('how often S3 is asked', () => {
+describe('the pause before S3 is asked', () => {
   it.each([
     ['for a result of a query that has just begun', nextResultLookMs, 0, 20],
     ['for a result of a query of 800 ms', nextResultLookMs, 800, 36],
@@ -38,7 +41,7 @@ describe('how often S3 is asked', () => {
     ['for a large file at first', nextFileLookMs, 0, 200],
     ['for a large file after 5 s', nextFileLookMs, 5_000, 500],
     ['for a large file after a minute', nextFileLookMs, 60_000, 2_000],
-  ])('%s is after that many milliseconds', (_, pace, ms, expected) => {
+  ])('grows with the time that has passed: %s', (_, pace, ms, expected) => {
     expect(pace(ms, 0)).toBeCloseTo(expected);
   });
 
@@ -50,12 +53,12 @@ describe('how often S3 is asked', () => {
     expect(looks(60_000)).toEqual([1_800, 2_000, 2_200]);
   });
 
-  it('is less often where S3 is slow: for a result at most a third of the time, for a record a sixth', () => {
+  it('is longer when S3 is slow: for a result twice the time of the last look, for a record five times', () => {
     expect(nextResultLookMs(2_000, 300)).toBe(600);
     expect(nextRecordLookMs(2_000, 300, 0.5)).toBe(1_500);
   });
 
-  it('for a slot is every two seconds, and four times as often where the time is nearly up', () => {
+  it('for a slot is two seconds, and a quarter of that when the time is nearly up', () => {
     expect([0, 0.5, 1].map((random) => nextSlotLookMs(1_200_000, random))).toEqual([1_500, 2_000, 2_500]);
     expect(nextSlotLookMs(300_000, 0.5)).toBe(1_000);
     expect(nextSlotLookMs(1, 0.5)).toBe(500);

@@ -43,14 +43,18 @@ describe('progressOf', () => {
   const held = { stored, record: startingRecord() };
 
   it.each<[string, Phase, Progress | undefined]>([
-    ['nothing of one that has just arrived', { at: 'arrived', target, waitsForSlot: false }, undefined],
     [
-      'the wait of one that found no slot',
+      'nothing for a request that has just arrived',
+      { at: 'arrived', target, waitsForSlot: false },
+      undefined,
+    ],
+    [
+      'the wait of a request that found no slot',
       { at: 'arrived', target: { ...target, dataChanges: 1 }, waitsForSlot: true },
       waitsForSlot,
     ],
     [
-      'what its caller has waited for, of one that begins again',
+      'the attempt that its caller has waited for, for a request that begins again',
       {
         at: 'arrived',
         target: changed,
@@ -60,16 +64,16 @@ describe('progressOf', () => {
       waitsForAttempt,
     ],
     [
-      'the attempt of one that waits for it',
+      'the attempt of a request that waits for it',
       { at: 'following', target: changed, cacheStatus: 'miss', seen: stored },
       waitsForAttempt,
     ],
     [
-      'the attempt of one that asks Athena',
+      'the attempt of a request that asks Athena',
       { at: 'leading', target: changed, held, cacheStatus: 'miss' },
       waitsForAttempt,
     ],
-  ])('leaves %s', (_, phase, progress) => {
+  ])('is %s', (_, phase, progress) => {
     expect(progressOf(phase)).toEqual(progress);
   });
 });

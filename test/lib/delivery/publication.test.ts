@@ -92,7 +92,7 @@ describe('publishLarge', () => {
     expect(results.callsOf('uploadFile')).toHaveLength(1);
   });
 
-  it('leaves a result plain that could not be gzipped in time', async () => {
+  it('writes only the plain file of a result that could not be gzipped in time', async () => {
     const results = withResult(ENGINE_CSV, 20 * 1024 ** 3 + 1);
     expect(await publishLarge(results, publication)).toBe(true);
     expect(results.objects.has(`${KEY}.gz`)).toBe(false);
@@ -128,7 +128,7 @@ describe('publishLarge, of a cached report', () => {
     expect(results.document('cached/job-1.json')).toEqual(succeededRecord({ files: FILES as never }));
   });
 
-  it('notes them too where an earlier run was killed before its note', async () => {
+  it('notes the files also if an earlier run was killed before it noted them', async () => {
     const results = memoryBucket();
     results.putFile(KEY, 'plain');
     results.put('cached/job-1.json', succeededRecord());
@@ -140,14 +140,14 @@ describe('publishLarge, of a cached report', () => {
     ['of another execution', succeededRecord({ executionId: 'q2' })],
     ['that has a note of its files', succeededRecord({ files: { plain: 1 } })],
     ['that can not be read', { form: 0 }],
-  ])('leaves one %s as it is', async (_, document) => {
+  ])('does not change a cached report %s', async (_, document) => {
     const results = withResult();
     const { etag } = results.put('cached/job-1.json', document);
     await publishLarge(results, publication);
     expect(results.objects.get('cached/job-1.json')?.etag).toBe(etag);
   });
 
-  it('makes none where there is none', async () => {
+  it('creates no cached report if there is none', async () => {
     const results = withResult();
     await publishLarge(results, publication);
     expect(results.keys(/^cached/)).toEqual([]);
@@ -210,7 +210,7 @@ describe('awaitPublication', () => {
   it.each([
     [50 * 60_000, 'under-way'],
     [50 * 60_000 + 1_000, 'abandoned'],
-  ])('of a request that was written %d ms ago answers “%s”', async (ageMs, expected) => {
+  ])('for a request that was written %d ms ago, answers “%s”', async (ageMs, expected) => {
     const results = memoryBucket();
     vi.setSystemTime(START - ageMs);
     results.put(REQUEST, publication);
@@ -233,7 +233,7 @@ describe('readPublication', () => {
     return readPublication(results, REQUEST);
   };
 
-  it('reads all that was requested', async () => {
+  it('reads every member of the request', async () => {
     expect(await read(publication)).toEqual(publication);
   });
 
@@ -242,8 +242,11 @@ describe('readPublication', () => {
       .filter((field) => field !== 'dataVersion' && field !== 'cachedReport')
       .map((field) => [`without its ${field}`, { ...publication, [field]: undefined }] as const),
     ['of another form', { ...publication, form: 2 }] as const,
-    ['with a column of no type', { ...publication, columns: [{ name: 'Day', type: 'day' }] }] as const,
-    ['with a column of no name', { ...publication, columns: [{ type: 'float' }] }] as const,
+    [
+      'with a column of an unknown type',
+      { ...publication, columns: [{ name: 'Day', type: 'day' }] },
+    ] as const,
+    ['with a column without a name', { ...publication, columns: [{ type: 'float' }] }] as const,
   ])('takes a request %s for absent', async (_, document) => {
     expect(await read(document)).toBeUndefined();
   });
@@ -257,7 +260,7 @@ describe('readPublication', () => {
   });
 
   it.each(['dataVersion', 'cachedReport'])(
-    'reads one of the release before, or without a %s',
+    'reads a request without a %s, like that for a report without a version',
     async (member) => {
       const { [member as 'cachedReport']: _, ...others } = publication;
       expect(await read(others)).toEqual(others);

@@ -12,7 +12,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** How long each call takes. All other pauses of a delivery that is ready at once are shorter in sum. */
+/** How long each call takes. All other pauses of these deliveries are shorter together. */
 const CALL_MS = 1_000;
 
 type Call = (...given: never[]) => Promise<unknown>;
@@ -52,19 +52,22 @@ describe('the calls to AWS that a report waits for, one after the other', () => 
   // The listing; what is stored of the job; the claim; the start; the look that sees the result; Athena, the closing
   // listing and the result; the files; the records. A slot is written before the claim.
   it.each<[string, Partial<DeliveryTerms>, number]>([
-    ['alone', {}, 8],
+    ['plain, for a client without a limit of queries', {}, 8],
     ['for a caller that takes gzip', withGzip, 8],
     ['for a client with a limit of queries', withSlots, 9],
     ['for such a client that takes gzip', { ...withSlots, ...withGzip }, 9],
-  ])('of a fresh report, %s', async (_, terms, calls) => {
-    expect(await callsInARow(setting({}), terms)).toBe(calls);
-  });
+  ])(
+    'are eight for a fresh report, and nine for a client with a limit of queries: %s',
+    async (_, terms, calls) => {
+      expect(await callsInARow(setting({}), terms)).toBe(calls);
+    },
+  );
 
   it.each<[string, Partial<DeliveryTerms>, Partial<DeliveryTerms>]>([
-    ['alone', {}, {}],
+    ['plain, for a client without a limit of queries', {}, {}],
     ['for a caller that takes gzip, first made for one that does not', {}, withGzip],
     ['for a client with a limit of queries', withSlots, withSlots],
-  ])('of a report that is there, %s', async (_, first, second) => {
+  ])('are two for a cached report: %s', async (_, first, second) => {
     const of = setting({});
     await callsInARow(of, first);
     expect(await callsInARow(of, second)).toBe(2);

@@ -175,7 +175,7 @@ describe('what a slot costs in calls of S3', () => {
     expect(slotCalls(of).map((call) => call.split(' ')[0])).toEqual(['read', 'create']);
   });
 
-  it('holds up no cached report', async () => {
+  it('never delays a cached report', async () => {
     const of = setting({ afterMs: 100 });
     await settled(request(of, reportOf(1)));
     const { read } = of.results;
@@ -183,7 +183,7 @@ describe('what a slot costs in calls of S3', () => {
     expect((await settled(request(of, reportOf(1)))).delivery).toMatchObject({ cacheStatus: 'hit' });
   });
 
-  it('is no reading of records while the client has a free slot', async () => {
+  it('includes no read of a job record while the client has a free slot', async () => {
     const of = setting(...queries(2, { afterMs: 20_000 }));
     await settled(request(of, reportOf(1), { ...TWO, waitUntil: Date.now() + 1_000 }));
     const firstRecord = recordKeyOf(of);
@@ -193,7 +193,7 @@ describe('what a slot costs in calls of S3', () => {
     expect(of.results.calls).not.toContain(`read ${firstRecord}`);
   });
 
-  it('is nothing where a stage has no limit', async () => {
+  it('is zero if the stage has no limit', async () => {
     const of = setting({ afterMs: 100 });
     await settled(request(of, reportOf(1), { queriesPerPartner: undefined }));
     expect(slotCalls(of)).toEqual([]);
@@ -214,7 +214,7 @@ describe('a query that nobody waits for any more', () => {
     expect(next.atMs).toBeLessThan(43_000);
   });
 
-  it('gives its slot back after the longest times in the queue and of a query, when it leaves no result', async () => {
+  it('gives its slot back after the longest queue and run together, if it leaves no result', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await leave(of);
     const next = await settled(
@@ -240,7 +240,7 @@ describe('a query that somebody asks Athena about', () => {
 });
 
 describe('a slot that was taken a moment ago, for a query that is not claimed yet', () => {
-  it('is not given away because the result of the job’s query before is there', async () => {
+  it('is not given to another report, though the result of the job’s earlier query is there', async () => {
     const of = setting();
     const record = 'jobs/other/fingerprint.json';
     of.results.put(record, underWayRecord({ slot: 'slot-before', leaseMs: undefined }));
@@ -252,8 +252,8 @@ describe('a slot that was taken a moment ago, for a query that is not claimed ye
   });
 });
 
-describe('an attempt that is taken over while its start is not heard of yet', () => {
-  it('keeps its slot where whoever claimed it goes on with it', async () => {
+describe('an attempt that is taken over before its start is recorded', () => {
+  it('keeps its slot if the request that claimed the attempt goes on with it', async () => {
     const of = setting({ afterMs: 60_000 });
     const one = { queriesPerPartner: 1, waitUntil: Date.now() + 3_000 };
     const { job, data } = await of.target();
@@ -326,7 +326,7 @@ describe('the record of a query that takes a slot', () => {
     expect(recordOf(of)).toMatchObject({ state: 'succeeded', slot: slot?.id });
   });
 
-  it('is the same for two requests of the client that come at one time', async () => {
+  it('is shared by three requests of the client at one time, which start one query', async () => {
     const of = setting({ afterMs: 1_000 });
     const one = { queriesPerPartner: 1 };
     const answers = await settled(Promise.all([1, 2, 3].map(() => request(of, reportOf(1), one))));

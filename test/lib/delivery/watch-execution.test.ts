@@ -33,7 +33,7 @@ interface Watched {
   /** What the watch has learnt of the execution. */
   readonly execution?: Execution | undefined;
   readonly runningAt?: number | undefined;
-  /** How often the result was seen, and what that gave. */
+  /** How many times the callback for a seen result ran, and what it returned. */
   readonly begins: number;
   readonly begun?: string | undefined;
   readonly error?: unknown;
@@ -90,7 +90,7 @@ async function watch(
   );
   await settled(ended);
   const calls = { athena: queries.asked.get(id) ?? 0, s3: results.calls.length };
-  // A request that has been answered must go on with nothing: one call may still be under way.
+  // Once its request is answered, the watch may begin no further call. One may still be under way.
   await vi.advanceTimersByTimeAsync(60_000);
   expect(results.calls.length - calls.s3).toBeLessThanOrEqual(1);
   return { ...(await ended), ...calls, begins };
@@ -147,7 +147,7 @@ describe.each(eachDice)('watchExecution, with Math.random at %d,', (dice) => {
 });
 
 describe('watchExecution, of the result', () => {
-  it('begins what comes next as soon as the result is seen, once, and before Athena is asked', async () => {
+  it('calls back once, as soon as the result is seen and before Athena is asked', async () => {
     let askedBefore: number | undefined;
     const { begins, begun, execution } = await watch(
       { afterMs: 1_000 },
@@ -167,14 +167,14 @@ describe('watchExecution, of the result', () => {
     expect(execution).toMatchObject({ state: 'succeeded' });
   });
 
-  it('begins nothing where the result lies elsewhere, which only Athena knows', async () => {
+  it('does not call back when the result lies elsewhere, which only Athena knows', async () => {
     const location = 's3://results/athena/q0.csv';
     const { begins, begun, execution } = await watch({ afterMs: 1_000, location });
     expect([begins, begun]).toEqual([0, undefined]);
     expect(execution).toMatchObject({ state: 'succeeded', location });
   });
 
-  it('looks at once where another request has started the query, and later where it has done so itself', async () => {
+  it('looks for the result at once in a query that it has taken over, and after 20 ms in one that it has started', async () => {
     const ended = { ends: 'succeeded' } as const;
     expect(await watch(ended, {}, { takenOverAfterMs: 8_000 })).toMatchObject({ ms: 0, athena: 1, s3: 1 });
     expect((await watch(ended)).ms).toBe(20);
@@ -219,7 +219,7 @@ describe('watchExecution, of the result', () => {
 });
 
 describe('watchExecution, of a query without a result', () => {
-  it('does not ask before a result may be there where this request has started the query', async () => {
+  it('does not ask Athena in the first seconds of a query that this request has started', async () => {
     const { athena, s3, ms } = await watch({ ends: 'failed', afterMs: 0 });
     expect(athena).toBe(1);
     expect(ms).toBeGreaterThan(1_900);
@@ -259,7 +259,7 @@ describe('watchExecution, of a query that takes too long', () => {
   it.each<[string, Partial<WatchTerms>, number]>([
     ['has run for too long', { longestQueryMs: 5_000 }, 8_000],
     ['has had the time of queue and run', { longestQueryMs: 5_000, longestQueueMs: 1_000 }, 6_000],
-    ['has no time left by its caller', { giveUpAt: START + 5_000 }, 5_000],
+    ['has a caller whose time is up', { giveUpAt: START + 5_000 }, 5_000],
   ])('asks a last time about a query that %s', async (_, more, afterMs) => {
     const { execution, ms } = await watch({ ends: 'never' }, more);
     expect(execution).toEqual(underWay({ observedAt: expect.any(Number) as number }));
@@ -268,7 +268,7 @@ describe('watchExecution, of a query that takes too long', () => {
 
   it.each<[string, Partial<WatchTerms>, number]>([
     ['has run for too long', { longestQueryMs: 5_000 }, 7_999],
-    ['has no time left by its caller', { giveUpAt: START + 5_000 }, 4_999],
+    ['has a caller whose time is up', { giveUpAt: START + 5_000 }, 4_999],
     [
       'has run for too long as the request must be answered',
       { longestQueryMs: 5_000, waitUntil: START + 8_500 },
@@ -367,7 +367,7 @@ describe('watchExecution, where Athena does not answer', () => {
   it.each<[string, Plan]>([
     ['a result that is there', { afterMs: 3_000 }],
     ['a query that runs', { ends: 'never' }],
-  ])('knows nothing of %s where Athena throttles to the end', async (_, plan) => {
+  ])('ends without an execution, for %s, when Athena throttles every call', async (_, plan) => {
     const { execution, ms, athena } = await watch(
       plan,
       {},
@@ -394,7 +394,7 @@ describe('watchExecution, where Athena does not answer', () => {
     expect(athena).toBeLessThan(10);
   });
 
-  it('throws what else goes wrong with Athena', async () => {
+  it('throws any other failure of Athena', async () => {
     const boom = new AwsCallFailed('Athena GetQueryExecution', new Error('boom'));
     const { error } = await watch(
       { afterMs: 3_000 },

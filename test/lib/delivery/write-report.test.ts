@@ -27,14 +27,14 @@ const wanted = {
 } as const;
 const write = (results: ReturnType<typeof memoryBucket>, text = RESULT) =>
   writeReport(results, wanted, Buffer.from(text));
-/** Makes the writes of gzipped files end otherwise. */
+/** Replaces the write of the gzipped file. */
 const gzippedWrites = (results: ReturnType<typeof memoryBucket>, as: () => Promise<void>) => {
   const { writeFile } = results;
   results.writeFile = (key, ...given) => (key === GZIPPED ? as() : writeFile(key, ...given));
 };
 
 describe('reportFile', () => {
-  it('names the execution, and the version where the report is of one', () => {
+  it('names the execution, and the version if the report has one', () => {
     expect(reportFile('report.csv', 'q1', 'v1')).toEqual({
       fileName: 'report.csv',
       metadata: { 'query-execution-id': 'q1', 'data-version': 'v1' },
@@ -77,7 +77,7 @@ describe('writeReport', () => {
     );
   });
 
-  it('has the plain file alone where the gzipped one can not be written', async () => {
+  it('writes only the plain file when the gzipped one can not be written', async () => {
     const results = memoryBucket();
     gzippedWrites(results, () => Promise.reject(new Overloaded('Later.', 30)));
     expect(await settled(write(results))).toEqual({ plain: CSV.length });

@@ -66,7 +66,7 @@ describe('pages of other origins', () => {
   });
 
   it.each(['https://evil.example', `${PARTNER}.evil.example`, 'null', undefined])(
-    'may not where their origin is %s',
+    'are answered, but may not send a token, when their origin is %s',
     async (origin) => {
       expect((await answer(origin)).headers).toMatchObject({
         Location: '/there',
@@ -77,7 +77,7 @@ describe('pages of other origins', () => {
     },
   );
 
-  it('are not mentioned in answers where the stage names none', async () => {
+  it('change nothing in an answer if the stage names no origin', async () => {
     const silent = {
       Location: '/there',
       'Service-Version': expect.any(String),
@@ -90,7 +90,7 @@ describe('pages of other origins', () => {
     expect(preflight.headers).toEqual(silent);
   });
 
-  it('write one line of log each, as every route does', async () => {
+  it('are answered with one line of log each, as on every route', async () => {
     expect((await answer(PARTNER)).lines).toMatchObject([{ status: 303 }]);
     expect((await answer(PARTNER, { fails: true })).lines).toMatchObject([{ status: 404 }]);
   });

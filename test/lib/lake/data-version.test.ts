@@ -33,7 +33,10 @@ describe('dataState', () => {
     ['a file of another name', [first, { ...second, key: `${FOLDER}day=2026-01-01/c.parquet` }, third]],
     ['a file of another day', [first, { ...second, key: `${FOLDER}day=2026-01-02/b.parquet` }, third]],
     ['a file of another content', [first, { ...second, etag: '"other"' }, third]],
-    ['a file of another content, its ETag as long', [first, { ...second, etag: sameLength }, third]],
+    [
+      'a file of another content whose ETag has the same length',
+      [first, { ...second, etag: sameLength }, third],
+    ],
     ['a file of another size', [first, { ...second, bytes: 51 }, third]],
     ['a file deeper in a day', [...files, at('day=2026-01-03/hour=05/b.parquet')]],
     ['no file at all', []],

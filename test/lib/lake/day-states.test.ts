@@ -31,7 +31,7 @@ describe('dayStates', () => {
     ]);
   });
 
-  it('sees by the days before the window that the lake marks its days', () => {
+  it('calls a day open, not unknown, if only days before the window are marked', () => {
     expect(statesOf(file('2026-01-15'), marker('2026-01-15'), file('2026-02-01'))).toEqual([
       '2026-02-01 open',
     ]);

@@ -15,7 +15,7 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe('gzipped', () => {
-  it('is what clients decode to the file', async () => {
+  it('decodes to the text that was given', async () => {
     const gzip = await gzipped(Buffer.from(TEXT));
     expect(gunzipSync(gzip).toString()).toBe(TEXT);
     expect(gzip.length).toBeLessThan(TEXT.length / 100);
@@ -23,7 +23,7 @@ describe('gzipped', () => {
 });
 
 describe('gzippedChunks', () => {
-  it('is what clients decode to the file, piece by piece', async () => {
+  it('makes, piece by piece, what decodes to the text that was given', async () => {
     expect(gunzipSync(await whole(gzippedChunks(chunks()))).toString()).toBe(TEXT);
   });
 

@@ -23,13 +23,13 @@ const most = [
 const read = (document: unknown) => readRecord({ document, etag: '"1"', ageMs: 0 });
 
 describe('readRecord', () => {
-  it.each([...least, ...most])('reads one that is $state, whole: %o', (record) => {
+  it.each([...least, ...most])('reads every member of a record that is $state: %o', (record) => {
     expect(read(structuredClone(record))).toEqual(record);
   });
 
   it.each(
     least.flatMap((record) => Object.keys(record).map((field) => [record.state, field, record] as const)),
-  )('takes one that is %s, without its %s, for absent', (_state, field, record) => {
+  )('treats a record that is %s, without its %s, as absent', (_state, field, record) => {
     expect(read({ ...record, [field]: undefined })).toBeUndefined();
   });
 
@@ -43,7 +43,7 @@ describe('readRecord', () => {
     ['that is no object', 'starting'],
     ['that is null', null],
     ['that is no JSON', undefined],
-  ])('takes one %s for absent', (_, document) => {
+  ])('treats a record %s as absent', (_, document) => {
     expect(read(document)).toBeUndefined();
   });
 

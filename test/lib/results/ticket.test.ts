@@ -36,7 +36,7 @@ async function issued(left: { progress: Progress; waitedMs: number } = { progres
 }
 
 describe('a ticket', () => {
-  it('is found by its id, as the request that it was issued for', async () => {
+  it('is found by its id, and gives the request for which it was issued', async () => {
     const { results, id, key } = await issued();
     expect([...results.objects.keys()]).toEqual([key]);
     const { request, client } = wanted;
@@ -64,7 +64,7 @@ describe('a ticket', () => {
     expect((await openTicket(results, id)).entitlement).toBe('every-company');
   });
 
-  it('has an id of 256 random bits, of which no two are alike', async () => {
+  it('has an id of 256 random bits, another one for each ticket', async () => {
     const results = memoryBucket();
     const one = () => issueTicket(results, wanted, parameters, { progress, waitedMs: 0 });
     const ids = await Promise.all(Array.from({ length: 50 }, one));
@@ -99,8 +99,8 @@ describe('a ticket', () => {
 
   it.each<[string, object]>([
     ['of another form', { form: 3 }],
-    ['of the form before, where those of now are', { form: 1 }],
-    ['of a report that there is not', { report: 'nothing' }],
+    ['of the form before, under a key of the present form', { form: 1 }],
+    ['of a report that does not exist', { report: 'nothing' }],
     ['whose companies are numbers', { companies: [1] }],
     ['of no company', { companies: [] }],
     ['with an unknown cache status', { progress: { ...progress, cacheStatus: 'stale' } }],
@@ -123,13 +123,13 @@ describe('updateTicket', () => {
     expect(results.document(key)).toEqual({ ...before, ...later });
   });
 
-  it('writes nothing where nothing has changed but the time', async () => {
+  it('writes nothing when only the time has changed', async () => {
     const { results, id } = await issued();
     const opened = await openTicket(results, id);
     await updateTicket(results, opened, companies, { progress: { ...progress }, waitedMs: 33_000 });
     expect(results.callsOf('replace')).toEqual([]);
     await vi.advanceTimersByTimeAsync(33_000);
-    // What was stored is as old as that now: no time is lost.
+    // The age of the stored ticket is added, so that no waited time is lost.
     expect((await openTicket(results, id)).waitedMs).toBe(41_000);
   });
 
