@@ -73,7 +73,7 @@ const cognito = v.strictObject({
     [],
   ),
   clients: noLongerTaken(
-    'clients are no part of the stage file any more: `npm run partner` adds them. Rename it to formerClients to ' +
+    '`clients` is no longer part of the stage file: `npm run partner` adds clients. Rename `clients` to `formerClients` to ' +
       'keep those that are deployed (docs/partners.md, "Clients of an older version")',
   ),
 });
@@ -290,7 +290,7 @@ const stage = v.pipe(
     v.partialCheck(
       [['keepData'], ['runbookUrl']],
       ({ keepData, runbookUrl }) => !keepData || isUrl(runbookUrl),
-      'expected the URL at which who is woken by an alarm can read docs/runbook.md',
+      'expected the http or https URL where the person on call can read docs/runbook.md',
     ),
     ['runbookUrl'],
   ),
@@ -299,7 +299,7 @@ const stage = v.pipe(
       [['identity'], ['probe']],
       ({ identity, probe }) =>
         probe === undefined || (identity.provider === 'existing') === (probe.secretArn !== undefined),
-      'expected with an existing issuer, and with no other',
+      'expected if the identity provider is an existing issuer, and only then',
     ),
     ['probe', 'secretArn'],
   ),

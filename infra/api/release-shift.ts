@@ -108,7 +108,7 @@ function makeAlarm(
   return new Alarm(scope, 'ReleaseCrashes', {
     alarmName: `${names.service}-release-crashes-${release.commit}`,
     alarmDescription:
-      'Functions of the newest release crash or run out of time. While CodeDeploy shifts to it, this takes it back.',
+      'Functions of the newest release crash or run out of time. While CodeDeploy shifts requests to that release, this alarm rolls it back.',
     metric: new MathExpression({
       expression: 'SUM(METRICS())',
       usingMetrics: Object.fromEntries(errors),
@@ -165,7 +165,7 @@ function makeReleaseCheck(
           resources: [...aliases.keys()].map((name) =>
             arn('lambda', 'function', `${names.functionName(name)}:*`),
           ),
-          wildcard: 'The number of a version is known when it is published.',
+          wildcard: 'The number of a version is known only when it is published.',
         },
         {
           sid: 'TellCodeDeploy',

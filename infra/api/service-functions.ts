@@ -125,7 +125,7 @@ export const notFound: ServiceFunction = {
 /** Is told of publications that failed for good. */
 export const abandon: ServiceFunction = {
   name: 'abandon',
-  description: 'Tells who waits that a large result will not be published',
+  description: 'Tells the waiting callers that a large result will not be published',
   permissions: (service) => [
     ...resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
     lostEventPermission(service),

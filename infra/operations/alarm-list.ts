@@ -10,7 +10,7 @@ import { type StageMetrics, sumOf } from './metrics.ts';
 export type Severity = 'page' | 'ticket';
 
 /**
- * One alarm. It fires if the metric is at or above the threshold (or below it, with `rings: 'below'`) in
+ * One alarm. It fires if the metric is at or above the threshold (or below it, with `fires: 'below'`) in
  * `periodsToAlarm` of the last `periods`.
  */
 export interface AlarmDefinition {
@@ -22,7 +22,7 @@ export interface AlarmDefinition {
   readonly anchor: string;
   readonly metric: IMetric;
   /** `below`: fires below the threshold, and without data. Left out: fires at the threshold or above. */
-  readonly rings?: 'below';
+  readonly fires?: 'below';
   readonly threshold: number;
   readonly periods: number;
   readonly periodsToAlarm: number;
@@ -78,7 +78,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
     {
       name: 'queries-fail',
       severity: 'ticket',
-      impact: 'Athena fails or cancels queries: each is a report that a partner does not get.',
+      impact: 'Queries fail or are stopped: partners may not get these reports.',
       anchor: 'queries-fail',
       metric: metrics.own('failedQueries', QUARTER),
       threshold: 3,
@@ -89,7 +89,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       name: 'engine-is-saturated',
       severity: 'ticket',
       impact:
-        'Partners are answered 503: AWS throttles the service, queries take too long, or a partner asks for more at a time than its share.',
+        'Partners are answered 503: AWS throttles the service, queries take too long, or a partner requests more reports at a time than it has slots for.',
       anchor: 'engine-is-saturated',
       metric: metrics.own('unavailable', QUARTER),
       threshold: 3,
@@ -153,7 +153,7 @@ export function alarmList(metrics: StageMetrics, gigabytesScannedPerHour: number
       name: 'events-are-lost',
       severity: 'page',
       impact:
-        'Nothing took the request to publish a large report: its partner waits in vain, and is answered 503 in the end.',
+        'No function handled the request to publish a large report: its partner waits, and is answered 503 in the end.',
       anchor: 'events-are-lost',
       metric: sumOf(lost, 'events that nothing took'),
       threshold: 1,

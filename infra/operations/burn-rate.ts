@@ -32,7 +32,7 @@ export const burnRates: readonly BurnRate[] = [
   {
     name: 'reports-fail-fast',
     severity: 'page',
-    impact: 'One report in fourteen has failed for an hour: partners are answered 5xx.',
+    impact: 'For an hour, one report in fourteen has failed: partners are answered 5xx.',
     share: 14.4 * BUDGET,
     windows: [
       { period: Duration.hours(1), leastReports: 20 },
@@ -43,7 +43,7 @@ export const burnRates: readonly BurnRate[] = [
     name: 'reports-fail-slowly',
     // At this rate the budget lasts for five days, so the alarm can wait for the morning.
     severity: 'ticket',
-    impact: 'One report in thirty-three has failed for six hours: some partners are answered 5xx.',
+    impact: 'For six hours, one report in thirty-three has failed: some partners are answered 5xx.',
     share: 6 * BUDGET,
     windows: [
       { period: Duration.hours(6), leastReports: 60 },

@@ -64,13 +64,13 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
           ['p50', 'p95', 'p99'].map((statistic) => own('queryDuration', { statistic, label: statistic })),
         ),
         graph('Queries that failed', [own('failedQueries')]),
-        graph('Bytes scanned in an hour, by end of the query', [scannedByState()]),
+        graph('Bytes scanned in an hour, by final state of the query', [scannedByState()]),
       ],
       [
         graph('Functions, p95 ms', ofEach('Duration', 'p95')),
         graph('Functions: errors', ofEach('Errors', 'Sum')),
         graph('Functions: throttles', ofEach('Throttles', 'Sum')),
-        graph('Events that nothing took', [metrics.lostEvents(), metrics.rule('FailedInvocations')]),
+        graph('Events that no function handled', [metrics.lostEvents(), metrics.rule('FailedInvocations')]),
         graph('Firewall', [
           firewall('AllowedRequests', stack.region),
           firewall('BlockedRequests', stack.region),
@@ -87,7 +87,7 @@ export function makeDashboard(stack: Stack, { names, metrics, alarms, runbookUrl
       ]),
       [
         new LogQueryWidget({
-          title: 'The last requests that failed for a fault of ours',
+          title: 'The last requests that failed through a fault of the service',
           logGroupNames: serviceFunctions.map(({ name }) => names.functionLog(name)),
           queryLines: [
             'fields @timestamp, requestId, report, status, error.message',

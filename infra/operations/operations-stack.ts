@@ -103,15 +103,15 @@ export class OperationsStack extends Stack {
   }
 }
 
-const conditionOf = ({ metric, rings, threshold, periods, periodsToAlarm }: AlarmDefinition) => ({
+const conditionOf = ({ metric, fires, threshold, periods, periodsToAlarm }: AlarmDefinition) => ({
   metric,
   threshold,
   comparisonOperator:
-    rings === 'below'
+    fires === 'below'
       ? ComparisonOperator.LESS_THAN_THRESHOLD
       : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
   evaluationPeriods: periods,
   datapointsToAlarm: periodsToAlarm,
   // Without requests there are no data, and nothing is wrong. Where data must always come, their absence is the fault.
-  treatMissingData: rings === 'below' ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+  treatMissingData: fires === 'below' ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
 });

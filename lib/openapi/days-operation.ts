@@ -11,7 +11,7 @@ export const daysOperation = (report: Report, security: readonly Part[]): Part =
   operationId: `getDaysOf${pascalCase(report.title)}`,
   summary: `Days of the ${report.title.toLowerCase()}`,
   description:
-    'Which days of the window hold events, which of them are complete, and which have changed since: keep the ' +
+    'The days of the window that hold events, each with its state and its version: keep the ' +
     `versions of what you have pulled, and pull the days whose version is another. At most ${MAX_STATE_DAYS} days.`,
   tags: ['Reports'],
   security,
@@ -48,14 +48,14 @@ const daysSchema: Part = {
           startInclusive: {
             type: 'string',
             pattern: patternOf(UTC_TIME_FORM),
-            description: 'The midnight that begins the day, also where the window begins later.',
+            description: 'The midnight that begins the day, even if the window begins later.',
           },
           endExclusive: {
             type: 'string',
             pattern: patternOf(UTC_TIME_FORM),
             description:
-              'The midnight that begins the next day, also where the window ends earlier. From startInclusive to ' +
-              'endExclusive is the window of a report of exactly this day.',
+              'The midnight that begins the next day, even if the window ends earlier. A report of exactly this day has ' +
+              'the window from startInclusive to endExclusive.',
           },
           state: {
             type: 'string',

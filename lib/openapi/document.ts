@@ -34,12 +34,12 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
     description:
       'Publisher and advertiser reports: one GET answers with a CSV. Choose the fields, a window of time, and what ' +
       'to filter by; follow the redirect.\n\nEvery error is a problem document (RFC 9457). HEAD answers as GET does, ' +
-      'without the body: it makes the report too.\n\nA version that is to go is announced a year before, by the headers ' +
+      'without the body: it makes the report too.\n\nA version that will be removed is announced a year ahead, by the headers ' +
       '`Deprecation` (RFC 9745) and `Sunset` (RFC 8594) of every answer to it.',
   },
   servers: [{ url }],
   tags: [
-    { name: 'Reports', description: 'Performance reports and the way to them.' },
+    { name: 'Reports', description: 'Performance reports, and how to get them.' },
     { name: 'Description', description: 'What the service is.' },
   ],
   paths: {
@@ -66,8 +66,8 @@ export const openApiDocument = ({ url, scope, commit }: Deployment): Part => ({
         scheme: 'bearer',
         bearerFormat: 'JWT',
         description:
-          `An OAuth 2.0 access token that was requested with the scope \`${scope}\`. Where and how to request one, ` +
-          'the operator says.',
+          `An OAuth 2.0 access token that was requested with the scope \`${scope}\`. The operator says ` +
+          'where and how to request one.',
       },
     },
     parameters: commonParameters,

@@ -12,7 +12,7 @@ export function fieldsHandler(dependencies: Pick<FunctionDependencies, 'config' 
       headers: {
         'Content-Type': 'application/json',
         'Cache-Control': 'public, max-age=300',
-        // The gateway zips it for whoever admits that.
+        // The gateway gzips it for callers that accept gzip.
         Vary: 'Accept-Encoding',
       },
       body,

@@ -15,11 +15,11 @@ const fieldSchema: Part = {
     meaning: text,
     groupable: { type: 'boolean', description: 'Whether it can stand in `groupBy`.' },
     filterable: { type: 'boolean', description: 'Whether it can be filtered by.' },
-    grain: { type: 'string', enum: ['hour', 'day'], description: 'What a time is cut to.' },
+    grain: { type: 'string', enum: ['hour', 'day'], description: 'The unit that times are truncated to.' },
     isAmount: { type: 'boolean', description: 'Whether a metric is an amount of money.' },
     countedBy: {
       type: 'object',
-      description: 'What a metric is counted by, where the grouping decides.',
+      description: 'The dimensions that a metric is counted by, if that depends on the grouping.',
       required: ['whereGroupedBy', 'otherwise'],
       properties: { whereGroupedBy: text, otherwise: text },
     },
@@ -30,7 +30,7 @@ const fieldSchema: Part = {
 export const fieldsOperation: Part = {
   operationId: 'getFields',
   summary: 'Reports, fields and limits',
-  description: 'What can be asked for: for programs that let people choose.',
+  description: 'The reports, fields and limits, for programs that let people choose.',
   tags: ['Description'],
   security: [],
   responses: {
@@ -47,12 +47,12 @@ export const fieldsOperation: Part = {
             required: ['apiVersions', 'timeZone', 'timeForm', 'limits', 'reports'],
             properties: {
               apiVersions: texts,
-              timeZone: { type: 'string', description: 'Of all times.' },
+              timeZone: { type: 'string', description: 'The time zone of all times.' },
               timeForm: text,
               currency: {
                 type: 'string',
                 pattern: '^[A-Z]{3}$',
-                description: 'Of all amounts (ISO 4217); absent where the operator has not named it.',
+                description: 'The currency of all amounts (ISO 4217); absent if the operator has not set it.',
               },
               access: {
                 type: 'object',
@@ -77,12 +77,12 @@ export const fieldsOperation: Part = {
                   longestReportSeconds: {
                     type: 'integer',
                     description:
-                      'A report that takes longer to make is given up (503). As long again may pass before its making begins.',
+                      'A report whose query runs longer is given up (503). The query may also wait in a queue for as long before it runs.',
                   },
                   filterTextCharacters: { type: 'integer', description: 'The longest text of a filter.' },
                   filterTimeForms: {
                     type: 'object',
-                    description: 'How a time is filtered by, by the grain of the field.',
+                    description: 'The form of a time in a filter, for each grain.',
                     additionalProperties: text,
                   },
                 },

@@ -6,7 +6,7 @@ import type { Part } from './schema.ts';
 export const headers = (scope: string): Part => ({
   'Cache-Control': {
     required: true,
-    description: 'Nothing may keep this answer.',
+    description: 'No cache may store this answer.',
     schema: { type: 'string', enum: ['no-store'] },
   },
   'Cache-Status': {
@@ -17,13 +17,13 @@ export const headers = (scope: string): Part => ({
   },
   'Content-Encoding': {
     description:
-      'Present if the request that was answered with this file’s URL accepts gzip and there is a zipped file.',
+      'Present if the request that was answered with this file’s URL accepts gzip, and there is a gzipped file.',
     schema: { type: 'string', enum: ['gzip'] },
   },
   Vary: {
     required: true,
     description:
-      'Where `Accept-Encoding` admits gzip, the document or the file that the location leads to is zipped.',
+      'If `Accept-Encoding` allows gzip, the document, or the file that the location leads to, is gzipped (if there is a gzipped file).',
     schema: { type: 'string', pattern: '^Accept-Encoding(, Origin)?$' },
   },
   DownloadOrWaitingRoom: {
@@ -44,8 +44,8 @@ export const headers = (scope: string): Part => ({
   [headerAsDelivered('WWW-Authenticate')]: {
     required: true,
     description:
-      'The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. Where that is the scope, ' +
-      'the scope to request; `scope` in the body says it too.',
+      'The challenge of RFC 6750, as the gateway renames it: what is wrong with the token. If the scope is missing, ' +
+      'it names the scope to request; `scope` in the body says it too.',
     schema: { type: 'string', pattern: '^Bearer( |$)' },
     example: `Bearer error="insufficient_scope", scope="${scope}"`,
   },

@@ -19,7 +19,7 @@ export function openApiHandler(dependencies: Pick<FunctionDependencies, 'config'
         'Content-Type': OPENAPI_MEDIA_TYPE,
         // Not for shared caches: the document holds the address by which this caller has reached the service.
         'Cache-Control': 'private, max-age=300',
-        // The gateway zips it for whoever admits that.
+        // The gateway gzips it for callers that accept gzip.
         Vary: 'Accept-Encoding',
       },
       body: JSON.stringify(

@@ -42,8 +42,8 @@ export const seeOther: Part = {
  */
 const csvResponse = (examples: Part): Part => ({
   description:
-    'The report, as a client that follows redirects gets it from the download URL. Numbers stand bare, texts ' +
-    'and times in double quotes, and what is not known is an empty field.',
+    'The report, as a client that follows redirects gets it from the download URL. Numbers have no quotes, texts ' +
+    'and times have double quotes, and an unknown value is an empty field.',
   headers: { 'Content-Encoding': reference('headers', 'Content-Encoding') },
   content: { 'text/csv': { schema: { type: 'string' }, examples } },
 });
@@ -81,7 +81,7 @@ export const waitingRoomOperation: Part = {
   summary: 'Waiting room of a report under way',
   description:
     'Where `Location` leads while a report is being made. It answers when the report is ready or, after a while, ' +
-    'with the next URL of the waiting room. Its URLs are not to be made up, and need no access token.',
+    'with the next URL of the waiting room. Take its URLs from `Location`; they need no access token.',
   tags: ['Reports'],
   security: [],
   parameters: [
@@ -89,7 +89,7 @@ export const waitingRoomOperation: Part = {
       name: 'ticket',
       in: 'path',
       required: true,
-      description: 'Stands for the report. Whoever has it can have the report.',
+      description: 'Identifies the report. Anyone who has it can get the report.',
       schema: { type: 'string' },
     },
     {

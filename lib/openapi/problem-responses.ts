@@ -23,17 +23,16 @@ export const problemSchemas: Part = {
       status: { type: 'integer', minimum: 400, maximum: 599, description: "The response's own status." },
       detail: {
         type: 'string',
-        description: 'What to do about it, for people; of several faults, the first.',
+        description: 'What is wrong and what to do, for people. If there are several faults, the first one.',
       },
       instance: {
         type: 'string',
         format: 'uri',
-        description:
-          'Names the request, for the operator to find it in the log. The firewall alone leaves it out.',
+        description: 'Identifies the request in the operator’s log. Only the firewall leaves it out.',
       },
       scope: {
         type: 'string',
-        description: 'What a token for this service is requested with, where a good token is not authorized.',
+        description: 'The scope to request a token with. Present if a valid token is not authorized.',
       },
       errors: {
         type: 'array',
@@ -45,7 +44,7 @@ export const problemSchemas: Part = {
       errorsLeftOut: {
         type: 'integer',
         minimum: 1,
-        description: 'How many more faults there are than are listed.',
+        description: 'How many more faults there are, which are not listed.',
       },
     },
   },
@@ -61,14 +60,14 @@ export const problemSchemas: Part = {
 
 const DESCRIPTION: Readonly<Record<number, string>> = {
   400: 'The request is at fault, or asks for too much. The same request will fail again.',
-  401: 'No access token, or one that is no good here. The document says which.',
+  401: 'No access token, or one that is not accepted. The document says which.',
   403: 'The firewall refused the request.',
-  404: 'There is nothing here. Any other path of the service, and any method but GET and HEAD, is answered so.',
+  404: 'Not found. Every unknown path, and every method except GET and HEAD, gets this answer.',
   429: 'Too many requests. Wait, then try again.',
-  500: 'Something of ours failed. Try again; if it stays so, report the instance.',
-  502: 'Something of ours failed. Try again; if it stays so, report the instance.',
+  500: 'The service failed. Try again; if it keeps failing, report the instance.',
+  502: 'The service failed. Try again; if it keeps failing, report the instance.',
   503: 'Not now. Try again after Retry-After seconds.',
-  504: 'The request took too long. Try again; if it stays so, report the instance.',
+  504: 'The request took too long. Try again; if it keeps failing, report the instance.',
 };
 
 /** One response per status, for `components`: the problems it may contain, with an example of each. */
@@ -86,7 +85,7 @@ export function problemResponses(scope: string): Part {
 const tooLarge: Part = {
   description:
     'The request line and the headers are larger than 10 KB together. API Gateway answers by itself, with ' +
-    `\`${JSON.stringify(requestTooLarge.body)}\` in \`${requestTooLarge.mediaType}\` and no problem document: go by the status.`,
+    `\`${JSON.stringify(requestTooLarge.body)}\` in \`${requestTooLarge.mediaType}\` and no problem document: decide by the status.`,
 };
 
 /** References to the responses of these statuses, by status. */

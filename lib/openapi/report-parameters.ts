@@ -53,8 +53,8 @@ export function reportParameters(report: Report): Part[] {
       name: 'groupBy',
       in: 'query',
       description:
-        'The dimensions to group by, separated by commas: those among requestedFields, all of them. ' +
-        'The report is grouped so without it, too.',
+        'The dimensions to group by, separated by commas: all dimensions in requestedFields. ' +
+        'That is also the default.',
       schema: commaSeparated(dimensionsOf(report)),
       examples: examples(({ groupBy }) => groupBy?.join(',')),
     },

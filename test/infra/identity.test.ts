@@ -120,7 +120,7 @@ describe('clients that an older version made', () => {
   it('are an error in a stage file of that version, not dropped in silence', () => {
     const identity = { provider: 'cognito', clients: ['first-partner'] } as const;
     expect(() => readStage('test', { ...newAccount, identity })).toThrow(
-      /identity\.clients: clients are no part of the stage file any more.*formerClients.*docs\/partners\.md/,
+      /identity\.clients: `clients` is no longer part of the stage file.*formerClients.*docs\/partners\.md/,
     );
   });
 });

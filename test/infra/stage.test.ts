@@ -15,7 +15,7 @@ describe('the stages that come with the product', () => {
       [
         'Stage "prod" is incomplete or wrong. Correct it in stages.ts (docs/deploy.md, "Stages of your own").',
         'alarms.email: expected an address here, or a topic in alarms.topicArn: without one, nobody is told of an alarm',
-        'runbookUrl: expected the URL at which who is woken by an alarm can read docs/runbook.md',
+        'runbookUrl: expected the http or https URL where the person on call can read docs/runbook.md',
       ].join('\n'),
     );
   });
@@ -61,7 +61,7 @@ describe('stages of the operator’s own', () => {
   it.each([
     ['nowhere.ts', /^There is no file .*nowhere\.ts, which `-c stages` names\.$/],
     ['infra/deployment-flags.ts', /exports no stages\. It needs: export const stages/],
-  ])('are missing with one clear message in %s', async (path, message) => {
+  ])("are refused with one clear message if they can't be read from %s", async (path, message) => {
     await expect(ownStages(path)).rejects.toThrow(message);
   });
 });
@@ -69,7 +69,7 @@ describe('stages of the operator’s own', () => {
 describe('readFlags', () => {
   const flags = (given: Readonly<Record<string, string>>) => readFlags((key) => given[key]);
 
-  it('takes what the operator says, and otherwise nothing', () => {
+  it('reads `first=yes` and `shift=no`, and is false for a flag that is not given', () => {
     expect(flags({})).toEqual({ isFirst: false, isAtOnce: false });
     expect(flags({ first: 'yes' })).toEqual({ isFirst: true, isAtOnce: false });
     expect(flags({ shift: 'no' })).toEqual({ isFirst: false, isAtOnce: true });
@@ -174,7 +174,7 @@ describe('readStage', () => {
           tokenUrl: 'https://login.example/t',
         },
       },
-      'probe.secretArn: expected with an existing issuer, and with no other',
+      'probe.secretArn: expected if the identity provider is an existing issuer, and only then',
     ],
     [
       'an address beside a topic of the operator’s own',
@@ -188,7 +188,7 @@ describe('readStage', () => {
       'alarms.email: expected without alarms.topicArn: subscribe the address to that topic',
     ],
     [
-      'a topic that is none',
+      'a topic that is no ARN',
       { alarms: { gigabytesScannedPerHour: 20, topicArn: 'pages' } },
       'alarms.topicArn: expected the ARN of a topic of SNS, received "pages"',
     ],
@@ -198,7 +198,7 @@ describe('readStage', () => {
       'corsOrigins.0: expected an origin, https://host, received "https://dash.partner.example/"',
     ],
     [
-      'a currency that is none',
+      'a currency that is no code of ISO 4217',
       { events: { firstDay: '2025-01-01', currency: 'euro' } },
       'events.currency: expected a currency, ISO 4217, received "euro"',
     ],
@@ -216,7 +216,7 @@ describe('readStage', () => {
       `identity.tokenUrl: expected ${TOKEN_ENDPOINT_FORM}, with https, received "http://login.example/t"`,
     ],
     [
-      'a token endpoint that is none',
+      'a token endpoint that is no URL',
       { access: { tokenEndpoint: 'login.example/token' } },
       `access.tokenEndpoint: expected ${TOKEN_ENDPOINT_FORM}, with https, received "login.example/token"`,
     ],
