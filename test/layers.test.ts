@@ -96,10 +96,13 @@ describe('the layers of the code', () => {
     },
   );
 
-  it.each(['lib', 'functions'])('%s does not know where it runs', async (folder) => {
-    for await (const path of glob(`${folder}/**/*.ts`, { cwd: root }))
-      expect(readFileSync(join(root, path), 'utf8')).not.toMatch(
-        /localhost|127\.0\.0\.1|AWS_ENDPOINT|isLocal|NODE_ENV/i,
-      );
-  });
+  it.each(['lib', 'functions'])(
+    '%s has no code that asks whether it runs on AWS or on one machine',
+    async (folder) => {
+      for await (const path of glob(`${folder}/**/*.ts`, { cwd: root }))
+        expect(readFileSync(join(root, path), 'utf8')).not.toMatch(
+          /localhost|127\.0\.0\.1|AWS_ENDPOINT|isLocal|NODE_ENV/i,
+        );
+    },
+  );
 });
