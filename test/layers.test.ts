@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -105,4 +105,24 @@ describe('the layers of the code', () => {
         );
     },
   );
+});
+
+describe('docs/architecture.md', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+
+  it('lists the rooms of lib, in their order', () => {
+    const [, rows = ''] = page.split('| room | what it holds | may import |\n');
+    const [table = ''] = rows.split('\n\n');
+    const listed = [...table.matchAll(/^\| `lib\/([\w-]+)` \|/gm)].map(([, room]) => room);
+    expect(listed).toEqual(ROOMS);
+  });
+
+  it('names only files and folders that exist', () => {
+    const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const named = [...page.matchAll(/`([\w-]+)(\/[\w./-]*)?`/g)]
+      .filter(([, folder]) => folders.some(({ name }) => name === folder))
+      .map(([, folder, path = '']) => `${folder}${path}`);
+    expect(named.length).toBeGreaterThan(80);
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
 });
