@@ -80,17 +80,16 @@ function refuseOther(record: PartnerRecord | undefined, name: string): void {
 async function reserve(parts: CommandParts, { name, client }: NewPartner): Promise<Stored<NameRecord>> {
   const { register } = parts;
   const stored = await register.readName(name);
-  switch (stored?.value.state) {
-    case undefined:
-    case 'removed':
-      return register.writeName(stored, {
-        form: 1,
-        name,
-        state: 'adding',
-        ...(client === undefined && { madeAs: `${name}.${randomBytes(6).toString('hex')}` }),
-      });
+  if (!stored || stored.value.state === 'removed')
+    return register.writeName(stored, {
+      form: 1,
+      name,
+      state: 'adding',
+      ...(client === undefined && { madeAs: `${name}.${randomBytes(6).toString('hex')}` }),
+    });
+  switch (stored.value.state) {
     case 'adding': {
-      const { madeAs, client: begun } = (stored as Stored<NameRecord>).value;
+      const { madeAs, client: begun } = stored.value;
       if (
         (client === undefined) !== (madeAs !== undefined) ||
         (begun !== undefined && (client ?? begun) !== begun)
@@ -98,7 +97,7 @@ async function reserve(parts: CommandParts, { name, client }: NewPartner): Promi
         throw new OperatorFault(
           `An earlier command began to add "${name}" with another client. Remove it first: ${commandLine('remove', parts, name)}`,
         );
-      return stored as Stored<NameRecord>;
+      return stored;
     }
     case 'there':
       throw new OperatorFault(

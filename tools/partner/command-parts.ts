@@ -27,12 +27,11 @@ export async function partnerThere(
   name: string,
 ): Promise<{ readonly stored: Stored<NameRecord>; readonly client: string }> {
   const stored = await parts.register.readName(name);
-  switch (stored?.value.state) {
-    case undefined:
-    case 'removed':
-      throw new OperatorFault(
-        `Stage ${parts.stage} has no partner "${name}". List them: npm run partner -- list ${parts.stage}`,
-      );
+  if (!stored || stored.value.state === 'removed')
+    throw new OperatorFault(
+      `Stage ${parts.stage} has no partner "${name}". List them: npm run partner -- list ${parts.stage}`,
+    );
+  switch (stored.value.state) {
     case 'adding':
       throw new OperatorFault(
         `"${name}" was not added to the end. Repeat the command that adds it, or ${commandLine('remove', parts, name)}`,
@@ -42,9 +41,9 @@ export async function partnerThere(
         `"${name}" was not removed to the end. Repeat ${commandLine('remove', parts, name)}`,
       );
     case 'there': {
-      const { client } = (stored as Stored<NameRecord>).value;
+      const { client } = stored.value;
       if (client === undefined) throw new Error(`the name ${name} stands for no client`);
-      return { stored: stored as Stored<NameRecord>, client };
+      return { stored, client };
     }
   }
 }

@@ -13,10 +13,11 @@ export function sqlOf(
   const alike = Map.groupBy(plans, ({ table, values }) =>
     [table.name, ...values.map(({ value }) => value)].join(),
   );
-  const reading = [...alike.values()].map(([plan, ...others]) => {
-    const { file, table } = plan as InputPlan;
+  const reading = [...alike.values()].flatMap(([plan, ...others]) => {
+    if (!plan) return [];
+    const { file, table } = plan;
     const more = others.length > 0 ? ` (${others.length} more files alike)` : '';
-    return `-- ${file.name}${more} into ${table.name}\n${selectOf(plan as InputPlan)};\n`;
+    return `-- ${file.name}${more} into ${table.name}\n${selectOf(plan)};\n`;
   });
   const writing = staged.flatMap((one) => {
     const [day] = one.days;
