@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { tables } from '../lib/report/tables.ts';
 import { type Question, sqlOf } from './questions.ts';
 
-/** DuckDB as somebody would use it who has the files and no service. */
+/** DuckDB as a baseline: as someone with the files and without a service would use it. */
 export interface BaselineDuckDb extends AsyncDisposable {
   /** Writes the report's rows to a file; milliseconds, and the lines of the file. */
   copy(question: Question): Promise<{ readonly ms: number; readonly lines: number }>;

@@ -21,7 +21,7 @@ const RECORDS = 50_000_000;
 
 interface Case extends Omit<Question, 'report'> {
   readonly what: string;
-  /** All that any answer to this must read, in the days of the window. */
+  /** The columns that every answer to this question must read, in the days of the window. */
   readonly columns: readonly string[];
 }
 
@@ -54,7 +54,7 @@ const TENANTS: readonly Case[] = [
   ...OF_MEDIAN,
 ];
 
-/** The goal: of a sorted lake, a report of one company reads so many times less than of an unsorted one. */
+/** The goal: a report of one company reads at most a tenth as much from a sorted lake as from an unsorted one. */
 const TENANT_PART = 10;
 
 const CASES: readonly Case[] = [
@@ -86,9 +86,9 @@ const CASES: readonly Case[] = [
 const TAIL_BYTES = 8;
 
 /**
- * The least bytes that can answer: the chunks of these columns in the days' files, of one company only those of the
- * row groups that can hold it, as the files' own footers tell it. A company's report has to read the footers too, to
- * know which row groups these are.
+ * The smallest number of bytes from which a report can be made: the chunks of these columns in the days' files. For a
+ * report of one company, only the chunks of the row groups that can hold the company, by the files' footers. Such a
+ * report has to read the footers too, to know which row groups these are.
  */
 async function leastBytes(
   baseline: BaselineDuckDb,
@@ -126,7 +126,7 @@ async function footerBytes(path: string): Promise<number> {
 /** The days of a window as `npm run lake -- convert` stores them, beside the lake that they come from. */
 async function convertedLake(eventsDirectory: string, window: typeof WEEK, hourly: boolean): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-lake-'));
-  // The other table as it is: nobody asks for it.
+  // The other table is linked unchanged: no report of this benchmark reads it.
   const other = advertiserReport.table;
   await symlink(join(eventsDirectory, other), join(directory, other));
   const table = tables.find(({ name }) => name === publisherReport.table) as Table;

@@ -14,7 +14,7 @@ interface Took {
   readonly cpuMs: number;
 }
 
-/** What a process took: all of it, and without its start, which is the loading of its modules. */
+/** What a process used: in all, and without its start (the loading of its modules). */
 interface Run {
   readonly whole: Took;
   readonly work: Took;

@@ -40,7 +40,7 @@ async function run(directory: string, args: readonly string[]): Promise<Used> {
   const child = spawn(
     process.execPath,
     ['--import', join(import.meta.dirname, 'tell-used.ts'), ...args],
-    // What it says is not read: a pipe that nobody empties would stop it.
+    // The program's output is dropped: the program would block on a pipe that nobody reads.
     { env: { ...process.env, TELL_USED: told }, stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const [code] = await once(child, 'exit');

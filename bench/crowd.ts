@@ -4,7 +4,7 @@ import { drawsOf } from './load-mix.ts';
 import { startMeasured, type Used } from './measured-process.ts';
 import { pathOf, type Question, repeated, sqlOf } from './questions.ts';
 
-/** This number of different reports, of all kinds. */
+/** `count` questions for different reports, of all kinds. */
 export function distinct(count: number, seed: number): Question[] {
   const { question } = drawsOf(seed);
   const byPath = new Map<string, Question>();

@@ -5,7 +5,7 @@ import { openDuckDb } from '../local/athena/duckdb-engine.ts';
 import { type Question, sqlOf } from './questions.ts';
 import { sampleEvents } from './report-stack.ts';
 
-/** The engine's file for a report of so many sample events. */
+/** The engine's result file for a report over `publisherRecords` sample events. */
 export async function engineFile(question: Question, publisherRecords: number): Promise<Buffer> {
   const scratchDirectory = await mkdtemp(join(tmpdir(), 'bench-'));
   const engine = await openDuckDb({
@@ -25,7 +25,7 @@ export async function engineFile(question: Question, publisherRecords: number): 
   return file;
 }
 
-/** A CSV file with its rows again and again, until it is so large. */
+/** A CSV file with its rows repeated until it has at least `bytes` bytes. */
 export function repeated(file: Buffer, bytes: number): Buffer {
   const rows = file.subarray(file.indexOf('\n') + 1);
   const repeats = Math.ceil(bytes / rows.length);

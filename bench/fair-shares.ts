@@ -11,11 +11,11 @@ const OTHERS = 9;
 const TIMES = 50;
 const SLOTS = 20;
 const QUERY_MS = 10_000;
-/** Each of the other partners asks for one report in so long, on average. */
+/** Each of the other partners asks for a report this often, on average. */
 const EVERY_MS = 20_000;
 const LASTS_MS = 15 * 60_000;
 
-/** Ten partners that ask at random moments, the tenth so many times as often. */
+/** Ten partners that ask at random moments. The tenth asks `timesTheOthers` times as often as each of the others. */
 function planLoad(timesTheOthers: number): PlannedReport[] {
   const rates = [...Array.from({ length: OTHERS }, () => 1), timesTheOthers];
   const reports = rates.flatMap((rate, partner) => {

@@ -11,10 +11,10 @@ import { dayCopy, daySelect } from '../tools/lake/day-sql.ts';
 
 /** What the events are like; printed with what is measured on them. */
 export interface GrowthParameters {
-  /** How many there are. Half of the events are of about as many of them as the square root of this. */
+  /** The number of placements. About its square root of placements have half of the events. */
   readonly placements: number;
   readonly devices: number;
-  /** One container a company, so many placements a container. */
+  /** Placements in each container. Each company has one container. */
   readonly placementsPerContainer: number;
 }
 
@@ -49,8 +49,8 @@ export interface GrowthLakes {
 }
 
 /**
- * Makes a lake of so many raw events in 32 days, and the lake of hours that `npm run lake -- convert --hourly` makes of
- * it.
+ * Makes a lake of `events` raw events in 32 days, and from it the hourly lake that `npm run lake -- convert --hourly`
+ * makes.
  */
 export async function makeGrowthLakes(
   directory: string,

@@ -48,7 +48,10 @@ interface Growth {
   readonly hourly: Measured;
 }
 
-/** The same report over a lake, in as many orders of its columns as there are rounds, and the bytes of the first. */
+/**
+ * Measures one report over a lake, in each round with its columns in another order. The first round warms up: it gives
+ * the CSV, and its times do not count.
+ */
 async function measureOn(eventsDirectory: string): Promise<Measured & { readonly csv: string }> {
   await using service = await openReportStack(eventsDirectory);
   const rounds: (QueryFigures & { readonly ms: number })[] = [];

@@ -93,7 +93,7 @@ export async function measure(): Promise<Section> {
     method:
       `A report (${columns.length} columns, ${figure(report.length / 1e6)} MB) through the service's gzip, one core, ` +
       `${ROUNDS} rounds; the regular report is 30 kB of its rows again and again. The time to the last byte of 1 GB is that ` +
-      'of the first who wants it in gzip: gzipping, then the transfer.',
+      'of the first caller that admits gzip: gzipping, then the transfer.',
     table: [
       [
         ...['level', 'bytes', 'MB/s of CPU', ...LINES_MBIT.map((mbit) => `1 GB at ${mbit} Mbit/s`)],

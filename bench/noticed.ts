@@ -46,7 +46,7 @@ const wantedOf = (placement: number, client: string): Wanted => ({
   client,
 });
 
-/** Modelled services on which every query takes as long as it is told, and a caller that follows its redirects. */
+/** A modelled Athena on which every query takes `queryMs`, a modelled S3, and a caller that follows redirects. */
 function model(time: VirtualTime, queryMs: number) {
   const s3 = modelledS3(time, QUOTAS, { latency: { readMs: [S3_MS, S3_MS], writeMs: [S3_MS, S3_MS] } });
   const seenFrom: number[] = [];

@@ -6,7 +6,7 @@ import { reportPath } from '../lib/routes.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What a caller asks: fields of a report and so many days from one on, `2026-01-31`. */
+/** What a caller asks for: fields of a report, for `days` days from `firstDay` on, `2026-01-31`. */
 export interface Question {
   readonly report: Report;
   readonly fields: readonly string[];
@@ -49,7 +49,10 @@ export function sqlOf(question: Question): string {
 export const repeated = (sql: string, times: number): string =>
   times <= 1 ? sql : `SELECT report.* FROM (${sql}) AS report, range(${Math.ceil(times)})`;
 
-/** Every order of the columns: as much work, and a report of its own each, so that none is answered from a copy. */
+/**
+ * Every order of the columns. All are equal work, but each is a different report, so that none is answered with the
+ * cached report of another.
+ */
 export const ordersOf = (names: readonly string[]): string[][] =>
   names.length < 2
     ? [[...names]]

@@ -5,7 +5,7 @@ import { openReportStack, sampleEvents } from './report-stack.ts';
 import type { Section } from './section.ts';
 import { figure, median, medianRatio, times } from './statistics.ts';
 
-/** Of publisher and advertiser records: what `npm start` serves, and more. */
+/** Numbers of publisher and advertiser records: those that `npm start` serves, and more of the publisher's. */
 const SIZES = [
   [2_000_000, 2_000_000],
   [50_000_000, 1_000],

@@ -1,4 +1,4 @@
-/** A process that re-types a file of so many bytes and nothing else; prints by how many bytes its memory grew. */
+/** A process that only re-types a file of the given size; prints by how many bytes its memory grew. */
 import { retypeCsv } from '../lib/csv/retype-csv.ts';
 
 const CHUNK_BYTES = 65_536;

@@ -24,7 +24,7 @@ function* slicesOf(file: Buffer) {
   for (let at = 0; at < file.length; at += CHUNK_BYTES) yield file.subarray(at, at + CHUNK_BYTES);
 }
 
-/** A number in digits, which the writer must not quote. To tell it so for each value would slow it by half. */
+/** A number as its digits, which csv-stringify must not quote. An option for each value would halve its speed. */
 class Digits {
   readonly text: string;
 

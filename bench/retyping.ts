@@ -44,7 +44,7 @@ async function newMemory(file: Buffer, take: Take) {
 /** Makes empty texts and NULL the same: the CSV libraries can't tell them apart. */
 const withoutEmptyTexts = (csv: Buffer): string => csv.toString().replaceAll(',"",', ',,');
 
-/** Each must make the same report; ours has its header in front. */
+/** Checks that every baseline makes the same rows as our code. Ours begins with the header; theirs have none. */
 async function checkSameReport(file: Buffer, baselines: Readonly<Record<string, (take: Take) => unknown>>) {
   const outputOf = async (run: (take: Take) => unknown) => {
     const chunks: Buffer[] = [];

@@ -34,7 +34,7 @@ const root = join(import.meta.dirname, '..');
 
 async function measured(name: string): Promise<Section> {
   process.stderr.write(`${name} …\n`);
-  // All that a benchmark leaves behind, a failed one too, goes with the directory.
+  // Whatever a benchmark leaves behind, even a failed one, is deleted with this directory.
   const scratch = await mkdtemp(join(tmpdir(), 'bench-'));
   const part = fork(join(import.meta.dirname, 'part.ts'), [name], {
     execArgv: ['--expose-gc'],

@@ -17,7 +17,7 @@ const REPORTS_EACH = 5;
 const MINUTE_MS = 60_000;
 /** Jobs that have not got their report by then give up. */
 const PATIENCE_MS = 60 * MINUTE_MS;
-/** The goal: the rush takes at most so many times the lower bound. */
+/** The goal: the rush takes at most this many times its lower bound. */
 const MAX_RATIO = 1.3;
 
 const settings = {

@@ -1,4 +1,4 @@
-/** The value that so many percent of the values do not exceed. */
+/** The value that `percent` percent of the values do not exceed. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
@@ -23,7 +23,7 @@ export type Subject = () => unknown;
 /** Long enough that the clock's and the scheduler's errors don't matter. */
 const LEAST_MS = 250;
 
-/** The mean milliseconds of as many runs as it takes, after a garbage collection. */
+/** The mean milliseconds of a run, over enough runs to fill `LEAST_MS`, after a garbage collection. */
 async function meanMs(subject: Subject): Promise<number> {
   globalThis.gc?.();
   const from = performance.now();

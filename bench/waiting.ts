@@ -37,9 +37,9 @@ async function everySecond(queries: QueryService, id: string): Promise<Execution
 interface Sample {
   readonly oursMs: number;
   readonly theirsMs: number;
-  /** Of the query's own time, what ours loses. */
+  /** The time that our wait loses, as a share of the query's own time. */
   readonly share: number;
-  /** Of Athena. */
+  /** Calls of Athena. */
   readonly ourCalls: number;
   readonly theirCalls: number;
 }

@@ -1,4 +1,4 @@
-"""A report service as one writes it in an hour: FastAPI, and CSV streamed from DuckDB. Who asks brings the SQL.
+"""A report service as one writes it in an hour: FastAPI, and CSV streamed from DuckDB. The caller sends the SQL.
 
     python service.py <directory of the events> <port>
 """

@@ -38,7 +38,7 @@ const LONGEST_PAUSE_MS = 60_000;
 
 /**
  * Pulls one report as `curl -L --retry` does: follows redirects; after a 429 or a 5xx, waits for as long as the answer
- * says and begins anew. Gives up when the time that a job has is over.
+ * says and starts over from the first URL. Gives up when the partner's job has run out of time.
  */
 export async function pull(
   time: VirtualTime,

@@ -9,7 +9,7 @@ export interface Demand {
 }
 
 export interface NarrowPlaces {
-  /** The engine runs so many at a time. */
+  /** Queries that the engine runs at a time. */
   readonly slots: number;
   readonly startsPerSecond: number;
   readonly startsAtOnce: number;
@@ -17,7 +17,7 @@ export interface NarrowPlaces {
   readonly requestsAtOnce: number;
 }
 
-/** The second before which the last report can't be there, and the bottleneck that is the reason. */
+/** The earliest second at which the last report can be there, and the bottleneck that sets it. */
 export interface LowerBound {
   readonly seconds: number;
   readonly because: string;
@@ -30,7 +30,7 @@ export function lowerBound(demands: readonly Demand[], places: NarrowPlaces): Lo
     if (seconds > best.seconds) best = { seconds, because };
   };
   for (const { asked, engineSeconds } of inOrder) atLeast(asked + engineSeconds, 'one report by itself');
-  // From each moment on, all that is asked from then on has to pass.
+  // All reports that are requested at or after a moment must pass through each bottleneck after that moment.
   let count = 0;
   let work = 0;
   for (let index = inOrder.length - 1; index >= 0; index--) {

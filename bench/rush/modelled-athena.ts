@@ -45,7 +45,7 @@ export interface EngineWork {
   readonly resultBytes: number;
 }
 
-/** Athena's protocol and quotas: it runs queries in their order, so many at a time, each for as long as planned. */
+/** Athena's protocol and quotas: it runs queries in their order, `slots` at a time, each for its planned time. */
 export function modelledAthena(
   time: VirtualTime,
   { athena: quotas }: Pick<Quotas, 'athena'>,
@@ -92,7 +92,7 @@ export function modelledAthena(
     }
     const id = `q${queries.size + 1}`;
     byToken.set(token, id);
-    // Each report filters by its own id as `PlacementId`: that names it.
+    // Each report filters by its own id as `PlacementId`: by this literal, the query is known to be its query.
     queries.set(id, { report: Number(input.ExecutionParameters?.at(-1)), submittedAt: time.now() });
     queue.push(id);
     runNext();

@@ -67,7 +67,7 @@ export function modelledS3(
     buckets.set(prefix, admits);
     if (!admits()) throw slowDown();
   };
-  /** Of the engine's result from which a report's files are made: `reports/<execution>/…`. */
+  /** The size of the engine's result from which the file `reports/<execution>/…` is made. */
   const resultBytesOf = (key: string): number =>
     s3.objects.get(`${RESULTS_PREFIX.athena}${key.split('/')[1]}.csv`)?.bytes ?? 0;
 

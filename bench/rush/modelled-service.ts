@@ -131,7 +131,7 @@ export function modelledService(
       const result = await lambda.invoke(route, settingsOf(route).memoryMb, () =>
         (handlers[route] as Handler)(event, {} as Context),
       );
-      // Lambda throttles, and API Gateway makes an integration failure of it.
+      // Lambda has throttled the call; API Gateway answers that as an integration failure.
       if (!result) return { status: functionFailed.status };
       const { Location: location, 'Retry-After': retryAfter } = (result.headers ?? {}) as Record<
         string,

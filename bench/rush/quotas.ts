@@ -18,7 +18,7 @@ export interface Quotas {
     readonly get: Rate;
     /** Queued and running. */
     readonly activeQueries: number;
-    /** So many run at a time; the others are queued, in their order. */
+    /** Queries that run at a time; the others are queued in their order. */
     readonly slots: number;
   };
   /** S3: of one prefix. */
@@ -63,8 +63,8 @@ export const grownAccount = ({ executions, maxRequestsPerAddress }: StageLimits)
 });
 
 /**
- * A new account. Lambda Developer Guide, "Lambda quotas", says that new accounts have less; 10 has been seen. None of so
- * few can be reserved.
+ * A new account. Lambda Developer Guide, "Lambda quotas", says that new accounts have less concurrency; 10 has been
+ * seen. That is too little to reserve any of it for a function.
  */
 export const newAccount = (limits: StageLimits): Quotas => ({
   ...grownAccount(limits),

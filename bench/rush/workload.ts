@@ -17,9 +17,9 @@ export interface PlannedReport {
 export interface WorkloadShape {
   readonly partners: number;
   readonly reportsEach: number;
-  /** Jobs begin within so many milliseconds after six. */
+  /** Every partner's job begins within this time after six, in milliseconds. */
   readonly jobsWithinMs: number;
-  /** A job asks for its reports within so many milliseconds. */
+  /** A partner's job asks for all its reports within this time, in milliseconds. */
   readonly reportsWithinMs: number;
 }
 
