@@ -4,7 +4,7 @@ import type { ModelledS3 } from './modelled-s3.ts';
 import type { CallerPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** One request for a report, from the first answer to the file, with all that its caller saw. */
+/** One request for a report, from the first answer to the file, with everything that its caller saw. */
 interface Pull {
   readonly caller: CallerPlan;
   /** When its first request was sent. */
@@ -39,7 +39,7 @@ export interface CallerListeners {
 /** How a caller's wish ended. */
 export type Ending = 'has its report' | 'was refused' | 'went away' | 'gave up';
 
-/** A caller that meets as many answers as this without its report is caught in a circle. */
+/** A caller that has had this many answers and no report is being redirected in a circle. */
 const MOST_REQUESTS = 60;
 
 const FIRST_PAUSE_MS = 1_000;
@@ -53,7 +53,10 @@ export const reportUrl = (days: readonly string[]): string => {
   );
 };
 
-/** Pulls a report as `curl -L --retry` does: follows redirects, and begins again when a 5xx says when. */
+/**
+ * Pulls a report as `curl -L --retry` does: follows redirects, and starts over some time after a 5xx, which its
+ * `Retry-After` may set.
+ */
 export async function pull(
   world: World,
   { gateway, s3 }: { readonly gateway: Gateway; readonly s3: ModelledS3 },

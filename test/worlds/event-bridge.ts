@@ -11,7 +11,7 @@ const ABANDON_LIMIT_MS = settingsOf('abandon').timeoutSeconds * 1_000;
 /**
  * EventBridge hands new objects under `publications/` to the publishing function: once, seldom twice, seldom late.
  *
- * @param onFailure told of what a function throws though no call of it went wrong
+ * @param onFailure called with the error that a function throws although none of its calls failed
  */
 export function eventBridge(
   world: World,

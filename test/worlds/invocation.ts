@@ -15,13 +15,13 @@ export interface Machine {
 interface SufferedFault {
   readonly kind: string;
   readonly operation: string;
-  /** Of the object or the execution. */
+  /** The object's key or the execution's id. */
   readonly key: string;
 }
 
 /** One run of a function. */
 export interface Invocation {
-  /** Stable: it tells who asked, and the how-manieth request it is. */
+  /** The caller and the number of its request: the same in every run of a world. */
   readonly id: string;
   readonly functionName: string;
   /** For whom it runs; undefined for what no partner asked. */

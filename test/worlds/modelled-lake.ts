@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { World } from './world.ts';
 
 /**
- * Of each file version, a company has this many clicks in the one file of that version: a power of two of its own. So a
- * sum of clicks tells which companies of which file versions were counted.
+ * In each file version, each company has its own power of two as clicks. So a sum of clicks tells which companies of
+ * which file versions were counted.
  */
 export const COMPANIES = [1, 2, 3, 4] as const;
 const BITS = BigInt(COMPANIES.length);
@@ -40,7 +40,7 @@ export const dayFolder = (day: string): string => `${TABLE_FOLDER}day=${day}/`;
 const MARKER = '_SUCCESS';
 
 export interface ModelledLake {
-  /** All that it has been, the latest last. */
+  /** Every state of the lake so far, the latest last. */
   readonly states: readonly LakeState[];
   now(): LakeState;
   /** Writes a file with content of its own, or with the content that it had. */

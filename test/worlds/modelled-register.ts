@@ -7,7 +7,7 @@ export type Entry =
   | { readonly isActive: boolean; readonly companies: readonly number[] | 'every-company' }
   | undefined;
 
-/** The register of partners, and all that it has said. */
+/** The register of partners, and the history of its entries. */
 export interface ModelledRegister {
   set(partner: string, entry: Entry): void;
   textAt(key: string): string | undefined;

@@ -13,7 +13,7 @@ import { startWorkers, type Workers } from './workers.ts';
 /** One fault in the code. */
 export interface Mutant {
   readonly file: string;
-  /** Stands there once. */
+  /** The text to replace; it occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
   /** What is then wrong. */

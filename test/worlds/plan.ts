@@ -34,7 +34,7 @@ export interface WriterPlan {
   readonly kind: WriterKind;
   readonly day: string;
   readonly atMs: number;
-  /** Between its steps. */
+  /** The pause between the writer's steps. */
   readonly stepMs: number;
 }
 
@@ -58,7 +58,7 @@ export interface OperatorPlan {
   readonly atMs: number;
 }
 
-/** All that is decided before a world begins. */
+/** Everything that is decided before a world begins. */
 export interface Plan {
   readonly partners: Readonly<Record<string, readonly number[] | 'every-company'>>;
   readonly settings: {
@@ -169,19 +169,19 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   // Results that can't be published are given up after some minutes; S3 may refuse to note that for as long as a function runs.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
   const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
-  // Many callers of one slot, and second attempts that outlast what a slot counts for before its claim.
+  // Many callers for one slot, and second attempts that run longer than a slot counts before it is claimed.
   if (chance(draw, 0.04)) {
     Object.assign(settings, { queriesPerPartner: 1, longestQueryMs: 120 * SECOND });
     Object.assign(engine, { queueMs: [0, 100], runMs: [500, 50_000], fails: 0.5, hangs: 0, slots: 4 });
     Object.assign(faults, { rate: 0 });
   }
-  // A query that its caller leaves, while a file comes and goes unmarked; others come long after its end.
+  // A caller gives its query up while a file comes and goes without a marker; others come long after the query's end.
   const isLeft = chance(draw, 0.04);
   if (isLeft) {
     Object.assign(settings, { marks: false });
     Object.assign(engine, { runMs: [6_000, 28_000] });
   }
-  // A day that never rests under the queries of a caller who stays: each of them fails.
+  // A day whose files keep changing while a patient caller queries it: each of the queries fails.
   const isRestless = !isLeft && chance(namedDice(seed, 'restless'), 0.02);
   if (isRestless) {
     Object.assign(settings, { queriesPerPartner: 0, longestQueryMs: 60 * SECOND });

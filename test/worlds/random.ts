@@ -35,7 +35,7 @@ export const whole = (draw: Dice, least: number, most: number): number =>
 
 export const chance = (draw: Dice, probability: number): boolean => draw() < probability;
 
-/** One of the values; one that stands there twice comes twice as often. */
+/** Picks one of the values; a value listed twice is picked twice as often. */
 export function pick<T>(draw: Dice, values: readonly T[]): T {
   const value = values[Math.floor(draw() * values.length)];
   if (value === undefined) throw new Error('nothing to pick from');

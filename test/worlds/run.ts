@@ -26,7 +26,10 @@ const { values } = parseArgs({
     alone: { type: 'boolean', default: false },
     /** How many kinds of failures to make smaller and to tell. */
     shrink: { type: 'string', default: '3' },
-    /** And how many of each kind; of more than one, only what they need is told. */
+    /**
+     * How many failing worlds of each kind to make smaller. With more than one, only what each needs and the end of its
+     * history are printed.
+     */
     each: { type: 'string', default: '1' },
   },
 });

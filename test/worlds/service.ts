@@ -23,7 +23,7 @@ export interface Backends {
   readonly register: ModelledRegister;
 }
 
-/** What the rules learn of what functions tell. */
+/** What the service's functions report to the rules. */
 export interface Listeners {
   readonly onFile: (write: FileWrite) => void;
   readonly onUnderWay: (query: EngineQuery, by: Invocation, isQueued: boolean) => void;

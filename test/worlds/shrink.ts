@@ -1,7 +1,7 @@
 import type { Releases } from './service-code.ts';
 import { simulate } from './simulate.ts';
 
-/** A failing world with all taken out that it doesn't need to fail. */
+/** A failing world without what it does not need to fail. */
 export interface Shrunk {
   readonly seed: number;
   readonly kind: string;

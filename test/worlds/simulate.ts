@@ -38,7 +38,7 @@ export interface Simulated {
 /** When nothing more is planned, callers under way have this long before faults end. */
 const QUIET_AFTER_MS = 60_000;
 
-/** Answers after a Retry-After, leases of functions that died, a restart: what a patient client may lose beside. */
+/** The time that a patient client may lose in addition: to a Retry-After, the lease of a dead function, a restart. */
 const PATIENCE_MS = 150_000;
 
 /** A publishing function that hangs is ended after 15 minutes, and run again. */

@@ -1,6 +1,6 @@
 /**
- * All that goes wrong in a world, by name: faults of calls, failing queries, late events. Each can be taken out of the
- * world when it is run again, and the rest stays as it was.
+ * Everything that goes wrong in a world, by name: faults of calls, failing queries, late events. Each can be taken out of
+ * the world when it is run again, and the rest stays as it was.
  */
 export interface Troubles {
   /** Whether this trouble may happen now. It is counted if so. */

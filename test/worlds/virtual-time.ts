@@ -18,7 +18,7 @@ export interface VirtualTime {
   run(until?: () => boolean): Promise<void>;
 }
 
-/** Whoever runs at the moment: by default nobody in particular, with the right time. */
+/** The invocation whose code runs now. By default there is none, and the clock is right. */
 interface Runner {
   /** By how much its clock is ahead. */
   readonly skewMs: number;

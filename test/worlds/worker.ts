@@ -14,7 +14,7 @@ export type Task =
   | { readonly plays: keyof Roots; readonly scene: SceneName }
   | { readonly goesOn: keyof Roots; readonly scene: SceneName; readonly sample: Sample };
 
-/** Of some worlds. */
+/** The results of some worlds. */
 export interface Batch {
   readonly from: number;
   readonly counts: ReadonlyMap<string, number>;

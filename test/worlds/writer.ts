@@ -2,7 +2,7 @@ import { dayFolder, type ModelledLake, recordsOf } from './modelled-lake.ts';
 import type { WriterPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** How often the writer that never rests writes a day anew. */
+/** How many times the writer that rewrites a day for minutes replaces the day's files. */
 const REWRITES = 36;
 
 /** One change of the lake by its writer, step by step, by the protocol of restatements where the lake's days are marked. */

@@ -81,8 +81,9 @@ function waitsWithoutEnd({ world }: Parts, { answer, pull, answeredAt }: Answere
 }
 
 /**
- * Who has answered asks Athena no more: an open record that says otherwise keeps the next one from it. A slow call of S3
- * or Athena may take the time that is left to give the lease back.
+ * A request that has answered no longer asks Athena, so it must have given its lease back: a record that still holds
+ * the lease would keep the next request from asking. A slow call of S3 or Athena is an excuse: it may use up the time in
+ * which the lease would have been given back.
  */
 const hasKeptItsLease = ({ s3 }: Parts, { answer: { invocation } }: AnsweredRequest): boolean =>
   invocation.faults.length === 0 &&
@@ -108,7 +109,7 @@ function causeFault(parts: Parts, request: AnsweredRequest): string | undefined 
   }
 }
 
-/** For a person who reads of it. */
+/** Details of an answer, for the person who reads the history. */
 function detailOf({ body, invocation, threw }: AnsweredRequest['answer']): string {
   const error = threw ?? invocation.line?.['error'];
   return error === undefined ? body : `${String(error)}, query ${invocation.line?.['queryExecutionId']}`;

@@ -1,7 +1,10 @@
 /** An attempt that may have been started keeps its token, for which Athena gives the same execution. */
 import type { Parts } from './parts.ts';
 
-/** Then no query of it runs any more, if it was started: docs/decisions/0042. S3's ages are wrong by a second. */
+/**
+ * After this time, the query of an attempt has ended, if it was started (docs/decisions/0042). It is a second less than an
+ * hour, as S3's ages are wrong by up to a second.
+ */
 const MAY_RUN_MS = 3_600_000 - 1_000;
 
 export function attemptsRule({ world, s3 }: Pick<Parts, 'world' | 's3'>): void {

@@ -1,4 +1,4 @@
-/** Each ended execution is counted once: never twice, and never not at all if somebody saw its end. */
+/** Each ended execution is counted at most once, and exactly once if a request saw its end. */
 import { METRIC } from '../../../lib/metric-names.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
@@ -31,13 +31,14 @@ export function countingRule({ world, athena }: Parts) {
   };
 }
 
-/** It saw the end, and calls that went wrong used up the time in which it would have recorded that. */
+/** Whether failed calls used up the time in which a request that saw the end would have recorded it. */
 const ranOutOfTime = (by: Invocation | undefined): boolean =>
   by !== undefined && by.faults.length > 0 && (by.line?.['status'] === 503 || by.line?.['isReady'] === false);
 
 /**
- * The answer of its last write to a record was lost, and the look at what became of that write was held up as well: others
- * have gone on in the meantime, and the record tells nothing of the write any more.
+ * Whether a request never learnt if its last write of a record happened. The write's answer was lost, and the read that
+ * would have shown the write failed or was late as well. Meanwhile others have replaced the record, and it no longer
+ * shows that write.
  */
 function neverLearnt(by: Invocation | undefined): boolean {
   const faults = by?.faults.filter(({ key }) => key.startsWith('jobs/')) ?? [];

@@ -43,7 +43,7 @@ function faultsOf(
   ];
 }
 
-/** Whether a report that was made before is none of the data as they were during the request. */
+/** The fault of a hit whose report fits no state of the lake during the request; undefined if there is none. */
 function hitFault(
   { world, lake }: Parts,
   { answer, startedAt, answeredAt }: Download['request'],
@@ -53,7 +53,7 @@ function hitFault(
   const version = answer.headers['Data-Version'];
   const { settings, clocks } = world.plan;
   const listingMs = settings.listingSeconds * 1_000;
-  // A kept listing is as old as the machine's clock says.
+  // The machine judges the age of a kept listing by its own clock, which may be wrong by this much.
   const clockMs = listingMs > 0 ? 2 * clocks.skewMs + Math.abs(clocks.wrong?.skewMs ?? 0) : 0;
   const isOfOne = statesDuring(lake.states, { from: startedAt - listingMs - clockMs, to: answeredAt }).some(
     (state) =>
@@ -62,8 +62,8 @@ function hitFault(
       equal(clicksIn(state, days, query.companies), query.clicks),
   );
   if (isOfOne || isNamedHole({ lake, world }, query)) return undefined;
-  // Without a version, a young report may be given again though the data changed under its query.
+  // Without a version, a recent report may be answered again although the data changed during its query.
   if (version !== undefined || listingMs === 0) return 'stale-hit';
-  world.count('a young report of no one version is given again');
+  world.count('a recent report without a data version is answered again');
   return undefined;
 }

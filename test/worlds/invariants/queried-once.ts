@@ -5,7 +5,10 @@ import { statesDuring } from '../modelled-lake.ts';
 import { BEGINNING } from '../world.ts';
 import type { Parts } from './parts.ts';
 
-/** So soon after its end, a query's end must have been seen for its report to be given again: docs/decisions/0042. */
+/**
+ * A request must see a query's end within this time after it; otherwise the report is not answered to new callers
+ * (docs/decisions/0042).
+ */
 const SEEN_SOON_MS = 8_000;
 /** A request may have seen the lake this long before it starts a query. */
 const LISTED_BEFORE_MS = 30_000;

@@ -25,7 +25,7 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
     // Where it waited for a slot, the first look at the lake is the one of this request.
     const isFirstLook = hop > 0 && world.plan.settings.queriesPerPartner > 0;
     const isHonest =
-      // A listing that may be used again is of a moment ago.
+      // Where listings are kept, the answer may rest on one from before the request.
       world.plan.settings.listingSeconds > 0 ||
       wasEmptySoon(lake.states, isFirstLook ? startedAt : pull.startedAt, answer.invocation.faults.length) ||
       wasBegunAgain(parts, request);
@@ -35,9 +35,12 @@ export function missingFault(parts: Parts, request: AnsweredRequest): string | u
   return mayBeRefused(parts, request) ? undefined : 'ticket-gone';
 }
 
-/** Whether its companies changed while it waited, or its query failed over changed data: then it looks at the lake once more. */
+/**
+ * Whether the partner's companies changed while its request waited, or a query for its days failed, perhaps because the
+ * data changed: then the request lists the lake once more.
+ */
 const wasBegunAgain = ({ register, athena }: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
-  // A function may know them of a minute before.
+  // A function may use companies that it read a minute before.
   register.during(pull.caller.partner, pull.startedAt - REGISTER_MS, answeredAt).length > 1 ||
   [...athena.queries.values()].some(
     ({ state, endedAt = 0, asked }) =>

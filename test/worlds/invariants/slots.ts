@@ -5,7 +5,7 @@ import type { Parts } from './parts.ts';
 export function slotsRule({ world, athena }: Parts): (started: EngineQuery) => void {
   const most = world.plan.settings.queriesPerPartner;
   const { longestQueryMs } = world.plan.settings;
-  // A query that takes another one's place keeps that one's slot, for as long as the first one had it.
+  // The query of a second attempt keeps the slot of the first, and only until the first one's time for it is over.
   const hasOutlivedItsSlot = (query: EngineQuery): boolean =>
     [query, ...athena.queries.values()].some(
       (earlier) =>

@@ -31,10 +31,16 @@ const STOPPED_WITHIN_MS = 10_000;
 /** A query's time is told in whole seconds. */
 const LATE_MS = 5_000;
 
-/** It writes down what it was told, and does what follows from it, unless it dies or its calls go wrong. */
+/**
+ * Whether an invocation has surely recorded what Athena told it, and acted on it: it has not died, and none of its calls
+ * has failed.
+ */
 const isSound = ({ isDead, faults }: Invocation): boolean => !isDead && faults.length === 0;
 
-/** Called when somebody is told that a query is under way: who was told first that it runs has handed that on. */
+/**
+ * Called when Athena tells an invocation that a query is under way. The first invocation that was told that the query
+ * runs must have recorded that for the others.
+ */
 export function checkOverdue(
   { world }: Pick<Parts, 'world'>,
   query: EngineQuery,

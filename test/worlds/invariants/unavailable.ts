@@ -10,7 +10,7 @@ export function unavailableFault(
   const waitedMs = answeredAt - pull.startedAt;
   const { longestQueryMs, queriesPerPartner } = world.plan.settings;
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
-    // While Athena alone is in trouble, S3 can store where the caller waits on.
+    // While only Athena fails, S3 can store the ticket, and the caller is sent to its waiting URL instead of a 503.
     return invocation.faults.some(({ operation }) => operation.startsWith('S3')) ||
       world.plan.outages.some(({ service }) => service === 'S3')
       ? undefined

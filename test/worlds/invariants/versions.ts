@@ -1,4 +1,4 @@
-/** What a data version promises: the numbers of just the files that the lake held then. */
+/** What a data version promises: the report counts exactly the files that the lake held at that version. */
 import type { EngineQuery } from '../modelled-athena.ts';
 import { type Clicks, clicksIn, isMarkerMoved, versionOf } from '../modelled-lake.ts';
 import type { Parts } from './parts.ts';
@@ -22,8 +22,9 @@ const LAST_LISTING_MS = 12_000;
 const DELAYED_MS = 28_000;
 
 /**
- * Files that came and went between the two listings, while no marker did: the hole that docs/decisions/0042 names. Once
- * the lake is no longer listed again soon after the end, there is no such excuse.
+ * Whether a query read, or missed, a file that came and went between the two listings while no day marker changed: the
+ * gap that docs/decisions/0042 accepts. The gap ends with the time in which the second listing may follow the query's
+ * end; a file that goes later is no excuse.
  */
 export const isNamedHole = (
   { lake, world }: Pick<Parts, 'lake' | 'world'>,
