@@ -1,9 +1,9 @@
 """
 Starts MiniStack, an AWS emulator by others, for the lane of deployed tests.
 
-A bend replaces a part of the emulator that differs from AWS. All bends are in this file, each with its reason; nothing
-in lib/, functions/ or infra/ knows of the emulator. A bend fails at the start when the part that it replaces is gone,
-so that a bend that is no longer needed is noticed.
+An adaptation replaces a part of the emulator that differs from AWS. All adaptations are in this file, each with its
+reason; nothing in lib/, functions/ or infra/ knows of the emulator. An adaptation fails at the start when the part that
+it replaces is gone, so that an adaptation that is no longer needed is noticed.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
 
-BENDS = []
+ADAPTATIONS = []
 
 
-def bend(reason):
-    """Registers a bend by what it does (its name) and why (its reason)."""
+def adaptation(reason):
+    """Registers an adaptation of the emulator: its name says what it does, its reason why."""
 
     def register(apply):
-        BENDS.append((apply.__name__, reason))
+        ADAPTATIONS.append((apply.__name__, reason))
         apply()
         return apply
 
@@ -53,7 +53,7 @@ def replace(module, name, make):
 def recorded_only(kind):
     """A resource that is created, changed and deleted by name, and does nothing."""
     if kind in provisioners._RESOURCE_HANDLERS:
-        raise SystemExit(f"The emulator knows {kind}: take the bend away.")
+        raise SystemExit(f"The emulator knows {kind}: remove the adaptation.")
 
     def create(logical_id, props, stack_name):
         return f"{stack_name}-{logical_id}", {"Arn": f"arn:aws:lane:::{stack_name}-{logical_id}"}
@@ -68,33 +68,35 @@ def recorded_only(kind):
     }
 
 
-@bend("The emulator has no AWS::WAFv2::WebACLAssociation. The firewall is not asked in the lane.")
+@adaptation("The emulator has no AWS::WAFv2::WebACLAssociation. The firewall is not asked in the lane.")
 def web_acl_associations_are_recorded():
     recorded_only("AWS::WAFv2::WebACLAssociation")
 
 
-@bend("The emulator has no AWS::Backup::BackupSelection. Nothing is backed up in the lane.")
+@adaptation("The emulator has no AWS::Backup::BackupSelection. Nothing is backed up in the lane.")
 def backup_selections_are_recorded():
     recorded_only("AWS::Backup::BackupSelection")
 
 
-@bend("The emulator has no AWS::Logs::QueryDefinition. Nobody asks the saved questions in the lane.")
+@adaptation("The emulator has no AWS::Logs::QueryDefinition. Nobody asks the saved questions in the lane.")
 def saved_queries_are_recorded():
     recorded_only("AWS::Logs::QueryDefinition")
 
 
-@bend("The emulator has no AWS::CloudWatch::CompositeAlarm. No alarm is evaluated in the lane.")
+@adaptation("The emulator has no AWS::CloudWatch::CompositeAlarm. No alarm is evaluated in the lane.")
 def composite_alarms_are_recorded():
     recorded_only("AWS::CloudWatch::CompositeAlarm")
 
 
-@bend("The emulator refuses CodeDeploy's types, and ignores UpdatePolicy: aliases go to a new version at once in the lane.")
+@adaptation(
+    "The emulator refuses CodeDeploy's types, and ignores UpdatePolicy: aliases go to a new version at once in the lane."
+)
 def deployments_by_code_deploy_are_recorded():
     recorded_only("AWS::CodeDeploy::Application")
     recorded_only("AWS::CodeDeploy::DeploymentGroup")
 
 
-@bend("The emulator refuses alarms on metric math. They are stored as alarms on a metric of no data.")
+@adaptation("The emulator refuses alarms on metric math. They are stored as alarms on a metric of no data.")
 def metric_math_alarms_are_stored():
     def make(original):
         def record(name, props):
@@ -108,7 +110,9 @@ def metric_math_alarms_are_stored():
     replace(provisioners, "_cw_metric_alarm_record", make)
 
 
-@bend("The emulator's Ref of a secret is its name; CloudFormation's is its ARN, by which the probe's role names it.")
+@adaptation(
+    "The emulator's Ref of a secret is its name; CloudFormation's is its ARN, by which the probe's role names it."
+)
 def secrets_are_referred_to_by_their_arn():
     handlers = provisioners._RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
     create, update, delete = (handlers[act] for act in ("create", "update", "delete"))
@@ -127,7 +131,7 @@ def secrets_are_referred_to_by_their_arn():
 # --- Cognito: an issuer that can be reached ---
 
 
-@bend(
+@adaptation(
     "The emulator's user pools have no ProviderURL, and its tokens name AWS's own issuer, whose keys are not the "
     "emulator's. Both become the emulator's address, where the key set is."
 )
@@ -152,7 +156,7 @@ def the_issuer_is_the_emulator():
 # --- EventBridge ---
 
 
-@bend(
+@adaptation(
     "The emulator's EventBridge runs a function once. Lambda runs an asynchronous invocation that fails twice more, and "
     "then tells the destination, by the configuration of the version or alias that was invoked."
 )
@@ -176,7 +180,9 @@ def events_are_run_again():
 # --- API Gateway ---
 
 
-@bend("The emulator leaves a function's WWW-Authenticate as it is; API Gateway renames it (Known issues for REST APIs).")
+@adaptation(
+    "The emulator leaves a function's WWW-Authenticate as it is; API Gateway renames it (Known issues for REST APIs)."
+)
 def the_challenge_is_renamed():
     def make(original):
         async def invoke(*args, **kwargs):
@@ -191,7 +197,7 @@ def the_challenge_is_renamed():
 RENAMED = {"www-authenticate": "x-amzn-Remapped-WWW-Authenticate"}
 
 
-@bend(
+@adaptation(
     "The emulator leaves ~1 for a slash in the paths of a stage's method settings, and so finds no limit but the default one."
 )
 def methods_have_their_limits():
@@ -210,7 +216,7 @@ def methods_have_their_limits():
 # --- CloudFront ---
 
 
-@bend(
+@adaptation(
     "The emulator's CloudFront reads a bucket by itself, whatever the query says. CloudFront asks S3 under the bucket's own "
     "host, and S3 looks at the signature in the query. In the lane, links name the bucket in their path."
 )
@@ -224,7 +230,7 @@ def the_edge_asks_s3():
         return fetch
 
     def ask(method, path, headers):
-        # As S3 does, and the emulator's does not.
+        # S3 refuses two ways of authentication in one request; the emulator's S3 does not.
         if method != "OPTIONS" and "authorization" in headers and "X-Amz-Algorithm=" in path:
             return 400, "Bad Request", {"content-type": "application/xml"}, b"Only one auth mechanism allowed"
         site = urlsplit(ENDPOINT).netloc
@@ -242,7 +248,7 @@ def the_edge_asks_s3():
 # --- IAM ---
 
 
-@bend(
+@adaptation(
     "The emulator checks GetQueryExecution and StopQueryExecution against no resource; AWS's Service Authorization "
     "Reference names the workgroup of the execution."
 )
@@ -260,7 +266,7 @@ def executions_belong_to_their_workgroup():
     replace(iam_actions, "extract_resource_arn", make)
 
 
-@bend(
+@adaptation(
     "The emulator has no condition keys s3:if-none-match and s3:ObjectCreationOperation, by which a bucket's policy "
     "demands conditional writes (S3 User Guide, Enforce conditional writes)."
 )
@@ -286,7 +292,7 @@ def writes_have_their_condition_keys():
 # --- Athena ---
 
 
-@bend("The emulator takes no ExecutionParameters. Each stands where its question mark stood.")
+@adaptation("The emulator takes no ExecutionParameters. Each stands where its question mark stood.")
 def execution_parameters_are_filled_in():
     # A text in single quotes, a name in double quotes, or a question mark outside both.
     token = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\?")
@@ -302,7 +308,7 @@ def execution_parameters_are_filled_in():
     replace(athena, "_start_query_execution", make)
 
 
-@bend("The emulator starts another query for a ClientRequestToken that it has seen; Athena gives the same.")
+@adaptation("The emulator starts another query for a ClientRequestToken that it has seen; Athena gives the same.")
 def one_query_for_one_token():
     started = {}
 
@@ -320,7 +326,7 @@ def one_query_for_one_token():
     replace(athena, "_start_query_execution", make)
 
 
-@bend("The emulator finishes a query that was stopped, and then says that it succeeded.")
+@adaptation("The emulator finishes a query that was stopped, and then says that it succeeded.")
 def stopped_queries_stay_stopped():
     def make(original):
         async def execute(query_id, *args):
@@ -361,7 +367,7 @@ def athena_value(value):
     return '"' + text.replace('"', '""') + '"'
 
 
-@bend(
+@adaptation(
     "The emulator writes its result to <id>.csv/<id>.csv, though it says <id>.csv, quotes only where it must, ends "
     "lines with CRLF, and makes no difference between NULL and an empty text. Athena quotes every value but NULL, and "
     "ends lines with LF."
@@ -384,7 +390,7 @@ def results_are_written_as_athena_writes_them():
     replace(athena, "_save_query_results", lambda original: save)
 
 
-@bend(
+@adaptation(
     "The emulator takes a table's columns from its files; Athena from its definition, so that a column that no file "
     "has is NULL."
 )
@@ -407,7 +413,7 @@ def tables_have_the_columns_of_their_definition():
 DUCKDB_TYPE = {"string": "VARCHAR"}
 
 
-# --- The faults that tests set. They are not bends: without a fault they change nothing. ---
+# --- The faults that tests set. They are no adaptations: while no fault is set, this code changes nothing. ---
 
 
 def faults_strike():
@@ -489,8 +495,8 @@ if __name__ == "__main__":
     faults_strike()
     # Otherwise it would also listen on the machine's port for TLS.
     app._port_is_bindable = lambda *_: False
-    if "--bends" in sys.argv:
-        json.dump(BENDS, sys.stdout)
+    if "--adaptations" in sys.argv:
+        json.dump(ADAPTATIONS, sys.stdout)
     else:
         threading.Thread(target=end_with_starter, daemon=True).start()
         app.main()

@@ -14,11 +14,11 @@ _read = None
 
 
 def _current():
-    """The faults of the file, with counts that begin anew when it is written anew."""
+    """The faults in the file; their counts restart at zero whenever the file is written."""
     global _armed, _read
     try:
         with open(FILE, encoding="utf-8") as file:
-            # The file holds a new id each time it is written, so that the same faults set twice are counted anew.
+            # The file holds a new id each time it is written, so that equal faults set twice are counted from zero.
             text = file.read()
     except FileNotFoundError:
         return []

@@ -9,7 +9,7 @@ import { freePort, stopServer, untilReady } from '../server-process.ts';
 const START_MS = 60_000;
 const STOP_MS = 5_000;
 
-/** MiniStack on loopback, with the bends of `emulator.py`. It enforces IAM and speaks TLS. */
+/** MiniStack on loopback, with the adaptations of `emulator.py`. It enforces IAM and speaks TLS. */
 export interface Emulator extends AsyncDisposable {
   readonly url: string;
   /** Its process. */
