@@ -3,6 +3,6 @@ import { isMainThread } from 'node:worker_threads';
 
 if (isMainThread) {
   process.stdin.on('end', () => process.exit(1)).resume();
-  // It keeps no program from ending by itself.
+  // This watch does not keep the program alive.
   (process.stdin as typeof process.stdin & { unref?: () => void }).unref?.();
 }

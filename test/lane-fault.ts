@@ -7,7 +7,7 @@ export class NoTools extends LaneFault {}
 /** The exit code of a command that can't run on this machine, so that `.ci/run` leaves it out (`sysexits.h`, EX_UNAVAILABLE). */
 const UNAVAILABLE = 69;
 
-/** Tells of a fault in one line and ends with its code. Throws what is none. */
+/** Prints a fault in one line and exits with its code. Throws every other error. */
 export function tell(error: unknown): void {
   if (!(error instanceof LaneFault)) throw error;
   process.stderr.write(`${error.message}\n`);

@@ -6,7 +6,7 @@ const run = promisify(execFile);
 /** Some generators print what they could not read, at length. */
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 
-/** Runs a program and resolves to what it printed; rejects with all that it said where it fails. */
+/** Runs a program and resolves to its output; rejects with its whole output if it fails. */
 export async function runProgram(
   command: string,
   parameters: readonly string[],

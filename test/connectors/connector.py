@@ -56,7 +56,7 @@ authorization = []
 
 
 def compare(database, table, report, fields, start, end, filters=()):
-    """Rows that are in one of both alone, how many there are, and the bytes of the full pull."""
+    """Up to five rows that only one side has, the numbers of rows, the bytes of the full pull, and the column types."""
     if not authorization:
         authorization.append(token())
     expected, size = full_pull(authorization[0], report, fields, start, end, filters)

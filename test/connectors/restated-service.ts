@@ -30,14 +30,17 @@ export interface RestatedService {
   readonly random: () => number;
   /** The paths that were asked for since the last call, tokens as `token`. */
   takeRequests(): string[];
-  /** Writes a day anew. */
+  /** Replaces a day's data: restates it. */
   restate(day: string, options?: { readonly isFinal?: boolean; readonly device?: string }): Promise<void>;
   /** All events of a day are gone. */
   takeBack(day: string): Promise<void>;
   hasEvents(day: string): boolean;
   /** Keeps the files of a day as they are now; the result puts the same bytes back. */
   keep(day: string): Promise<() => Promise<void>>;
-  /** Called once, before the next report is answered, or one later: `days` was answered before. */
+  /**
+   * `act` is called once: before the next request for a report is answered, or after `left` more. By then the connector
+   * has its answer from `/days`.
+   */
   beforeNextReport(act: () => Promise<void>, left?: number): void;
   /** Called once, while the next report is queried: its data changes as it is read. */
   duringNextQuery(act: () => Promise<void>): void;
@@ -175,7 +178,7 @@ const eventsOf = (day: string, random: () => number, device?: string): EventRow[
     revenue: `${Math.floor(random() * 9)}.${100_000 + Math.floor(random() * 899_999)}`,
   }));
 
-/** Leads to a server, and tells each path first; a status that this gives is answered instead. */
+/** Forwards requests to a server. `tell` gets each path first; if it gives a status, that is answered instead. */
 async function startCounter(upstream: string, tell: (path: string) => Promise<number | undefined>) {
   const server = createServer(async (request, response) => {
     const { method = 'GET', url = '/', rawHeaders } = request;

@@ -11,7 +11,7 @@ export function itStaysEqual(
   sceneOf: () => Scene,
   { restatements, kills }: { readonly restatements: number; readonly kills: number },
 ): void {
-  it(`equals a full pull after each of ${restatements} random restatements, at a share of its bytes`, async () => {
+  it(`equals a full pull after each of ${restatements} random restatements, for at most 2.5/90 of its bytes`, async () => {
     const { service, connector, databaseOf, argv, expectEqual } = sceneOf();
     const database = databaseOf('restated');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0, pulled: service.days.length });
@@ -29,7 +29,7 @@ export function itStaysEqual(
       await (isVanishing ? service.takeBack(day) : service.restate(day));
       if (isUnderWay) {
         counts.underWay++;
-        // The day that is pulled is another before it is asked for; or as it is read, and another day as well.
+        // The day to be pulled changes before its report is queried; or it and another day change during the query.
         const isRead = service.random() < 0.5;
         const act = async () => {
           await service.restate(day);

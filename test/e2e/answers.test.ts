@@ -118,9 +118,11 @@ describe('the answer to a good request', () => {
 });
 
 describe('the answer to a request that admits gzip', () => {
-  const zipped = { headers: () => ({ Authorization: `Bearer ${service.token}`, 'Accept-Encoding': 'gzip' }) };
-  const locationOfZipped = async () => {
-    const response = await service.request('publisherperformance', query, { headers: zipped.headers() });
+  const admitsGzip = {
+    headers: () => ({ Authorization: `Bearer ${service.token}`, 'Accept-Encoding': 'gzip' }),
+  };
+  const locationOfGzipped = async () => {
+    const response = await service.request('publisherperformance', query, { headers: admitsGzip.headers() });
     expect(response.status).toBe(303);
     // A stage that names origins for pages, as the deployed one, varies by Origin too.
     expect(response.headers.get('vary')).toBe(currentLane() ? 'Accept-Encoding, Origin' : 'Accept-Encoding');
@@ -134,7 +136,7 @@ describe('the answer to a request that admits gzip', () => {
   };
 
   it('leads to a gzipped file that decodes to the plain one and has its name and type', async () => {
-    const { headers, body } = await bytesAt(await locationOfZipped());
+    const { headers, body } = await bytesAt(await locationOfGzipped());
     expect(headers['content-encoding']).toBe('gzip');
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(headers['content-disposition']).toBe(
@@ -146,7 +148,7 @@ describe('the answer to a request that admits gzip', () => {
 
   it('is read like any other by a client that decodes gzip by itself', async () => {
     const response = await service.request('publisherperformance', query, {
-      headers: zipped.headers(),
+      headers: admitsGzip.headers(),
       redirect: 'follow',
     });
     expect(response.headers.get('content-encoding')).toBe('gzip');
@@ -154,7 +156,7 @@ describe('the answer to a request that admits gzip', () => {
   });
 
   it('leads to a gzipped file that answers Range requests, so that a download can resume', async () => {
-    const url = await locationOfZipped();
+    const url = await locationOfGzipped();
     const { body } = await bytesAt(url);
     const part = await fetch(url, { headers: { Range: 'bytes=10-19', 'Accept-Encoding': 'identity' } });
     expect(part.status).toBe(206);
@@ -166,7 +168,7 @@ describe('the answer to a request that admits gzip', () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         service.request('publisherperformance', asked, {
-          headers: { ...zipped.headers(), 'Accept-Encoding': index % 2 === 0 ? 'gzip' : 'identity' },
+          headers: { ...admitsGzip.headers(), 'Accept-Encoding': index % 2 === 0 ? 'gzip' : 'identity' },
         }),
       ),
     );

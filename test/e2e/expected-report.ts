@@ -12,7 +12,7 @@ export interface Question {
   readonly start: string;
   readonly end: string;
   readonly filters?: Readonly<Record<string, readonly string[]>>;
-  /** Which values pass a filter, where it is not any of those that are wanted. Null: not known. */
+  /** Which values pass a filter; by default, each wanted value. A null value is an unknown one. */
   readonly lets?: (value: string | null, wanted: readonly string[]) => boolean;
 }
 
@@ -103,7 +103,7 @@ export function expectedReport(report: string, rows: readonly EventRow[], questi
   const byPlacement = grouped.includes('PlacementId') && report === 'publisherperformance';
   const placements = question.filters?.['PlacementId'];
 
-  /** The rows that count in every metric but container-level opens under a filter on placements. */
+  /** The rows that count in every metric, except container-level opens under a filter on placements. */
   const counted = inWindow.filter((row) => passes(row) && !(byPlacement && row['placement_id'] === null));
   const opened: EventRow[] = [];
   if (wantsOpens && placements && !byPlacement) {

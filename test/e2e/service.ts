@@ -29,7 +29,7 @@ export interface Service {
   readonly slowness: number;
   /** The first response of a report route, the redirect not followed. */
   request(report: string, query: string, init?: RequestInit): Promise<Response>;
-  /** The report's CSV, by the plain GET of a client that follows redirects; throws the problem if it is none. */
+  /** The report's CSV, by a plain GET that follows redirects; throws the problem if one is answered instead. */
   pull(report: string, question: Question, extra?: string): Promise<string>;
   close(): Promise<void>;
 }

@@ -28,9 +28,8 @@ export interface Site {
 }
 
 /**
- * Stands before the gateway and holds every answer that passes against docs/openapi.json, whatever client asked, and
- * against the headers that every answer has.
- * One that does not fit is replaced by a 599 that says why.
+ * Stands before the gateway and compares every answer, to every client, with docs/openapi.json, and with the headers that
+ * every answer must have. An answer that does not fit is replaced by a 599 that says why.
  */
 export async function startValidatingProxy(
   upstream: string,
@@ -40,13 +39,13 @@ export async function startValidatingProxy(
   // Room for what the gateway is to refuse as too large.
   const server = createServer({ maxHeaderSize: 65_536 }, async (request, response) => {
     const { method = 'GET', url: path = '/' } = request;
-    // Where the gateway is closed under the request, the client sees it as it would without the proxy.
+    // If the gateway closes during a request, the client's connection is cut, as it would be without the proxy.
     const answer = await forward(request, upstream, host).catch(() => undefined);
     if (!answer) return response.destroy();
     const { status, headers, rawHeaders, body } = answer;
     const route = path.startsWith(basePath) ? path.slice(basePath.length) : path;
-    const isZipped = headers['content-encoding'] === 'gzip' && body.length > 0;
-    const readable = isZipped ? gunzipSync(body) : body;
+    const isGzipped = headers['content-encoding'] === 'gzip' && body.length > 0;
+    const readable = isGzipped ? gunzipSync(body) : body;
     const faults = await faultsOfResponse({ method, path: route, status, headers, body: readable });
     // API Gateway gives its own 413 no headers of ours.
     if (status !== requestTooLarge.status) faults.push(...missingHeaders(headers));

@@ -1,8 +1,8 @@
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
 /**
- * Loaded before a program: kills it, as nothing can prepare for, right after its nth change of a file below a folder. The
- * folder's hidden files at its top, where unfinished work lies, don't count.
+ * Loaded before a program: kills it by SIGKILL, which it can't catch, right after its nth change of a file below a folder.
+ * The folder's hidden files at its top, where unfinished work lies, don't count.
  */
 const { KILL_AFTER = '', KILL_BELOW = '' } = process.env;
 

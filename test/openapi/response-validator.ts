@@ -32,7 +32,7 @@ export async function faultsOfResponse({
   const pathname = path.split('?')[0] ?? '';
   const isGet = method === 'GET' || method === 'HEAD';
   const documented = isGet ? known.find((operation) => patternOf(operation.path).test(pathname)) : undefined;
-  // The document says of any other path and method that they are answered like the one 404 it describes.
+  // By the document, any other path or method is answered with the one 404 that it describes.
   const operation = documented ?? known.find(({ responses }) => responses.some(({ code }) => code === '404'));
   if (!operation || (!documented && status !== 404)) return [`${status} on an undocumented route`];
 
@@ -53,7 +53,7 @@ export async function faultsOfResponse({
   const isJson = mediaType.includes('json') && text !== '';
   if (isJson && !isParseable(text)) return [...faults, 'body is not JSON'];
   const value = isJson ? JSON.parse(text) : text;
-  // The schema can't say it in a way that generators understand (RFC 9457, 3.1.2).
+  // The schema can't say that `status` equals the answer's status (RFC 9457, 3.1.2) in a way that generators understand.
   if (status >= 400 && status !== requestTooLarge.status && isJson) {
     if (value.status !== status) faults.push(`status ${value.status} in the body`);
     if (!typesOf(status).includes(value.type)) faults.push(`type ${value.type}`);
@@ -71,7 +71,7 @@ export async function faultsOfResponse({
   return faults;
 }
 
-/** The document gives problems a range of media types; which one of them it is, it says in words. */
+/** For problems, the document gives a range of media types; only its text says which one applies. */
 function isOf(documented: string, mediaType: string, status: number): boolean {
   const plain = mediaType.split(';')[0] ?? '';
   if (documented !== 'application/*') return plain === documented;

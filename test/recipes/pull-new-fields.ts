@@ -61,7 +61,7 @@ export async function pullNewFields(directory: string): Promise<PulledField[]> {
   }
 }
 
-/** Resolves when it says how to ask; rejects with what it said if it ends before. */
+/** Resolves when `npm start` has printed how to ask for a report; rejects with its output if it ends before. */
 function readiness(child: ReturnType<typeof spawnNode>): Promise<void> {
   return new Promise((resolve, reject) => {
     let output = '';

@@ -25,7 +25,7 @@ export interface TreeCopy extends AsyncDisposable {
 export async function copyTree(): Promise<TreeCopy> {
   const directory = await mkdtemp(join(tmpdir(), 'performance-reports-recipe-'));
   for (const file of linesOf(await run(ROOT, 'git', ...LISTED, '--cached', '--others'))) {
-    // One that is deleted and not yet committed is still listed.
+    // Git still lists a deleted file whose deletion is not yet staged.
     if (!existsSync(join(ROOT, file))) continue;
     await mkdir(dirname(join(directory, file)), { recursive: true });
     await cp(join(ROOT, file), join(directory, file));

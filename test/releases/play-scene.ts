@@ -72,7 +72,7 @@ async function addedPartner(root: string): Promise<PartnerRecord> {
     listNames: async () => [],
     readPartner: async () => undefined,
     writePartner: async (_, record) => {
-      // The one member that is of the real clock.
+      // The only member whose time comes from the real clock.
       written = { ...record, since: new Date(BEGINNING).toISOString() };
     },
   };

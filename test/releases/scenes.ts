@@ -6,7 +6,7 @@ export const OTHER_DAY = '2026-01-30';
 /** Whether an object is the one at which a sample is taken. */
 type Moment = (key: string, document: Readonly<Record<string, unknown>>) => boolean;
 
-/** A moment at which a release has just stored a thing. */
+/** A moment at which a release has just stored a document that another release will read. */
 export interface Scene {
   readonly at: Moment;
   /** The prefixes of what is looked at. With a ticket, its holder goes on; else the partner asks for its report. */
@@ -27,7 +27,7 @@ const waitsFor =
   (key, document) =>
     key.startsWith('waiting/') && (document['progress'] as Record<string, unknown>)['waitsFor'] === what;
 
-/** The six stored things; those with several states have a scene for each. */
+/** The six kinds of stored documents; a kind with several states has a scene for each state. */
 export const scenes = {
   'job record: starting': { at: inState('jobs/', 'starting'), keeps: ['jobs/'] },
   'job record: under way': { at: inState('jobs/', 'under-way'), keeps: ['jobs/'] },

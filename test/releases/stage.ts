@@ -16,7 +16,7 @@ import { DAY, OTHER_DAY, type Scene } from './scenes.ts';
 export const PARTNER = 'p1';
 export const COMPANIES = [1, 2];
 
-/** The service of one release over the models of the worlds. Nothing goes wrong but what the scene wants. */
+/** The service of one release over the models of the worlds. Only what the scene sets goes wrong. */
 export function stage(code: ServiceCode, { settings, engine }: Scene) {
   const time = takeOverTime(BEGINNING, 1, runners);
   const plan: Plan = {

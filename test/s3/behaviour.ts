@@ -18,7 +18,7 @@ export function describeS3(name: string, open: () => Promise<S3Subject>): void {
   });
 }
 
-/** The same of a store that is spoken to over HTTP, with its downloads and listings. */
+/** The same tests for a store behind HTTP, and the tests of its downloads and listings. */
 export function describeS3OverHttp(
   name: string,
   open: () => Promise<WireSubject>,

@@ -8,7 +8,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
   const created = async (key: ResultsKey, document: unknown) =>
     (await subject().results.create(key, document)) as StoredDocument;
 
-  states('tells of an absent object that there is none', async () => {
+  states('gives undefined for an absent object', async () => {
     const key = freshKey();
     expect(await subject().results.head(key)).toBeUndefined();
     expect(await subject().results.read(key)).toBeUndefined();
@@ -38,7 +38,7 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
     expect(await subject().results.read(key)).toEqual({ ...first, ageMs: JUST_NOW });
   });
 
-  states('creates one of several documents at one time', async () => {
+  states('lets exactly one of five simultaneous creations of a document succeed', async () => {
     const key = freshKey();
     const all = await Promise.all([1, 2, 3, 4, 5].map((a) => subject().results.create(key, { a })));
     const [winner, ...others] = all.filter((each) => each !== undefined);
@@ -83,16 +83,19 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
   });
 
   for (const content of ['', 'no JSON', '{"a":'])
-    states(`reads an object without JSON that may be replaced: ${JSON.stringify(content)}`, async () => {
-      const key = freshKey();
-      await subject().put(key, content);
-      const stored = (await subject().results.read(key)) as StoredDocument;
-      expect(stored).toEqual({ document: undefined, etag: expect.any(String), ageMs: JUST_NOW });
-      expect(await subject().results.replace(stored, key, { b: 1 })).toMatchObject({ document: { b: 1 } });
-    });
+    states(
+      `reads an object that is not JSON as no document, and lets it be replaced: ${JSON.stringify(content)}`,
+      async () => {
+        const key = freshKey();
+        await subject().put(key, content);
+        const stored = (await subject().results.read(key)) as StoredDocument;
+        expect(stored).toEqual({ document: undefined, etag: expect.any(String), ageMs: JUST_NOW });
+        expect(await subject().results.replace(stored, key, { b: 1 })).toMatchObject({ document: { b: 1 } });
+      },
+    );
 
   for (const key of ['a/b//c', 'ünï cödé +&%2F?#', "it's (1)*!", '<&amp;>', 'trailing/'])
-    states(`keeps apart what is named ${JSON.stringify(key)}`, async () => {
+    states(`stores and finds a document under the key ${JSON.stringify(key)}`, async () => {
       const named: ResultsKey = `jobs/${RUN}/${key}`;
       const written = await created(named, { key });
       expect(await subject().results.read(named)).toEqual({ ...written, ageMs: JUST_NOW });

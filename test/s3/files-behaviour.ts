@@ -17,7 +17,7 @@ async function* pieces(...given: (string | Buffer | Error)[]): AsyncIterable<Uin
   }
 }
 
-/** All that an object holds. */
+/** The text of an object. */
 async function textOf({ results }: S3Subject, key: ResultsKey): Promise<string | undefined> {
   const opened = await results.openResult(results.locationOf(key));
   return opened && text(opened);
@@ -47,7 +47,7 @@ export function describeResults(states: States, subject: () => S3Subject): void 
     expect(await subject().results.head(key)).toEqual({ bytes: 0, ageMs: JUST_NOW });
   });
 
-  states('tells of a result that is gone that there is none', async () => {
+  states('gives undefined for a result that is gone', async () => {
     const location = locationOf(freshResult());
     expect(await subject().results.readResult(location, 9)).toBeUndefined();
     expect(await subject().results.openResult(location)).toBeUndefined();
@@ -114,7 +114,7 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     expect(await subject().fileOf(key)).toEqual({ metadata: file.metadata, encoding: 'gzip' });
   });
 
-  states('uploads a large file, which is read as it was', async () => {
+  states('uploads a large file, and reads it back byte for byte', async () => {
     const key = freshFile();
     const [one, other] = [Buffer.alloc(9 * MIB, 'a'), Buffer.alloc(9 * MIB, 'b')];
     expect(await upload(key, one, other)).toBe(18 * MIB);
@@ -142,7 +142,7 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     });
   }
 
-  states('writes no file that has no content', async () => {
+  states('writes no file if there is no content to open', async () => {
     const key = freshFile();
     const open = vi.fn(async () => undefined);
     expect(await subject().results.uploadFile(key, file, open)).toBeUndefined();

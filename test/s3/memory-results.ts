@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { LargeFiles, ReportFile, ResultsBucket } from '../../lib/results/results-bucket.ts';
 import type { Condition, MemoryS3, StoredObject } from './memory-s3.ts';
 
-/** Which call of S3 each call of the port is. */
+/** The S3 operation behind each call of the port. */
 const OPERATIONS = {
   head: 'HeadObject',
   read: 'GetObject',
@@ -55,7 +55,7 @@ const nothingAdded: Surroundings = {
   largeFileBytes: undefined,
 };
 
-/** A small file is written, or not, within a time of its own; a large one takes as long as it takes. */
+/** The limit for one try to write a small file; a large file has no such limit. */
 const SMALL_FILE_TRY_MS = 5_000;
 
 /** The results bucket as `lib/delivery` has it, over objects in memory. */

@@ -26,7 +26,10 @@ export const titleOf = ({ name, options = [], refused, cured }: Source): string 
     : asked;
 };
 
-/** Brings a folder in, or sees it refused, follows the cure and brings that in. Lakes are made in `home`. */
+/**
+ * Converts a folder to a lake in `home`. If `refused` is given, first checks that the folder is refused, and then converts
+ * it as the refusal advises.
+ */
 export async function bringIn(home: string, { refused, cured, ...source }: Source): Promise<void> {
   if (refused) await expectRefused(home, source, refused);
   const accepted = { ...source, ...cured };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { openWriter } from '../tools/make-parquet.ts';
 import { asAmount, millionths } from './millionths.ts';
 
-/** What a group is told by. `hour` is `YYYY-MM-DD HH`, in UTC. */
+/** The columns that identify a group. `hour` is `YYYY-MM-DD HH`, in UTC. */
 export const KEYS = [
   'hour',
   'placement_id',

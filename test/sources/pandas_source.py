@@ -51,7 +51,7 @@ def epochs(frame, unit):
 
 
 def with_revenue(floats):
-    """The records with other amounts. Each float is the shortest decimal that names it."""
+    """The records with these amounts instead, each as the shortest decimal that reads back as the float."""
     return [
         row | {"revenue": None if pandas.isna(value) else Decimal(repr(float(value)))} for row, value in zip(rows, floats)
     ]

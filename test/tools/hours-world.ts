@@ -23,7 +23,9 @@ const HOURS = `s3://${BUCKET}/hours`;
 export const DAY = '2026-01-30';
 const OTHER_DAY = '2026-01-29';
 
-/** Each version of a day: so many records in each of these hours, each of as many clicks as the version's number. */
+/**
+ * Each version of a day has this many records in each of these hours. Each record has the version's number as its clicks.
+ */
 const RECORDS_AN_HOUR = 10;
 const HOURS_OF_DAY = [0, 7, 23];
 
@@ -34,7 +36,7 @@ export async function startHoursWorld() {
   const directory = await mkdtemp(join(tmpdir(), 'hours-'));
   const writer = await openWriter(directory);
   let isLooking = false;
-  /** Whether no two runs are under way, nor did one of two end half-way without a run since. */
+  /** False while two runs overlap, and, if one of the two was cut off, until a later run has ended. */
   let isAlone = true;
   let isHeld = false;
   let isCutOff = false;
@@ -146,8 +148,8 @@ export async function startHoursWorld() {
       return run;
     },
     /**
-     * Runs it, and holds its nth write, or call of any kind, back until `meanwhile` is over. Resolves to what the run says,
-     * and to whether it came so far.
+     * Runs `lake hourly`, and delays its nth write, or its nth call of any kind, until `meanwhile` is over. Resolves to the
+     * run's output, and to whether the run made that nth call.
      */
     async heldAt(
       nth: number,
@@ -170,7 +172,7 @@ export async function startHoursWorld() {
       await look();
       return { ...run, wasHeld: calls >= nth };
     },
-    /** Runs it until its nth write. From there on the store carries out none of its calls, as if it had been killed. */
+    /** Runs `lake hourly`. From its nth write on, the store refuses all its calls, as if it had been killed there. */
     async cutOffAt(nth: number): Promise<void> {
       const before = onCall;
       let writes = 0;
@@ -184,8 +186,8 @@ export async function startHoursWorld() {
       onCall = before;
     },
     /**
-     * Runs it in a process of its own, which is killed at its nth write; looks before each call. Resolves to whether it
-     * was killed.
+     * Runs `lake hourly` in a process of its own, which is killed at its nth write; looks before each call. Resolves to
+     * whether it was killed.
      *
      * @param isCarriedOut whether the store does what the killed process asked for last
      */

@@ -37,7 +37,7 @@ export interface ReleaseStandIn {
   readonly calls: string[];
   /** The refusal of a call, by its name and subject; undefined lets it through. */
   refuse: (call: string) => Refusal | undefined;
-  /** Called when CloudFormation has put back what an update had begun, one look after that was cancelled. */
+  /** Called when CloudFormation has rolled a cancelled update back: at the first DescribeStacks after the cancellation. */
   onPutBack: () => void;
   /** Paths whose answers name no commit. */
   readonly silent: Set<string>;
@@ -132,7 +132,7 @@ const refusal = ({ status, type }: Refusal): Answer => ({
   body: { __type: type, message: 'made to refuse' },
 });
 
-/** Notes a call; the refusal, where it is refused. */
+/** Records a call; returns the refusal if the call is refused. */
 function refused({ calls, refuse }: ReleaseStandIn, call: string): Answer | undefined {
   calls.push(call);
   const found = refuse(call);

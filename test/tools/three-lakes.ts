@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 
 type Events = Readonly<Record<string, readonly EventRow[]>>;
 
-/** Records of which several fall into the same hour with equal dimensions. */
+/** Records, several with the same hour and equal dimensions. */
 function eventsOf(seed: number, count: number): Events {
   const minutes = ['00:00.000', '17:23.456', '59:59.999'];
   return Object.fromEntries(

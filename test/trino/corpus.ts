@@ -9,7 +9,7 @@ import {
 import type { EventRow, Question } from '../e2e/expected-report.ts';
 import { randomNumbers } from '../e2e/known-events.ts';
 
-/** A question, and the companies whose rows its caller may see; all if there are none. */
+/** A question, and the companies whose rows the caller may see. Without `companies`, the caller sees every row. */
 export interface Case {
   readonly question: Question;
   readonly companies?: readonly bigint[];
@@ -17,7 +17,7 @@ export interface Case {
 
 const WIDEST = { start: '2025-12-31T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 
-/** What engines may not know a timestamp for. */
+/** Windows whose times an engine may be unable to represent as timestamps. */
 const FARTHEST = [
   { start: '0000-01-01T00:00:01Z', end: '0000-01-02T00:00:01Z' },
   { start: '9999-12-30T00:00:01Z', end: '9999-12-31T23:59:59Z' },
@@ -92,7 +92,7 @@ export function corpusOf(report: Report, rows: readonly EventRow[], size: number
   return [...planned, ...Array.from({ length: size - planned.length }, mixed)];
 }
 
-/** What the records hold in a dimension and a filter can name, in a filter's words. */
+/** The values of a dimension in these records that a filter can name, written as a filter writes them. */
 function valuesIn(rows: readonly EventRow[], dimension: Dimension): string[] {
   const read = (row: EventRow): string | bigint | null | undefined => {
     if (dimension.type !== 'datetime') return row[dimension.column];

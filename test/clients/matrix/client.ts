@@ -1,7 +1,7 @@
 /** A client of the table: the simplest program that its users would write, and what must change in it. */
 export type Client = {
   readonly name: string;
-  /** Reads URL (with every parameter but the filter), TEXT (the filter's value) and TOKEN; writes the file OUT. */
+  /** Reads URL (with all parameters except the filter), TEXT (the filter's value) and TOKEN; writes the file OUT. */
   readonly program: string;
   /** Set if it parses the values and writes them in a form of its own; then rows are compared, not bytes. */
   readonly rewrites?: true;
@@ -13,7 +13,7 @@ interface Healthy {
 }
 
 interface Sick {
-  /** What keeps the naive program from some reports. */
+  /** Why the unchanged program can't pull some reports. */
   readonly why: string;
   /** Texts of the program to replace, and their replacements. */
   readonly cures: readonly { readonly from: string; readonly to: string }[];

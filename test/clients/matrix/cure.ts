@@ -1,6 +1,6 @@
 import { type Client, cured } from './client.ts';
 
-/** How a client works: as it comes; with an option, or two, of the same call; or with its program rewritten. */
+/** What a client needs to work: nothing, one or two more options of the same call, or a rewritten program. */
 export type Kind = 'as it comes' | 'an option' | 'rewrite';
 
 /** Two programs line by line, each line after a blank, `-` or `+`, as `diff` marks them. */
@@ -27,7 +27,7 @@ const cureOf = (client: Client): string[] =>
 export const changedLines = (client: Client): string[] =>
   cureOf(client).filter((text, index, lines) => text[0] !== ' ' || lines[index + 1]?.[0] === '+');
 
-/** Whether a line is another with text inserted in one place. The text may replace one word there, but not the first. */
+/** Whether `after` is `before` with text inserted in one place. The text may replace one word, but not the first one. */
 function isExtended(before: string, after: string): boolean {
   let start = 0;
   while (start < before.length && before[start] === after[start]) start++;

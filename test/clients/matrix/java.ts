@@ -133,7 +133,7 @@ import org.apache.http.util.EntityUtils;`,
       @Override public HttpUriRequest getRedirect(
           org.apache.http.HttpRequest from, org.apache.http.HttpResponse answer,
           org.apache.http.protocol.HttpContext context) throws org.apache.http.ProtocolException {
-        // A request with a header of its own gets none of the first one's.
+        // HttpClient copies the first request's headers, the token too, only to a redirect that has none.
         return RequestBuilder.get(super.getRedirect(from, answer, context).getURI()).addHeader("Accept", "text/csv").build();
       }
     }).build()`,

@@ -68,8 +68,8 @@ const cureOf = (client: Client): string =>
   [`## ${client.name}\n`, `It ${client.why}.\n`, '```diff', ...changedLines(client), '```\n'].join('\n');
 
 /**
- * The made parts of the guide and of its page of cures as they are, and as these rows want them; rows of clients that this
- * machine does not have stay.
+ * The generated parts of the guide and of its page of cures: as they are now, and as they should be with these rows. Rows
+ * of clients that this machine does not have stay.
  */
 export async function guideWith(measured: readonly Row[], clients: readonly Client[]) {
   const [table, cures] = await Promise.all([readTable(), readMade('programs/cures.md')]);

@@ -82,7 +82,7 @@ describe('a lake that fits a page of a listing', () => {
     expect(inputs).toHaveLength(1);
   });
 
-  it('includes a day of which the window has one second, and not a day at whose midnight it ends', async () => {
+  it('lists a day if one second of it is in the window, and not a day that begins when the window ends', async () => {
     const { s3 } = s3Of([...inWindow, ...after]);
     const lake = lakeOf(s3);
     const days = async (end: string) =>

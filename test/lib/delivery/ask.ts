@@ -53,7 +53,7 @@ export async function following(
 
 export const follow = (...given: Parameters<typeof following>) => settled(following(...given));
 
-/** Random numbers that cover [0, 1) evenly and are the same in every run. Returns how to end that. */
+/** Makes `Math.random` cover [0, 1) evenly, the same in every run. Returns a function that restores it. */
 export function evenDice(): () => void {
   let throws = 0;
   const dice = vi.spyOn(Math, 'random').mockImplementation(() => (++throws * 0.618_034) % 1);

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 
 /**
- * `gzipped.ts` without a thread of its own: under a fake clock, nothing can be told of what another thread does. A test
- * file puts it in place by `vi.mock('…/lib/delivery/gzipped.ts', () => import('…/gzipped-at-once.ts'))`.
+ * `gzipped.ts` without a thread of its own: a fake clock does not control other threads. A test file puts it in place by
+ * `vi.mock('…/lib/results/gzipped.ts', () => import('…/gzipped-at-once.ts'))`.
  */
 export const gzipped = async (file: Uint8Array): Promise<Uint8Array> => gzipSync(file);
 

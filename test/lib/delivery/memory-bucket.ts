@@ -17,9 +17,9 @@ export interface MemoryBucket extends ResultsBucket, LargeFiles {
   document(key: string): unknown;
   /** The keys of what is there that match. */
   keys(form: RegExp): string[];
-  /** The calls whose text begins so. */
+  /** The calls whose text begins with `call`. */
   callsOf(call: string): string[];
-  /** Runs an action once, just before the next call whose text begins so; the call throws the action's error. */
+  /** Runs an action once, just before the next call whose text begins with `call`; the call throws the action's error. */
   before(call: string, act: () => void): void;
 }
 

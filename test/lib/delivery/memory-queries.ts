@@ -40,7 +40,7 @@ export interface MemoryQueries extends QueryService {
   onGet: ((id: string) => void) | undefined;
 }
 
-/** What every execution of these tests has scanned, and for how long the engine was at it. */
+/** The bytes scanned and the engine time of every execution in these tests. */
 export const FIGURES = { bytesScanned: 1_000, engineMs: 7 } as const;
 
 /** An engine that runs one execution for each plan; a start beyond them fails the test. */

@@ -77,14 +77,14 @@ export function setting(...plans: Plan[]) {
     finished,
     note,
     run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),
-    /** What a request is after that comes now. */
+    /** The target of a request that comes now. */
     target: async (): Promise<Target> => targetOf(wanted, await lookAtLake(lake, wanted.request, 0)),
   };
 }
 
 export type Setting = ReturnType<typeof setting>;
 
-/** The data of which a request wants its report. */
+/** The data that a request's report is to be made from. */
 export const dataFor = (
   { lake }: Pick<Setting, 'lake'>,
   { request }: Wanted,

@@ -15,7 +15,7 @@ export function meaningOf(operator: OperatorName): Lets {
   return lets;
 }
 
-/** Unlike `filter` in all that an operator can say of itself. With it, tests see what takes every operator for `filter`. */
+/** Differs from `filter` in every member. With it, tests find code that treats every operator as `filter`. */
 export const allBut: FilterOperator & { readonly lets: Lets } = {
   description: (meaning) => `Leaves out the records with this ${meaning}.`,
   title: (field) => `All but ${field}`,

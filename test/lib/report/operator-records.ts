@@ -12,7 +12,7 @@ const RECORDS = [
   ['2026-01-05T10:00:00Z', 13n, 102n, 1n, 1n, 'tv'],
 ] as const;
 
-/** Holds all of them but the last. */
+/** A window that holds every record except the last. */
 export const WINDOW = { start: '2026-01-02T00:00:00Z', end: '2026-01-04T00:00:00Z' };
 
 /** The records of both tables. Each counts a power of two of its own, so that a sum tells which records are in it. */
