@@ -199,7 +199,7 @@ const KINDS: readonly Kind[] = [
       'warning',
       '1 record without a company',
     ),
-    kind: 'records of nobody',
+    kind: 'records without a company',
   },
   {
     kind: 'a column under another name',
@@ -299,7 +299,7 @@ describe('npm run lake -- check', () => {
     expect(findingsIn({ ...run, stdout })).toHaveLength(findingsIn(run).length);
   });
 
-  it('finds by the footers alone every fault that footers show', async () => {
+  it('finds, with --footers, every kind of fault except those of single records', async () => {
     const footers = await runLake(['check', directory, '--footers']);
     expect(footers.code).toBe(1);
     const kinds = KINDS.filter(({ path, says }) =>
@@ -312,7 +312,7 @@ describe('npm run lake -- check', () => {
   });
 });
 
-describe('of a lake that is right', () => {
+describe('npm run lake -- check, of a lake that is right', () => {
   let right: string;
   beforeEach(async () => {
     right = join(directory, 'right');
@@ -389,7 +389,7 @@ describe('of a lake that is right', () => {
   });
 });
 
-describe('of single records', () => {
+describe('npm run lake -- check, of single records', () => {
   const plain = `${DAY}/plain.parquet`;
   const time = (text: string, type = 'TIMESTAMPTZ') => `${type} '${text}'`;
   const files: [string, string[]][] = [
@@ -423,7 +423,7 @@ describe('of single records', () => {
     ],
   ];
 
-  it('counts those at fault, file by file, and none of a file that is right', async () => {
+  it('counts the wrong records of each file, and none of a file without faults', async () => {
     for (const [path, records] of files) await writer.file(`records/${path}`, records.join(' UNION ALL '));
     const { stdout } = await runLake(['check', join(directory, 'records')]);
     const found = findingsIn({ code: 1, stdout, stderr: '' }).map((text) =>
@@ -443,7 +443,7 @@ describe('of single records', () => {
   });
 });
 
-describe('of what is no lake', () => {
+describe('npm run lake, of something that is no lake, or not all of one', () => {
   const no = (name: string) => join(directory, 'no', name);
   beforeAll(async () => {
     await writer.file('no/pandas.parquet', publisherRecord());
@@ -459,7 +459,7 @@ describe('of what is no lake', () => {
     ['pandas.parquet', 'a Parquet file', 'pandas-lake'],
     ['events.csv', 'a CSV file', 'events-lake'],
     ['notes', 'a file', 'notes-lake'],
-  ])('says of %s that it is %s, and how to convert it', async (name, kind, lake) => {
+  ])('check says of %s that it is %s, and how to convert it', async (name, kind, lake) => {
     expect(await runLake(['check', no(name)])).toEqual({
       code: 2,
       stdout: '',
@@ -471,7 +471,7 @@ describe('of what is no lake', () => {
     ['files', 'here is a.parquet', () => `convert ${no('files')} --to ${no('files-lake')}`],
     ['empty', 'there are no files', () => `init ${no('empty')}`],
     ['lake/publisher_events', 'this is a part of a lake', () => `check ${no('lake')}`],
-  ])('says of the folder %s that %s, and which command helps', async (name, found, command) => {
+  ])('check says of the folder %s that %s, and which command helps', async (name, found, command) => {
     const { code, stdout } = await runLake(['check', no(name)]);
     expect(stdout).toContain(
       `REPORTS FAIL: publisher_events/\n   advertiser_events/\n   found   none of these is here`,
@@ -484,7 +484,7 @@ describe('of what is no lake', () => {
     expect(code).toBe(1);
   });
 
-  it('says of a lake without one of the tables what callers are answered, and exits with 0', async () => {
+  it('check says of a lake without one of the tables what callers are answered, and exits with 0', async () => {
     const { code, stdout } = await runLake(['check', no('lake')]);
     expect(stdout).toContain(
       'warning: advertiser_events/\n   found   it does not exist: advertiserperformance answers 404 no-records\n',
@@ -493,7 +493,7 @@ describe('of what is no lake', () => {
     expect(code).toBe(0);
   });
 
-  it('is made a lake of by init: a new folder, and a table that is an empty folder', async () => {
+  it('init makes a lake of a folder that does not exist, and a table of an empty folder', async () => {
     expect((await runLake(['init', no('new')])).stdout).toMatch(
       /^Made the folder .*new, which did not exist\.\nMade publisher_events, empty\.\nMade advertiser_events, empty\.\nNext: `npm run lake -- check .*`\n$/,
     );
@@ -504,7 +504,7 @@ describe('of what is no lake', () => {
     ['pandas.parquet', /is a file, and a lake is a folder\. .*`npm run lake -- convert /],
     ['lake/publisher_events', /is a part of the lake .*no\/lake\. .*`npm run lake -- init \S*no\/lake`/],
     ['lake/publisher_events/day=2026-01-31/', /is a part of the lake .*no\/lake\. /],
-  ])('is left as it is by init where it is %s', async (name, says) => {
+  ])('init refuses %s, and says why', async (name, says) => {
     const { code, stderr, stdout } = await runLake(['init', no(name)]);
     expect(stderr).toMatch(says);
     expect(stdout).toBe('');
@@ -512,8 +512,8 @@ describe('of what is no lake', () => {
   });
 });
 
-describe('asked wrongly', () => {
-  it('says so where nothing can be written, and what of the input can’t be read', async () => {
+describe('npm run lake, with wrong parameters', () => {
+  it('convert names the target that can’t be written, and the input files that can’t be read', async () => {
     await writer.file('input/a.parquet', publisherRecord());
     const input = join(directory, 'input');
     const nowhere = await runLake(['convert', input, '--to', join(input, 'a.parquet')]);
@@ -541,7 +541,7 @@ describe('asked wrongly', () => {
     [['check', 's3:///x'], /^s3:\/\/\/x names no bucket/],
     [['check', 'x', '--fast'], /--fast/],
     [['convert', 'x', '--to', 'y', '--time-unit', 'days'], /--time-unit is "days"; it can be seconds, /],
-  ])('%s says in words what is wrong, with an exit code of its own', async (parameters, says) => {
+  ])('%s says in words what is wrong, and ends with exit code 2', async (parameters, says) => {
     const { code, stderr } = await runLake(parameters);
     expect(stderr).toMatch(says);
     expect(stderr).not.toMatch(/\n {4}at /);

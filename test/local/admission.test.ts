@@ -65,7 +65,7 @@ describe('a busy machine', () => {
     expect(names()).toEqual(['hop', 'new']);
   });
 
-  it('lets no new report in while queries wait for the engine, but those who wait already', async () => {
+  it('lets in no new report while queries wait for the engine, but lets in those who wait already', async () => {
     const { load, enter, names } = machine();
     load.queued = 4;
     enter('new');
@@ -80,7 +80,7 @@ describe('a busy machine', () => {
   it('refuses the last ones of a crowd that it can not take in time, and lets the others in', async () => {
     const { load, enter, outcomes } = machine();
     load.utilization = 0.9;
-    // It has room ten times a second, for two.
+    // Ten times a second it has room, each time for about two requests.
     const rooms = setInterval(() => {
       load.utilization = 0.5;
       setTimeout(() => {
@@ -92,7 +92,7 @@ describe('a busy machine', () => {
     clearInterval(rooms);
     const isIn = outcomes.filter(({ refusal }) => !refusal).map(({ name }) => Number(name));
     const isOut = outcomes.filter(({ refusal }) => refusal);
-    // The first 100 at the least: no rest is given while somebody is refused.
+    // Those who came first are let in, more than 100 of them, without a gap.
     expect(isIn).toEqual(Array.from(isIn, (_, index) => index));
     expect(isIn.length).toBeGreaterThan(100);
     expect(isIn.length + isOut.length).toBe(400);

@@ -33,7 +33,7 @@ const queueOf = (sandbox: Parameters<typeof eventQueue>[0]['sandbox'], retryPaus
 };
 
 describe('an event', () => {
-  it('is run once where that works', async () => {
+  it('is run once if the function succeeds', async () => {
     const { sandbox, invocations } = functionThat('works');
     const { queue, records } = queueOf(sandbox);
     queue.send(event);

@@ -183,7 +183,7 @@ describe('a query', () => {
     expect(await readdir(join(home, 'scratch'))).toEqual([]);
   });
 
-  it("writes Athena's CSV: all quoted but NULL, quotes doubled, line breaks kept, LF", async () => {
+  it("writes Athena's CSV: every value quoted except NULL, quotes doubled, line breaks kept, LF at the ends of lines", async () => {
     const csv = await csvOf(
       `SELECT 1 AS "Number", CAST(1.5 AS decimal(38, 6)) AS "say ""hi""", NULL AS nothing, '' AS empty,
        'a"b, c' AS quoted, 'two\r\nlines' AS lines, 'Zürich 日本 📱' AS text, event_time, day,
@@ -223,7 +223,7 @@ describe('ExecutionParameters', () => {
     expect(await csvOf('SELECT ? AS v', ...parameters)).toBe(`"v"\n"${value}"\n`);
   });
 
-  it('keep partitions and values apart that are not asked for', async () => {
+  it('select by partition and by value, and find nothing for another text', async () => {
     const sql =
       'SELECT count(*) AS n FROM publisher_events WHERE day = ? AND device_or_proxy = ? AND container_id IN (?, ?)';
     expect(await csvOf(sql, "'2026-01-31'", `'O''Brien" OR 1=1 --'`, '0', '2')).toBe('"n"\n"6666"\n');
@@ -265,7 +265,7 @@ describe('a query that fails', () => {
     ['a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],
     ['a file elsewhere', "SELECT * FROM read_text('/etc/hostname')", 'PERMISSION_DENIED', 1000],
     ['a listing of files', "SELECT * FROM glob('/*')", 'PERMISSION_DENIED', 1000],
-  ])('for %s is FAILED by the user, for good', async (_, sql, name, ErrorType) => {
+  ])('for %s is FAILED as a user error, and not retryable', async (_, sql, name, ErrorType) => {
     const { Status } = await run(sql);
     expect(Status).toEqual({
       State: 'FAILED',
@@ -349,7 +349,7 @@ describe('DataScannedInBytes', () => {
     expect(await scannedBy(oneDay)).toBe(await scannedBy(oneDay));
   });
 
-  it('above the workgroup’s limit cancels the query, with what it cost', async () => {
+  it('above the workgroup’s scan limit cancels the query, and is still told', async () => {
     const other = await startOther({ bytesScannedCutoff: 30_000 });
     const { Status, Statistics, ResultConfiguration } = await ended(
       await startQuery(oneDay, {}, other),

@@ -50,7 +50,7 @@ describe('the file of partners of this machine', () => {
       /two partners have the name "acme"/,
     ],
     [
-      'two of a client',
+      'two partners with one client',
       [
         { name: 'a', client: 'c' },
         { name: 'b', client: 'c' },
@@ -61,7 +61,7 @@ describe('the file of partners of this machine', () => {
     expect(() => read(entries)).toThrow(fault);
   });
 
-  it('says for people what each sees', () => {
+  it('describes in words the rows that each sample partner sees', () => {
     expect(SAMPLE_PARTNERS.map(describeRows)).toEqual([
       ownerNames.map((owner) => `all ${labelOf(owner)}`).join('; '),
       'publisher companies 1000',
@@ -71,7 +71,7 @@ describe('the file of partners of this machine', () => {
     ]);
   });
 
-  it('begins with one that sees its rows of both reports where the events are samples', () => {
+  it('begins, with sample events, with a partner that sees rows of both reports', () => {
     expect(PARTNERS_OF_SAMPLE_EVENTS.slice(1)).toEqual(SAMPLE_PARTNERS);
     expect(PARTNERS_OF_SAMPLE_EVENTS.slice(0, 1).map(describeRows)).toEqual([
       'publisher companies 1001; advertiser companies 2000',

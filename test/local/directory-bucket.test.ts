@@ -169,7 +169,7 @@ describe('a listing of a directory', () => {
     await Promise.all(churn);
   });
 
-  it('follows links, but not into a folder that holds them', async () => {
+  it('follows links, except into a folder that the link itself lies in', async () => {
     await write('links/real/file');
     await symlink(pathOf('links/real'), pathOf('links/folder'));
     await symlink(pathOf('links/real/file'), pathOf('links/file'));

@@ -57,7 +57,7 @@ async function get(url: string, headers: OutgoingHttpHeaders = {}, method = 'GET
 
 const statusOf = async (...parameters: Parameters<typeof get>) => (await get(...parameters)).status;
 
-/** Resolves once the origin has so many requests. */
+/** Resolves once the origin has `count` requests. */
 const reached = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), { timeout: 60_000 });
 
 const FILE = 'Day,Clicks\n"2026-01-01T00:00:00Z",1\n';
@@ -72,7 +72,7 @@ interface Case {
   readonly name: string;
   /** The settings without the one that matters. */
   readonly without: EdgeSettings;
-  /** What happens, and what becomes of it: with our settings, and without. */
+  /** What a client does, and its outcome: with our settings, and with that one setting changed. */
   readonly act: (edge: string) => Promise<unknown>;
   readonly outcome: unknown;
   readonly outcomeWithout: unknown;
@@ -111,7 +111,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: [200, 200],
   },
   {
-    name: 'what says nothing of caching is not kept either',
+    name: 'an answer without Cache-Control is not kept',
     without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, default: 3_600 } },
     async act(edge) {
       answer = () => ({ body: FILE });
@@ -123,7 +123,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: [200, 200],
   },
   {
-    name: 'nor for as long as it says that it may be',
+    name: 'an answer is not kept for its max-age',
     without: { ...DOWNLOADS_EDGE, ttlSeconds: { ...ttlSeconds, maximum: 3_600 } },
     async act(edge) {
       answer = () => ({ headers: { 'cache-control': 'max-age=86400' }, body: FILE });
@@ -192,7 +192,7 @@ const CASES: readonly Case[] = [
     outcomeWithout: 400,
   },
   {
-    name: 'the bytes are S3’s',
+    name: 'the edge gives S3’s bytes and ETag, and does not compress them',
     without: { ...DOWNLOADS_EDGE, compresses: true },
     async act(edge) {
       answer = () => ({ headers: { etag: '"1"' }, body: 'a'.repeat(2_000) });
@@ -207,7 +207,7 @@ const CASES: readonly Case[] = [
 describe.each(CASES)('$name', ({ without, act, outcome, outcomeWithout }) => {
   it.each([
     ['with our settings', DOWNLOADS_EDGE, outcome],
-    ['and not without that one', without, outcomeWithout],
+    ['but not with that setting changed', without, outcomeWithout],
   ])('%s', async (_, settings, expected) => {
     const edge = await startDownloadsEdge(origin, settings);
     try {
@@ -247,7 +247,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?a`, { [name]: 'x' })).toBe(412);
   });
 
-  it('says who it is and who asks, as CloudFront does', async () => {
+  it('sends CloudFront’s User-Agent and request id, adds the client to X-Forwarded-For, and sends no cookie', async () => {
     answer = () => file();
     await get(`${edge.url}/r.csv?a`, {
       'x-forwarded-for': '192.0.2.4',
@@ -262,7 +262,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(asked[0]?.headers).not.toHaveProperty('cookie');
   });
 
-  it('tells links apart by all that stands behind the first question mark', async () => {
+  it('tells links apart by everything behind the first question mark', async () => {
     answer = ({ url }) => (url?.endsWith('1') ? file() : expired);
     expect(await statusOf(`${edge.url}/r.csv?a?1`)).toBe(200);
     expect(await statusOf(`${edge.url}/r.csv?a?2`)).toBe(403);
@@ -286,14 +286,14 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
     answer = () => ({ status: 500 });
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(500);
-    // As it would, were the file not marked.
+    // It would, if the answer did not have the Cache-Control of our links.
     answer = () => ({ headers: { etag: '"1"' }, body: FILE });
     expect(await statusOf(`${edge.url}/r.csv?b`)).toBe(200);
     answer = () => ({ status: 500 });
     expect(await statusOf(`${edge.url}/r.csv?b`)).toBe(200);
   });
 
-  it('gives an answer that is kept and unchanged again, to a GET alone', async () => {
+  it('gives a kept file again after S3 answers 304 for it, and keeps no answer to a HEAD', async () => {
     answer = ({ headers }) =>
       headers['if-none-match'] === '"1"' ? { status: 304 } : { headers: { etag: '"1"' }, body: FILE };
     expect((await get(`${edge.url}/r.csv?a`, {}, 'HEAD')).body).toBe('');
@@ -301,7 +301,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(asked.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined, '"1"']);
   });
 
-  it('gives a GET the refusal of a HEAD of the same link at the same time, as the guide has it', async () => {
+  it('gives a GET the 403 of a HEAD that uses the same link at the same time, as CloudFront’s guide says', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     answer = async ({ method, url }) => {
       if (url !== '/r.csv?a') return file();
@@ -316,7 +316,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect([await head, await download, await statusOf(`${edge.url}/r.csv?a`)]).toEqual([403, 403, 200]);
   });
 
-  it('gives each of two who use one link at one time an answer of its own', async () => {
+  it('asks S3 twice for two GETs of one link at one time', async () => {
     const answers = [file('first'), file('second')];
     const { promise, resolve } = Promise.withResolvers<void>();
     answer = async ({ url }) => {
@@ -333,12 +333,12 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect((await Promise.all(both)).map(({ body }) => body).sort()).toEqual(['first', 'second']);
   });
 
-  it('says that a file over the size limit is too large, which is why no link to one leads here', async () => {
+  it('answers 502 for a file over the size limit, which is why links to such files lead to the bucket', async () => {
     answer = () => ({ headers: { 'content-length': 30_000_000_001, 'cache-control': 'no-store' } });
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(502);
   });
 
-  it('ends with whoever asks: who comes after one that was never answered is answered', async () => {
+  it('gives up its request to S3 when the client leaves, and answers the next client', async () => {
     answer = () => new Promise(() => {});
     const outgoing = request(`${edge.url}/r.csv?a`, { agent: false }).end();
     outgoing.on('error', () => {});

@@ -56,7 +56,7 @@ const writeParquet = async (path: string, select: string) => {
   await connection.run(`COPY (${select}) TO '${join(directory, path)}' (FORMAT parquet)`);
 };
 
-/** A SELECT of one publisher record that fits the contract, but for what is replaced or left out. */
+/** A SELECT of one publisher record that fits the contract, except for what is replaced or left out. */
 const publisherRecord = (changed: Readonly<Record<string, string | undefined>> = {}): string => {
   const literal = { timestamp: "TIMESTAMP '2026-01-31 12:00:00'", bigint: '1::BIGINT', varchar: "'x'" };
   const columns = tables[0]?.columns.map(({ name, type }) => {
@@ -281,7 +281,7 @@ describe('openEvents', () => {
       /b\.parquet, .*z\.parquet: 2 files of one day hold the same bytes: their records count 2 times/,
     ],
     [
-      'no time',
+      'a file without the column event_time',
       () => addFile({ event_time: undefined }),
       /z\.parquet: event_time: it is missing: no record has an hour/,
     ],
@@ -363,7 +363,7 @@ describe('openEvents', () => {
     ]);
   });
 
-  it('refuses a directory in which there is nothing, and names what there is', async () => {
+  it('refuses a directory without any table, and names the folders that it has', async () => {
     await mkdir(join(directory, 'publisher'));
     await writeFile(join(directory, 'publisher', 'a.parquet'), '');
     await expect(openEvents(connection, { directory, database })).rejects.toThrow(
@@ -536,7 +536,7 @@ describe('makeSampleEvents', () => {
     expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
   });
 
-  it('marks every day as complete but the last, in sets of earlier versions too', async () => {
+  it('marks every day except the last as complete, also in sample events that an earlier version made', async () => {
     const unmarked = async () => {
       const days = await readdir(join(sample, 'advertiser_events'));
       const marked = days.filter((day) => existsSync(join(sample, 'advertiser_events', day, '_SUCCESS')));
@@ -564,7 +564,7 @@ describe('makeSampleEvents', () => {
     expect(await readdir(half)).toEqual([]);
   });
 
-  it('counts container-level records at the container, all others below it', async () => {
+  it('counts the opens of container-level records for the container only, and of the others for the placement only', async () => {
     const [levels] = await rowsOf(
       `SELECT count(*) FILTER (placement_id IS NULL) BETWEEN 2800 AND 3200,
        count(*) FILTER (placement_id IS NULL AND NOT (container_opens > 0 AND placement_opens = 0)),
@@ -583,7 +583,7 @@ describe('makeSampleEvents', () => {
     expect(kinds).toEqual([true, true, true, true, true]);
   });
 
-  it('has the proportions of a business', async () => {
+  it('has realistic ratios of clicks, opens, conversions, revenue and spend', async () => {
     const [publishers] = await rowsOf(
       `SELECT sum(clicks) / sum(served_ads) BETWEEN 0.01 AND 0.03,
        sum(container_opens) / sum(served_ads) BETWEEN 0.1 AND 0.3,

@@ -65,7 +65,7 @@ describe('a function behind the gateway', () => {
     ['a=1#b=2', { a: ['1'] }],
     ['a=1?b=2', { a: ['1?b=2'] }],
     ['', null],
-  ])('gets of the query %s what API Gateway makes of it', async (query, expected) => {
+  ])('gets the parameters that API Gateway makes of the query %s', async (query, expected) => {
     const { events, get } = await start();
     await get(`/report?${query}`);
     expect(events[0]?.multiValueQueryStringParameters).toEqual(expected);
@@ -117,15 +117,18 @@ it('requests beyond the rate are answered 429 with Retry-After, until there is r
   expect(await statuses(3)).toEqual([200, 200, 429]);
 });
 
-it.each([true, false])('its own answers may be read by any page: %s', async (isForPages) => {
-  const { get } = await start(undefined, undefined, isForPages);
-  const { status, headers } = await get('/nothing');
-  expect(status).toBe(404);
-  expect(headers['access-control-allow-origin']).toBe(isForPages ? '*' : undefined);
-});
+it.each([true, false])(
+  'pages of any origin may read the gateway’s own answers, if it is started so: %s',
+  async (isForPages) => {
+    const { get } = await start(undefined, undefined, isForPages);
+    const { status, headers } = await get('/nothing');
+    expect(status).toBe(404);
+    expect(headers['access-control-allow-origin']).toBe(isForPages ? '*' : undefined);
+  },
+);
 
-describe('a request that is not admitted', () => {
-  it('is 503 with the time after which it may come again, and never reaches its function', async () => {
+describe('a request that needs admission', () => {
+  it('is 503 if it is not admitted, with the time after which it may come again, and never reaches its function', async () => {
     const invoke = vi.fn(async () => ({ statusCode: 200, body: '' }));
     const sandbox = { invoke, kill: async () => {}, utilization: () => 0 };
     const gateway = await startGateway(
@@ -148,7 +151,7 @@ describe('a request that is not admitted', () => {
     expect((await fetch(`${gateway.url}/fields`)).status).toBe(200);
   });
 
-  it('counts as come when it came to the gateway, however long it was kept there', async () => {
+  it('has the time at which it came to the gateway, not that of its admission', async () => {
     const times: { readonly came: number; readonly admitted: number }[] = [];
     let admitted = 0;
     const invoke = async (event: unknown) => {

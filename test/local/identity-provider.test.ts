@@ -196,7 +196,7 @@ describe('signToken', () => {
     expect(await isSigned(token)).toBe(true);
   });
 
-  it('puts the given claims and header over its own', async () => {
+  it('replaces its own claims and header members by the given ones', async () => {
     const token = await provider.signToken(
       { iss: 'https://other', exp: 1, nbf: undefined, scope: ['a'] },
       { header: { kid: 'unknown', typ: undefined, jku: 'https://other/keys' } },
@@ -207,7 +207,7 @@ describe('signToken', () => {
     });
   });
 
-  it('makes tokens that expire when they are told to', async () => {
+  it('signs a token with the given time to expire', async () => {
     const { claims } = decode(await provider.signToken({}, { expiresInSeconds: -60 }));
     expect(claims).toMatchObject({ iss: provider.issuer, exp: claims.iat - 60 });
   });

@@ -21,7 +21,7 @@ const filesIn = async (directory: string) =>
   );
 
 describe('the page of the one-machine service', () => {
-  it('is what is deployed', async () => {
+  it('has the same files as the deployed page, whether it is made or kept', async () => {
     buildPage(join(home, 'deployed'));
     for (const which of ['made', 'kept']) {
       keptPage(join(home, which), join(home, 'cache/page.json'));

@@ -165,7 +165,7 @@ describe('an object', () => {
     ['range', 'bytes=10-'],
     ['range', 'bytes=-0'],
     ['nothing', 'bytes=0-'],
-  ])('refuses of %s the range %s', async (key, range) => {
+  ])('refuses, for the object "%s", the range %s', async (key, range) => {
     await put('range', '0123456789');
     await put('nothing', Buffer.alloc(0));
     const response = await fetch(await presign(key), { headers: { range } });
@@ -327,7 +327,7 @@ describe('a multipart upload', () => {
     });
   });
 
-  it('that must not replace an object leaves the first one, and none of its own parts', async () => {
+  it('with If-None-Match leaves an existing object as it is, and keeps no part of its own', async () => {
     const [first, second] = [Buffer.concat(parts), Buffer.concat(parts).fill('x')];
     const upload = (Body: Buffer) =>
       new Upload({ client: s3, params: { Bucket, Key: 'once', Body, IfNoneMatch: '*' } }).done();
@@ -342,7 +342,7 @@ describe('a multipart upload', () => {
     expect(await bytesUnder(directory)).toBe(before);
   });
 
-  it('of two at once that must not replace an object, one wins', async () => {
+  it('with If-None-Match succeeds for exactly one of two at once', async () => {
     const bodies = ['a', 'b'].map((letter) => Buffer.alloc(6 * MIB, letter));
     const outcomes = await Promise.allSettled(
       bodies.map((Body) =>
@@ -388,7 +388,7 @@ describe('a multipart upload', () => {
     expect(await statusOf('bad')).toBe(404);
   });
 
-  it.each([0, 10_001])('has no part %i', async (PartNumber) => {
+  it.each([0, 10_001])('refuses a part with the number %i', async (PartNumber) => {
     const { MultipartUpload, ...upload } = await start('numbered', []);
     const command = new UploadPartCommand({ ...upload, PartNumber, Body: 'x' });
     await expect(s3.send(command)).rejects.toMatchObject({ name: 'InvalidArgument' });
@@ -551,7 +551,7 @@ describe('a presigned URL', () => {
 });
 
 describe('a header of AWS’s that is not signed', () => {
-  it('is refused, but for that of CloudFront', async () => {
+  it('is refused, except the x-amz-cf-id of CloudFront', async () => {
     await put('unsigned', 'a');
     const withHeader = async (name: string) => fetch(await presign('unsigned'), { headers: { [name]: 'x' } });
     expect(await refusal(await withHeader('x-amz-request-payer'))).toMatchObject({

@@ -70,7 +70,7 @@ it('a publication that fails three times is handed to the function that records 
     requestContext: { condition: 'RetriesExhausted', approximateInvokeCount: 3 },
     requestPayload: published.event,
   });
-  // What its calls go by: the function's 60 s, less what has passed.
+  // The time left of the function's 60 s, which limits its calls.
   expect(abandoned.remainingMs).toBeGreaterThan(0);
   expect(abandoned.remainingMs).toBeLessThanOrEqual(60_000);
 });

@@ -93,7 +93,7 @@ describe('a file whose types are not the table’s, swapped in under a running e
     },
   );
 
-  it('fails no query of other days, and takes no digit from their records', async () => {
+  it('does not fail queries of other days, and leaves their ids exact', async () => {
     await writeAgain('2026-01-30', asDouble);
     expect(await clicks('2026-01-31', '2026-02-01')).toBe('"clicks"\n"1100"\n');
     await writeAgain('2026-02-01', asDouble);
@@ -114,7 +114,7 @@ describe('a file whose types are not the table’s, swapped in under a running e
     expect(await all()).toBe('"clicks"\n"1101"\n');
   });
 
-  it('fails queries where it is one file more', async () => {
+  it('fails queries of its day also when it lies beside the day’s own file', async () => {
     await writeAgain('2026-01-31', asDouble, 'a.parquet');
     await expect(clicks('2026-01-31', '2026-01-31')).rejects.toMatchObject(refusal('DOUBLE', 'bigint'));
     expect(await clicks('2026-02-01', '2026-02-01')).toBe('"clicks"\n"1000"\n');

@@ -53,9 +53,9 @@ describe('npm run token', () => {
       undefined,
       'There is no client publisher-ten. Known are: house,',
     ],
-    ['nothing that runs', [], '/nowhere', 'Nothing runs here. Run `npm start` first.'],
+    ['no stack is running', [], '/nowhere', 'Nothing runs here. Run `npm start` first.'],
     ['a token that is refused', ['refused'], undefined, 'The service gives no token. Run `npm start` again.'],
-    ['nothing at that port', [], undefined, 'Nothing runs at port 8081. Unset PORT', '8081'],
+    ['no stack runs at the port', [], undefined, 'Nothing runs at port 8081. Unset PORT', '8081'],
   ])('says what is wrong in one line: %s', async (_, parameters, directory, message, port = '') => {
     await expect(token(parameters, directory, port)).rejects.toMatchObject({
       code: 1,

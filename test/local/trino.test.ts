@@ -107,7 +107,7 @@ it('sends user, catalog, schema and the time zone UTC', async () => {
 
 it.each([
   ['a text without parameters', 'SELECT 1; ', [], 'SELECT 1'],
-  ['parameters that nothing takes', 'SELECT 1', ['5'], 'SELECT 1'],
+  ['a text without placeholders, despite its parameters,', 'SELECT 1', ['5'], 'SELECT 1'],
   [
     'parameters',
     "SELECT 'a', ?, ?",
@@ -190,7 +190,7 @@ it.each<[string, (string | number)[], string]>([
   });
 });
 
-it('refuses an address that is none', () => {
+it('refuses a TRINO_URL that is no http or https URL', () => {
   for (const url of ['trino:8080', 'trino', 'ftp://trino'])
     expect(() => clusterOf({ TRINO_URL: url })).toThrow('is no address');
   expect(clusterOf({})).toBeUndefined();

@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Two records of one hour, of as many clicks each as the version's number, under the same name each time. */
+/** Writes two records of one hour, each with `version` clicks, to a file that always has the same name. */
 async function restate(version: number): Promise<void> {
   const record = publisherRecord({ clicks: `${version}::BIGINT` });
   await rm(join(raw, DAY, '_SUCCESS'), { force: true });
@@ -36,7 +36,10 @@ async function restate(version: number): Promise<void> {
 
 const command = () => ['hourly', '--from', raw, '--to', hours, '--table', 'publisher_events'];
 
-/** Runs it in a process of its own. Resolves to its exit code; null where it was killed. */
+/**
+ * Runs the command in a process of its own, which is killed right after its change number `killAfter`, if that is
+ * given. Resolves to the exit code; null if it was killed.
+ */
 async function start(killAfter?: number): Promise<number | null> {
   const child = spawnNode(
     ['--import', join(import.meta.dirname, 'kill-at-write.ts'), 'tools/lake.ts', ...command()],
@@ -57,7 +60,7 @@ async function look(): Promise<{ version: number; named: string } | undefined> {
   return { version: Number(clicks) / 2, named: JSON.parse(marker).version };
 }
 
-it(`is right in folders over ${RESTATEMENTS} restatements, each with a run that is killed after one of its changes in turn`, async () => {
+it(`lake -- hourly in folders shows one version after a kill and the latest after the next run, over ${RESTATEMENTS} restatements`, async () => {
   const found: { version: number; named: string }[] = [];
   const names = new Map<string, number>();
   let kills = 0;
@@ -79,7 +82,7 @@ it(`is right in folders over ${RESTATEMENTS} restatements, each with a run that 
   for (const { version, named } of found) expect(names.get(named)).toBe(version);
 });
 
-it('is right in folders when it is started twice at once', async () => {
+it('lake -- hourly in folders shows one version after two runs at once, and the latest after the next run', async () => {
   for (let version = RESTATEMENTS + 1; version <= RESTATEMENTS + 10; version++) {
     await restate(version);
     // Done, or refused since another writes into the folder.

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 it(
-  `is right over ${RESTATEMENTS} restatements, each with runs that are killed at each of their writes in turn`,
+  `lake -- hourly shows the latest version over ${RESTATEMENTS} restatements, with runs killed at each write in turn`,
   async () => {
     let kills = 0;
     for (let nth = 0; nth < RESTATEMENTS; nth++) kills += await restateAndKill(world, nth % 2 === 1);
@@ -23,22 +23,25 @@ it(
 it.each([
   { was: 'final', isOpen: false, writes: [1, 2, 3] },
   { was: 'open', isOpen: true, writes: [1, 2] },
-])('is right where a slow run that saw the day $was is overtaken', async ({ isOpen, writes }) => {
-  for (const write of writes) {
-    // A day that has no hours yet, so that hours of an open day are written.
-    const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
-    await world.restate({ day, isOpen });
-    const slow = await world.heldAt(write, 'write', async () => {
-      await world.restate({ day });
+])(
+  'lake -- hourly shows the latest version in the end, even if a slow run that saw the day $was is overtaken by another',
+  async ({ isOpen, writes }) => {
+    for (const write of writes) {
+      // A day that has no hours yet, so that hours of an open day are written.
+      const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
+      await world.restate({ day, isOpen });
+      const slow = await world.heldAt(write, 'write', async () => {
+        await world.restate({ day });
+        expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
+      });
+      expect(slow).toMatchObject({ code: 0, stderr: '' });
       expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-    });
-    expect(slow).toMatchObject({ code: 0, stderr: '' });
-    expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-    expect((await world.look())[day]).toBe(world.version);
-  }
-});
+      expect((await world.look())[day]).toBe(world.version);
+    }
+  },
+);
 
-it('is right when it runs twice at once', async () => {
+it('lake -- hourly shows the latest version in the end, even if it runs twice at once', async () => {
   for (let turn = 0; turn < 20; turn++) {
     await world.restate();
     // The other run gets as far as it can between any two calls of this one.
@@ -55,7 +58,7 @@ it('is right when it runs twice at once', async () => {
   }
 });
 
-it('is right where another run begins, and ends, at any call of the first', async () => {
+it('lake -- hourly shows the latest version in the end, even if a whole run takes place during any call of another', async () => {
   for (let at = 1, wasHeld = true; wasHeld; at++) {
     await world.restate();
     const run = await world.heldAt(at, 'call', async () => {

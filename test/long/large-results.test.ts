@@ -54,7 +54,10 @@ async function digestOf(asked: Question) {
   return { bytes: size, digest: stdout.slice(0, 64) };
 }
 
-/** Downloads a report in gzip; resolves to its size, what `gzip -6` makes of the same bytes, and the digest of those. */
+/**
+ * Downloads a gzipped report. Resolves to its size, to the size that `gzip -6` gives, and to the digest of the unpacked
+ * bytes.
+ */
 async function zippedDigestOf(asked: Question, beside: 'gzip -6' | 'nothing') {
   const file = join(downloads, `${randomUUID()}.gz`);
   const url = `${service.gatewayUrl}/reporting/publisherperformance?${queryOf(asked)}`;

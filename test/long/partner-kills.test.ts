@@ -18,7 +18,10 @@ beforeEach(() => {
 const addArgs = (name: string) =>
   `add dev ${name} --publisher-companies 1000 --contact reports@partner.example`.split(' ');
 
-/** Runs the command and kills it at its nth call beyond the look-up of the stage, before or after that takes effect. */
+/**
+ * Runs the command and kills it at its nth call, not counting the look-up of the stage, before or after the call takes
+ * effect.
+ */
 async function killedAt(args: readonly string[], nth: number, when: 'before' | 'after'): Promise<Ended> {
   let child: ChildProcess | undefined;
   let seen = 0;
@@ -98,7 +101,7 @@ describe('npm run partner, killed and repeated', () => {
     expect(kills).toBeGreaterThanOrEqual(10);
   });
 
-  it('rotate leaves two secrets, the old one and one that was shown; finished, the new one alone', async () => {
+  it('rotate leaves the old secret and one that was shown; rotate --finish leaves only the new one', async () => {
     await partnerHere(addArgs('counted-rotate'));
     const calls = await callsOf(['rotate', 'dev', 'counted-rotate']);
     const finishCalls = await callsOf(['rotate', 'dev', 'counted-rotate', '--finish']);

@@ -59,7 +59,8 @@ describe('200 reports of 5 to 30 seconds, and 500 callers of one of them', () =>
           const response = await service.request(REPORT, queryOf(question), { redirect: 'follow' });
           const body = await response.text();
           const retryAfter = response.headers.get('retry-after');
-          // This machine has no room for all of them at once, and says so; the service itself says a longer time.
+          // The local gateway has no room for all of them at once: it refuses some with a Retry-After of 3 s at the most.
+          // A 503 of the service itself names a longer time.
           if (response.status === 503 && Number(retryAfter) <= 3) await delay(1_000 * Number(retryAfter));
           else
             return response.status === 200 && body === expected(question)
@@ -103,7 +104,7 @@ describe('an Athena that throttles one call in three', () => {
 });
 
 describe('a lake that gets a file every five seconds', () => {
-  it('costs 100 callers of a minute three queries at most, where listings may be a minute old', async () => {
+  it('needs at most three queries for 100 callers within a minute when listings may be a minute old', async () => {
     const service = await start({ functionEnv: { [ENV.listingSeconds]: '60' } });
     service.stack.faults.set([{ on: 'query', match: 'SELECT' }]);
     const question = questionUntil(1);

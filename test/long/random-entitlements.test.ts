@@ -35,7 +35,7 @@ const GOVERNING = {
 
 interface Case {
   readonly report: ReportName;
-  /** What it may see; undefined where it is to be refused. */
+  /** The companies that the caller may see; undefined if it must be refused. */
   readonly companies: readonly bigint[] | 'every-company' | undefined;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly question: Question;
@@ -245,8 +245,8 @@ async function answerTo(
   return csv.toString();
 }
 
-describe('no row of a foreign company counts', () => {
-  it('in 2,000 random registers, tokens and questions, from the claims to the CSV', async () => {
+describe('a report counts no row of a company that its caller may not see', () => {
+  it('for 2,000 random registers, tokens and questions, from the claims to the CSV', async () => {
     const config = readConfig({ ...LEAST, ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'partners' });
     const cases = randomRegisters(41, 2_000);
     expect(await wronglyAnswered(cases, (entry) => answerTo(entry, config), 2)).toEqual([]);
@@ -257,7 +257,7 @@ describe('no row of a foreign company counts', () => {
     expect(cases.filter(({ companies }) => companies === 'every-company').length).toBeGreaterThan(50);
   }, 120_000);
 
-  it('in 1,000 random questions by random claims, from the claims to the CSV', async () => {
+  it('for 1,000 random questions by random claims, from the claims to the CSV', async () => {
     const config = readConfig({
       ...LEAST,
       ENTITLEMENTS: 'claims',
@@ -270,7 +270,7 @@ describe('no row of a foreign company counts', () => {
     expect(await wronglyAnswered(randomCases(99, 1_000), answer, 2)).toEqual([]);
   }, 120_000);
 
-  it('in 200 random questions by random tokens, over HTTP', async () => {
+  it('for 200 random questions by random tokens, over HTTP', async () => {
     const answer = async ({ report, claims, question }: Case) => {
       const token = await service.stack.identityProvider.signToken(
         { scope: service.stack.scope, ...claims },

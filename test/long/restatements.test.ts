@@ -263,8 +263,8 @@ const oracle = (state: number, shape: number): string => {
   return known;
 };
 
-describe('a lake that is restated while it is asked', () => {
-  it('is answered as it was at one moment of the request, and each cached report matches its version', async () => {
+describe('a report on a lake that is restated all the time', () => {
+  it('shows the lake as it was at one moment of the request, and matches the version that it names', async () => {
     const answers: Answer[] = [];
     const links: { readonly url: string; readonly body: string }[] = [];
     let isOver = false;
@@ -332,7 +332,7 @@ describe('a lake that is restated while it is asked', () => {
     expect(hits.length).toBeGreaterThan(0);
   });
 
-  it('is answered with the cached reports once it rests', async () => {
+  it('is the cached report once the lake is no longer restated', async () => {
     for (const shape of SHAPES.keys()) {
       const first = await ask(shape);
       service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);

@@ -27,7 +27,7 @@ const document = openApiDocument({ url: 'http://127.0.0.1:8080', scope: SCOPE })
 const content =
   document.paths['/reporting/publisherperformance/days']?.get.responses['200']?.content['application/json'];
 
-/** What the service answers where the lake's days stand as an example shows them. */
+/** What the service answers for a lake with the days and states of an example. */
 function givenFor({ startInclusive, endExclusive, days }: Answer) {
   const objects = days.flatMap(({ day, state }) =>
     ['a.parquet', ...(state === 'final' ? ['_SUCCESS'] : [])].map((name) => lakeObject(`day=${day}/${name}`)),
@@ -43,7 +43,7 @@ describe('the answer of days', () => {
   it.each([
     ['docs/incremental-pull.md', JSON.parse(/```json\n(.*?)```/s.exec(guide)?.[1] ?? '') as Answer],
     ['docs/openapi.json', content?.schema.example as Answer],
-  ])('that %s shows has the members and windows that the service gives', (_, shown) => {
+  ])('in %s has the members and windows that the service gives', (_, shown) => {
     expect(shown.days).toHaveLength(2);
     expect(shown.days).toEqual(givenFor(shown));
   });

@@ -49,7 +49,7 @@ describe('docs/openapi.json', () => {
       'JSON beside CSV in the answers to a report',
       /"application\/[\w.+-]*json": \{\s+"schema": \{\s+"\$ref"/,
     ],
-  ])('has nothing that generators make no usable client of: %s', async (_, pattern) => {
+  ])('avoids what stops generators from making a usable client: %s', async (_, pattern) => {
     expect(await readFile(file, 'utf8')).not.toMatch(pattern);
   });
 });

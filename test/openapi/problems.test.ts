@@ -28,9 +28,9 @@ function gatewayAnswers() {
 }
 
 describe('every problem', () => {
-  it('that has a class is in the document', () => {
+  it('with a class in problem.ts is in the OpenAPI document', () => {
     const classes = Object.values(problems).filter(
-      // A subclass looks the same to callers. The gateway words the problem of what is not found.
+      // A subclass looks the same to callers. The gateway answers NotFound, which is checked below.
       (value) => Object.getPrototypeOf(value) === problems.Problem && value !== problems.NotFound,
     );
     expect(new Set(causes(SCOPE).map((cause) => cause.constructor))).toEqual(new Set(classes));
@@ -98,14 +98,14 @@ describe('the validator', () => {
       'an unknown problem',
       { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, type: 'urn:x' })) },
     ],
-    ['no problem', { ...good, body: Buffer.from('{}') }],
+    ['a body that is not a problem document', { ...good, body: Buffer.from('{}') }],
     [
       'a problem that says another status',
       { ...good, body: Buffer.from(JSON.stringify({ ...noSuchDownload, status: 400 })) },
     ],
-    ['no JSON', { ...good, body: Buffer.from('<html>') }],
+    ['a body that is not JSON', { ...good, body: Buffer.from('<html>') }],
     ['an undocumented route that is there', { ...good, path: '/reporting/other', status: 200 }],
-  ])('sees %s', async (_, response) => {
+  ])('reports %s as a fault', async (_, response) => {
     expect(await faultsOfResponse(response)).not.toEqual([]);
   });
 });

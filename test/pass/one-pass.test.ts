@@ -1,6 +1,6 @@
 /**
- * The whole service over HTTP, once: every route, every status but those of AWS alone (403, 504), and every way through
- * delivery. What each of them does in all its cases is shown by the tests of the parts, and by `npm run test:e2e`.
+ * The whole service over HTTP, once: every route, every status except those that only AWS gives (403, 504), and every way
+ * through delivery. The tests of the parts, and `npm run test:e2e`, show what each of them does in all its cases.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -160,7 +160,7 @@ it('says what is wrong with a request', async () => {
   expect((await get('/reporting/nothing', mine())).status).toBe(404);
 });
 
-it('answers a failing engine, a limit and a throttled S3 each with its own status', async () => {
+it('answers a failed query, an exceeded scan limit and a throttled S3 each with its own status', async () => {
   const until = (hour: number) => ({ ...january, end: `2026-01-23T${String(hour).padStart(2, '0')}:00:00Z` });
   service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 1 }]);
   expect((await report(until(1))).body).toBe(expected(until(1)));
@@ -175,7 +175,7 @@ it('answers a failing engine, a limit and a throttled S3 each with its own statu
   expect([throttled.status, throttled.headers.get('retry-after')]).toEqual([503, '30']);
 });
 
-it('refuses what is more than its rate', async () => {
+it('answers 429 to requests beyond its rate', async () => {
   const busy = await startService(events, { throttling: { perSecond: 0.001, burst: 1 } });
   try {
     const both = [await get('/openapi.json', {}, busy.stack), await get('/openapi.json', {}, busy.stack)];

@@ -46,7 +46,7 @@ const expected: Readonly<Record<SceneName, Outcome>> = {
 const storedSample = (scene: SceneName): Sample =>
   JSON.parse(readFileSync(sampleFile(lastRelease, scene), 'utf8'));
 
-/** `jobs/ leaseMs`: the members of what a sample holds, at any depth. */
+/** The members of a sample's documents at any depth, such as `jobs/ .leaseMs`. */
 const membersOf = ({ objects }: Sample): Set<string> =>
   new Set(objects.flatMap(({ key, document }) => pathsIn(document, key.replace(/\/.*/, '/ '))));
 const pathsIn = (value: unknown, path: string): string[] =>
@@ -58,7 +58,7 @@ const pathsIn = (value: unknown, path: string): string[] =>
 
 const names = Object.keys(scenes) as SceneName[];
 
-describe('a stored thing', () => {
+describe('a stored document', () => {
   it.each(names)(`of release ${lastRelease.version} is read by this one: %s`, async (scene) => {
     const sample = storedSample(scene);
     expect(await workers.run<Outcome>({ goesOn: 'current', scene, sample })).toEqual(expected[scene]);

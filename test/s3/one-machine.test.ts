@@ -15,7 +15,7 @@ describeS3OverHttp('the S3 of the one-machine stack', async () => {
   };
 });
 
-describeS3Downloads('the same behind the edge for downloads', async () => {
+describeS3Downloads('the S3 of the one-machine stack behind the edge for downloads', async () => {
   const store = await startResultsStore();
   const edge = await startDownloadsEdge(store.url);
   const subject = wireSubject(Bucket, edge.url);

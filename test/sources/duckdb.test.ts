@@ -69,19 +69,22 @@ describe('hive folders that DuckDB writes', () => {
     ['DECIMAL(18,6)', 'TIMESTAMP_NS', 'parquet'],
     ['DECIMAL(38,10)', 'TIMESTAMP_MS', 'csv'],
     ['DECIMAL(38,10)', 'TIMESTAMP_MS', 'parquet'],
-  ])('amounts of %s, times of %s, in %s files by day', async (amount, time, format) => {
-    const name = [amount, time, format].join(' ').replaceAll(/\W+/g, '-');
-    const typed = Object.keys(events[0] ?? {}).map((column) => {
-      if (column === 'device_or_proxy') return column;
-      const type = column === 'event_time' ? time : column === 'revenue' ? amount : 'BIGINT';
-      const value = column === 'event_time' ? "event_time::TIMESTAMPTZ AT TIME ZONE 'UTC'" : column;
-      return `CAST(${value} AS ${type}) AS ${column}`;
-    });
-    await writer.file(
-      name,
-      `SELECT ${typed.join(', ')}, event_time[:10] AS day FROM read_json('${texts}', columns = {${Object.keys(events[0] ?? {}).map((column) => `${column}: 'VARCHAR'`)}})`,
-      `FORMAT ${format}, PARTITION_BY (day)`,
-    );
-    await expectLake(home, { name }, groupsOf(events));
-  });
+  ])(
+    'with amounts of %s, times of %s, in %s files by day become a lake with the same sums',
+    async (amount, time, format) => {
+      const name = [amount, time, format].join(' ').replaceAll(/\W+/g, '-');
+      const typed = Object.keys(events[0] ?? {}).map((column) => {
+        if (column === 'device_or_proxy') return column;
+        const type = column === 'event_time' ? time : column === 'revenue' ? amount : 'BIGINT';
+        const value = column === 'event_time' ? "event_time::TIMESTAMPTZ AT TIME ZONE 'UTC'" : column;
+        return `CAST(${value} AS ${type}) AS ${column}`;
+      });
+      await writer.file(
+        name,
+        `SELECT ${typed.join(', ')}, event_time[:10] AS day FROM read_json('${texts}', columns = {${Object.keys(events[0] ?? {}).map((column) => `${column}: 'VARCHAR'`)}})`,
+        `FORMAT ${format}, PARTITION_BY (day)`,
+      );
+      await expectLake(home, { name }, groupsOf(events));
+    },
+  );
 });

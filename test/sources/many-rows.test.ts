@@ -16,7 +16,7 @@ const FIRST_MS = Date.UTC(2026, 0, 29);
 const DAYS_MS = 72 * HOUR_MS;
 const COMPANIES = 97;
 
-/** Times that are not in order: each record is some two hours after the one before, and begins anew after three days. */
+/** Times that are not in order: each record is about two hours later than the one before, modulo three days. */
 const STEP_MS = 7_919_773;
 
 /** Every sum stays below 2^53, also with the millionths. */
@@ -63,7 +63,9 @@ const select = `SELECT make_timestamp_ms(${FIRST_MS} + i * ${STEP_MS} % ${DAYS_M
     0 AS container_opens, i % 3 AS clicks, (i % ${MOST_MILLIONTHS})::DOUBLE / 1e6 AS revenue
   FROM range(${ROWS}) AS numbers(i)`;
 
-it(`keeps ${ROWS.toLocaleString('en-US')} rows of one file`, { timeout: 60 * MINUTE }, async () => {
+it(`lake -- convert keeps the sums of ${ROWS.toLocaleString('en-US')} rows of one file`, {
+  timeout: 60 * MINUTE,
+}, async () => {
   expect(ROWS * STEP_MS).toBeLessThan(Number.MAX_SAFE_INTEGER);
   const home = await mkdtemp(join(tmpdir(), 'sources-'));
   try {

@@ -3,7 +3,7 @@ import { pythonWith } from '../clients/python.ts';
 import { bringIn, type Source, titleOf } from './bring-in.ts';
 import { type Written, writtenBy } from './python-source.ts';
 
-/** The cases of a name, of which there is a CSV file and a Parquet file. */
+/** A source that is written twice: as a CSV file and as a Parquet file. */
 const bothFiles = ({ name, cured, ...rest }: Source): Source[] =>
   ['csv', 'parquet'].map((file) => ({
     ...rest,

@@ -10,11 +10,11 @@ it('docs/data-contract.md has the tables of the catalogue; npm run data-contract
   expect(page).toBe(withContractTables(page));
 });
 
-it('every column stands in it with its type', () => {
+it('docs/data-contract.md names every column with its type', () => {
   for (const { name, type } of tables.flatMap(({ columns }) => columns))
     expect(page).toContain(`| \`${name}\` | ${type} | `);
 });
 
-it('a page without the marks is refused', () => {
+it('a page without the comments around the tables is refused', () => {
   expect(() => withContractTables('# Data contract')).toThrow('lost its marks');
 });

@@ -72,7 +72,7 @@ describe('diagnose', () => {
       `${RAISE} --service-code athena --quota-code L-FC5F6546 --desired-value 200`,
     ],
     [
-      'a share that leaves the others nothing',
+      'queries of one partner that leave the others too few',
       {},
       { queries: { ...stage.queries, underWayPerPartner: 60 } },
       /One partner may have 60 of the account's 200 active queries/,

@@ -35,7 +35,7 @@ describe('what is wrong with a token', () => {
   };
   const requiredClaim = { name: 'roles', value: 'Reports.Read' };
 
-  it('is nothing where the service accepts the token', async () => {
+  it('is not said of a token that the service accepts', async () => {
     expect(await check({ scope: SCOPE })).toMatchObject({ claims: { scope: SCOPE } });
     const named = { aud: API, roles: ['Reports.Read'] };
     expect(await check(named, { requiredClaim })).toMatchObject({ claims: named });
@@ -58,7 +58,7 @@ describe('what is wrong with a token', () => {
       /this stage trusts "https:\/\/other/,
     ],
     ['an expiry in the past', { scope: SCOPE, exp: 1_700_000_000 }, {}, /It expired at 2023-11-14T22:13:20/],
-  ])('is told: %s', async (_, claims, rules, reason) => {
+  ])('is named: %s', async (_, claims, rules, reason) => {
     expect(await check(claims, rules)).toEqual({ refused: expect.stringMatching(reason) });
   });
 
@@ -77,7 +77,7 @@ describe('what is wrong with a token', () => {
 });
 
 describe('the environment of a stage', () => {
-  it('is that of the release that is live, and a fault where there is none', async () => {
+  it('is that of the live release; without one, an error is thrown', async () => {
     const aws = await startReleaseStandIn({ publisherperformance: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'] });
     onTestFinished(() => aws.close());
     for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);

@@ -168,7 +168,7 @@ describe('a lake in a bucket', () => {
     ]);
   });
 
-  it('gets the tables that it lacks', async () => {
+  it('gets its missing tables from lake -- init', async () => {
     const lacking = tables.map(({ name }) => name).filter((name) => name !== 'publisher_events');
     expect((await lake('init', LAKE)).stdout).toBe(
       [...lacking.map((name) => `Made ${name}, empty.`), `Next: \`npm run lake -- check ${LAKE}\`\n`].join(
@@ -181,7 +181,7 @@ describe('a lake in a bucket', () => {
     );
   });
 
-  it('that does not exist is named, with what to check', async () => {
+  it('is named, with what to check, if it does not exist', async () => {
     const { code, stderr } = await lake('check', 's3://another/events');
     expect(stderr).toMatch(
       /^s3:\/\/another\/events can't be reached: NoSuchBucket .* Check bucket, region and credentials\.\n$/,

@@ -46,7 +46,10 @@ async function expectReports(
       );
 }
 
-/** Does something while a process of its own holds the lock of a directory for unfinished files, until it has ended. */
+/**
+ * Does something while another process holds the lock of a directory for unfinished files. Resolves when that process has
+ * ended.
+ */
 async function holdLock(folder: string, meanwhile: (kill: () => void) => unknown): Promise<void> {
   const code = `import { DuckDBInstance } from '@duckdb/node-api';
     globalThis.held = await DuckDBInstance.create(process.argv[1]);
@@ -96,7 +99,7 @@ describe('npm run lake -- convert', () => {
     expect(checked.code).toBe(0);
   });
 
-  it('says the SQL that runs with --show-sql', async () => {
+  it('prints with --show-sql the SQL that it runs', async () => {
     await writeFile(join(directory, 'one.csv'), 'event_time,placement_id,clicks\n2026-01-31T12:00:00Z,1,1\n');
     const { stdout } = await runLake([
       ...['convert', join(directory, 'one.csv'), '--to', join(directory, 'sql')],
@@ -107,7 +110,7 @@ describe('npm run lake -- convert', () => {
     );
   });
 
-  it('estimates from a sample what --hourly would save, and of a small lake from all of a day', async () => {
+  it('estimates what --hourly would save, from a sample or, if the lake is small, from a whole day', async () => {
     const alike = (minutes: string) =>
       publisherRecord({ event_time: `TIMESTAMP '2026-01-31 12:${minutes}:00'` });
     await writer.file('alike.parquet', `${alike('00')} UNION ALL ${alike('01')} UNION ALL ${alike('59')}`);
@@ -161,7 +164,7 @@ describe('npm run lake -- convert', () => {
     });
     const { code } = await runLake(['convert', join(directory, 'shared.parquet'), '--to', lake]);
     expect(code).toBe(0);
-    // So new a directory may belong to a command that is about to take its lock.
+    // A directory as new as `.lake-work-begun` may belong to a command that has not taken its lock yet.
     expect(await filesIn('shared')).toEqual(['.lake-work-begun', '.lake-work-running', 'publisher_events']);
     const checked = await runLake(['check', lake]);
     expect(checked.stdout).not.toMatch(/lake-work/);
@@ -342,7 +345,7 @@ describe('npm run lake -- convert', () => {
         /revenue: in 1 record, "0\.1234567" has more than six digits.*Say --round/,
       ],
       [
-        'a float that is no decimal of six',
+        'a float with more than six digits after the point',
         { revenue: '0.1::DOUBLE + 0.2::DOUBLE' },
         /revenue: .*"0\.30000000000000004" has more than six digits/,
       ],
@@ -353,7 +356,7 @@ describe('npm run lake -- convert', () => {
       ],
       ['a single float', { revenue: '123.45::FLOAT' }, /revenue: .* is a single float from 16 on/],
       [
-        'a decimal that is cut',
+        'a decimal with more than six digits after the point',
         { revenue: '0.0000001::DECIMAL(38,18)' },
         /revenue: .* has more than six digits/,
       ],
@@ -408,7 +411,7 @@ describe('npm run lake -- convert', () => {
       ],
     ];
 
-    it('every value that would be changed, and names all of them at once', async () => {
+    it('if any value would be changed, and names all such values at once', async () => {
       await Promise.all(
         REFUSED.map(([, changed], index) =>
           writer.file(`refused/${index}.parquet`, publisherRecord(changed)),
@@ -435,7 +438,7 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
     });
 
-    it('values that only reading shows, of all files at once', async () => {
+    it('if values turn out wrong only when they are read, and names those of all files at once', async () => {
       await writer.file('late/fine.parquet', publisherRecord());
       await writer.file('late/half.parquet', publisherRecord({ container_id: '7.5::DOUBLE' }));
       await writer.file('late/timeless.parquet', publisherRecord({ event_time: 'NULL::TIMESTAMP' }));
@@ -449,7 +452,7 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'new'))).rejects.toThrow('ENOENT');
     });
 
-    it('files that are not Parquet, and folders without files', async () => {
+    it('if a file is not Parquet, or a folder has no files', async () => {
       await writeFile(join(directory, 'broken.parquet'), 'PAR1 and no more');
       const broken = await runLake([
         'convert',
@@ -468,7 +471,7 @@ describe('npm run lake -- convert', () => {
       expect(nothing).toMatchObject({ code: 2, stderr: expect.stringMatching(/^There are no files in /) });
     });
 
-    it('an hour that adds up to more than a column holds', async () => {
+    it('if an hour adds up to more than a column holds', async () => {
       const most = publisherRecord({ revenue: '999999999999.999999::DECIMAL(18,6)' });
       await writer.file('most.parquet', `${most} UNION ALL ${most}`);
       const { code, stderr } = await runLake([

@@ -33,7 +33,7 @@ describe('--memory', () => {
     ['half of the container, where it is smaller', 8e9, 2e9, 1e9],
     ['half of the machine, where the container has no limit', 8e9, 2 ** 64, 4e9],
     ['never less than DuckDB needs', 600e6, 0, 500e6],
-  ])('is %s otherwise', (_, machine, container, usual) => {
+  ])('is by default %s', (_, machine, container, usual) => {
     expect(usualMemory(machine, container)).toBe(usual);
   });
 
@@ -105,11 +105,11 @@ describe('the progress of a conversion', () => {
     [50, 300_000],
     [100, 400_000],
     [100.5, 400_000],
-  ])('stands by DuckDB’s %f percent of a query', (percentage, whole) => {
+  ])('is computed from DuckDB’s %f percent of a query', (percentage, whole) => {
     expect(wholeAt({ from: 0.2, to: 0.4 }, percentage)).toBe(whole);
   });
 
-  it('of empty files has an end', () => {
+  it('is a number also for empty files', () => {
     const { ofReading, ofWriting } = stretches([{ bytes: 0, isText: true }]);
     expect([ofReading(0, 0).to, ofWriting(0, 0, 0).from].every(Number.isFinite)).toBe(true);
   });
@@ -118,7 +118,7 @@ describe('the progress of a conversion', () => {
 describe('the sample for what --hourly would save', () => {
   const hours = (...rows: number[]) => rows.map((count, at) => ({ at, rows: count }));
 
-  it('is of the day in the middle by its rows', () => {
+  it('is taken from the day with the median number of records', () => {
     const days = [900, 5, 80].map((rows, index) => ({ day: `2026-01-0${index + 1}`, rows }));
     expect(middleDay(days)?.day).toBe('2026-01-03');
     expect(middleDay([])).toBeUndefined();
@@ -126,9 +126,9 @@ describe('the sample for what --hourly would save', () => {
 
   it.each([
     ['all hours of a small lake', hours(10, 20, 30), 60, [0, 1, 2]],
-    ['the hour in the middle by its rows, of a large day', hours(9e6, 1e6, 5e6), 15e6, [2]],
+    ['the hour with the median number of records, of a large day', hours(9e6, 1e6, 5e6), 15e6, [2]],
     [
-      'as many hours around it as are a fiftieth of the records',
+      'the median hour and its neighbours by records, up to a fiftieth of all records',
       hours(1e5, 2e5, 3e5, 4e5, 5e5),
       45e6,
       [2, 1, 3],
@@ -224,7 +224,7 @@ describe('a conversion that fails half-way', () => {
       /^The memory that this may use is too little\. Say a larger --memory\.\n0 of 7 days .*same command again\.$/,
     ],
     [
-      'what is told already',
+      'a fault that has its message already',
       new OperatorFault('s3://b can’t be reached.'),
       { to: 's3://b', daysWritten: 1, days: 2 },
       /^s3:\/\/b can’t be reached\.\n1 of 2 days are written/,

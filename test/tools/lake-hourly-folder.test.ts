@@ -110,7 +110,7 @@ it('names a day that can not be summed, and does the others', async () => {
   expect(stdout).toMatch(/\nNot all is done\./);
 });
 
-it('remembers with --day too that the table marks its days; replaces a damaged file when its day is final', async () => {
+it('treats an unmarked day as open with --day too, if the table had a marker once; replaces a damaged file once its day is final', async () => {
   await rawDay('marks', 1);
   const raw = join(home, `marks/raw/${TABLE}`);
   await rename(join(raw, `day=${DAY}`), join(raw, 'day=2026-01-30'));
@@ -126,7 +126,7 @@ it('remembers with --day too that the table marks its days; replaces a damaged f
   expect(await clicksIn('marks')).toEqual([4, 1]);
 });
 
-it('takes a raw lake without any day for a mistake', async () => {
+it('refuses a raw lake without any day, and keeps the hours', async () => {
   await rawDay('gone', 1);
   expect((await hourly('gone')).code).toBe(0);
   await rm(join(home, 'gone/raw'), { recursive: true });
@@ -137,7 +137,7 @@ it('takes a raw lake without any day for a mistake', async () => {
   expect(await clicksIn('gone')).toEqual([2, 1]);
 });
 
-/** Makes the one day of a raw lake whose files are read in another way. */
+/** Makes the hours of the only day of a raw lake, with another function to fetch its files. */
 async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource['filesOf']) {
   const raw = folderSource(join(home, name, 'raw'));
   const to = join(home, name, 'hours');
@@ -154,7 +154,7 @@ async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource
   );
 }
 
-it('leaves a day whose files can not be fetched, with the reason', async () => {
+it('does not sum a day whose files can not be fetched, and tells the reason', async () => {
   await rawDay('forbidden', 1);
   const outcome = await makeRawDay(
     'forbidden',
@@ -173,7 +173,7 @@ it.each([
       await rename(join(day, 'part.parquet'), join(day, 'other.parquet'));
     },
   },
-])('reads a day again whose file was $was while it was read', async ({ change }) => {
+])('reads a day again if its file was $was during the read', async ({ change }) => {
   await rm(join(home, 'changing'), { recursive: true, force: true });
   await rawDay('changing', 1);
   const raw = folderSource(join(home, 'changing/raw'));

@@ -28,7 +28,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('is right whenever the raw day is restated while it runs', async () => {
+  it('shows the latest version in the end, whenever the raw day is restated during a run', async () => {
     for (let at = 1, wasHeld = true; wasHeld; at++) {
       await world.restate();
       const run = await world.heldAt(at, 'call', () => world.restate());
@@ -39,7 +39,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('is right at every moment, and in the end, wherever a run is killed', async () => {
+  it('shows hours of one version at every moment, and of the latest in the end, wherever a run is killed', async () => {
     // The marker goes, the file comes, the marker comes.
     expect(await restateAndKill(world, false)).toBe(3);
   });
@@ -47,20 +47,23 @@ describe('npm run lake -- hourly', () => {
   it.each([
     { was: 'final', isOpen: false, writes: [3] },
     { was: 'open', isOpen: true, writes: [2] },
-  ])('is right where a slow run that saw the day $was is overtaken', async ({ isOpen, writes }) => {
-    for (const write of writes) {
-      // A day that has no hours yet, so that hours of an open day are written.
-      const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
-      await world.restate({ day, isOpen });
-      const slow = await world.heldAt(write, 'write', async () => {
-        await world.restate({ day });
+  ])(
+    'shows the latest version in the end, even if a slow run that saw the day $was is overtaken by another',
+    async ({ isOpen, writes }) => {
+      for (const write of writes) {
+        // A day that has no hours yet, so that hours of an open day are written.
+        const day = `2026-02-0${write + (isOpen ? 3 : 0)}`;
+        await world.restate({ day, isOpen });
+        const slow = await world.heldAt(write, 'write', async () => {
+          await world.restate({ day });
+          expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
+        });
+        expect(slow).toMatchObject({ code: 0, stderr: '' });
         expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-      });
-      expect(slow).toMatchObject({ code: 0, stderr: '' });
-      expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
-      expect((await world.look())[day]).toBe(world.version);
-    }
-  });
+        expect((await world.look())[day]).toBe(world.version);
+      }
+    },
+  );
 
   it('does not trust a marker that is of another file', async () => {
     const bucket = openBucket(world.HOURS);
@@ -95,7 +98,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.hourly()).stdout).toMatch(/^publisher_events: no day summed/);
   });
 
-  it('keeps the hours of a day that is being written again, or has gone', async () => {
+  it('keeps the hours of a day that is being written again, until it is final again', async () => {
     const before = (await world.look())[DAY];
     await world.restate({ isOpen: true });
     const reopened = await world.hourly();

@@ -44,13 +44,13 @@ describe('a column that stands in the names of folders', () => {
     ]);
   });
 
-  it('is not read where the files have it, and no other name of a folder is', async () => {
+  it('is not read from the folders if the files have it, nor is any other name of a folder', async () => {
     await writer.file('both/publisher_company_id=31/day=7/a.parquet', publisherRecord());
     expect(await converted('both', 'publisher_company_id::VARCHAR')).toEqual([['1', 1]]);
   });
 });
 
-it('takes quotes for quotes that come after the first 20,480 records', async () => {
+it('understands quotes in a CSV file that has none in its first 20,480 records', async () => {
   const record = (device: string) => `2026-01-31 12:00:00,1,7,${device}\n`;
   const header = 'event_time,placement_id,served_ads,device_or_proxy\n';
   await write('late/a.csv', `${header}${record('phone').repeat(21_000)}${record('"say ""hi"""')}`);
@@ -73,7 +73,7 @@ it('says how to write a record of a CSV file that can not be read', () => {
   expect(csvFault('IO Error: the disk is gone\nmore')).toBe('IO Error: the disk is gone');
 });
 
-/** What a conversion says that refuses. */
+/** The message of a conversion that refuses its input. */
 async function refused(...inputs: readonly string[]): Promise<string> {
   const parameters = inputs.map((input) => join(directory, input));
   const { code, stderr } = await runLake(['convert', ...parameters, '--to', join(directory, 'refused')]);
@@ -84,7 +84,7 @@ async function refused(...inputs: readonly string[]): Promise<string> {
 const HEADER = 'event_time,placement_id,served_ads\n';
 const RECORD = '2026-01-31 12:00:00,1,7\n';
 
-describe('a file of which records would be left out without a word', () => {
+describe('a file some of whose records would be left out silently', () => {
   const uneven = (fields: number, example: string) =>
     `can't be read: not every line has the ${fields} fields that the first line names, for example ${JSON.stringify(example)}. Write the header first, then records alone, each with all fields`;
   const wider = 'event_time,placement_id,served_ads,clicks';
@@ -112,7 +112,7 @@ describe('a file of which records would be left out without a word', () => {
       "can't be read: line 2 is no UTF-8. Write the file in UTF-8",
     ],
     [
-      'two ends of lines',
+      'two kinds of line ends',
       `${HEADER}${RECORD}${RECORD.replace('\n', '\r\n')}${RECORD}`,
       "can't be read: it is no CSV that can be understood: it must be whole, in UTF-8, and all its lines must end alike",
     ],
@@ -131,7 +131,7 @@ describe('a file of which records would be left out without a word', () => {
   });
 });
 
-it('takes a column for itself whose name only looks like one that came twice', async () => {
+it('reads clicks and clicks_1 as two columns, not as one that comes twice', async () => {
   await write('like/a.csv', 'event_time,served_ads,clicks,clicks_1\n2026-01-31 12:00:00,1,7,8\n');
   expect(await converted('like', 'clicks::VARCHAR')).toEqual([['7', 1]]);
 });

@@ -107,7 +107,7 @@ describe('amounts that are written as text', () => {
     expect({ losses, changes }).toEqual({ losses: [], changes: [] });
   });
 
-  it('are the same number in every way to write it', async () => {
+  it('give the same number however it is written', async () => {
     const random = randomNumbers(31);
     const upTo = (end: number) => Math.floor(random() * end);
     const cases = Array.from({ length: 2_000 }, (): [string, string] => {
@@ -133,7 +133,7 @@ describe('amounts that are written as text', () => {
     return `${plus}${shown}${'eE'[upTo(2)]}${exponent < 0 || upTo(2) ? '' : '+'}${exponent}`;
   }
 
-  it('are missing where tools write so, which is said', async () => {
+  it('count as missing if they are NaN, NULL and the like, and the outcome says so', async () => {
     const words = ['NaN', 'nan', 'NULL', 'null', '\\N', 'None', '<NA>', 'NA', ' NaN '];
     expect(await convertColumn({ column: 'revenue' }, [...words, '', ' ', null])).toEqual({
       values: Array(12).fill(null),
@@ -201,7 +201,7 @@ describe('amounts that are written as text', () => {
     ['1\u202f234,500', 'Write 1234.500'],
     ["1'234.5", 'Write 1234.5'],
     ['1_000', 'Write 1000'],
-  ])('%s has a cure of its own', (written, cure) => {
+  ])('for %s, the error shows how to write it', (written, cure) => {
     expect(withoutSeparators(written)).toBe(cure);
   });
 });
@@ -271,10 +271,10 @@ describe('amounts of other types', () => {
     expect(losses).toEqual(says.map((text) => `a.csv: revenue: ${text}`));
   });
 
-  it('doubles are the decimals of six digits that they were made of', async () => {
+  it('doubles become exactly the six-digit decimals from which they were made', async () => {
     const random = randomNumbers(32);
     const cases = Array.from({ length: 5_000 }, (_, index): [string, string] => {
-      // As close to the last double that holds a millionth as to 0.
+      // Of every size, from 0 to the last double that holds millionths.
       const scaled = Math.floor(random() * 10 ** (1 + (index % 16))) % (2 ** 33 * 1e6);
       const digits = String(scaled).padStart(7, '0');
       return [String(scaled / 1e6), `${digits.slice(0, -6)}.${digits.slice(-6)}`];
@@ -452,7 +452,7 @@ describe('times', () => {
     ['1970-01-01 00:00:00', '1970-01-01 00:00:00'],
   ];
 
-  it('of text have no offset, or one', async () => {
+  it('that are text may have an offset or none', async () => {
     const { values, losses, changes } = await convertColumn({ column: 'event_time' }, writtenOf(WRITTEN));
     expect(values).toEqual(becomesOf(WRITTEN));
     expect(losses).toEqual([]);
@@ -565,7 +565,7 @@ describe('--time-zone', () => {
 
   it.each([
     ['a date whose midnight does not exist', 'DATE', 'Africa/Cairo', '2026-04-24'],
-    ['a day that an island left out', 'TIMESTAMP', 'Pacific/Apia', '2011-12-30 12:00:00'],
+    ['a day that Samoa skipped', 'TIMESTAMP', 'Pacific/Apia', '2011-12-30 12:00:00'],
   ])('refuses %s', async (_, type, timeZone, written) => {
     const { losses } = await convertColumn({ column: 'event_time', type, timeZone }, [written]);
     expect(losses).toEqual([
@@ -577,7 +577,7 @@ describe('--time-zone', () => {
 
   // DuckDB has the zones of its own ICU library: another table than Node's, and other code.
   it.each(['Europe/Berlin', 'America/Sao_Paulo', 'Australia/Lord_Howe', 'Africa/Casablanca', 'Pacific/Apia'])(
-    'gives the instants of another library around each change of clocks in %s',
+    'gives the instants of DuckDB’s ICU library around each change of clocks in %s',
     async (timeZone) => {
       const there = `AT TIME ZONE '${timeZone}'`;
       const changed = await connection.runAndReadAll(
@@ -593,7 +593,8 @@ describe('--time-zone', () => {
         return valuesOf(given, (await plan(given, texts)) as InputPlan);
       };
       const [earlier, later] = [await chosen('earlier'), await chosen('later')];
-      // Of a local time that comes twice, it takes one of the two instants; of one that does not exist, none comes back.
+      // For a local time that comes twice, DuckDB takes one of the two instants. For one that does not exist, its instant does
+      // not give the local time back.
       const reader = await connection.runAndReadAll(
         `SELECT CAST(instant AT TIME ZONE 'UTC' AS VARCHAR), instant ${there} = event_time
        FROM (SELECT event_time, event_time ${there} AS instant FROM given)`,
@@ -719,7 +720,7 @@ describe('numbers in the column of times', () => {
 });
 
 describe('changes of several files', () => {
-  it('are one line for each kind of a column', async () => {
+  it('are told in one line for each column and kind of change', async () => {
     const rounded = { words: { one: 'was rounded', many: 'were rounded' }, column: 'spend' };
     const read = { words: { one: 'was read', many: 'were read' }, column: 'event_time' };
     expect(
@@ -753,7 +754,7 @@ describe('the options about values', () => {
       /^--ambiguous is "both"; it can be earlier, later$/,
     ],
     [{ ambiguous: 'later' }, /^--ambiguous decides about local times: say --time-zone too$/],
-  ])('%j says what it can be', (written, says) => {
+  ])('%j is refused by an error that says what is allowed', (written, says) => {
     expect(() => valueOptions(written)).toThrow(says);
   });
 

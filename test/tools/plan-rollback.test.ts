@@ -38,18 +38,50 @@ describe('commitToGoTo', () => {
   };
 
   it.each<[string, Record<string, string>, string, string, DeploymentEnd?]>([
-    ['before a release that all functions have', { report: 'ab b', page: 'ab b' }, 'b', 'a'],
-    ['before a release that gets a part of the requests', { report: 'ab ab', page: 'ab b' }, 'b', 'a'],
-    ['the same where a command was killed midway', { report: 'zab a', page: 'zab b' }, 'b', 'a'],
-    ['the same where it was killed when all were moved', { report: 'zab a', page: 'zab a' }, 'b', 'a'],
-    ['before a release that was published twice', { report: 'abb b' }, 'b', 'a'],
-    ['before one that was published, taken back and published again', { report: 'bab b' }, 'b', 'a'],
-    ['before a release with a new function', { report: 'ab b', added: '_b b' }, 'b', 'a'],
-    ['the same where only a new function is still at it', { report: 'zab a', added: '__b b' }, 'b', 'a'],
-    ['what a deployment that was stopped was to replace', { report: 'zab b' }, 'b', 'b', 'stopped'],
-    ['where CloudFormation has put back a part', { report: 'zab a', page: 'zab b' }, 'a', 'a', 'stopped'],
-    ['where a release was taken back before a deployment failed', { report: 'abc a' }, 'b', 'a', 'put-back'],
-  ])('is %s', (_, functions, deployed, to, end) => {
+    ['the one before a release that all functions have', { report: 'ab b', page: 'ab b' }, 'b', 'a'],
+    [
+      'the one before a release that gets a part of the requests',
+      { report: 'ab ab', page: 'ab b' },
+      'b',
+      'a',
+    ],
+    ['the same when a command was killed midway', { report: 'zab a', page: 'zab b' }, 'b', 'a'],
+    [
+      'the same when it was killed after it had moved all functions',
+      { report: 'zab a', page: 'zab a' },
+      'b',
+      'a',
+    ],
+    ['the one before a release that was published twice', { report: 'abb b' }, 'b', 'a'],
+    [
+      'the one before a release that was published, rolled back and published again',
+      { report: 'bab b' },
+      'b',
+      'a',
+    ],
+    ['the one before a release with a new function', { report: 'ab b', added: '_b b' }, 'b', 'a'],
+    [
+      'the same when only a new function is still at that release',
+      { report: 'zab a', added: '__b b' },
+      'b',
+      'a',
+    ],
+    ['the one that a stopped deployment would have replaced', { report: 'zab b' }, 'b', 'b', 'stopped'],
+    [
+      'the one to which CloudFormation has put back some functions',
+      { report: 'zab a', page: 'zab b' },
+      'a',
+      'a',
+      'stopped',
+    ],
+    [
+      'the one to which a release was rolled back before a deployment failed',
+      { report: 'abc a' },
+      'b',
+      'a',
+      'put-back',
+    ],
+  ])('is the right commit: %s', (_, functions, deployed, to, end) => {
     expect(goTo(functions, deployed, end)).toBe(commit(to));
   });
 
@@ -122,7 +154,7 @@ describe('planRollback', () => {
       },
     ],
     [
-      'takes away the part of the requests that goes elsewhere',
+      'removes the share of requests that another version gets',
       { report: 'ab ab' },
       { from: [commit('b')], moves: [{ name: 'report', version: 1 }], left: [] },
     ],

@@ -29,7 +29,7 @@ const functionOf = (name: string) => {
   if (!found) throw new TypeError(name);
   return found;
 };
-/** Where the aliases lead: `2` for the second version, with what gets a part of the requests behind it. */
+/** The versions of the aliases: `2`, or `2+3` if version 3 gets a part of the requests. */
 const aliases = () =>
   Object.fromEntries(
     [...aws.functions].map(([name, { version, weights }]) => [
@@ -80,7 +80,7 @@ describe('npm run rollback', () => {
     expect(moves()).toEqual([]);
   });
 
-  it('takes the part of the requests away that goes elsewhere', async () => {
+  it('removes the share of requests that another version gets', async () => {
     Object.assign(functionOf('downloads'), { version: '3', weights: { 4: 0.1 } });
     expect((await rollback()).code).toBe(0);
     expect(aliases()).toEqual(allAt('3'));
@@ -176,7 +176,7 @@ describe('npm run rollback', () => {
         'To go on, mend the fault and deploy: npx cdk deploy --all -c stage=prod -c shift=no',
         expect.stringContaining('Then again: npm run rollback -- prod'),
       ]);
-      // As a command does that is repeated because it was killed while it waited.
+      // The same command again, as if the first had been killed while it waited.
       const again = await rollback();
       expect(again.code).toBe(1);
       expect(again.lines[0]).toMatch(RegExp(`put the last deployment back: .* at ${A}`));
@@ -184,7 +184,7 @@ describe('npm run rollback', () => {
     },
   );
 
-  it('moves nothing while CloudFormation still puts back when there is no more time', async () => {
+  it('moves nothing if CloudFormation has not put the stack back in time', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback([], { ...WAITS, stack: 0 });
     expect(code).toBe(1);
@@ -204,7 +204,7 @@ describe('npm run rollback', () => {
     });
   });
 
-  it('stops no deployment for a commit that there is not', async () => {
+  it('stops no deployment if no function has a version of the named commit', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     const { code, lines } = await rollback(['fffffff']);
     expect({ code, first: lines[0] }).toEqual({

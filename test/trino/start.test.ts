@@ -64,12 +64,12 @@ it.each([
     /^TRINO_URL: SCHEMA_NOT_FOUND: .* where the tables are\.\n$/,
   ],
   [
-    'nobody there',
+    'no cluster at the address',
     { TRINO_URL: 'http://127.0.0.1:1' },
     /^TRINO_URL: http:\/\/127\.0\.0\.1:1 can't be asked: .*\n$/,
   ],
   [
-    'events beside it',
+    'EVENTS_DIR set as well',
     { EVENTS_DIR: '/tmp' },
     /^TRINO_URL: can't be set beside EVENTS_DIR\. Unset one of them\.\n$/,
   ],

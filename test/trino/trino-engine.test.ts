@@ -80,7 +80,7 @@ describe('a query that fails', () => {
     ['too few parameters', 'SELECT ?, ?', ['1'], 'INVALID_PARAMETER_USAGE', 1100],
     ['brackets that close the wrong thing', 'SELECT ?', ['1), (2'], 'INVALID_PARAMETER_USAGE', 1100],
     ['two statements', 'SELECT 1; SELECT 2', [], 'SYNTAX_ERROR', 1006],
-  ])('for %s does so by the user’s fault, in Athena’s words', async (_, sql, parameters, name, type) => {
+  ])('for %s is a user error, in Athena’s words', async (_, sql, parameters, name, type) => {
     await expect(run(sql, parameters)).rejects.toMatchObject({
       name: 'Error',
       message: expect.stringMatching(`^${name}: .`),
@@ -91,7 +91,7 @@ describe('a query that fails', () => {
   });
 });
 
-it('stops in the cluster when it is asked to', async () => {
+it('an aborted query is stopped in the cluster', async () => {
   const abort = new AbortController();
   const endless =
     'SELECT count(*) FROM UNNEST(sequence(1, 10000)) a(n), UNNEST(sequence(1, 10000)) b(n), UNNEST(sequence(1, 10000)) c(n)';

@@ -48,7 +48,7 @@ describe('a key server', () => {
     expect(planned).toEqual([]);
   });
 
-  it('is at fault itself, and no token is, where it fails twice', async () => {
+  it('that fails twice makes an internal error, not a refused token', async () => {
     await expect(verify([503, { keys: signer.publicKeys }], [404, {}], keys())).rejects.toMatchObject({
       constructor: KeySetUnavailable,
       message: `The key set ${jwksUri} could not be read`,
@@ -57,14 +57,14 @@ describe('a key server', () => {
     expect(planned).toHaveLength(1);
   });
 
-  it('is given up after three seconds, twice', async () => {
+  it('gets two tries of three seconds each', async () => {
     const aborted = () => AbortSignal.abort(new Error('no answer'));
     const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(aborted);
     await expect(verify(keys())).rejects.toMatchObject({ cause: new Error('no answer') });
     expect(timeouts.mock.calls).toEqual([[3_000], [3_000]]);
   });
 
-  it('is at fault itself where the token’s key can’t be used', async () => {
+  it('whose key for the token can’t be used makes an internal error', async () => {
     const broken = signer.publicKeys.map(({ n: _, ...key }) => key);
     await expect(verify([200, { keys: broken }])).rejects.toThrow('Missing modulus (n)');
   });

@@ -20,7 +20,7 @@ const MINUTE = 60_000;
 
 type Outcome = 'found' | 'refused' | 'unavailable';
 
-/** A provider whose keys and clock the test sets. While it hangs, readings end only when it is let go. */
+/** A provider whose keys and clock the test sets. While it hangs, a read ends only when the test releases it. */
 function provider(keys: readonly Jwk[]) {
   const state = { keys, isDown: false, reads: 0, time: 1_000_000_000_000, hangs: Promise.resolve() };
   const keySet = new KeySet({
@@ -111,7 +111,7 @@ const CASES: readonly (readonly [string, readonly Step[]])[] = [
     ],
   ],
   [
-    'is unavailable for unknown keys while the provider is down, which is asked every two seconds; known ones stay good',
+    'is unavailable for unknown keys while the provider is down; the provider is asked every two seconds; known keys stay good',
     [
       { at: 0, kid: 'first', gets: 'found', reads: 1 },
       { at: 9 * SECOND, isDown: true, kid: 'invented', gets: 'refused', reads: 1 },
@@ -164,7 +164,7 @@ describe('the key set', () => {
     expect([found, state.reads]).toEqual([['found', 'found', 'found', 'refused'], 1]);
   });
 
-  it('is read once for all unknown keys of one time, while known ones do not wait', async () => {
+  it('is read once for all unknown keys that come at one time; known keys do not wait', async () => {
     const { state, finds, hang } = provider([first]);
     await finds('first');
     state.time += 10 * SECOND;

@@ -26,7 +26,7 @@ describe('parseDocument', () => {
     ['{"__proto__":1,"__proto__":2}', 'a member of prototypes twice'],
     ['{"a":{"b":1},"a":{"b":1,"c":2}}', 'a member twice, the last one with more members'],
     ['{"a":{"b":1,"c":2},"a":{}}', 'a member twice, the last one empty'],
-  ])('gives nothing of %s: %s', (text) => {
+  ])('gives undefined for %s: %s', (text) => {
     expect(parseDocument(text)).toBeUndefined();
   });
 });

@@ -45,7 +45,7 @@ describe('readPartner', () => {
   });
 
   it.each(['publisherCompanies', 'advertiserCompanies'] as const)(
-    'opens nothing by %s where the record is from before it had them',
+    'reads an older record, which lacks %s, as one with an empty list of them',
     (owner) => {
       expect(read(without(owner))).toEqual({ ...record, [owner]: [] });
     },
@@ -90,13 +90,16 @@ describe('readPartner', () => {
     expect(read(document)).toBeUndefined();
   });
 
-  it.each(['', 'c'.repeat(257)])('takes no record of a client of that length (%#)', (client) => {
-    expect(readPartner({ ...record, client }, client)).toBeUndefined();
-  });
+  it.each(['', 'c'.repeat(257)])(
+    'takes no record whose client is empty or longer than 256 characters (%#)',
+    (client) => {
+      expect(readPartner({ ...record, client }, client)).toBeUndefined();
+    },
+  );
 });
 
 describe('annotations', () => {
-  it('decide nothing, even if they are called as what decides', () => {
+  it('decide nothing, even if they have the names of members that decide', () => {
     const annotations = {
       active: 'false',
       publisherCompanies: 'every-company',

@@ -34,8 +34,8 @@ describe('readEntitlement', () => {
     ['an object', { id: 7 }],
     ['a list in a list', [[7]]],
     ['a fraction', 7.5],
-    ['a number that JSON can’t hold', 2 ** 53],
-    ['a number that JSON can’t hold among others', [7, 2 ** 53]],
+    ['a number that JavaScript can’t hold exactly', 2 ** 53],
+    ['a number that JavaScript can’t hold exactly, among others', [7, 2 ** 53]],
     ['an exponent', '1e3'],
     ['a hexadecimal number', '0x10'],
     ['commas', '7,12'],
@@ -44,7 +44,7 @@ describe('readEntitlement', () => {
     ['a null among numbers', [7, null]],
     ['65 bits', '9223372036854775808'],
     ['SQL', '7) OR (1=1'],
-    ['another star', '**'],
+    ['two stars', '**'],
     ['digits of another script', '٧'],
   ])('opens nothing by a claim that is %s', (_, claim) => {
     expect(readEntitlement({ companies: claim }, rule)).toBeUndefined();

@@ -31,7 +31,7 @@ describe('a good token without the scope', () => {
     ['the client of the next claim where the first is empty', { client_id: '', azp: 'client-1' }, 'client-1'],
     ['the subject where it names no client', { sub: 'somebody' }, 'somebody'],
     ['nobody where it names neither', { sub: undefined }, 'unnamed'],
-  ])('tells the log of %s', async (_, claims, caller) => {
+  ])('is refused, and the log names %s', async (_, claims, caller) => {
     const token = await provider.signToken(claims, {});
     await expect(tokenVerifier({ ...provider, apiScope })(`Bearer ${token}`)).rejects.toMatchObject({
       caller,
@@ -54,7 +54,7 @@ describe('a token of an API without a required claim', () => {
     ['the scope joined to another', { scope: `other,${scope}` }, 'not authorized'],
     ['the scope as a key', { scp: { [scope]: true } }, 'not authorized'],
     ['the API in aud, which any app of a tenant can get', { aud: apiScope }, 'not authorized'],
-  ])('with %s', async (_, claims, expected) => {
+  ])('opens the API only with the scope: %s', async (_, claims, expected) => {
     expect(await outcome(claims)).toBe(expected);
   });
 });
@@ -70,7 +70,7 @@ describe('a token of an API with a required role', () => {
     ['the role alone', { roles: ['Reports.Read'] }, 'not authorized'],
     ['a scope that begins as ours does', { scope: `${scope}s`, roles: 'Reports.Read' }, 'not authorized'],
     ['another API in aud', { aud: `${apiScope}/`, roles: ['Reports.Read'] }, 'not authorized'],
-  ])('with %s', async (_, claims, expected) => {
+  ])('opens the API only with the role, and the scope or aud: %s', async (_, claims, expected) => {
     expect(await outcome(claims, role)).toBe(expected);
   });
 });
@@ -126,7 +126,7 @@ describe('an Authorization header', () => {
 
   it.each<[string, (token: string) => string]>([
     ['in lower case', (token) => `bearer ${token}`],
-    ['and more than one blank', (token) => `Bearer   ${token}`],
+    ['and several blanks behind it', (token) => `Bearer   ${token}`],
   ])('is good with the scheme %s', async (_, header) => {
     expect(await verified(header)).toMatchObject({ scope });
   });

@@ -66,7 +66,7 @@ describe('whoseRows', () => {
       { partner: 'first-partner', state: 'entitled', entitlement: [7n] },
     ],
     [
-      'of the other side',
+      'that has companies of the other report only',
       advertiserReport,
       'client-1',
       { partner: 'first-partner', ...refused('no-companies') },
@@ -79,7 +79,7 @@ describe('whoseRows', () => {
     });
   });
 
-  it('by partners: refuses a token that names no client, and looks for none', async () => {
+  it('by partners: refuses a token that names no client, and does not ask the register', async () => {
     expect(await verdictOn({ by: 'partners', bucket: 'register' }, publisherReport)).toEqual({
       verdict: refused('unknown-client'),
       sought: [],

@@ -31,7 +31,7 @@ const WAITS_FOR_ATTEMPT: Progress = {
   dataChanges: 0,
 };
 const WAITS_FOR_SLOT: Progress = { waitsFor: 'slot', dataChanges: 0 };
-/** How long a caller waits for its query, with the longest query of 100 s: 100 s in the queue, and 105 s. */
+/** How long a caller waits if a query may take 100 s: 100 s in the queue, 100 s to run, and 5 s of tolerance. */
 const PATIENCE_MS = 205_000;
 /** How long a ticket is good: a publication may take 15 minutes more, and a minute is left for the last answer. */
 const TICKET_MS = PATIENCE_MS + 900_000 + 60_000;
@@ -79,7 +79,7 @@ async function waitingRoom({
 }
 
 describe('the waiting room', () => {
-  it('writes nothing where the next request begins where this one did', async () => {
+  it('stores no ticket again when a request leaves the progress as it was', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }] });
     await room.get();
     const calls = () => room.results.calls.filter((call) => call.endsWith(`waiting/${room.id}.json`));
@@ -130,7 +130,7 @@ describe('the waiting room', () => {
     expect(new Set(room.untils)).toEqual(new Set([START + 26_500]));
   });
 
-  it('answers 503 when its caller’s time is up: what the ticket says, and the time since', async () => {
+  it('answers 503 when its caller has waited too long: the wait in the ticket and the time since then together', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }], waitedMs: PATIENCE_MS - 10_500 });
     await vi.advanceTimersByTimeAsync(10_000);
     expect((await room.get()).statusCode).toBe(503);
@@ -202,7 +202,7 @@ describe('the waiting room', () => {
   });
 });
 
-describe('the look at the lake', () => {
+describe('the listing of the lake', () => {
   const room = (more: Room = {}) => waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, ...more });
 
   it('is not needed where the caller waits for an attempt, and may see the same rows as before', async () => {
@@ -260,7 +260,7 @@ describe('a fault of the listing, for a caller that waits for its slot', () => {
   ];
 
   it.each(cases)(
-    'is no matter where the register has no such client: 404, with %s (%d) %s the register has answered',
+    'is not shown to a client that the register does not have: 404, with %s (%d) %s the register has answered',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       expect(problem(await made.get())).toEqual([404, 'no-such-download']);
@@ -268,7 +268,7 @@ describe('a fault of the listing, for a caller that waits for its slot', () => {
   );
 
   it.each(cases)(
-    'is the answer where the register has the client: %s (%d), %s the register has answered',
+    'is the answer to a client that the register has: %s (%d), %s the register has answered',
     async (_, status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);

@@ -37,7 +37,7 @@ describe('functionDependencies', () => {
     expect(() => functionDependencies({})).toThrow('The environment is incomplete or wrong.');
   });
 
-  it('works on the bucket, the database, the workgroup and the lake that it names', async () => {
+  it('uses the bucket, the database, the workgroup and the lake that the configuration names', async () => {
     const sent = answering(() => ({ QueryExecutionId: 'q1' }));
     const { queries, results, lake } = functionDependencies(ENVIRONMENT).backendsUntil(later());
     await queries.start({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(64));
@@ -138,7 +138,7 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('knows an execution that Athena has forgotten by its error class', async () => {
+  it('recognises by the class of Athena’s error that Athena has forgotten an execution', async () => {
     answering(() => {
       throw new InvalidRequestException({ message: 'x', $metadata: {} });
     });
@@ -152,7 +152,7 @@ describe('functionDependencies', () => {
     vi.stubEnv('POWERTOOLS_SERVICE_NAME', 'stage');
     const metrics = functionDependencies(ENVIRONMENT).metrics as Metrics;
     metrics.addMetric('Reports', 'Count', 1);
-    // As a request counts that records the ends of two queries.
+    // As in a request that records the ends of two queries.
     for (const bytes of [5, 7]) metrics.addMetric('BytesScanned', 'Bytes', bytes);
     const written = metrics.serializeMetrics();
     expect(written._aws.CloudWatchMetrics[0]?.Namespace).toBe('PerformanceReports');

@@ -52,7 +52,7 @@ describe('GET /', () => {
     expect(body).toBe(`<html><script src="${src}">`);
   });
 
-  it('allows no other host but the downloads’, and is not cached', async () => {
+  it('allows connections only to its own host and the hosts of downloads, and is not cached', async () => {
     expect((await ask('/')).headers).toEqual({
       'Content-Type': 'text/html',
       'Cache-Control': 'no-cache',
@@ -81,10 +81,10 @@ describe('GET /page/{file}', () => {
   });
 
   it.each([
-    ['for a year where the version asked for is this one', 'abc', 'public, max-age=31536000, immutable'],
-    ['not at all where another version was asked for', 'old', 'no-cache'],
-    ['not at all where no version was asked for', undefined, 'no-cache'],
-  ])('may be kept %s', async (_, v, expected) => {
+    ['cached for a year when this version was requested', 'abc', 'public, max-age=31536000, immutable'],
+    ['not cached when another version was requested', 'old', 'no-cache'],
+    ['not cached when no version was requested', undefined, 'no-cache'],
+  ])('is %s', async (_, v, expected) => {
     const { headers } = await ask('/page/page.js', { file: 'page.js', ...(v !== undefined && { v }) });
     expect(headers?.['Cache-Control']).toBe(expected);
   });

@@ -37,7 +37,7 @@ const throwing = (error: unknown, facts: object = {}) =>
     throw error;
   });
 
-describe('what every route has around it', () => {
+describe('problemChain, around every route', () => {
   it('writes one line with the route’s facts, and hands the answer on', async () => {
     const { lines, answer } = await answering(({ facts, began }) => {
       expect(began).toBe(START);

@@ -91,7 +91,7 @@ describe('the files of the page', () => {
     expect((await pageOf({ ...FILES, 'c.css': 'changed' })).version).not.toBe(version);
   });
 
-  it('must be there', () => {
+  it('cause an error if their folder does not exist', () => {
     expect(() => readPageFiles('/nowhere')).toThrow('ENOENT');
   });
 });

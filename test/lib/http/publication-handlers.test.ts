@@ -109,23 +109,26 @@ describe('the publishing function', () => {
 describe('the abandoning function', () => {
   it.each([
     ['', publication.partner],
-    [', of a request without a name too', undefined],
-  ])('leaves word for those who wait, and logs it as an error%s', async (_, partner) => {
-    const { dependencies, results, lines, untils } = functionSetting();
-    results.put(REQUEST, { ...publication, partner });
-    await abandonmentHandler(dependencies)(
-      { requestContext: { condition: 'RetriesExhausted' }, requestPayload: event },
-      { getRemainingTimeInMillis: () => 60_000 },
-    );
-    expect(results.document('abandoned/q1.json')).toEqual({});
-    // Five seconds before the function is cut off.
-    expect(untils).toEqual([START + 55_000]);
-    expect(lines).toEqual([
-      {
-        level: 'error',
-        message: 'publication abandoned',
-        facts: { publication: REQUEST, queryExecutionId: 'q1', partner, condition: 'RetriesExhausted' },
-      },
-    ]);
-  });
+    [', even if the request names no partner', undefined],
+  ])(
+    'records for those who wait that the publication is abandoned, and logs an error%s',
+    async (_, partner) => {
+      const { dependencies, results, lines, untils } = functionSetting();
+      results.put(REQUEST, { ...publication, partner });
+      await abandonmentHandler(dependencies)(
+        { requestContext: { condition: 'RetriesExhausted' }, requestPayload: event },
+        { getRemainingTimeInMillis: () => 60_000 },
+      );
+      expect(results.document('abandoned/q1.json')).toEqual({});
+      // Five seconds before the function is cut off.
+      expect(untils).toEqual([START + 55_000]);
+      expect(lines).toEqual([
+        {
+          level: 'error',
+          message: 'publication abandoned',
+          facts: { publication: REQUEST, queryExecutionId: 'q1', partner, condition: 'RetriesExhausted' },
+        },
+      ]);
+    },
+  );
 });

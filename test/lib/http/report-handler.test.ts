@@ -180,7 +180,7 @@ describe('a report route', () => {
     expect(new Set(made.untils)).toEqual(new Set([START + countedMs + 9_500]));
   });
 
-  it('may take all that the gateway leaves a request to store where its caller waits on', async () => {
+  it('may use the rest of the gateway’s time to store the ticket of a caller that must wait', async () => {
     const made = service({ plans: [{ ends: 'never' }] });
     expect((await made.ask()).statusCode).toBe(303);
     expect(new Set(made.untils)).toEqual(new Set([START + 9_500, START + 27_500]));
@@ -294,9 +294,9 @@ describe('a report route, by the register of partners', () => {
 describe('a report that fails', () => {
   it.each([
     ['AWS is at its limit', new Unavailable('Later.', 30), { Unavailable: 1, FailedReports: 1 }],
-    ['of an error of ours', new Error('boom'), { FailedReports: 1 }],
-    ['there is nothing to report on: the caller’s', new NoRecords('Any report'), {}],
-  ])('is counted by its end, where %s', async (_, fault, metrics) => {
+    ['the service has an error', new Error('boom'), { FailedReports: 1 }],
+    ['there is nothing to report on, which is no failure', new NoRecords('Any report'), {}],
+  ])('is counted by its cause, when %s', async (_, fault, metrics) => {
     const made = service();
     made.lake.list = () => Promise.reject(fault);
     await made.ask();
@@ -312,7 +312,7 @@ describe('a report that fails', () => {
   });
 });
 
-describe('a fault of the listing, for a client', () => {
+describe('a fault of the listing', () => {
   const env = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
   const claims = { client_id: 'client-1' };
   const LATER_MS = 50;
@@ -344,14 +344,14 @@ describe('a fault of the listing, for a client', () => {
   };
 
   it.each(cases)(
-    'that the register does not have is no matter: 401, with %s (%d) %s the register has answered',
+    'is not shown to a client that the register does not have: 401, with %s (%d) %s the register has answered',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       expect((await meeting(registerMs, listingMs, fail).ask()).statusCode).toBe(401);
     },
   );
 
   it.each(cases)(
-    'that the register has is the answer: %s (%d), %s the register has answered',
+    'is the answer to a client that the register has: %s (%d), %s the register has answered',
     async (_, status, _order, registerMs, listingMs, fail) => {
       const made = meeting(registerMs, listingMs, fail);
       made.partners.set('client-1', PARTNER);
@@ -410,7 +410,7 @@ describe('a report that takes longer than a request', () => {
     expect(JSON.stringify(made.lines)).not.toContain('downloads');
   });
 
-  it('stores all in its ticket that the next request needs', async () => {
+  it('stores in its ticket what the next request needs', async () => {
     const { made } = await waiting();
     expect(ticketOf(made)).toEqual({
       form: 2,

@@ -15,7 +15,7 @@ describe('requestHeader', () => {
   });
 
   it.each([null, undefined, {}, { accept: [] }, { accept: undefined }, { 'x-accept': ['a'] }])(
-    'is undefined where there is none (%j)',
+    'is undefined if the request has no such header (%j)',
     (headers) => {
       expect(headerOf(headers)).toBeUndefined();
     },

@@ -80,11 +80,11 @@ describe('countAnswer', () => {
     expect(counted({ isReady: false }, status)).toEqual({ FailedReports: ['Count', 1] });
   });
 
-  it('counts a report that was ready, and whose answer failed all the same, as failed and not as delivered', () => {
+  it('counts a ready report as failed, not as delivered, if its answer failed', () => {
     expect(counted({ isReady: true }, 500)).toEqual({ FailedReports: ['Count', 1] });
   });
 
-  it('counts no failed report on a route that answers none', () => {
+  it('counts no failed report on a route that gives no reports', () => {
     expect(counted({}, 500, false)).toEqual({});
   });
 

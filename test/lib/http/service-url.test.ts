@@ -31,7 +31,7 @@ describe('serviceUrl', () => {
     ],
     ['a host of one letter', 'x', '/openapi.json', https, 'https://x'],
     ['no forwarded scheme', 'reports.example', '/openapi.json', {}, 'https://reports.example'],
-  ])('is where the service is behind %s', (_, domainName, path, headers, expected) => {
+  ])('is the address of the service behind %s', (_, domainName, path, headers, expected) => {
     expect(urlOf(domainName, path, headers)).toBe(expected);
   });
 

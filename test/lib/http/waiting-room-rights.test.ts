@@ -96,7 +96,7 @@ describe('the waiting room, by the register of partners', () => {
     expect(queries.started).toHaveLength(1);
   });
 
-  it('lets a partner wait on that was suspended and has its right back', async () => {
+  it('lets a partner that was suspended go on waiting once it is active again', async () => {
     const { hop, partners, queries } = await waitingCaller();
     const url = await hop();
     partners.set('client-1', { ...record, active: false });
@@ -134,7 +134,7 @@ describe('the waiting room, by the register of partners', () => {
 });
 
 describe('the waiting room, by claims', () => {
-  it('asks no register, and opens what the token opened', async () => {
+  it('does not read the register, and goes on with the query for the companies in the ticket', async () => {
     const { hop, partners, queries, lines } = await waitingCaller(CLAIMS);
     partners.clear();
     expect((await hop()).statusCode).toBe(303);

@@ -16,7 +16,7 @@ const ask = async (domainName?: string) => {
 };
 
 describe('GET /openapi.json', () => {
-  it('is the document with the address that the caller requested, for private caches alone', async () => {
+  it('answers the document with the address that the caller used; only private caches may keep it', async () => {
     const { answer, lines } = await ask('api.example');
     expect(answer.body === documentAt('https://api.example/prod')).toBe(true);
     expect({ ...answer, body: '' }).toEqual({
@@ -34,7 +34,7 @@ describe('GET /openapi.json', () => {
     expect(lines).toMatchObject([{ level: 'info', facts: { status: 200 } }]);
   });
 
-  it('has the root of the host where the gateway names none', async () => {
+  it('gives "/" as the address when the gateway names no host', async () => {
     const { answer } = await ask();
     expect(answer.body === documentAt('/')).toBe(true);
   });

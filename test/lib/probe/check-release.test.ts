@@ -71,7 +71,7 @@ describe('the check of a release', () => {
     expect(outcome).toEqual({ status: 'Succeeded' });
     expect(told).toEqual([[HOOK, 'Succeeded']]);
     expect(lines).toEqual([{ isPulled: true, rows: 1, durationMs: expect.any(Number) }]);
-    // Each function by itself first: the report's has answered 401.
+    // Before the pull, each function is asked by itself. The report function's 401 to that is not in this list.
     const [, report, waitingRoom] = asked;
     expect(asked.map(({ version }) => version)).toEqual([
       'arn:downloads:5',
@@ -102,10 +102,13 @@ describe('the check of a release', () => {
       { 'arn:publisher:8': () => seeOther('/prod/reporting/downloads/t/1') },
     ],
     [
-      'leads to a function that is none of the shifted',
+      'leads to a function that is not shifted',
       { 'arn:publisher:8': () => seeOther('/prod/reporting/fields') },
     ],
-    ['leads to what is no report', { 'arn:publisher:8': () => seeOther('https://login.example/token') }],
+    [
+      'leads to an address without a report',
+      { 'arn:publisher:8': () => seeOther('https://login.example/token') },
+    ],
   ])('refuses a release that %s', async (_, answers) => {
     const { outcome, told } = await check(answers);
     expect(outcome).toEqual({ status: 'Failed' });
@@ -126,7 +129,7 @@ describe('the check of a release', () => {
     ]);
   });
 
-  it('tells only the operator where the operator runs it', async () => {
+  it('does not tell CodeDeploy when the operator runs it by hand', async () => {
     const { outcome, told } = await check(delivering, {});
     expect(outcome).toEqual({ status: 'Succeeded' });
     expect(told).toEqual([]);

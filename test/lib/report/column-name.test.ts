@@ -33,7 +33,7 @@ describe('columnFault', () => {
     );
   });
 
-  it('takes names', () => {
+  it('accepts names of lower-case letters, digits and underscores', () => {
     expect(columnFault('publisher_events', ['day', 'served_ads', 'opens_2'])).toBeUndefined();
   });
 });
@@ -49,7 +49,7 @@ describe('tablesOf', () => {
     },
   ];
 
-  it('makes no table of a catalogue with an expression, a column of two metrics, or one that every table has', () => {
+  it('refuses a catalogue with an expression, a column of two metrics, or a column that every table has', () => {
     expect(() => tablesOf(withColumn('clicks / served_ads'))).toThrow(NOT_A_COLUMN);
     expect(() => tablesOf(withColumn('clicks'))).toThrow('column "clicks": it is there twice');
     expect(() => tablesOf(withColumn('placement_opens'))).toThrow(
@@ -63,7 +63,7 @@ describe('tablesOf', () => {
 
 describe('ColumnName', () => {
   it('is the name or, for anything else, the sentence that says what to do', () => {
-    // What the types hold is seen by `npm run types`: these lines are refused where it is otherwise.
+    // `npm run types` checks the types: it refuses these lines if one of them is wrong.
     const names: [ColumnName<'served_ads'>, ColumnName<'opens_2'>] = ['served_ads', 'opens_2'];
     const sentences: [ColumnName<'clicks / served_ads'>, ColumnName<'sum(clicks)'>] = [
       NOT_A_COLUMN,

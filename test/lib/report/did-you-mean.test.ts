@@ -9,7 +9,7 @@ describe('didYouMean', () => {
     ['three letters off a short name', 'xxx', all],
     ['a third of a long name off', 'PlacementXXXX', 'Did you mean "PlacementIds"?'],
     ['more than a third of a long name off', 'PlacementXXXXX', all],
-    ['in other letters', 'PLACEMENTIDS', 'Did you mean "PlacementIds"?'],
+    ['a name in upper case', 'PLACEMENTIDS', 'Did you mean "PlacementIds"?'],
     ['blanks around a name', '   Day  ', 'Did you mean "Day"?'],
   ])('answers to %s', (_, name, answer) => {
     expect(didYouMean(name, known)).toBe(answer);

@@ -34,7 +34,7 @@ const TESTED: readonly Tested[] = [
     replaced: (filters: readonly Filter[]) => filters,
   })),
   {
-    words: 'an operator of this test (all but)',
+    words: 'an operator of this test that excludes values',
     operator: 'filter',
     lets: () => allBut.lets,
     replaced: (filters) => filters.map((filter) => ({ ...filter, operator: allBut })),
@@ -42,7 +42,7 @@ const TESTED: readonly Tested[] = [
 ];
 
 const WANTED: Readonly<Record<string, readonly string[]>> = {
-  // Hours of one day: whoever reads their day alone loses the other.
+  // Hours of one day: if an operator passes other hours too, reading this day alone loses their records.
   DateTime: ['2026-01-02T10:00:00Z', '2026-01-02T11:00:00Z'],
   Day: ['2026-01-02T00:00:00Z'],
   PlacementId: ['11', '13'],
@@ -51,7 +51,7 @@ const WANTED: Readonly<Record<string, readonly string[]>> = {
 };
 const wantedOf = ({ name, type }: Dimension) => WANTED[name] ?? (type === 'string' ? ['tv'] : ['1']);
 
-/** Opens are counted at two levels, and other metrics beside them differ from those alone. */
+/** The fields to request. Opens has two levels, and changes how the metrics beside it are counted. */
 const FIELDS: readonly (readonly [Report, readonly string[]])[] = [
   [
     publisherReport,
@@ -122,7 +122,7 @@ async function reportOn(
 
 describe('the rows of a report', () => {
   it.each(CASES)(
-    'under $words, on $dimension.name of $report.name',
+    'under $words, on $dimension.name of $report.name, are those that the operator means',
     async ({ words, operator, lets, replaced, report, dimension, lists }) => {
       const { name: field } = dimension;
       const wanted = wantedOf(dimension);
@@ -163,7 +163,7 @@ describe('the rows of a report', () => {
     },
   );
 
-  it('under two operators on placements has the opens of containers that hold a placement which passes both', async () => {
+  it('under two operators on placements have the Opens of containers with a placement that passes both', async () => {
     const placements = { 'filter[PlacementId]': ['11', '13'] };
     const both = await reportOn(publisherReport, 'Opens,Clicks', placements, (filters) => [
       ...filters,

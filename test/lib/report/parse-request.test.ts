@@ -126,7 +126,7 @@ describe('parseRequest', () => {
   const dimensions = namesOf(dimensionsOf(publisherReport));
   it.each<[string, Parameters, string, string]>([
     [
-      'a missing list',
+      'a missing requestedFields',
       { requestedFields: undefined },
       'requestedFields',
       'Missing: this parameter is required.',
@@ -160,7 +160,7 @@ describe('parseRequest', () => {
       '"Day" is listed more than once.',
     ],
     [
-      'a near miss',
+      'a misspelt field',
       { requestedFields: ['Day,Click'] },
       'requestedFields',
       'Unknown field "Click". Did you mean "Clicks"?',
@@ -172,7 +172,7 @@ describe('parseRequest', () => {
       'Unknown field " Clicks". Did you mean "Clicks"?',
     ],
     [
-      'a name of every object',
+      'a name that every JavaScript object has',
       { requestedFields: ['__proto__'] },
       'requestedFields',
       `Unknown field "__proto__". Known are: ${namesOf(publisherReport.fields)}.`,
@@ -335,7 +335,7 @@ describe('parseRequest', () => {
       '"1.0" is not an integer in decimal digits.',
     ],
     [
-      'an integer of SQL',
+      'SQL in place of an integer',
       { 'filter[PlacementId]': ['1 OR 1=1'] },
       'filter[PlacementId]',
       '"1 OR 1=1" is not an integer in decimal digits.',
@@ -372,20 +372,20 @@ describe('parseRequest', () => {
       'The value contains control characters.',
     ],
     [
-      'a day off midnight',
+      'a day that is not at midnight',
       { 'filter[Day]': ['2026-01-01T01:00:00Z'] },
       'filter[Day]',
       'The value must be a midnight, YYYY-MM-DDT00:00:00Z, or no record could match.',
     ],
     [
-      'an hour off the hour',
+      'an hour that is not at minute 0',
       { 'filter[DateTime]': ['2026-01-01T01:30:00Z'] },
       'filter[DateTime]',
       'The value must be a whole hour, YYYY-MM-DDThh:00:00Z, or no record could match.',
     ],
     ['a misspelt parameter', { groupby: ['Day'] }, 'groupby', 'Unknown parameter. Did you mean "groupBy"?'],
     [
-      'a parameter of nothing',
+      'an unknown parameter that resembles none',
       { limit: ['1'] },
       'limit',
       `Unknown parameter. Known are: requestedFields, startInclusive, endExclusive, groupBy, api-version, ${FORMS}.`,
@@ -394,7 +394,7 @@ describe('parseRequest', () => {
     expect(faultsOf(changes)).toEqual([{ parameter, detail }]);
   });
 
-  it('reads a list that is there beside one under another name', () => {
+  it('checks requestedFields also when requestedFields[] is given beside it', () => {
     const changes = { requestedFields: ['Day,Click'], 'requestedFields[]': ['Day'] };
     expect(faultsOf(changes).map(({ parameter }) => parameter)).toEqual([
       'requestedFields',

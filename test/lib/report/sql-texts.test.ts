@@ -147,7 +147,7 @@ describe('quoteName', () => {
 });
 
 describe('patternOf', () => {
-  it('has a digit for each letter of the form but T and Z', () => {
+  it('has a digit for each letter of the form except T and Z', () => {
     expect(patternOf(UTC_TIME_FORM)).toBe('^\\d\\d\\d\\d-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$');
   });
 });

@@ -4,7 +4,7 @@ import { progressBar } from '../../../lib/terminal/progress-line.ts';
 
 const CLEAR = '\r\u001b[K';
 
-/** What a stream is given when work comes so far at such seconds. */
+/** The texts that a stream gets for these steps of the work. */
 function shownBy(terminal: { isTTY?: boolean; columns?: number }, steps: readonly Step[]): string[] {
   const written: string[] = [];
   let seconds = 0;
@@ -34,7 +34,7 @@ describe('progress in a log', () => {
 
   it.each<[string, Step[], string[]]>([
     ['nothing of work that is done at once', [[0, 'Days', 1, 1]], []],
-    ['nothing of no work', [[0, 'Days', 0, 0]], []],
+    ['nothing if there is no work', [[0, 'Days', 0, 0]], []],
     [
       'no end of work that took less than ten seconds',
       [
@@ -78,7 +78,7 @@ describe('progress in a log', () => {
   });
 });
 
-describe('progress that is told again', () => {
+describe('progress by toldAgain', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('goes on during a step of minutes, and is silent about work that ends at once', () => {
