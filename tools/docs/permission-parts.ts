@@ -5,7 +5,7 @@ import { reports } from '../../lib/report/catalogue.ts';
 export const SITUATIONS = {
   report: 'a small report, given at once',
   'waiting room': 'a report whose query takes longer than the first request waits',
-  share: 'a report that waited for its partner’s share, so that the waiting room starts its query',
+  share: 'a report that waited for a slot, so that the waiting room starts its query',
   'stopped query': 'a query that takes too long, stopped by the first request',
   'query stopped in the waiting room': 'a query that takes too long, stopped in the waiting room',
   'publication under way': 'a large report whose publication is under way',
