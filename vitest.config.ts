@@ -4,7 +4,11 @@ import { localOnlyPattern } from './test/deployed/local-only.ts';
 const MINUTE = 60_000;
 
 /** Only a test that hangs takes so long, on a busy machine too; what takes longer by itself says so. */
-const limits = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE };
+const limits = {
+  testTimeout: 2 * MINUTE,
+  hookTimeout: 2 * MINUTE,
+  expect: { poll: { timeout: MINUTE } },
+};
 
 /** Children, browsers and servers of these take both cores. */
 const oneByOne = { fileParallelism: false };

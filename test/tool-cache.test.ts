@@ -78,7 +78,7 @@ describe('toolCache', () => {
     };
     void install(killed);
     void install(killed);
-    await vi.waitFor(() => expect(abandoned).toHaveLength(2));
+    await vi.waitFor(() => expect(abandoned).toHaveLength(2), { timeout: 60_000 });
     const [old = '', recent = ''] = abandoned;
     const twoDaysAgo = Date.now() / 1_000 - 2 * 86_400;
     await utimes(old, twoDaysAgo, twoDaysAgo);

@@ -482,7 +482,7 @@ describe('StopQueryExecution', () => {
     const long = await startQuery(LONG_QUERY, {}, other);
     const next = await startQuery('SELECT 1', {}, other);
     const isUnderWay = async () => (await readdir(join(home, 'scratch'))).includes(`${long}.csv`);
-    await vi.waitUntil(isUnderWay, { interval: 5, timeout: 5_000 });
+    await vi.waitUntil(isUnderWay, { interval: 5, timeout: 60_000 });
     expect((await executionOf(long, other)).Status?.State).toBe('RUNNING');
     await stopQuery(long, other);
 

@@ -160,7 +160,7 @@ describe('a request that needs admission', () => {
     };
     const enter = async () => {
       const entered = Date.now();
-      await vi.waitUntil(() => Date.now() > entered);
+      await vi.waitUntil(() => Date.now() > entered, { timeout: 60_000 });
       admitted = Date.now();
       return undefined;
     };

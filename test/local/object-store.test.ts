@@ -191,7 +191,7 @@ describe('an object', () => {
     await Promise.all(Array.from({ length: 5 }, () => fetch(url, { headers: { 'if-none-match': ETag } })));
     await fetch(url, { headers: { range: 'bytes=9-' } });
     await s3.send(new HeadObjectCommand({ Bucket, Key: 'closed' }));
-    await vi.waitFor(async () => expect(await openFiles()).toEqual([]));
+    await vi.waitFor(async () => expect(await openFiles()).toEqual([]), { timeout: 60_000 });
   });
 
   it('can be looked at and deleted', async () => {
@@ -424,7 +424,7 @@ describe('a write', () => {
     const before = await bytesUnder(directory);
     const half = await putHalf(await presignPut('broken'), randomBytes(2 * MIB), directory);
     half.destroy();
-    await vi.waitFor(async () => expect(await bytesUnder(directory)).toBe(before), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await bytesUnder(directory)).toBe(before), { timeout: 60_000 });
     expect(await read('broken')).toBe('before');
   });
 
@@ -645,6 +645,6 @@ describe('close', () => {
     await expect(fetch(closing.url)).rejects.toThrow();
     agent.destroy();
     client.destroy();
-    await vi.waitFor(async () => expect(await bytesUnder(path)).toBe(0), { timeout: 5000 });
+    await vi.waitFor(async () => expect(await bytesUnder(path)).toBe(0), { timeout: 60_000 });
   });
 });
