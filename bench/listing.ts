@@ -85,7 +85,7 @@ export async function measure(): Promise<Section> {
       const lake = s3Lake(client, location, {
         until: Date.now() + 60_000,
         cache: new Map(),
-        onUnlistable: () => {},
+        onListingUnavailable: () => {},
       });
       const listing = await lake.list(publisherReport, window, 0);
       if (listing?.objects.length !== days * files) throw new Error('not every file was listed');

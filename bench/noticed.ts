@@ -3,7 +3,7 @@ import { deliverReport } from '../lib/delivery/deliver-report.ts';
 import type { DeliveryTerms, Wanted } from '../lib/delivery/delivery.ts';
 import { hopWaitMs } from '../lib/delivery/pace.ts';
 import { QUERY_WAIT_MS } from '../lib/function-settings.ts';
-import { lookAtLake } from '../lib/lake/look-at-lake.ts';
+import { readDataState } from '../lib/lake/read-data-state.ts';
 import { publisherReport } from '../lib/report/catalogue.ts';
 import { parseRequest } from '../lib/report/parse-request.ts';
 import type { Progress } from '../lib/results/ticket.ts';
@@ -78,7 +78,7 @@ function model(time: VirtualTime, queryMs: number) {
         longestQueryMs: LONGEST_QUERY_MS,
         longestQueueMs: LONGEST_QUERY_MS,
         listingMs: 0,
-        admitsGzip: true,
+        acceptsGzip: true,
         scanLimit: undefined,
         queriesPerPartner: undefined,
       };
@@ -89,7 +89,7 @@ function model(time: VirtualTime, queryMs: number) {
         lake: s3.lake(until),
       };
       const data =
-        left?.waitsFor === 'attempt' ? left.data : await lookAtLake(backends.lake, wanted.request, 0);
+        left?.waitsFor === 'attempt' ? left.data : await readDataState(backends.lake, wanted.request, 0);
       const delivery = await deliverReport(backends, wanted, terms, () => {}, data, left);
       if (delivery.state === 'ready') return time.now();
       left = delivery.progress;

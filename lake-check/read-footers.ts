@@ -33,10 +33,10 @@ export async function readFooters(
 }
 
 /** A path as a glob pattern that matches nothing else. */
-export const literally = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
+export const escapeGlob = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
 
 export const pathList = (files: readonly LocalFile[]): string =>
-  `[${files.map(({ path }) => quoteText(literally(path))).join(', ')}]`;
+  `[${files.map(({ path }) => quoteText(escapeGlob(path))).join(', ')}]`;
 
 /** Name, DuckDB's name for the type, and number of children. */
 type SchemaElement = [name: string, type: string, children: string];

@@ -4,7 +4,7 @@ import { fits } from './column-types.ts';
 import type { Footer, TableFacts, ValueFacts } from './lake-facts.ts';
 import { type LocalFile, pathList } from './read-footers.ts';
 import { countColumns } from './report-columns.ts';
-import { type Expressions, firstLook, secondLook } from './value-checks.ts';
+import { type Expressions, faultCounts, screeningChecks } from './value-checks.ts';
 
 /** A file whose records are to be read, and the day that its folder names. */
 export interface DayFile extends LocalFile {
@@ -62,12 +62,12 @@ async function readAlike(
   const counts = countColumns(report).filter(isUsable);
   const first = await rowsByPath(
     connection,
-    `SELECT ${listOf({ path: FILE, ...firstLook(report, isUsable) })} FROM ${recordsOf(files)} GROUP BY ${FILE}`,
+    `SELECT ${listOf({ path: FILE, ...screeningChecks(report, isUsable) })} FROM ${recordsOf(files)} GROUP BY ${FILE}`,
   );
   const second = await lookAgain(
     connection,
     files.filter((file) => isSuspect(file, first.get(file.path) ?? {}, counts)),
-    secondLook(report, isUsable, 'days.start'),
+    faultCounts(report, isUsable, 'days.start'),
   );
   for (const { id, path } of files) {
     const row = first.get(path);

@@ -21,9 +21,9 @@ const dayOf = (instant: string) => `strftime(CAST(${instant} AS TIMESTAMP), '%Y-
 /**
  * The checks of every file. They have to cost little compared with reading it: the days of the first and the last
  * time, the lowest value of each count, and whether any record counts on a wrong level. If these show a fault,
- * {@link secondLook} counts the records.
+ * {@link faultCounts} counts the records.
  */
-export const firstLook = (report: Report, isUsable: IsUsable): Expressions => ({
+export const screeningChecks = (report: Report, isUsable: IsUsable): Expressions => ({
   ...(isUsable(TIME_COLUMN) && {
     firstDay: dayOf(`min(${time})`),
     lastDay: dayOf(`max(${time})`),
@@ -40,7 +40,7 @@ export const firstLook = (report: Report, isUsable: IsUsable): Expressions => ({
 });
 
 /** How many records are at fault. `start` is the column with the start of the file's day in microseconds. */
-export const secondLook = (report: Report, isUsable: IsUsable, start: string): Expressions => ({
+export const faultCounts = (report: Report, isUsable: IsUsable, start: string): Expressions => ({
   ...(isUsable(TIME_COLUMN) && {
     // An infinite time has no microseconds.
     outsideDay: `count_if(${time} IS NOT NULL AND NOT coalesce(${microseconds} BETWEEN ${start} AND ${start} + ${DAY_US - 1}, false))`,

@@ -23,7 +23,7 @@ export const NOT_FOUND_FUNCTION = 'notfound';
  * The gateway gzips bodies of at least this size, if the caller accepts gzip: the API's description and the page's
  * files.
  */
-export const ZIPPED_FROM_BYTES = 10_240;
+export const MIN_GZIP_BYTES = 10_240;
 
 /**
  * Method of a CORS preflight: a browser sends one before a page of another origin may send a token. Answered if the

@@ -23,6 +23,7 @@ import { accessToken } from './access-token.ts';
 import { type AthenaOptions, startAthena } from './athena/athena.ts';
 import type { AthenaCall } from './athena/call-log.ts';
 import type { OpenEngine } from './athena/query-engine.ts';
+import { cachedPage } from './cached-page.ts';
 import { describeRows, type LocalPartner, SAMPLE_PARTNERS } from './clients.ts';
 import { startDownloadsEdge } from './downloads-edge/downloads-edge.ts';
 import { startFaultControl } from './faults/fault-control.ts';
@@ -36,7 +37,6 @@ import { objectCreatedEvent } from './gateway/object-created-event.ts';
 import { answerSamplePartners } from './gateway/sample-partners.ts';
 import type { Client } from './identity-provider/answer-token-request.ts';
 import { type IdentityProvider, startIdentityProvider } from './identity-provider/identity-provider.ts';
-import { keptPage } from './kept-page.ts';
 import { type ObjectStore, startObjectStore } from './object-store/object-store.ts';
 import type { CallRate } from './token-bucket.ts';
 
@@ -152,7 +152,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     directory: join(directory, 'storage'),
     buckets: [BUCKET, PARTNERS_BUCKET],
     unlisted: [PARTNERS_BUCKET],
-    writtenOnce: WRITTEN_ONCE,
+    createOnlyPrefixes: WRITTEN_ONCE,
     shown: eventsDirectory ? { [EVENTS_BUCKET]: eventsDirectory } : {},
     faults,
     corsRule: DOWNLOAD_CORS,
@@ -219,7 +219,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ...(eventsDirectory && { [ENV.eventsBucket]: EVENTS_BUCKET }),
     ...(edge && { [ENV.downloadsEdgeOrigin]: edge.url, [ENV.linksLeadToEdge]: 'yes' }),
     [ENV.corsOrigins]: corsOrigins.join(','),
-    ...(functionModule === sourceOf && { [ENV.pageFiles]: keptPage(join(directory, 'page')) }),
+    ...(functionModule === sourceOf && { [ENV.pageFiles]: cachedPage(join(directory, 'page')) }),
     ...functionEnv,
   };
   const sandboxes = new Map<string, Sandbox>();

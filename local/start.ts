@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { OperatorFault, reportingFaults } from '../lib/terminal/operator-fault.ts';
-import { type OnProgress, showProgress, toldAgain } from '../lib/terminal/progress.ts';
+import { type OnProgress, repeatedProgress, showProgress } from '../lib/terminal/progress.ts';
 import { chooseEngine } from './choose-engine.ts';
 import { type LocalPartner, PARTNERS_OF_SAMPLE_EVENTS, readPartners } from './clients.ts';
 import { makeSampleEvents } from './events/sample-events.ts';
@@ -73,7 +73,7 @@ async function start(): Promise<{ stack: Stack; stackFile: string }> {
   const hasDownloadsEdge = hasEdge(process.env['DOWNLOADS_EDGE']);
   const partners = await partnersOf(process.env['PARTNERS']);
   await removeLeftovers(LOCAL_DIR);
-  using told = toldAgain(showProgress(process.stdout));
+  using told = repeatedProgress(showProgress(process.stdout));
   // Before the sample events are made, because that takes long.
   await tryPort(port).catch((error) => faultOfPort(error, port));
   const { openEngine, eventsDirectory, hasSampleEvents, lastDay } = await chooseEngine(

@@ -33,11 +33,11 @@ export async function untilReady(
 }
 
 /** Ends a server by a signal, and kills it if it still runs after a while. */
-export async function stopServer(child: ChildProcess, patienceMs: number): Promise<void> {
+export async function stopServer(child: ChildProcess, callerWaitMs: number): Promise<void> {
   if (hasEnded(child)) return;
   const ended = once(child, 'exit');
   child.kill();
-  const insist = setTimeout(() => child.kill('SIGKILL'), patienceMs);
+  const insist = setTimeout(() => child.kill('SIGKILL'), callerWaitMs);
   await ended;
   clearTimeout(insist);
 }

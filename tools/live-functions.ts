@@ -27,7 +27,7 @@ export interface LiveFunction {
 }
 
 /** Lambda lets an account make 15 such calls a second; all functions are read and moved at the same time. */
-export const patientLambda = () => new LambdaClient({ maxAttempts: 10 });
+export const retryingLambda = () => new LambdaClient({ maxAttempts: 10 });
 
 /** Reads the functions of a stage. Leaves out those that are not deployed, or by a release without aliases. */
 export async function readLiveFunctions(client: LambdaClient, stage: string): Promise<LiveFunction[]> {

@@ -12,7 +12,7 @@ import { CfnPermission, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { GATEWAY_TIMEOUT_SECONDS } from '../../lib/function-settings.ts';
-import { PREFLIGHT_METHOD, ROUTE_METHODS, ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
+import { MIN_GZIP_BYTES, PREFLIGHT_METHOD, ROUTE_METHODS } from '../../lib/routes.ts';
 import type { ResourceNames } from '../resource-names.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addGatewayAnswers } from './gateway-answers.ts';
@@ -81,7 +81,7 @@ export class ReportsApi extends Construct {
       // API Gateway's own address would be a second entrance, which allows TLS 1.0 ("Disable the default endpoint for
       // REST APIs").
       disableExecuteApiEndpoint: hasDomain,
-      minCompressionSize: Size.bytes(ZIPPED_FROM_BYTES),
+      minCompressionSize: Size.bytes(MIN_GZIP_BYTES),
       // Access logs need the account's own role for API Gateway. It is one per region, shared with other APIs and
       // stages, so that it stays when this stack goes; also when its first deployment is rolled back, since the account
       // names it from the moment that it is made.

@@ -4,7 +4,7 @@ import { Schedule } from 'aws-cdk-lib/aws-events';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { KEPT_ONCE_MADE, uniquePart } from '../kept-resources.ts';
+import { RETAIN_EXCEPT_ON_CREATE, uniquePart } from '../kept-resources.ts';
 
 const KEPT = Duration.days(35);
 
@@ -27,7 +27,7 @@ export class PartnersBackup extends Construct {
     // The vault outlives its stack, so that a stack that is made again needs another name for its own.
     const vault = new BackupVault(this, 'Vault', {
       backupVaultName: `${service}-partners-${uniquePart()}`,
-      removalPolicy: KEPT_ONCE_MADE,
+      removalPolicy: RETAIN_EXCEPT_ON_CREATE,
     });
     const role = new Role(this, 'Role', {
       description: 'Backs the register of partners up, and restores it',

@@ -10,7 +10,7 @@ import {
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { KEPT_ONCE_MADE } from '../kept-resources.ts';
+import { RETAIN_EXCEPT_ON_CREATE } from '../kept-resources.ts';
 
 export interface PrivateBucketProps {
   /** Whether the bucket stays when its stack is deleted. If not, it must be empty before the stack can be deleted. */
@@ -41,7 +41,7 @@ export function makePrivateBucket(
       { id: 'unfinished-uploads', abortIncompleteMultipartUploadAfter: Duration.days(1) },
     ],
     ...(cors.length > 0 && { cors: [...cors] }),
-    removalPolicy: keepData ? KEPT_ONCE_MADE : RemovalPolicy.DESTROY,
+    removalPolicy: keepData ? RETAIN_EXCEPT_ON_CREATE : RemovalPolicy.DESTROY,
   });
   if (tellsEventBridge) {
     // CDK's own switch adds a function and a role only to set this property, which CloudFormation can set by itself.

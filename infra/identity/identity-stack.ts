@@ -9,7 +9,7 @@ import {
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import type { ProbeClient } from '../api/probe.ts';
-import { KEPT_ONCE_MADE, uniquePart } from '../kept-resources.ts';
+import { RETAIN_EXCEPT_ON_CREATE, uniquePart } from '../kept-resources.ts';
 import type { ResourceNames } from '../resource-names.ts';
 
 export interface IdentityStackProps extends StackProps {
@@ -52,7 +52,7 @@ export class IdentityStack extends Stack {
       },
       // Protected only if the stack is: a protected pool can't be removed when a first deployment is rolled back.
       deletionProtection: this.terminationProtection === true,
-      removalPolicy: keepData ? KEPT_ONCE_MADE : RemovalPolicy.DESTROY,
+      removalPolicy: keepData ? RETAIN_EXCEPT_ON_CREATE : RemovalPolicy.DESTROY,
     });
     const noUsers = 'The pool has machine clients and no users: there is no sign-in to protect.';
     Validations.of(pool).acknowledge(

@@ -64,7 +64,7 @@ const rowGroupsAreSeveral = aboutFiles(
   }),
 );
 
-const companiesLieTogether = aboutFiles(
+const sortedByCompany = aboutFiles(
   ({ size, footer }, { report }) =>
     size > LARGE_FILE && footer.rowGroupRows.length > 1 && !isSorted(footer, companyColumn(report)),
   ({ report }, convert) => ({
@@ -100,6 +100,6 @@ const filesAreCompressed = aboutFiles(
 export const adviceRules: readonly Rule[] = [
   filesAreFew,
   rowGroupsAreSeveral,
-  companiesLieTogether,
+  sortedByCompany,
   filesAreCompressed,
 ];

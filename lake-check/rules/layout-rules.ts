@@ -141,7 +141,7 @@ const filesAreNotCopies: Rule = ({ tables }) =>
   );
 
 /** Athena's days end with today. */
-const daysHaveCome: Rule = ({ location, tables, today }) =>
+const noFutureDays: Rule = ({ location, tables, today }) =>
   tables.flatMap(({ table, days }: TableFacts) => {
     const future = days.filter(({ day }) => day > today);
     return future.map(({ day }) => ({
@@ -177,6 +177,6 @@ export const layoutRules: readonly Rule[] = [
   allIsReadable,
   filesAreParquet,
   filesAreNotCopies,
-  daysHaveCome,
+  noFutureDays,
   nothingIsHidden,
 ];

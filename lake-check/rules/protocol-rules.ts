@@ -2,7 +2,7 @@ import type { Rule } from '../finding.ts';
 import { dayFolder, SUCCESS_MARKER } from '../layout.ts';
 
 /** A file that came after the marker: the day was called complete, and then changed. */
-const finalDaysRest: Rule = ({ tables }) =>
+const noWritesAfterMarker: Rule = ({ tables }) =>
   tables.flatMap(({ table, days }) =>
     days.flatMap(({ day, files, succeededAt }) => {
       const later = files.filter(({ modifiedAt }) => succeededAt !== undefined && modifiedAt > succeededAt);
@@ -57,4 +57,4 @@ const daysFollowEachOther: Rule = ({ tables }) =>
     ];
   });
 
-export const protocolRules: readonly Rule[] = [finalDaysRest, pastDaysAreFinal, daysFollowEachOther];
+export const protocolRules: readonly Rule[] = [noWritesAfterMarker, pastDaysAreFinal, daysFollowEachOther];

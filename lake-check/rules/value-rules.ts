@@ -53,7 +53,7 @@ function reachesOutside(day: string, file: FileFacts): boolean {
   return [...min, ...max].some((time) => time !== undefined && time.slice(0, 10) !== day);
 }
 
-const timesKeepTheirHour: Rule = ({ location, tables }) =>
+const noRoundingIntoNextHour: Rule = ({ location, tables }) =>
   tables.flatMap((table) =>
     filesOf(table)
       .filter(({ values }) => values && values.roundedIntoNextHour > 0)
@@ -130,7 +130,7 @@ const companiesAreThere: Rule = ({ tables }) =>
 export const valueRules: readonly Rule[] = [
   timesAreThere,
   timesLieInTheirDay,
-  timesKeepTheirHour,
+  noRoundingIntoNextHour,
   countsAreNotNegative,
   totalsFit,
   companiesAreThere,

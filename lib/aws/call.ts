@@ -37,7 +37,7 @@ export async function call<T>(
       // Thrown by a call inside this one, which has made its own tries already.
       if (error instanceof Overloaded || error instanceof AwsCallFailed) throw error;
       const failure = new AwsCallFailed(operation, error);
-      if (!signal.aborted && !mayPass(error)) throw failure;
+      if (!signal.aborted && !isTemporary(error)) throw failure;
       const pause = pauseMs * (0.5 + Math.random() / 2);
       // Keep AWS's last answer as the cause: it says more than that the last try ran out of time.
       mostInformative = failure.httpStatus === undefined ? (mostInformative ?? failure) : failure;
@@ -53,7 +53,7 @@ export async function call<T>(
  * has no class in the SDK. Other temporary errors are known by their HTTP status, since a HEAD has no body: 429, 5xx,
  * or none because the connection broke. S3 answers 409 to one of two simultaneous conditional writes.
  */
-function mayPass(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (error instanceof TooManyRequestsException) return true;
   if (error instanceof AthenaServiceException && error.name === 'ThrottlingException') return true;
   const { httpStatusCode: status } = metadataOf(error);

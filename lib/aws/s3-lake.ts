@@ -28,7 +28,7 @@ const DAYS_AT_ONCE = 50;
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
  *
  * @param location undefined where the lake can't be listed
- * @param onUnlistable called if there is no location, or S3 refuses the listing with 403
+ * @param onListingUnavailable called if there is no location, or S3 refuses the listing with 403
  */
 export function s3Lake(
   s3: S3Client,
@@ -36,8 +36,8 @@ export function s3Lake(
   {
     until,
     cache,
-    onUnlistable,
-  }: { until: number; cache: ListingCache; onUnlistable: (error: unknown) => void },
+    onListingUnavailable,
+  }: { until: number; cache: ListingCache; onListingUnavailable: (error: unknown) => void },
 ): Lake {
   const folderOf: Lake['folderOf'] = ({ table }) => `${location?.prefix ?? ''}${table}/`;
 
@@ -78,7 +78,7 @@ export function s3Lake(
     folderOf,
     async list(report, window, maxAgeMs) {
       if (!location) {
-        onUnlistable(undefined);
+        onListingUnavailable(undefined);
         return undefined;
       }
       const { bucket } = location;
@@ -104,7 +104,7 @@ export function s3Lake(
         return listing;
       } catch (error) {
         if (!(error instanceof AwsCallFailed && error.httpStatus === FORBIDDEN)) throw error;
-        onUnlistable(error);
+        onListingUnavailable(error);
         return undefined;
       }
     },

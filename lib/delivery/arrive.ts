@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { cachedReportKey, jobRecordKey, slotsKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
-import { type ClaimedAttempt, claimAttempt, following } from './attempt.ts';
+import { createAttempt, following, type NewAttempt } from './attempt.ts';
 import { deliverFile } from './deliver-file.ts';
 import { noSlotInTime, tookTooLong } from './delivery.ts';
 import { refusalOf } from './end-attempt.ts';
@@ -49,7 +49,7 @@ export async function arrive(run: Run, { target, waited }: Arrived): Promise<Ste
   }
 }
 
-/** Claims a job's next attempt, as soon as its client has a slot for it. */
+/** Creates a job's next attempt, as soon as its client has a slot for it. */
 export async function startAttempt(
   run: Run,
   target: Target,
@@ -61,7 +61,7 @@ export async function startAttempt(
     /** The record of the attempt before. */
     readonly latest: StoredDocument | undefined;
     readonly slotsRead?: Promise<StoredDocument | undefined> | undefined;
-  } & Omit<ClaimedAttempt, 'slot'>,
+  } & Omit<NewAttempt, 'slot'>,
 ): Promise<Step> {
   const { terms, note } = run;
   const grant = await takeSlot(run, target, slotsRead, latest);
@@ -69,7 +69,7 @@ export async function startAttempt(
   if (grant)
     return now >= terms.giveUpAt
       ? { refusal: tookTooLong() }
-      : claimAttempt(run, target, latest, { ...attempt, ...grant });
+      : createAttempt(run, target, latest, { ...attempt, ...grant });
   note({ waitsForShare: true });
   if (now >= terms.giveUpAt) return { refusal: noSlotInTime() };
   const { dataChanges } = target;

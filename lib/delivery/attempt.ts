@@ -6,8 +6,8 @@ import type { DeliveryFacts } from './delivery.ts';
 import type { EndedExecution } from './execution.ts';
 import type { Following, Leading, Phase, Run, Target } from './phase.ts';
 
-/** How many attempts one request may claim. If none of them left a result that can be read, something is broken. */
-const MAX_CLAIMS = 6;
+/** How many attempts one request may create. If none of them left a result that can be read, something is broken. */
+const MAX_ATTEMPTS = 6;
 
 /**
  * Writes a job's record, unless another request has changed it since it was read. Resolves to `mine` if this request's
@@ -37,32 +37,32 @@ export const signed = () => ({ form: 2, writer: randomUUID() }) as const;
 /** How long this request asks Athena for all who wait. */
 export const leaseOf = ({ terms }: Run) => ({ leaseMs: Math.max(0, terms.waitUntil - Date.now()) });
 
-/** What an attempt is claimed with. */
-export interface ClaimedAttempt {
+/** What an attempt is created with. */
+export interface NewAttempt {
   readonly isRetry?: boolean;
   readonly slot?: string | undefined;
-  /** The previous attempt's execution, if this claim counts it in the metrics. */
+  /** The previous attempt's execution, if the new attempt counts it in the metrics. */
   readonly ended?: CountedExecution | undefined;
   /**
-   * An attempt that another request claimed and may have started. Starting it again with its token gives the same
+   * An attempt that another request created and may have started. Starting it again with its token gives the same
    * execution.
    */
   readonly left?: Pick<Following, 'cacheStatus'> & Pick<OpenRecord, 'attempt'>;
 }
 
 /**
- * Claims a job's next attempt before Athena is called, so that only one of many concurrent requests calls it. If
+ * Creates a job's next attempt before Athena is called, so that only one of many concurrent requests calls it. If
  * another request was quicker, follows that one's attempt.
  *
  * @param was the record of the previous attempt; undefined if there was none
  */
-export async function claimAttempt(
+export async function createAttempt(
   run: Run,
   target: Target,
   was: StoredDocument | undefined,
-  { isRetry = false, slot, ended, left }: ClaimedAttempt,
+  { isRetry = false, slot, ended, left }: NewAttempt,
 ): Promise<Phase> {
-  if (target.claims >= MAX_CLAIMS) throw new Error(`none of ${MAX_CLAIMS} queries left a result`);
+  if (target.attempts >= MAX_ATTEMPTS) throw new Error(`none of ${MAX_ATTEMPTS} queries left a result`);
   const outcome = await writeRecord<OpenRecord>(run, target, was, {
     ...signed(),
     state: 'starting',
@@ -73,7 +73,7 @@ export async function claimAttempt(
   });
   if ('theirs' in outcome) return following(target, outcome.theirs);
   if (ended) run.note({ finishedQueries: [finishedQuery(ended)] });
-  const next = { ...target, claims: target.claims + 1 };
+  const next = { ...target, attempts: target.attempts + 1 };
   const cacheStatus = left?.cacheStatus ?? 'miss';
   return { at: 'leading', target: next, held: outcome.mine, cacheStatus };
 }
@@ -87,7 +87,7 @@ export async function takeOver(
   cacheStatus: Leading['cacheStatus'],
 ): Promise<Phase> {
   const outcome = await writeRecord<OpenRecord>(run, target, was, {
-    ...openSince(record, was?.ageMs ?? 0),
+    ...withElapsed(record, was?.ageMs ?? 0),
     ...signed(),
     ...leaseOf(run),
   });
@@ -125,7 +125,7 @@ export async function release(
 }
 
 /** An open record, with `ms` added to the time that Athena has had the query. */
-export const openSince = (record: OpenRecord, ms: number): OpenRecord =>
+export const withElapsed = (record: OpenRecord, ms: number): OpenRecord =>
   record.state === 'under-way' ? { ...record, elapsedMs: record.elapsedMs + ms } : record;
 
 /** What the metrics count of an execution that ended or was stopped. */
@@ -139,7 +139,7 @@ export const finishedQuery = ({ state, bytesScanned, submittedAt, completedAt }:
 });
 
 /** What the log learns of an execution that has ended. */
-export const loggedEnd = ({
+export const endFacts = ({
   submittedAt,
   completedAt,
   bytesScanned,

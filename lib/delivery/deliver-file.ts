@@ -9,7 +9,7 @@ import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
 /** The answer with an execution's report: its gzipped file for a caller that takes it. */
 export function ready(
-  { terms: { admitsGzip }, note }: Run,
+  { terms: { acceptsGzip }, note }: Run,
   { job, data }: Target,
   { executionId, isOfVersion }: SucceededRecord,
   { plain, gzip }: ReportFiles,
@@ -19,7 +19,7 @@ export function ready(
   const dataVersion = isOfVersion ? { dataVersion: data.version } : {};
   note({ queryExecutionId: executionId, ...dataVersion });
   const file =
-    admitsGzip && gzip !== undefined ? { key: gzippedKey(key), bytes: gzip } : { key, bytes: plain };
+    acceptsGzip && gzip !== undefined ? { key: gzippedKey(key), bytes: gzip } : { key, bytes: plain };
   return { delivery: { state: 'ready', ...file, cacheStatus, ...dataVersion } };
 }
 

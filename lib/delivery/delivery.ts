@@ -39,7 +39,7 @@ export interface DeliveryTerms {
   /** How old a listing of the lake may be. */
   readonly listingMs: number;
   /** Whether the caller takes a gzipped file. */
-  readonly admitsGzip: boolean;
+  readonly acceptsGzip: boolean;
   /** Athena's scan limit for one query, in bytes; undefined if unknown. */
   readonly scanLimit: number | undefined;
   /** Who asks, for the log of the publishing function. */

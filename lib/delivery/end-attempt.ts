@@ -9,11 +9,11 @@ import {
 } from '../results/job-record.ts';
 import { cachedReportKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
-import { finishedQuery, following, loggedEnd, signed, writeRecord } from './attempt.ts';
-import { isSoon, isUnchanged } from './closing-state.ts';
+import { endFacts, finishedQuery, following, signed, writeRecord } from './attempt.ts';
 import { QueryFailed, tookTooLong } from './delivery.ts';
 import type { EndedExecution, FailedExecution, ScanLimitExceeded } from './execution.ts';
 import type { Leading, Run, Step, Target } from './phase.ts';
+import { isSeenInTime, isUnchanged } from './state-after-query.ts';
 
 /** Members of every record whose execution has ended. */
 export const endedMembers = (
@@ -73,7 +73,7 @@ export interface Failure {
   readonly execution: FailedExecution;
   readonly cause?: FailedRecord['cause'];
   /** When Athena answered this, by this machine's clock. */
-  readonly toldAt: number;
+  readonly answeredAt: number;
 }
 
 /**
@@ -83,13 +83,13 @@ export async function endWithFailure(
   run: Run,
   { target, cacheStatus, held: { record } }: Leading,
   held: Held,
-  { execution, cause, toldAt }: Failure,
+  { execution, cause, answeredAt }: Failure,
 ): Promise<Step> {
   const { reason, observedAt, completedAt } = execution;
   const ended = {
     state: 'failed',
     ...endedMembers(record, execution),
-    seenAfterMs: observedAt - completedAt + Date.now() - toldAt,
+    seenAfterMs: observedAt - completedAt + Date.now() - answeredAt,
     reason,
     ...(cause && { cause }),
   } as const;
@@ -112,7 +112,7 @@ export async function endAtScanLimit(
     ...endedMembers(record, execution),
     ...(limit !== undefined && { limit }),
   } as const;
-  const isOfVersion = isSoon(execution) && (await isUnchanged(run, target));
+  const isOfVersion = isSeenInTime(execution) && (await isUnchanged(run, target));
   const [stored] = await Promise.all([
     recordEnd(run, target, held, ended),
     isOfVersion && recordAnswer(run, target, ended),
@@ -122,7 +122,7 @@ export async function endAtScanLimit(
 
 /** What the caller is told of an attempt without a report. */
 export function refusalOf({ note }: Pick<Run, 'note'>, record: RefusedRecord): Error {
-  note({ queryExecutionId: record.executionId, ...loggedEnd(record) });
+  note({ queryExecutionId: record.executionId, ...endFacts(record) });
   if (record.state === 'scan-limit-exceeded') return new ReportTooLarge();
   if (record.cause === 'took-too-long') return tookTooLong();
   return new QueryFailed(`query ${record.executionId} ${record.reason}`);

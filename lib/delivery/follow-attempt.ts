@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { lookAtLake } from '../lake/look-at-lake.ts';
+import { readDataState } from '../lake/read-data-state.ts';
 import type { OpenRecord } from '../results/job-record.ts';
 import { jobRecordKey } from '../results/keys.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
@@ -58,10 +58,10 @@ export async function followAttempt(run: Run, phase: Following): Promise<Step> {
     case 'refuse':
       return { refusal: refusalOf(run, verdict.record) };
     case 'look-again': {
-      const { dataChanges, claims } = target;
+      const { dataChanges, attempts } = target;
       if (dataChanges >= MAX_DATA_CHANGES) return { refusal: dataKeepChanging() };
-      const data = await lookAtLake(backends.lake, wanted.request, 0);
-      const next = { ...targetOf(wanted, data, dataChanges + 1), claims };
+      const data = await readDataState(backends.lake, wanted.request, 0);
+      const next = { ...targetOf(wanted, data, dataChanges + 1), attempts };
       return { at: 'arrived', target: next, waitsForSlot: false, waited: phase };
     }
   }

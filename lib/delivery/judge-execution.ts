@@ -19,7 +19,7 @@ export type ExecutionVerdict =
    */
   | { readonly next: 'start-next'; readonly isRetry?: true; readonly execution?: EndedExecution }
   /** It takes too long: stop it. Then start the next attempt if the caller has time for one, or tell it to come back. */
-  | { readonly next: 'stop'; readonly isWorthAnother: boolean; readonly execution: RunningExecution }
+  | { readonly next: 'stop'; readonly hasTimeForAnother: boolean; readonly execution: RunningExecution }
   /** The caller's time is up, and the query goes on for others. */
   | { readonly next: 'give-up' }
   /** It was stopped because it took too long, and the caller has no time for another. */
@@ -39,8 +39,8 @@ export interface ExecutionFacts {
   readonly callerLeftMs: number;
   /** How long it has waited. */
   readonly callerWaitedMs: number;
-  /** Whether the attempt was claimed for this caller. */
-  readonly isOwn: boolean;
+  /** Whether the attempt was created for this caller. */
+  readonly isForThisCaller: boolean;
   readonly isRetry: boolean;
   /** Whether the lake has changed since the listing for which it was started. */
   readonly isDataChanged: boolean;
@@ -69,7 +69,7 @@ export function judgeExecution(execution: Execution | undefined, facts: Executio
       return { next: facts.callerLeftMs <= 0 ? 'give-up' : 'wait' };
     case 'under-way':
       if (limitLeftMs(execution, facts) <= 0)
-        return { next: 'stop', isWorthAnother: isWorthAnother(facts), execution };
+        return { next: 'stop', hasTimeForAnother: hasTimeForAnother(facts), execution };
       return { next: facts.callerLeftMs <= 0 ? 'give-up' : 'wait' };
   }
 }
@@ -79,7 +79,9 @@ function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): Executi
   if (facts.isDataChanged) return { next: 'data-changed', execution };
   // Another request has stopped it.
   if (tookTooLong(execution, facts))
-    return isWorthAnother(facts) ? { next: 'start-next', execution } : { next: 'took-too-long', execution };
+    return hasTimeForAnother(facts)
+      ? { next: 'start-next', execution }
+      : { next: 'took-too-long', execution };
   if (execution.isRetryable && !facts.isRetry) return { next: 'start-next', isRetry: true, execution };
   return { next: 'refuse', execution };
 }
@@ -90,8 +92,8 @@ function judgeFailed(execution: FailedExecution, facts: ExecutionFacts): Executi
  */
 export const isStale = (
   { observedAt, completedAt }: EndedExecution,
-  { callerWaitedMs, isOwn }: Pick<ExecutionFacts, 'callerWaitedMs' | 'isOwn'>,
-) => !isOwn && observedAt - completedAt + DATE_ERROR_MS > callerWaitedMs;
+  { callerWaitedMs, isForThisCaller }: Pick<ExecutionFacts, 'callerWaitedMs' | 'isForThisCaller'>,
+) => !isForThisCaller && observedAt - completedAt + DATE_ERROR_MS > callerWaitedMs;
 
 /**
  * How long an execution may still be queued or run, in milliseconds. Athena does not say when a query starts to run, so
@@ -125,7 +127,7 @@ function tookTooLong(
  * Whether a caller has time for another attempt: the queue limit and half the running limit. With less, it would most
  * likely take too long again.
  */
-export const isWorthAnother = ({
+export const hasTimeForAnother = ({
   callerLeftMs,
   longestQueueMs,
   longestQueryMs,

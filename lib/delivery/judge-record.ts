@@ -9,7 +9,7 @@ import {
 } from '../results/job-record.ts';
 import type { StoredDocument } from '../results/results-bucket.ts';
 import type { DeliveryTerms } from './delivery.ts';
-import { isWorthAnother } from './judge-execution.ts';
+import { hasTimeForAnother } from './judge-execution.ts';
 import type { Following } from './phase.ts';
 
 /** What a request does with what is stored of its job. */
@@ -27,14 +27,14 @@ export type RecordVerdict =
 
 export interface RequestFacts {
   /**
-   * Undefined if the caller has just come. Else whether the attempt was claimed for it, and how long it has waited, in
+   * Undefined if the caller has just come. Else whether the attempt was created for it, and how long it has waited, in
    * milliseconds.
    */
-  readonly waits: { readonly isOwn: boolean; readonly forMs: number } | undefined;
+  readonly waits: { readonly isForThisCaller: boolean; readonly forMs: number } | undefined;
   /** The scan limit in bytes; undefined where it is not known. */
   readonly scanLimit: number | undefined;
   /** Whether the caller has time for another query. */
-  readonly isWorthAnother: boolean;
+  readonly hasTimeForAnother: boolean;
 }
 
 /** A report is not given out on the last day that its files are kept, so that no link outlives its file. */
@@ -45,9 +45,13 @@ export const requestFacts = (
   { askedAt, scanLimit, giveUpAt, longestQueueMs, longestQueryMs }: DeliveryTerms,
   following?: Pick<Following, 'cacheStatus'>,
 ): RequestFacts => ({
-  waits: following && { isOwn: following.cacheStatus === 'miss', forMs: Date.now() - askedAt },
+  waits: following && { isForThisCaller: following.cacheStatus === 'miss', forMs: Date.now() - askedAt },
   scanLimit,
-  isWorthAnother: isWorthAnother({ callerLeftMs: giveUpAt - Date.now(), longestQueueMs, longestQueryMs }),
+  hasTimeForAnother: hasTimeForAnother({
+    callerLeftMs: giveUpAt - Date.now(),
+    longestQueueMs,
+    longestQueryMs,
+  }),
 });
 
 /** S3 tells ages to the second: the difference of two truncated times is wrong by less than this. */
@@ -78,7 +82,7 @@ export const leaseLeftMs = ({ leaseMs }: OpenRecord, ageMs: number): number =>
 function judgeEnded(
   record: EndedRecord,
   ageMs: number,
-  { waits, scanLimit, isWorthAnother }: RequestFacts,
+  { waits, scanLimit, hasTimeForAnother }: RequestFacts,
 ): RecordVerdict {
   switch (record.state) {
     case 'succeeded': {
@@ -93,10 +97,11 @@ function judgeEnded(
       if (!waits) return { next: 'start' };
       if (record.cause === 'data-changed') return { next: 'look-again' };
       // It was stopped for taking too long. This caller came later and has time for another attempt.
-      if (record.cause === 'took-too-long' && isWorthAnother) return { next: 'start' };
+      if (record.cause === 'took-too-long' && hasTimeForAnother) return { next: 'start' };
       if (record.cause === 'not-repeated') return { next: 'start' };
       // It ended before this caller came.
-      if (!waits.isOwn && record.seenAfterMs + ageMs + AGE_ERROR_MS > waits.forMs) return { next: 'start' };
+      if (!waits.isForThisCaller && record.seenAfterMs + ageMs + AGE_ERROR_MS > waits.forMs)
+        return { next: 'start' };
       return { next: 'refuse', record };
   }
 }

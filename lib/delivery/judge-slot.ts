@@ -2,7 +2,7 @@ import { isOpen, type JobRecord } from '../results/job-record.ts';
 import type { Slot } from '../results/slots-document.ts';
 
 export type SlotVerdict =
-  /** Another request of the client has taken a slot for this job's next query, which is not claimed yet. */
+  /** Another request of the client has taken a slot for this job's next query, whose attempt is not created yet. */
   | { readonly next: 'share'; readonly slot: Slot }
   /** The client may take `slot`, and keeps `others`. */
   | { readonly next: 'take'; readonly slot: Slot; readonly others: readonly Slot[] }
@@ -22,20 +22,20 @@ export function judgeSlot(
   { count, longestMs }: { readonly count: number; readonly longestMs: number },
 ): SlotVerdict {
   const live = held.filter(({ heldMs }) => heldMs < longestMs);
-  const shared = live.find((slot) => slot.record === wanted.record && isUnclaimed(slot, latest));
+  const shared = live.find((slot) => slot.record === wanted.record && isWithoutAttempt(slot, latest));
   if (shared) return { next: 'share', slot: shared };
   // A job has one query under way at the most: the query of its earlier slot has ended.
   const others = live.filter(({ record }) => record !== wanted.record);
   if (others.length >= count) return { next: 'wait' };
-  // If another request takes over an attempt that is still `starting`, the slot keeps its id: the request that claimed
+  // If another request takes over an attempt that is still `starting`, the slot keeps its id: the request that created
   // the attempt may still start its query.
   const isStarting = latest?.state === 'starting';
-  const claimed = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
-  return { next: 'take', slot: { ...wanted, id: claimed?.id ?? wanted.id }, others };
+  const created = live.find(({ id, record }) => isStarting && record === wanted.record && latest.slot === id);
+  return { next: 'take', slot: { ...wanted, id: created?.id ?? wanted.id }, others };
 }
 
-/** How long a slot counts before its attempt is claimed. No request lives longer, so a later claim never comes. */
-const CLAIM_MS = 30_000;
+/** How long a slot counts before its attempt is created. No request lives longer, so a later attempt never comes. */
+const MAX_UNCLAIMED_MS = 30_000;
 
 /**
  * How long after the lease the slot of a `starting` attempt still counts, unless another request takes the attempt
@@ -43,8 +43,8 @@ const CLAIM_MS = 30_000;
  */
 const START_MS = 60_000;
 
-const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boolean =>
-  record?.slot !== id && heldMs < CLAIM_MS;
+const isWithoutAttempt = ({ id, heldMs }: Slot, record: JobRecord | undefined): boolean =>
+  record?.slot !== id && heldMs < MAX_UNCLAIMED_MS;
 
 /**
  * Whether the query of a slot is under way, or about to be.
@@ -53,9 +53,11 @@ const isUnclaimed = ({ id, heldMs }: Slot, record: JobRecord | undefined): boole
  * @param ageMs how long ago that was written
  */
 export function isUnderWay(slot: Slot, record: JobRecord | undefined, ageMs: number): boolean {
-  if (isUnclaimed(slot, record)) return true;
+  if (isWithoutAttempt(slot, record)) return true;
   if (!record || !isOpen(record) || record.slot !== slot.id) return false;
-  // A claimed attempt that was not started in time counts as not running. A request that takes it over takes the slot
+  // A created attempt that was not started in time counts as not running. A request that takes it over takes the slot
   // first.
-  return record.state !== 'starting' || slot.heldMs < CLAIM_MS || ageMs < (record.leaseMs ?? 0) + START_MS;
+  return (
+    record.state !== 'starting' || slot.heldMs < MAX_UNCLAIMED_MS || ageMs < (record.leaseMs ?? 0) + START_MS
+  );
 }

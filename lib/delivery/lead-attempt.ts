@@ -6,14 +6,14 @@ import { NotEngineCsv } from '../csv/not-engine-csv.ts';
 import type { OpenRecord, StoredRecord } from '../results/job-record.ts';
 import { resultKey } from '../results/keys.ts';
 import { startAttempt } from './arrive.ts';
-import { claimAttempt, leaseOf, loggedEnd, release, signed, writeRecord } from './attempt.ts';
-import { closingState, isUnchanged } from './closing-state.ts';
+import { createAttempt, endFacts, leaseOf, release, signed, writeRecord } from './attempt.ts';
 import { tookTooLong } from './delivery.ts';
 import { endAtScanLimit, endWithFailure } from './end-attempt.ts';
 import type { EndedExecution, Execution, FailedExecution, RunningExecution } from './execution.ts';
 import { type ExecutionVerdict, isStale, judgeExecution } from './judge-execution.ts';
 import { begun, type Leading, progressOf, type Run, type Step, type Target, waiting } from './phase.ts';
 import { type Early, settleReport } from './settle-report.ts';
+import { isUnchanged, stateAfterQuery } from './state-after-query.ts';
 import { type WatchedExecution, watchExecution } from './watch-execution.ts';
 import { MAX_SMALL_BYTES } from './write-report.ts';
 
@@ -38,9 +38,9 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       runningAt,
       elapsedMs,
       begun: early,
-    } = await watchExecution(run.backends, watched, terms, () => beginEarly(run, target, watched.id));
-    if (execution && 'completedAt' in execution) note(loggedEnd(execution));
-    const toldAt = Date.now();
+    } = await watchExecution(run.backends, watched, terms, () => startEarlyReads(run, target, watched.id));
+    if (execution && 'completedAt' in execution) note(endFacts(execution));
+    const answeredAt = Date.now();
     known = knownOf(execution, elapsedMs, runningAt);
     const wait = waitOf(run, phase);
     const isFailed = execution?.state === 'failed';
@@ -57,7 +57,7 @@ export async function leadAttempt(run: Run, phase: Leading): Promise<Step> {
       held: await recorded,
       early,
       known,
-      toldAt,
+      answeredAt,
       wait,
     });
   } catch (error) {
@@ -96,12 +96,12 @@ async function start(
   return { id, elapsedMs: 0, runningAt: undefined, isTakenOver: false };
 }
 
-function beginEarly(run: Run, target: Target, id: string): Early {
+function startEarlyReads(run: Run, target: Target, id: string): Early {
   const { results } = run.backends;
   const location = results.locationOf(resultKey(id));
   return {
     location,
-    closing: begun(closingState(run, target)),
+    closing: begun(stateAfterQuery(run, target)),
     result: begun(results.readResult(location, MAX_SMALL_BYTES)),
   };
 }
@@ -119,23 +119,23 @@ interface Judged {
   readonly early: Early | undefined;
   readonly known: ReturnType<typeof knownOf>;
   /** When Athena's last answer came, by this machine's clock. */
-  readonly toldAt: number;
+  readonly answeredAt: number;
   /** How long the caller had waited by then. */
   readonly wait: ReturnType<typeof waitOf>;
 }
 
 /** Acts on the verdict about an execution. */
 async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
-  const { verdict, held, early, known, toldAt, wait } = judged;
+  const { verdict, held, early, known, answeredAt, wait } = judged;
   const { target } = phase;
   const { record } = phase.held;
-  const claimNext = async (isRetry: boolean, ended?: EndedExecution): Promise<Step> => {
+  const createNext = async (isRetry: boolean, ended?: EndedExecution): Promise<Step> => {
     if (!held) return { at: 'arrived', target, waitsForSlot: false };
     const latest = held.stored;
-    // If this request claimed the attempt, the next one keeps its slot. Otherwise the slot may be too old.
+    // If this request created the attempt, the next one keeps its slot. Otherwise the slot may be too old.
     const isTimeUp = Date.now() >= run.terms.giveUpAt;
-    if (target.claims > 0 && !isTimeUp)
-      return claimAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
+    if (target.attempts > 0 && !isTimeUp)
+      return createAttempt(run, target, latest, { isRetry, slot: record.slot, ended });
     // This request may get no slot. It gives up the lease first, so that a caller with a slot need not wait.
     const free = await release(run, target, held);
     if (!free) return { at: 'arrived', target, waitsForSlot: false };
@@ -144,7 +144,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
     // nobody waits.
     if ('refusal' in step && ended) {
       const execution = ended.state === 'failed' ? ended : asFailed(ended, 'left nothing for its caller');
-      await endWithFailure(run, phase, free, { execution, cause: 'not-repeated', toldAt });
+      await endWithFailure(run, phase, free, { execution, cause: 'not-repeated', answeredAt });
     }
     return step;
   };
@@ -157,31 +157,35 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
       const { execution } = verdict;
       try {
         const step = await settleReport(run, phase, { held, execution, early });
-        return step ?? claimNext(record.isRetry, execution);
+        return step ?? createNext(record.isRetry, execution);
       } catch (error) {
         if (!(error instanceof NotEngineCsv)) throw error;
         const failed = asFailed(execution, error.message);
         // The failure is stale for a caller that came after the end: start the next attempt instead.
         return isStale(execution, wait)
-          ? claimNext(record.isRetry, failed)
-          : endWithFailure(run, phase, held, { execution: failed, toldAt });
+          ? createNext(record.isRetry, failed)
+          : endWithFailure(run, phase, held, { execution: failed, answeredAt });
       }
     }
     case 'start-next':
-      return claimNext(verdict.isRetry ?? record.isRetry, verdict.execution);
+      return createNext(verdict.isRetry ?? record.isRetry, verdict.execution);
     case 'stop': {
       const stopped = asStopped(verdict.execution, known.runningAt);
       await run.backends.queries.stop(stopped.id);
-      return verdict.isWorthAnother
-        ? claimNext(record.isRetry, stopped)
-        : endWithFailure(run, phase, held, { execution: stopped, cause: 'took-too-long', toldAt });
+      return verdict.hasTimeForAnother
+        ? createNext(record.isRetry, stopped)
+        : endWithFailure(run, phase, held, { execution: stopped, cause: 'took-too-long', answeredAt });
     }
     case 'took-too-long':
     case 'data-changed':
-      return endWithFailure(run, phase, held, { execution: verdict.execution, cause: verdict.next, toldAt });
+      return endWithFailure(run, phase, held, {
+        execution: verdict.execution,
+        cause: verdict.next,
+        answeredAt,
+      });
     case 'refuse':
       return verdict.execution.state === 'failed'
-        ? endWithFailure(run, phase, held, { execution: verdict.execution, toldAt })
+        ? endWithFailure(run, phase, held, { execution: verdict.execution, answeredAt })
         : endAtScanLimit(run, phase, held, verdict.execution);
   }
 }
@@ -189,7 +193,7 @@ async function act(run: Run, phase: Leading, judged: Judged): Promise<Step> {
 /** How long the caller has waited, and whether for an attempt of its own. */
 const waitOf = ({ terms }: Run, { cacheStatus }: Leading) => ({
   callerWaitedMs: Date.now() - terms.askedAt,
-  isOwn: cacheStatus === 'miss',
+  isForThisCaller: cacheStatus === 'miss',
 });
 
 const asFailed = (execution: Omit<FailedExecution, 'state' | 'reason' | 'isRetryable'>, reason: string) =>

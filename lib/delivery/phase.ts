@@ -27,8 +27,8 @@ export interface Target {
   readonly job: Job;
   /** How often it was started again because files changed under its query. */
   readonly dataChanges: number;
-  /** How many attempts this request has claimed. */
-  readonly claims: number;
+  /** How many attempts this request has created. */
+  readonly attempts: number;
 }
 
 /** How far a request has come. */
@@ -52,7 +52,7 @@ export type Phase = { readonly target: Target } & (
       /** It holds the lease of an attempt: it asks Athena for all who wait. */
       readonly at: 'leading';
       readonly held: StoredRecord<OpenRecord>;
-      /** `miss`: an attempt was claimed for this caller; `collapsed`: it has joined another's. */
+      /** `miss`: an attempt was created for this caller; `collapsed`: it has joined another's. */
       readonly cacheStatus: Exclude<CacheStatus, 'hit'>;
     }
 );
@@ -68,7 +68,7 @@ export const targetOf = ({ request, entitlement }: Wanted, data: DataState, data
   data,
   job: makeJob(request, entitlement, data),
   dataChanges,
-  claims: 0,
+  attempts: 0,
 });
 
 /** A request's first phase: `following` if the caller's previous request waited for an attempt, else `arrived`. */

@@ -3,11 +3,11 @@ import type { OpenRecord, ReportFiles, StoredRecord, SucceededRecord } from '../
 import { reportKey } from '../results/keys.ts';
 import type { EngineResult } from '../results/results-bucket.ts';
 import { following } from './attempt.ts';
-import { closingState, isSoon } from './closing-state.ts';
 import { ready } from './deliver-file.ts';
 import { endedMembers, recordAnswer, recordEnd } from './end-attempt.ts';
 import type { SucceededExecution } from './execution.ts';
 import type { Leading, Run, Step } from './phase.ts';
+import { isSeenInTime, stateAfterQuery } from './state-after-query.ts';
 import { MAX_SMALL_BYTES, reportFile, writeReport } from './write-report.ts';
 
 /** Work that begins as soon as the result appears in S3, while Athena is asked for the query's state. */
@@ -43,7 +43,7 @@ export async function settleReport(
   const early = begun?.location === location ? begun : undefined;
   const [result, closing] = await Promise.all([
     early?.result ?? results.readResult(location, MAX_SMALL_BYTES),
-    isSoon(execution) ? (early?.closing ?? closingState(run, target)) : undefined,
+    isSeenInTime(execution) ? (early?.closing ?? stateAfterQuery(run, target)) : undefined,
   ]);
   if (!result) return undefined;
   const isOfVersion = closing !== undefined && closing.fingerprint === data.fingerprint;

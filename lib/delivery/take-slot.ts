@@ -15,7 +15,7 @@ const LONGEST_PAUSE_MS = 100;
 export type SlotGrant = { readonly slot?: string };
 
 /**
- * Takes a slot for an attempt, before the attempt is claimed. Undefined if the client has no free slot.
+ * Takes a slot for an attempt, before the attempt is created. Undefined if the client has no free slot.
  *
  * @param read the client's slots as they were read
  * @param latest the record of the job as it was read
@@ -60,7 +60,7 @@ async function slotsUnderWay({ backends: { results } }: Run, held: readonly Slot
       const stored = await results.read(slot.record);
       const record = readRecord(stored);
       if (!isUnderWay(slot, record, stored?.ageMs ?? 0)) return false;
-      // Not claimed or not started yet: there is no result to look for.
+      // Not created or not started yet: there is no result to look for.
       if (record?.state !== 'under-way' || record.slot !== slot.id) return true;
       // Nobody waits for the query any more, so nobody records its end. If its result is there, it has ended.
       const isLeft = leaseLeftMs(record, stored?.ageMs ?? 0) <= 0;

@@ -7,7 +7,7 @@ import { hopWaitMs } from '../delivery/pace.ts';
 import { PUBLISH_TIMEOUT_SECONDS } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
-import { admitsGzip } from './admits-gzip.ts';
+import { acceptsGzip } from './accepts-gzip.ts';
 import { auditedFacts } from './audited-facts.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import type { LoggedFacts } from './logged-facts.ts';
@@ -27,11 +27,11 @@ const PUBLISHING_MS = PUBLISH_TIMEOUT_SECONDS * 1_000;
 const LAST_ANSWER_MS = 60_000;
 
 /** How long a caller waits for its query: a little longer than the query may take, so that the query is stopped first. */
-const patienceMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
+const callerWaitMs = ({ longestQueryMs, longestQueueMs }: Config): number =>
   longestQueueMs + (1 + LIMIT_TOLERANCE) * longestQueryMs;
 
 /** How long a ticket is good, in milliseconds. */
-export const ticketLifeMs = (config: Config): number => patienceMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
+export const ticketLifeMs = (config: Config): number => callerWaitMs(config) + PUBLISHING_MS + LAST_ANSWER_MS;
 
 /**
  * The time limits of a request for a report. `waitUntil`: it must be answered. `deliverBy`: the delivery's calls to AWS
@@ -70,7 +70,7 @@ export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
   { event, waitUntil, askedAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
-  const giveUpAt = askedAt + patienceMs(config);
+  const giveUpAt = askedAt + callerWaitMs(config);
   const { longestQueryMs, longestQueueMs, listingMs, scanLimit, queriesPerPartner } = config;
   const terms: DeliveryTerms = {
     askedAt,
@@ -80,7 +80,7 @@ export async function answerDelivery(
     longestQueryMs,
     longestQueueMs,
     listingMs,
-    admitsGzip: admitsGzip(requestHeader(event, 'accept-encoding')),
+    acceptsGzip: acceptsGzip(requestHeader(event, 'accept-encoding')),
     scanLimit,
     partner: facts.partner,
     queriesPerPartner,

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { type Verdict, verdictOnPartner } from '../access/whose-rows.ts';
 import { begun } from '../delivery/phase.ts';
-import { lookAtLake } from '../lake/look-at-lake.ts';
+import { readDataState } from '../lake/read-data-state.ts';
 import { NoSuchDownload } from '../problems/problem.ts';
 import { storedEntitlement } from '../report/entitlement.ts';
 import { openTicket, updateTicket } from '../results/ticket.ts';
@@ -39,7 +39,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       const registered = config.entitlements.by === 'partners' ? begun(register.find(client)) : undefined;
       // Listed while the register is read. A refusal of the caller comes before any fault of the listing.
       const listed =
-        progress.waitsFor === 'slot' ? begun(lookAtLake(lake, request, config.listingMs)) : undefined;
+        progress.waitsFor === 'slot' ? begun(readDataState(lake, request, config.listingMs)) : undefined;
       const verdict: Verdict = registered
         ? verdictOnPartner(await registered, report)
         : { state: 'entitled', entitlement: waits.entitlement };
@@ -51,7 +51,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       const data =
         isSame && progress.waitsFor === 'attempt'
           ? progress.data
-          : await (listed ?? lookAtLake(lake, request, config.listingMs));
+          : await (listed ?? readDataState(lake, request, config.listingMs));
 
       return answerDelivery(dependencies, {
         event,

@@ -34,7 +34,7 @@ export function functionDependencies(
   const cache: ListingCache = new Map();
   const records: RecordCache = new Map();
   const partnersBucket = config.entitlements.by === 'partners' ? config.entitlements.bucket : undefined;
-  const onUnlistable = once((error: unknown) => {
+  const onListingUnavailable = once((error: unknown) => {
     log.warn('The lake can not be listed, so every report is queried anew.', { error: error as Error });
   });
   return {
@@ -48,7 +48,7 @@ export function functionDependencies(
         until,
       ),
       results: s3ResultsBucket(s3, config.resultsBucket, until, config.linkOrigin),
-      lake: s3Lake(s3, config.lake, { until, cache, onUnlistable }),
+      lake: s3Lake(s3, config.lake, { until, cache, onListingUnavailable }),
       register: s3Register(s3, partnersBucket, { until, cache: records }),
     }),
   };

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { TokenVerifier } from '../access/verify-token.ts';
 import { begun } from '../delivery/phase.ts';
-import { lookAtLake } from '../lake/look-at-lake.ts';
+import { readDataState } from '../lake/read-data-state.ts';
 import { InvalidRequest } from '../problems/problem.ts';
 import type { Report } from '../report/catalogue.ts';
 import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
@@ -41,7 +41,7 @@ export function reportHandler(
       const listed =
         request instanceof InvalidRequest
           ? undefined
-          : begun(lookAtLake(backends.lake, request, config.listingMs));
+          : begun(readDataState(backends.lake, request, config.listingMs));
       const { client, entitlement } = await admitCaller(claims, report, config, backends.register, facts);
       if (request instanceof InvalidRequest || !listed) throw request;
       const wanted = { request, entitlement, client };

@@ -23,12 +23,15 @@ export interface DayState {
 }
 
 /** How many days before a window are listed too, to see whether the lake's writers mark complete days at all. */
-export const HABIT_DAYS = 31;
+export const MARKER_LOOKBACK_DAYS = 31;
 
 const DAY_MS = 86_400_000;
 
-/** The window to list for these states: `HABIT_DAYS` earlier, to see whether the lake's writers mark days at all. */
-export const listedWindow = ({ start, end }: Window): Window => ({ start: start - HABIT_DAYS * DAY_MS, end });
+/** The window to list for these states: `MARKER_LOOKBACK_DAYS` earlier, to see whether the lake's writers mark days at all. */
+export const listedWindow = ({ start, end }: Window): Window => ({
+  start: start - MARKER_LOOKBACK_DAYS * DAY_MS,
+  end,
+});
 
 /**
  * The states of a window's days that hold events.

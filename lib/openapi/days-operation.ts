@@ -1,4 +1,4 @@
-import { DAY_STATES, HABIT_DAYS } from '../lake/day-states.ts';
+import { DAY_STATES, MARKER_LOOKBACK_DAYS } from '../lake/day-states.ts';
 import { type Report, reports } from '../report/catalogue.ts';
 import { MAX_STATE_DAYS } from '../report/parse-days-request.ts';
 import { patternOf, UTC_TIME_FORM } from '../report/utc-time.ts';
@@ -62,7 +62,7 @@ const daysSchema: Part = {
             enum: DAY_STATES,
             description:
               '`final`: complete, until it is opened again. `open`: more may come. `unknown`: the data do not say ' +
-              `(no day of the window and of the ${HABIT_DAYS} days before it is marked as complete).`,
+              `(no day of the window and of the ${MARKER_LOOKBACK_DAYS} days before it is marked as complete).`,
           },
           version: {
             type: 'string',

@@ -29,7 +29,7 @@ export function rowPredicates(request: ReportRequest, entitlement: Entitlement):
       : []),
     ...[...Map.groupBy(filters, ({ dimension }) => dimension)].flatMap(([dimension, together]) => {
       const passing = together.flatMap((filter) => passes(filter, report));
-      return shown?.finer === dimension ? [finerOrItsCoarser(passing, shown, report, visible)] : passing;
+      return shown?.finer === dimension ? [finerOrContainerRows(passing, shown, report, visible)] : passing;
     }),
   ];
 }
@@ -79,7 +79,7 @@ function passes({ operator, ...filter }: Filter, { levels }: Report): Predicate[
  * The records whose finer value passes, and the coarser level's records of the containers with such a record in the
  * window. The look-up includes only rows that the caller may see, and ignores filters on other fields.
  */
-function finerOrItsCoarser(
+function finerOrContainerRows(
   passing: readonly Predicate[],
   { finer: { column: finer }, coarser: { column: coarser } }: Levels,
   { table }: Report,

@@ -7,7 +7,7 @@ const every = {
   /** Random, new with each write. A request recognises its own write by it, if S3's answer was lost. */
   writer: v.string(),
   /**
-   * The attempt's token, random, chosen by the request that claims it. For the same token, Athena gives the same
+   * The attempt's token, random, chosen by the request that creates it. For the same token, Athena gives the same
    * execution.
    */
   attempt: v.string(),

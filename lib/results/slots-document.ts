@@ -17,7 +17,7 @@ const slotsDocument = v.object({
   slots: v.array(slot),
 });
 
-/** A slot: a query that counts against its client's limit, even before its attempt is claimed. */
+/** A slot: a query that counts against its client's limit, even before its attempt is created. */
 export type Slot = v.InferOutput<typeof slot>;
 export type SlotsDocument = v.InferOutput<typeof slotsDocument>;
 

@@ -29,7 +29,7 @@ export function showProgress(stream: ProgressStream, now: () => number = Date.no
 }
 
 /**
- * How often `toldAgain` repeats. Work of less than a second shows nothing. `nextProgress` decides how often a line is
+ * How often `repeatedProgress` repeats. Work of less than a second shows nothing. `nextProgress` decides how often a line is
  * shown.
  */
 const AGAIN_EVERY_MS = 1_000;
@@ -38,7 +38,7 @@ const AGAIN_EVERY_MS = 1_000;
  * Repeats the last step every second until it is disposed of, so that a long step is not silent. A step with nothing
  * done is shown only then: most work ends before.
  */
-export function toldAgain(tell: OnProgress): Disposable & { readonly onProgress: OnProgress } {
+export function repeatedProgress(tell: OnProgress): Disposable & { readonly onProgress: OnProgress } {
   let last: Parameters<OnProgress> | undefined;
   const timer = setInterval(() => last && tell(...last), AGAIN_EVERY_MS);
   return {

@@ -32,7 +32,7 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
    * A query that runs alone uses all cores. If several run, each uses one: splitting a query over cores costs a tenth
    * of its time.
    */
-  const shareCores = (connection: DuckDBConnection) =>
+  const setThreads = (connection: DuckDBConnection) =>
     connection.run(`SET GLOBAL threads = ${running > 1 ? 1 : CORES}`);
   return {
     maxRunning: MAX_RUNNING,
@@ -42,7 +42,7 @@ export async function openDuckDb(options: DuckDbOptions): Promise<OpenedEngine> 
       const csvPath = join(scratchDirectory, `${query.id}.csv`);
       running += 1;
       try {
-        await shareCores(connection);
+        await setThreads(connection);
         using _interrupting = interruptOn(query.signal, connection);
         await events.follow(connection, query.sql);
         await connection.run(`USE ${quoteName(options.database)}`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { InvalidRequest, TooManyQueries } from './api-error.ts';
 import { QueryFailure } from './query-failure.ts';
-import { QueryCutOff, type QueryRun, type RunFigures, type RunQuery } from './run-query.ts';
+import { type QueryRun, QueryScanLimitExceeded, type RunFigures, type RunQuery } from './run-query.ts';
 import type { StartRequest } from './start-request.ts';
 
 /** How an execution ended. It ends once; what comes later doesn't change it. */
@@ -88,7 +88,7 @@ export function createExecutions(
       execution.figures = await run(execution, signal);
       end(execution, { state: 'SUCCEEDED' });
     } catch (error) {
-      if (error instanceof QueryCutOff)
+      if (error instanceof QueryScanLimitExceeded)
         execution.figures = { ...NO_FIGURES, bytesScanned: error.bytesScanned };
       end(execution, endingOf(error));
     }
@@ -151,7 +151,7 @@ export function createExecutions(
 }
 
 function endingOf(error: unknown): Ending {
-  if (error instanceof QueryCutOff) return { state: 'CANCELLED', reason: error.message };
+  if (error instanceof QueryScanLimitExceeded) return { state: 'CANCELLED', reason: error.message };
   const failure =
     error instanceof QueryFailure
       ? error

@@ -30,11 +30,11 @@ export interface RunFigures {
   readonly publishingMs: number;
 }
 
-/** Runs the query and puts its result to S3. Rejects with a QueryFailure or a QueryCutOff. */
+/** Runs the query and puts its result to S3. Rejects with a QueryFailure or a QueryScanLimitExceeded. */
 export type RunQuery = (run: QueryRun, signal: AbortSignal) => Promise<RunFigures>;
 
 /** The query scanned more than the workgroup allows. Athena calls that cancelled, not failed. */
-export class QueryCutOff extends Error {
+export class QueryScanLimitExceeded extends Error {
   readonly bytesScanned: number;
 
   constructor(bytesScanned: number) {
@@ -52,7 +52,7 @@ export const queryRunner =
     const { csvPath, bytesScanned, planningMs } = outcome;
     const publishedFrom = performance.now();
     try {
-      if (bytesScanned > bytesScannedCutoff) throw new QueryCutOff(bytesScanned);
+      if (bytesScanned > bytesScannedCutoff) throw new QueryScanLimitExceeded(bytesScanned);
       signal.throwIfAborted();
       putResult(results, { csvPath, outputLocation, id });
     } finally {

@@ -135,8 +135,8 @@ export async function startDownloadsEdge(
     const { status, headers, body } = answer;
     const shown = shownHeaders(headers, cacheStatus);
     const isHead = incoming.method === 'HEAD';
-    const admitsGzip = /\bgzip\b/.test(String(incoming.headers['accept-encoding'] ?? ''));
-    if (settings.compresses && admitsGzip && body.length >= 1_000 && !headers['content-encoding']) {
+    const acceptsGzip = /\bgzip\b/.test(String(incoming.headers['accept-encoding'] ?? ''));
+    if (settings.compresses && acceptsGzip && body.length >= 1_000 && !headers['content-encoding']) {
       const { 'content-length': _, etag, ...rest } = shown;
       response.writeHead(status, { ...rest, etag: `W/${etag}`, 'content-encoding': 'gzip' });
       response.end(isHead ? undefined : gzipSync(body));

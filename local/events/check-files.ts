@@ -6,7 +6,7 @@ import { readFooters } from '../../lake-check/read-footers.ts';
 import { type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 
 /** A column of a file whose type can't be read as the type of the table's column. */
-export interface Misfit {
+export interface TypeMismatch {
   readonly path: string;
   readonly column: string;
   /** DuckDB's name for its type. */
@@ -16,13 +16,13 @@ export interface Misfit {
 /** The files of a table, by path, as they were when they were looked at. */
 export type CheckedFiles = ReadonlyMap<
   string,
-  { readonly stamp: string; readonly misfits: readonly Misfit[] }
+  { readonly stamp: string; readonly typeMismatches: readonly TypeMismatch[] }
 >;
 
 /** The files of a table as they are now, before anything in them is read. */
 export async function unreadFiles(directory: string, table: Table): Promise<CheckedFiles> {
   const stamps = await stampFiles(join(directory, table.name));
-  return new Map([...stamps].map(([path, stamp]) => [path, { stamp, misfits: [] }]));
+  return new Map([...stamps].map(([path, stamp]) => [path, { stamp, typeMismatches: [] }]));
 }
 
 /** The files of a table as they are now. Reads the footers of those that are new or changed since `before`. */
@@ -44,13 +44,13 @@ export async function checkFiles(
   for (const [path, footer] of await readFooters(connection, files, [TIME_COLUMN])) {
     const stamp = now.get(path)?.stamp ?? '';
     // A broken file fails the queries that read it. It is looked at again before the next query: it may be half-written.
-    if (typeof footer === 'string') now.set(path, { stamp: '', misfits: [] });
-    else now.set(path, { stamp, misfits: misfitsOf(path, footer.types, table) });
+    if (typeof footer === 'string') now.set(path, { stamp: '', typeMismatches: [] });
+    else now.set(path, { stamp, typeMismatches: misfitsOf(path, footer.types, table) });
   }
   return now;
 }
 
-const misfitsOf = (path: string, types: ReadonlyMap<string, string>, { columns }: Table): Misfit[] =>
+const misfitsOf = (path: string, types: ReadonlyMap<string, string>, { columns }: Table): TypeMismatch[] =>
   columns.flatMap(({ name, type }) => {
     const found = types.get(name);
     return found === undefined || fits(type, found) ? [] : [{ path, column: name, found }];

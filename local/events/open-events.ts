@@ -11,7 +11,7 @@ import { utcDay } from '../../lib/report/utc-time.ts';
 import { counted } from '../../lib/terminal/counted.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import type { OnProgress } from '../../lib/terminal/progress.ts';
-import { type CheckedFiles, checkFiles, type Misfit, unreadFiles } from './check-files.ts';
+import { type CheckedFiles, checkFiles, type TypeMismatch, unreadFiles } from './check-files.ts';
 import { emptySelect, tableSelect } from './table-select.ts';
 
 export interface Events {
@@ -55,7 +55,7 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
       if (!text.includes(table.name)) continue;
       const files = await checkFiles(on, directory, table, before);
       const isNew = before.size === 0 && files.size > 0;
-      if (isNew) await soundLake(on, directory, events, (facts) => facts.table.name === table.name);
+      if (isNew) await assertUsable(on, directory, events, (facts) => facts.table.name === table.name);
       if (isNew || viewFacts(files) !== viewFacts(before)) await show(on, table, files);
       checked.set(table, files);
     }
@@ -64,7 +64,7 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   // The stamps are taken before the files are read. A file that changes meanwhile is then read again before the first
   // query.
   for (const table of tables) checked.set(table, await unreadFiles(directory, table));
-  await soundLake(connection, directory, events);
+  await assertUsable(connection, directory, events);
   await connection.run(`CREATE SCHEMA ${schema}`);
   for (const [table, files] of checked) await show(connection, table, files);
   // Updates run one after another: otherwise two queries that see the same change would both replace the view.
@@ -78,7 +78,8 @@ export async function openEvents(connection: DuckDBConnection, events: Events): 
   };
 }
 
-const misfitsIn = (files: CheckedFiles): Misfit[] => [...files.values()].flatMap(({ misfits }) => misfits);
+const misfitsIn = (files: CheckedFiles): TypeMismatch[] =>
+  [...files.values()].flatMap(({ typeMismatches }) => typeMismatches);
 
 /** What a table's view depends on. */
 const viewFacts = (files: CheckedFiles): string => JSON.stringify([files.size > 0, misfitsIn(files)]);
@@ -86,7 +87,7 @@ const viewFacts = (files: CheckedFiles): string => JSON.stringify([files.size > 
 const today = () => utcDay(Date.now());
 
 /** Throws where reports of the tables that are looked at would fail or be wrong. */
-async function soundLake(
+async function assertUsable(
   connection: DuckDBConnection,
   directory: string,
   { onWarning = () => {}, onProgress }: Events,

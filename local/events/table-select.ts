@@ -2,18 +2,22 @@ import { join } from 'node:path';
 import { DUCKDB_TYPE } from '../../lake-check/column-types.ts';
 import { quoteName, quoteText } from '../../lib/report/quote-sql.ts';
 import { type Column, PARTITION_COLUMN, type Table } from '../../lib/report/tables.ts';
-import type { Misfit } from './check-files.ts';
+import type { TypeMismatch } from './check-files.ts';
 
 /**
  * SQL that reads a table of a directory as Athena does. It reads every file in a day's folder and in the folders
  * below, except those whose name begins with `_` or `.`. Columns are found by name, and NULL if a file lacks one;
  * the day comes from the folder. Reading a column from a misfit fails. The session has to be in UTC.
  */
-export function tableSelect(directory: string, { name, columns }: Table, misfits: readonly Misfit[]): string {
+export function tableSelect(
+  directory: string,
+  { name, columns }: Table,
+  typeMismatches: readonly TypeMismatch[],
+): string {
   const dayFolders = join(directory, name, `${PARTITION_COLUMN}=`);
   const start = [...dayFolders].length + 1;
   const files = quoteText(`${dayFolders}*/**/[!._]*`);
-  const read = columns.map((column) => guarded(column, misfits));
+  const read = columns.map((column) => guarded(column, typeMismatches));
   // Without a schema, DuckDB takes the types of the first file. Hive partitioning is off, because it refuses folders
   // like `hour=05` that only some days have. The day is cut from `filename` instead: DuckDB evaluates conditions on
   // the file name before it opens a file, so that a query reads only its days.
@@ -40,12 +44,12 @@ const schemaOf = (columns: readonly Column[]): string => {
 
 /**
  * SQL for a column. Reading it from a misfit fails with Athena's message: DuckDB would cast the values, and a DOUBLE
- * can't hold every id exactly. The CASE keeps DuckDB from skipping row groups, so only columns with misfits get it.
+ * can't hold every id exactly. The CASE keeps DuckDB from skipping row groups, so only columns with typeMismatches get it.
  */
-function guarded({ name, type }: Column, misfits: readonly Misfit[]): string {
+function guarded({ name, type }: Column, typeMismatches: readonly TypeMismatch[]): string {
   const quoted = quoteName(name);
   const byType = Map.groupBy(
-    misfits.filter(({ column }) => column === name),
+    typeMismatches.filter(({ column }) => column === name),
     ({ found }) => found,
   );
   if (byType.size === 0) return quoted;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { QueryEngine } from '../athena/query-engine.ts';
 import { QueryFailure } from '../athena/query-failure.ts';
-import { QueryCutOff } from '../athena/run-query.ts';
+import { QueryScanLimitExceeded } from '../athena/run-query.ts';
 import type { Faults } from './faults.ts';
 
 /** The text that a fault's `match` is looked for in. */
@@ -17,7 +17,7 @@ export const faultyQueries = <E extends QueryEngine>(engine: E, faults: Faults):
     const struck = await faults.strike('query', queryText(query.sql, query.parameters), query.signal);
     for (const { fail } of struck) {
       if (fail === 'retryable') throw new QueryFailure('EXCEEDED_LOCAL_MEMORY_LIMIT', 'made to fail');
-      if (fail === 'cut-off') throw new QueryCutOff(0);
+      if (fail === 'cut-off') throw new QueryScanLimitExceeded(0);
       if (fail === 'final') throw new QueryFailure('NOT_SUPPORTED', 'made to fail');
     }
     const outcome = await engine.run(query);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyResult } from 'aws-lambda';
-import { admitsGzip } from '../../lib/http/admits-gzip.ts';
+import { acceptsGzip } from '../../lib/http/accepts-gzip.ts';
 import {
   type GatewayProblem,
   gatewayProblems,
@@ -11,7 +11,7 @@ import {
 } from '../../lib/problems/gateway-problems.ts';
 import { PROBLEM_MEDIA_TYPE, problemDocument } from '../../lib/problems/problem-response.ts';
 import { COMMON_HEADERS, headerAsDelivered } from '../../lib/response-headers.ts';
-import { ZIPPED_FROM_BYTES } from '../../lib/routes.ts';
+import { MIN_GZIP_BYTES } from '../../lib/routes.ts';
 import { type CallRate, tokenBucket } from '../token-bucket.ts';
 import type { Admission, Purpose } from './admission.ts';
 import { FunctionFailed, type Sandbox } from './lambda-sandbox.ts';
@@ -183,7 +183,7 @@ function send(
   for (const [name, value] of Object.entries({ ...headers, ...multiValueHeaders }))
     response.setHeader(headerAsDelivered(name), value as string | string[]);
   let bytes: Uint8Array = Buffer.from(body);
-  if (bytes.length >= ZIPPED_FROM_BYTES && admitsGzip(response.req.headers['accept-encoding'])) {
+  if (bytes.length >= MIN_GZIP_BYTES && acceptsGzip(response.req.headers['accept-encoding'])) {
     bytes = gzipSync(bytes);
     response.setHeader('content-encoding', 'gzip');
   }

@@ -40,7 +40,7 @@ export async function startObjectStore(options: {
   /** Directories that are shown as buckets, by the bucket's name. Nothing can be written there. */
   readonly shown?: Readonly<Record<string, string>>;
   /** Prefixes under which a write without `If-None-Match` is denied, as the buckets' policy does. */
-  readonly writtenOnce?: readonly string[];
+  readonly createOnlyPrefixes?: readonly string[];
   /** Buckets that nobody may list. As S3 does there, a missing object is answered `AccessDenied`, not `NoSuchKey`. */
   readonly unlisted?: readonly string[];
   /** Told of every object once it is there, as S3 tells EventBridge. */
@@ -53,7 +53,7 @@ export async function startObjectStore(options: {
     directory,
     buckets,
     shown = {},
-    writtenOnce = [],
+    createOnlyPrefixes = [],
     unlisted = [],
     onObjectCreated,
     faults,
@@ -94,7 +94,7 @@ export async function startObjectStore(options: {
       (bucket in shown && !['GET', 'HEAD'].includes(method)) ||
       (createsObject &&
         !request.headers['if-none-match'] &&
-        writtenOnce.some((prefix) => key.startsWith(prefix))) ||
+        createOnlyPrefixes.some((prefix) => key.startsWith(prefix))) ||
       (isUnlisted && name === LISTING);
     if (isDenied) throw accessDenied();
     const operation = known[name];

@@ -1,5 +1,5 @@
 import { QueryFailure } from '../athena/query-failure.ts';
-import { QueryCutOff } from '../athena/run-query.ts';
+import { QueryScanLimitExceeded } from '../athena/run-query.ts';
 
 /** An error in Trino's protocol. */
 export interface TrinoError {
@@ -15,8 +15,8 @@ export interface TrinoError {
 export function failureOf(
   { message, errorName, errorType }: TrinoError,
   bytesScanned: number,
-): QueryFailure | QueryCutOff {
-  if (errorName === 'EXCEEDED_SCAN_LIMIT') return new QueryCutOff(bytesScanned);
+): QueryFailure | QueryScanLimitExceeded {
+  if (errorName === 'EXCEEDED_SCAN_LIMIT') return new QueryScanLimitExceeded(bytesScanned);
   const [summary = ''] = message.split('\n', 1);
   return new QueryFailure(errorName, summary, {
     fault: errorType === 'USER_ERROR' ? 'user' : 'system',

@@ -118,11 +118,11 @@ describe('the answer to a good request', () => {
 });
 
 describe('the answer to a request that admits gzip', () => {
-  const admitsGzip = {
+  const acceptsGzip = {
     headers: () => ({ Authorization: `Bearer ${service.token}`, 'Accept-Encoding': 'gzip' }),
   };
   const locationOfGzipped = async () => {
-    const response = await service.request('publisherperformance', query, { headers: admitsGzip.headers() });
+    const response = await service.request('publisherperformance', query, { headers: acceptsGzip.headers() });
     expect(response.status).toBe(303);
     // A stage that names origins for pages, as the deployed one, varies by Origin too.
     expect(response.headers.get('vary')).toBe(currentLane() ? 'Accept-Encoding, Origin' : 'Accept-Encoding');
@@ -148,7 +148,7 @@ describe('the answer to a request that admits gzip', () => {
 
   it('is read like any other by a client that decodes gzip by itself', async () => {
     const response = await service.request('publisherperformance', query, {
-      headers: admitsGzip.headers(),
+      headers: acceptsGzip.headers(),
       redirect: 'follow',
     });
     expect(response.headers.get('content-encoding')).toBe('gzip');
@@ -168,7 +168,7 @@ describe('the answer to a request that admits gzip', () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         service.request('publisherperformance', asked, {
-          headers: { ...admitsGzip.headers(), 'Accept-Encoding': index % 2 === 0 ? 'gzip' : 'identity' },
+          headers: { ...acceptsGzip.headers(), 'Accept-Encoding': index % 2 === 0 ? 'gzip' : 'identity' },
         }),
       ),
     );

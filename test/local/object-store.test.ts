@@ -92,7 +92,7 @@ const putHalf = async (url: string, body: Buffer, path: string, headers = {}): P
   half.on('error', () => undefined);
   half.write(body.subarray(0, body.length / 2));
   await vi.waitFor(async () => expect(await bytesUnder(path)).toBe(before + body.length / 2), {
-    timeout: 5000,
+    timeout: 60_000,
   });
   return half;
 };
@@ -597,7 +597,7 @@ describe('a prefix where objects are written once', () => {
     const once = await startObjectStore({
       directory: await temporaryDirectory(),
       buckets: [Bucket],
-      writtenOnce: ['reports/'],
+      createOnlyPrefixes: ['reports/'],
     });
     const client = clientOf(once);
     onTestFinished(async () => {

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { PARTITION_COLUMN, tables } from '../../lib/report/tables.ts';
 import type { Query } from '../../local/athena/query-engine.ts';
-import { QueryCutOff } from '../../local/athena/run-query.ts';
+import { QueryScanLimitExceeded } from '../../local/athena/run-query.ts';
 import { clusterOf } from '../../local/trino/trino-cluster.ts';
 import { trinoOn } from '../../local/trino/trino-engine.ts';
 
@@ -139,7 +139,7 @@ it('reports the cluster’s scan limit as Athena reports its own: cancelled, wit
   const error = { message: 'too much', errorName: 'EXCEEDED_SCAN_LIMIT', errorType: 'USER_ERROR' };
   const stats = { physicalInputBytes: 99 };
   const { url } = await coordinator(...checked(), JSON.stringify({ stats, error }));
-  await expect((await open(url)).run('SELECT 1')).rejects.toEqual(new QueryCutOff(99));
+  await expect((await open(url)).run('SELECT 1')).rejects.toEqual(new QueryScanLimitExceeded(99));
 });
 
 it('cancels the statement on an abort', async () => {

@@ -86,7 +86,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene) {
     /** Asks for a URL and follows the redirects up to the last answer. */
     async follow(url: string): Promise<Answer> {
       for (let next = url; ; ) {
-        const answer = await gate.get(next, { id: `r${++requests}`, partner: PARTNER, admitsGzip: false });
+        const answer = await gate.get(next, { id: `r${++requests}`, partner: PARTNER, acceptsGzip: false });
         const location = answer.headers['Location'];
         if (location === undefined || location.startsWith('https://results.example/')) return answer;
         next = location;

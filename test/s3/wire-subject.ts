@@ -39,10 +39,10 @@ export function wireSubject(Bucket: string, edgeOrigin?: string): WireSubject {
     },
     lake(prefix, pageOf) {
       const client = pageOf === undefined ? s3 : listing(pageOf);
-      const onUnlistable = (error: unknown) => {
+      const onListingUnavailable = (error: unknown) => {
         throw error;
       };
-      return s3Lake(client, { bucket: Bucket, prefix }, { until, cache: new Map(), onUnlistable });
+      return s3Lake(client, { bucket: Bucket, prefix }, { until, cache: new Map(), onListingUnavailable });
     },
     async close() {
       for (const client of [...clients, ...paged]) client.destroy();

@@ -66,7 +66,7 @@ export async function pull(
 ): Promise<Ending> {
   const { time } = world;
   await time.delay(plan.atMs);
-  const { id, partner, admitsGzip } = plan;
+  const { id, partner, acceptsGzip } = plan;
   const began = time.now();
   const leavesAt = began + (plan.leavesAfterMs ?? Number.POSITIVE_INFINITY);
   const first = reportUrl(plan.days);
@@ -83,9 +83,9 @@ export async function pull(
     if (hop === 0) current = { caller: plan, startedAt };
     world.tell?.(
       requestId,
-      `GET ${hop === 0 ? `${partner} ${plan.days.join()}` : `hop ${hop}`}${admitsGzip ? ' gzip' : ''}`,
+      `GET ${hop === 0 ? `${partner} ${plan.days.join()}` : `hop ${hop}`}${acceptsGzip ? ' gzip' : ''}`,
     );
-    const answer = await gateway.get(url, { id: requestId, partner, admitsGzip });
+    const answer = await gateway.get(url, { id: requestId, partner, acceptsGzip });
     const { status, headers } = answer;
     const location = headers['Location'];
     const retryAfter = headers['Retry-After'];

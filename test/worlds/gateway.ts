@@ -27,13 +27,13 @@ export interface Answer {
 export interface Gateway {
   get(
     url: string,
-    request: { readonly id: string; readonly partner: string; readonly admitsGzip: boolean },
+    request: { readonly id: string; readonly partner: string; readonly acceptsGzip: boolean },
   ): Promise<Answer>;
 }
 
 export function gateway(world: World, lambda: ModelledLambda, service: ModelledService): Gateway {
   return {
-    async get(url, { id, partner, admitsGzip }) {
+    async get(url, { id, partner, acceptsGzip }) {
       await world.time.delay(GATEWAY_MS);
       const { pathname, searchParams } = new URL(url, 'https://reports.example');
       const [, , route = '', ticket = '', hop = ''] = pathname.split('/');
@@ -44,7 +44,7 @@ export function gateway(world: World, lambda: ModelledLambda, service: ModelledS
         multiValueHeaders: {
           Accept: ['text/csv'],
           ...(!isHop && { Authorization: [`Bearer ${clientOf(partner)}`] }),
-          ...(admitsGzip && { 'Accept-Encoding': ['gzip'] }),
+          ...(acceptsGzip && { 'Accept-Encoding': ['gzip'] }),
         },
         multiValueQueryStringParameters: Object.fromEntries(
           [...new Set(searchParams.keys())].map((name) => [name, searchParams.getAll(name)]),

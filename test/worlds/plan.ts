@@ -9,7 +9,7 @@ export interface CallerPlan {
   readonly days: readonly string[];
   /** After the world's beginning, as all times of a plan. */
   readonly atMs: number;
-  readonly admitsGzip: boolean;
+  readonly acceptsGzip: boolean;
   /** When it no longer follows; undefined: it stays until it has its report. */
   readonly leavesAfterMs?: number;
   /** How long it keeps a link before it downloads. */
@@ -169,7 +169,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
   // Results that can't be published are given up after some minutes; S3 may refuse to note that for as long as a function runs.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
   const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
-  // Many callers for one slot, and second attempts that run longer than a slot counts before it is claimed.
+  // Many callers for one slot, and second attempts that run longer than a slot counts before it is created.
   if (chance(draw, 0.04)) {
     Object.assign(settings, { queriesPerPartner: 1, longestQueryMs: 120 * SECOND });
     Object.assign(engine, { queueMs: [0, 100], runMs: [500, 50_000], fails: 0.5, hangs: 0, slots: 4 });
@@ -239,7 +239,7 @@ export function planOf(seed: number, without: ReadonlySet<string> = new Set()): 
       partner: chance(draw, 0.7) ? 'p1' : pick(draw, names),
       days: window(draw),
       atMs: arrives(draw, id === 'c0'),
-      admitsGzip: chance(draw, 0.5),
+      acceptsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
     })),

@@ -1,12 +1,12 @@
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { resourceNames } from '../../infra/resource-names.ts';
 import { readStackRelease, type StackRelease, stackStatus } from '../api-stack.ts';
-import { type LiveFunction, patientLambda, readLiveFunctions } from '../live-functions.ts';
+import { type LiveFunction, readLiveFunctions, retryingLambda } from '../live-functions.ts';
 import type { Finding } from './diagnose.ts';
 
 /** Compares the aliases of a stage with the stack; finds nothing where the stage is not deployed. */
 export async function readMovedAliases(stage: string): Promise<Finding[]> {
-  const functions = await readLiveFunctions(patientLambda(), stage);
+  const functions = await readLiveFunctions(retryingLambda(), stage);
   if (functions.length === 0) return [];
   const client = new CloudFormationClient({});
   // While a deployment is under way, both differ because of it.

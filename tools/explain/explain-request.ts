@@ -2,7 +2,7 @@ import type { Config } from '../../lib/config.ts';
 import type { DeliveryBackends } from '../../lib/delivery/delivery.ts';
 import { makeJob } from '../../lib/delivery/job.ts';
 import { judgeRecord } from '../../lib/delivery/judge-record.ts';
-import { lookAtLake } from '../../lib/lake/look-at-lake.ts';
+import { readDataState } from '../../lib/lake/read-data-state.ts';
 import { InvalidRequest } from '../../lib/problems/problem.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../lib/report/entitlement.ts';
@@ -46,9 +46,9 @@ export async function explainRequest(
     if (!(error instanceof InvalidRequest)) throw error;
     return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];
   }
-  const data = await lookAtLake(backends.lake, request, 0);
+  const data = await readDataState(backends.lake, request, 0);
   const job = makeJob(request, entitlement, data);
-  const facts = { waits: undefined, scanLimit: config.scanLimit, isWorthAnother: true };
+  const facts = { waits: undefined, scanLimit: config.scanLimit, hasTimeForAnother: true };
   const judged = async (key: ResultsKey) => judgeRecord(await backends.results.read(key), facts);
   // The cached report of this version of the data, or else what is under way for it.
   const cached = await judged(cachedReportKey(job));

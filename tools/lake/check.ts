@@ -6,7 +6,7 @@ import { readLake } from '../../lake-check/read-lake.ts';
 import { judge } from '../../lake-check/rules.ts';
 import { utcDay } from '../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { showProgress, toldAgain } from '../../lib/terminal/progress.ts';
+import { repeatedProgress, showProgress } from '../../lib/terminal/progress.ts';
 import type { LakeCommand } from './lake-command.ts';
 import { type CheckOptions, renderCheck } from './render-check.ts';
 import { isBucket } from './store/bucket.ts';
@@ -44,7 +44,7 @@ async function check(
   location: string,
   { footersOnly, all }: CheckOptions,
 ): Promise<{ readonly text: string; readonly isRight: boolean }> {
-  using told = toldAgain(showProgress(process.stderr));
+  using told = repeatedProgress(showProgress(process.stderr));
   await using workspace = await openWorkspace();
   // Nothing is read twice, and the system keeps files in memory by itself: DuckDB's own copies cost a fifth of the CPU.
   await workspace.connection.run('SET enable_external_file_cache = false');

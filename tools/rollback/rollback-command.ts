@@ -5,7 +5,7 @@ import { type LambdaClient, UpdateAliasCommand } from '@aws-sdk/client-lambda';
 import { LIVE_ALIAS, resourceNames } from '../../infra/resource-names.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { readStackRelease } from '../api-stack.ts';
-import { type LiveFunction, patientLambda, readLiveFunctions } from '../live-functions.ts';
+import { type LiveFunction, readLiveFunctions, retryingLambda } from '../live-functions.ts';
 import { readStageOutputs } from '../stage-outputs.ts';
 import { untilAnswered } from './ask-service.ts';
 import { commitNamed, commitToGoTo, type Move, planRollback, withDate } from './plan-rollback.ts';
@@ -44,7 +44,7 @@ export async function rollbackCommand(
 
   const { apiUrl } = await readStageOutputs(stage);
   const client = new CloudFormationClient({});
-  const lambda = patientLambda();
+  const lambda = retryingLambda();
   const look = () => readLiveFunctions(lambda, stage);
   // Checked before a deployment is stopped, so that an unknown commit does not stop one.
   if (given !== undefined) commitNamed(await look(), given);

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { stateOf, toldDays } from '../question/day-states.ts';
+import { listedDays, stateOf } from '../question/day-states.ts';
 import type { ChartData } from '../reader/chart-data.ts';
 import type { Run } from '../run.ts';
 import { dayOf, figureText, instantText, nameOf, pointText, wordsOf } from './chart-words.ts';
@@ -12,7 +12,7 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
   const drawn = useRef<uPlot | undefined>(undefined);
   const [at, setAt] = useState<number | null>(null);
   const isDark = useDark();
-  const told = toldDays.value;
+  const told = listedDays.value;
   const isOpen = (day: string) => stateOf(told, run.report, day) === 'open';
   const hasOpen = chart.times.some((time) => isOpen(dayOf(time)));
   useEffect(() => {

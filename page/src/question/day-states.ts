@@ -18,7 +18,7 @@ interface Told {
 }
 
 /** What the service has told of a report's days; undefined where it has told nothing. */
-export const toldDays = signal<Told | undefined>(undefined);
+export const listedDays = signal<Told | undefined>(undefined);
 
 /** How a day stands, if the service has told. */
 export function stateOf(told: Told | undefined, report: string, day: string): DayState | undefined {
@@ -69,7 +69,7 @@ export async function askDays(report: string): Promise<void> {
   asked = `${caller.key} ${report}`;
   const told = await fetchDays(caller, report, first, last);
   if (asked !== `${caller.key} ${report}`) return;
-  toldDays.value = told && { report, first, last, days: new Map(told.map((day) => [day.day, day])) };
+  listedDays.value = told && { report, first, last, days: new Map(told.map((day) => [day.day, day])) };
   const newest = told
     ?.map(({ day }) => day)
     .toSorted()

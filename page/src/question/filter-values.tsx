@@ -25,7 +25,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
   const question = JSON.stringify([caller.key, report.value.name, name, days.value]);
   // Values of other days or of another caller are not shown.
   const asked = latest?.question === question ? latest : undefined;
-  const hindrance = hindranceNow();
+  const disabledReason = disabledReasonNow();
   const ask = async () => {
     setLatest({ question });
     const answer = await valuesInDays(caller, report.value.name, name, days.value).then(
@@ -45,18 +45,18 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
         class="pill quiet"
         aria-label={valuesLabel}
         aria-expanded={asked !== undefined}
-        aria-disabled={hindrance !== undefined && !asked}
-        {...(hindrance !== undefined && !asked && { 'aria-describedby': reasonId })}
+        aria-disabled={disabledReason !== undefined && !asked}
+        {...(disabledReason !== undefined && !asked && { 'aria-describedby': reasonId })}
         onClick={() => {
           if (asked) setLatest(undefined);
-          else if (hindrance === undefined) void ask();
+          else if (disabledReason === undefined) void ask();
         }}
       >
         Values in these days
       </button>
-      {hindrance !== undefined && !asked && (
+      {disabledReason !== undefined && !asked && (
         <span class="hint" id={reasonId}>
-          {hindrance}
+          {disabledReason}
         </span>
       )}
       <p class="hint" role="status">
@@ -66,7 +66,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
       {asked?.failure !== undefined && (
         <div class="faults" role="alert">
           <p>{asked.failure}</p>
-          {hindrance === undefined && (
+          {disabledReason === undefined && (
             <button
               type="button"
               class="pill"
@@ -90,7 +90,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
 }
 
 /** Why values can't be asked for now. */
-function hindranceNow(): string | undefined {
+function disabledReasonNow(): string | undefined {
   if (isUnderWay()) return 'Once the report that is being made is there.';
   if (windowDays.value.length === 0 || windowDays.value.length > MAX_WINDOW_DAYS)
     return 'Once the days are right.';

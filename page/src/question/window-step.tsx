@@ -2,7 +2,7 @@ import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
 import { counted } from '../format.ts';
 import { choice, choose, days, faults, newestDay, report, today, windowDays } from '../state.ts';
 import { DayInput } from './day-input.tsx';
-import { stateOf, toldDays } from './day-states.ts';
+import { listedDays, stateOf } from './day-states.ts';
 import { faultWords, faultyDays } from './fault-words.ts';
 import { addDays, PRESETS, type Preset } from './presets.ts';
 import type { DayState } from './told-day.ts';
@@ -95,7 +95,7 @@ function windowFaults() {
 /** The days of the window, each as it stands. */
 function DayStrip() {
   const shown = windowDays.value.slice(0, MAX_WINDOW_DAYS);
-  const states = shown.map((day) => stateOf(toldDays.value, report.value.name, day));
+  const states = shown.map((day) => stateOf(listedDays.value, report.value.name, day));
   if (shown.length === 0 || states.every((state) => state === undefined)) return null;
   const groups = (Object.keys(WORDS) as DayState[]).flatMap((state) => {
     const those = shown.filter((_, index) => states[index] === state);

@@ -9,7 +9,7 @@ const PROGRESS_MS = 250;
 export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: () => Reading) {
   let untold: Cell[][] = [];
   let toldRows = 0;
-  let toldAt = performance.now();
+  let answeredAt = performance.now();
   const tellRows = () => {
     if (untold.length > 0) tell({ kind: 'rows', rows: untold, reading: reading() });
     toldRows += untold.length;
@@ -23,8 +23,8 @@ export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: (
       const isFirst = toldRows === 0 && untold.length > 0;
       const isLast = untold.length > 0 && toldRows + untold.length === SHOWN_ROWS;
       const now = performance.now();
-      if (!isFirst && !isLast && now - toldAt <= PROGRESS_MS) return;
-      toldAt = now;
+      if (!isFirst && !isLast && now - answeredAt <= PROGRESS_MS) return;
+      answeredAt = now;
       if (untold.length > 0) tellRows();
       else tell({ kind: 'progress', reading: reading() });
     },

@@ -21,8 +21,8 @@ interface Planned {
 /** An Athena that takes these commands, in their order, and no others. */
 const athenaOf = (...planned: Planned[]) => athenaFor(10_000, planned);
 
-/** Queries to such an Athena, whose calls must end within `patienceMs`. */
-function athenaFor(patienceMs: number, planned: Planned[]) {
+/** Queries to such an Athena, whose calls must end within `callerWaitMs`. */
+function athenaFor(callerWaitMs: number, planned: Planned[]) {
   const inputs: object[] = [];
   const athena = {
     send: async (
@@ -37,7 +37,7 @@ function athenaFor(patienceMs: number, planned: Planned[]) {
       return next?.answer;
     },
   } as unknown as AthenaClient;
-  const until = Date.now() + patienceMs;
+  const until = Date.now() + callerWaitMs;
   const names = { database: 'reports', workgroup: 'service' };
   const queries = athenaQueries(athena, names, until);
   return { queries, inputs, planned };

@@ -48,7 +48,7 @@ const invalidUrl = (): unknown => {
 /** Makes a call whose tries end with these outcomes, in order; the last one repeats. */
 function making(
   outcomes: readonly unknown[],
-  patienceMs: number,
+  callerWaitMs: number,
   limits?: { readonly longestTryMs?: number; readonly tries?: number },
 ) {
   const at: number[] = [];
@@ -62,7 +62,7 @@ function making(
     if (outcome instanceof Error) throw outcome;
     return outcome;
   });
-  const result = call('S3 HeadObject', START + patienceMs, send, limits).then(
+  const result = call('S3 HeadObject', START + callerWaitMs, send, limits).then(
     (value) => ({ value, ms: Date.now() - START }),
     (error: unknown) => ({ error, ms: Date.now() - START }),
   );

@@ -29,7 +29,7 @@ afterAll(async () => {
 const LONGER_THAN_A_TEST_MS = 600_000;
 
 /** The bucket's large files, for calls that end within this many milliseconds. */
-const files = (patienceMs = 10_000) => s3LargeFiles(s3, Bucket, Date.now() + patienceMs);
+const files = (callerWaitMs = 10_000) => s3LargeFiles(s3, Bucket, Date.now() + callerWaitMs);
 const { put, get, head } = beside(() => s3);
 
 describe('openResult', () => {

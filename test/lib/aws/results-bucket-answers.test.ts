@@ -12,8 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-const results = (patienceMs = 10_000) =>
-  s3ResultsBucket(server.clients.s3, 'results', Date.now() + patienceMs);
+const results = (callerWaitMs = 10_000) =>
+  s3ResultsBucket(server.clients.s3, 'results', Date.now() + callerWaitMs);
 
 describe('the age of an object', () => {
   const written = 'Fri, 02 Jan 2026 03:04:05 GMT';

@@ -20,8 +20,8 @@ afterAll(async () => {
   await store.close();
 });
 
-/** The bucket, for calls that end within `patienceMs`. */
-const results = (patienceMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, Date.now() + patienceMs);
+/** The bucket, for calls that end within `callerWaitMs`. */
+const results = (callerWaitMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, Date.now() + callerWaitMs);
 const { put, get, head } = beside(() => clients.s3);
 
 describe('head and read', () => {

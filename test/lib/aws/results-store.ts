@@ -20,7 +20,12 @@ export const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 
 export async function startResultsStore() {
   const faults: Faults = createFaults();
   const directory = await mkdtemp(join(tmpdir(), 'results-store-'));
-  const store = await startObjectStore({ directory, buckets: [Bucket], writtenOnce: ['reports/'], faults });
+  const store = await startObjectStore({
+    directory,
+    buckets: [Bucket],
+    createOnlyPrefixes: ['reports/'],
+    faults,
+  });
   // As on Lambda, where region, credentials and endpoints come from the environment.
   vi.stubEnv('AWS_ENDPOINT_URL_S3', store.url);
   vi.stubEnv('AWS_REGION', store.region);

@@ -15,8 +15,8 @@ const files = (day: string, count: number, folder = FOLDER) =>
     { length: count },
     (_, index) => `${folder}day=${day}/${String(index).padStart(5, '0')}.parquet`,
   );
-const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onUnlistable = (_: unknown) => {}) =>
-  s3Lake(s3, location, { until: Date.now() + 60_000, cache, onUnlistable });
+const lakeOf = (s3: S3Client, cache: ListingCache = new Map(), onListingUnavailable = (_: unknown) => {}) =>
+  s3Lake(s3, location, { until: Date.now() + 60_000, cache, onListingUnavailable });
 const listed = async (keys: readonly string[]) => {
   const { s3, inputs, rounds, mostAtOnce } = s3Of(keys);
   const listing = await lakeOf(s3).list(publisherReport, window, 0);
@@ -162,7 +162,7 @@ describe('a lake of many files', () => {
     const lake = s3Lake(
       s3,
       { bucket: 'events', prefix: 'Live/' },
-      { until: Date.now() + 60_000, cache: new Map(), onUnlistable: () => {} },
+      { until: Date.now() + 60_000, cache: new Map(), onListingUnavailable: () => {} },
     );
     const listing = await lake.list(publisherReport, window, 0);
     expect(listing?.objects.map(({ key }) => key)).toEqual(keys);
@@ -257,8 +257,8 @@ describe('a lake that can not be listed', () => {
   it('can not be listed where no bucket is configured, and the log says so', async () => {
     const { s3, inputs } = s3Of([]);
     const told: unknown[] = [];
-    const onUnlistable = (error: unknown) => told.push(error);
-    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onUnlistable });
+    const onListingUnavailable = (error: unknown) => told.push(error);
+    const lake = s3Lake(s3, undefined, { until: 0, cache: new Map(), onListingUnavailable });
     expect(await lake.list(publisherReport, window, 0)).toBeUndefined();
     expect([inputs, told]).toEqual([[], [undefined]]);
     expect(lake.folderOf(publisherReport)).toBe('publisher_events/');
@@ -278,7 +278,11 @@ describe('a lake that can not be listed', () => {
     const listing = (httpStatusCode: number, until: number) => {
       const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });
       const { s3 } = s3Of([], { [`${FOLDER}day=`]: error });
-      const lake = s3Lake(s3, location, { until, cache: new Map(), onUnlistable: (each) => told.push(each) });
+      const lake = s3Lake(s3, location, {
+        until,
+        cache: new Map(),
+        onListingUnavailable: (each) => told.push(each),
+      });
       return lake.list(publisherReport, window, 0);
     };
     await expect(listing(404, Date.now() + 60_000)).rejects.toThrow(

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimAttempt, following, openSince, release, takeOver } from '../../../lib/delivery/attempt.ts';
+import { createAttempt, following, release, takeOver, withElapsed } from '../../../lib/delivery/attempt.ts';
 import type { Phase } from '../../../lib/delivery/phase.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
 import { START, setting, startingRecord, succeededRecord, UUID, underWayRecord } from './setting.ts';
@@ -9,7 +9,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** A request that is about to claim an attempt, or to take one over. */
+/** A request that is about to create an attempt, or to take one over. */
 async function made() {
   const of = setting();
   const target = await of.target();
@@ -23,10 +23,10 @@ function heldBy(phase: Phase) {
   return phase.held;
 }
 
-describe('claimAttempt', () => {
-  it('writes the claim before the engine is called, with a lease for as long as the request waits', async () => {
+describe('createAttempt', () => {
+  it('writes the record before the engine is called, with a lease for as long as the request waits', async () => {
     const { run, target, results, key } = await made();
-    const phase = await claimAttempt(run, target, undefined, {});
+    const phase = await createAttempt(run, target, undefined, {});
     const record = {
       form: 2,
       writer: expect.stringMatching(UUID),
@@ -37,7 +37,7 @@ describe('claimAttempt', () => {
     };
     expect(phase).toEqual({
       at: 'leading',
-      target: { ...target, claims: 1 },
+      target: { ...target, attempts: 1 },
       held: { stored: await results.read(key), record: results.document(key) },
       cacheStatus: 'miss',
     });
@@ -48,23 +48,23 @@ describe('claimAttempt', () => {
   it('draws another token each time: no two attempts share one', async () => {
     const { run, target } = await made();
     const tokens = new Set<string>();
-    let phase = await claimAttempt(run, target, undefined, {});
-    for (let claims = 1; claims < 6; claims++) {
+    let phase = await createAttempt(run, target, undefined, {});
+    for (let attempts = 1; attempts < 6; attempts++) {
       tokens.add(heldBy(phase).record.attempt);
-      phase = await claimAttempt(run, phase.target, heldBy(phase).stored, {});
+      phase = await createAttempt(run, phase.target, heldBy(phase).stored, {});
     }
     expect(tokens.size).toBe(5);
   });
 
   it('notes whether it is a retry, and which slot it takes', async () => {
     const { run, target, results, key } = await made();
-    await claimAttempt(run, target, undefined, { isRetry: true, slot: 'slot-1' });
+    await createAttempt(run, target, undefined, { isRetry: true, slot: 'slot-1' });
     expect(results.document(key)).toMatchObject({ isRetry: true, slot: 'slot-1' });
   });
 
-  it('lets one of three simultaneous requests claim the attempt; the others follow it', async () => {
+  it('lets one of three simultaneous requests create the attempt; the others follow it', async () => {
     const { run, target, results, key } = await made();
-    const phases = await Promise.all([1, 2, 3].map(() => claimAttempt(run, target, undefined, {})));
+    const phases = await Promise.all([1, 2, 3].map(() => createAttempt(run, target, undefined, {})));
     const [leader, ...others] = phases;
     expect(leader).toMatchObject({ at: 'leading' });
     const seen = await results.read(key);
@@ -75,27 +75,29 @@ describe('claimAttempt', () => {
   it('replaces only the record that was read', async () => {
     const { run, target, results, key } = await made();
     const read = results.put(key, { form: 0 });
-    const claimed = await claimAttempt(run, target, read, {});
-    expect(await claimAttempt(run, target, read, {})).toMatchObject({ at: 'following' });
-    expect(results.document(key)).toEqual(heldBy(claimed).record);
+    const created = await createAttempt(run, target, read, {});
+    expect(await createAttempt(run, target, read, {})).toMatchObject({ at: 'following' });
+    expect(results.document(key)).toEqual(heldBy(created).record);
   });
 
-  it('counts the query that ended before, but only in the request whose claim was written', async () => {
+  it('counts the query that ended before, but only in the request whose record was written', async () => {
     const { run, target, finished, facts } = await made();
     const ended = { state: 'failed', bytesScanned: 5, submittedAt: 10, completedAt: 250 } as const;
-    await claimAttempt(run, target, undefined, { ended });
-    await claimAttempt(run, target, undefined, { ended });
+    await createAttempt(run, target, undefined, { ended });
+    await createAttempt(run, target, undefined, { ended });
     expect(finished).toEqual(['failed']);
     expect(facts.finishedQueries).toEqual([{ state: 'failed', bytesScanned: 5, queryMs: 240 }]);
   });
 
   it('gives up after six attempts of one request', async () => {
     const { run, target, results } = await made();
-    await expect(claimAttempt(run, { ...target, claims: 6 }, undefined, {})).rejects.toThrow(
+    await expect(createAttempt(run, { ...target, attempts: 6 }, undefined, {})).rejects.toThrow(
       'none of 6 queries left a result',
     );
     expect(results.calls).toEqual([]);
-    expect(await claimAttempt(run, { ...target, claims: 5 }, undefined, {})).toMatchObject({ at: 'leading' });
+    expect(await createAttempt(run, { ...target, attempts: 5 }, undefined, {})).toMatchObject({
+      at: 'leading',
+    });
   });
 });
 
@@ -104,7 +106,7 @@ describe('a write whose answer was lost, so that S3 refuses it when it is repeat
     const { run, target, results, key } = await made();
     const { create, replace } = results;
     results.create = async (...given) => (await create(...given)) && undefined;
-    const held = heldBy(await claimAttempt(run, target, undefined, {}));
+    const held = heldBy(await createAttempt(run, target, undefined, {}));
     expect(held).toEqual({ stored: await results.read(key), record: results.document(key) });
     results.replace = async (...given) => (await replace(...given)) && undefined;
     const taken = heldBy(await takeOver(run, target, held.stored, held.record, 'miss'));
@@ -119,7 +121,7 @@ describe('a write whose answer was lost, so that S3 refuses it when it is repeat
   ])('does not make the request take a record %s for its own', async (_, document, at) => {
     const { run, target, results, key } = await made();
     results.put(key, document);
-    expect(await claimAttempt(run, target, undefined, {})).toMatchObject({ at, target: { claims: 0 } });
+    expect(await createAttempt(run, target, undefined, {})).toMatchObject({ at, target: { attempts: 0 } });
     expect(results.document(key)).toEqual(document);
   });
 });
@@ -193,7 +195,7 @@ describe('takeOver', () => {
 describe('release', () => {
   it('lets exactly one other request take over at once', async () => {
     const { run, target, results, key } = await made();
-    const held = heldBy(await claimAttempt(run, target, undefined, {}));
+    const held = heldBy(await createAttempt(run, target, undefined, {}));
     await release(run, target, held);
     const { leaseMs: _, ...free } = held.record;
     expect(results.document(key)).toEqual({ ...free, writer: expect.stringMatching(UUID) });
@@ -212,16 +214,16 @@ describe('release', () => {
 
   it('does not change a record that another request has written since', async () => {
     const { run, target, results, key } = await made();
-    const held = heldBy(await claimAttempt(run, target, undefined, {}));
+    const held = heldBy(await createAttempt(run, target, undefined, {}));
     results.put(key, succeededRecord());
     await release(run, target, held);
     expect(results.document(key)).toEqual(succeededRecord());
   });
 });
 
-describe('openSince', () => {
+describe('withElapsed', () => {
   it('adds the time that has passed to a query under way, and nothing to one that is not started', () => {
-    expect(openSince(underWayRecord({ elapsedMs: 5 }), 20)).toEqual(underWayRecord({ elapsedMs: 25 }));
-    expect(openSince(startingRecord(), 20)).toEqual(startingRecord());
+    expect(withElapsed(underWayRecord({ elapsedMs: 5 }), 20)).toEqual(underWayRecord({ elapsedMs: 25 }));
+    expect(withElapsed(startingRecord(), 20)).toEqual(startingRecord());
   });
 });

@@ -48,12 +48,12 @@ describe('deliverFile, where the record says which files there are', () => {
   });
 
   it('gives the gzipped file to a caller that admits gzip', async () => {
-    const { deliver, ready, key } = await begin({ admitsGzip: true });
+    const { deliver, ready, key } = await begin({ acceptsGzip: true });
     expect(await deliver(written)).toEqual(ready({ key: `${key}.gz`, bytes: 20 }));
   });
 
   it('gives the plain file to a caller that admits gzip if there is no gzipped one', async () => {
-    const { deliver, ready } = await begin({ admitsGzip: true });
+    const { deliver, ready } = await begin({ acceptsGzip: true });
     expect(await deliver(succeededRecord({ files: { plain: 50 } }))).toEqual(ready({ bytes: 50 }));
   });
 
@@ -73,7 +73,7 @@ describe('deliverFile, where the record says which files there are', () => {
 
 describe('deliverFile, where the record names no files', () => {
   it('looks once where the files are there', async () => {
-    const { deliver, ready, results, key } = await begin({ admitsGzip: true });
+    const { deliver, ready, results, key } = await begin({ acceptsGzip: true });
     results.putFile(key, 'plain');
     results.putFile(`${key}.gz`, 'gz');
     expect(await deliver(large)).toEqual(ready({ key: `${key}.gz`, bytes: 2 }));
@@ -81,7 +81,7 @@ describe('deliverFile, where the record names no files', () => {
   });
 
   it('gives the plain file where it is the only one', async () => {
-    const { deliver, ready, results, key } = await begin({ admitsGzip: true });
+    const { deliver, ready, results, key } = await begin({ acceptsGzip: true });
     results.putFile(key, 'plain');
     expect(await deliver(large)).toEqual(ready({ bytes: 5 }));
   });
@@ -102,7 +102,7 @@ describe('deliverFile, where the record names no files', () => {
     ['is gone too', () => {}],
     ['can not be read', (results) => results.putResult(record.location, 'nonsense')],
     ['is larger than was recorded', (results) => results.putResult(record.location, 'x', LARGE)],
-  ])('returns undefined, so that another attempt is claimed, where the result %s', async (_, store) => {
+  ])('returns undefined, so that another attempt is created, where the result %s', async (_, store) => {
     const { deliver, results } = await begin();
     store(results);
     expect(await deliver(record)).toBeUndefined();
@@ -182,7 +182,7 @@ describe('deliverFile, of a large result', () => {
     });
   });
 
-  it('returns undefined, so that another attempt is claimed, if the publication was given up before its caller came', async () => {
+  it('returns undefined, so that another attempt is created, if the publication was given up before its caller came', async () => {
     const { deliver, results } = await begin();
     results.put(ABANDONED, {});
     expect(await deliver(large)).toBeUndefined();

@@ -124,7 +124,7 @@ describe('a query that takes too long', () => {
 describe('a query that is stopped', () => {
   const terms = () => ({ longestQueryMs: 60_000, longestQueueMs: 20_000, giveUpAt: Date.now() + 83_000 });
 
-  it('is counted even if the next attempt is claimed at once', async () => {
+  it('is counted even if the next attempt is created at once', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await ask(of, terms());
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -220,9 +220,9 @@ describe('a request whose function is killed', () => {
     broken.queries.start = () => new Promise(() => {});
     const of = await killed(broken, 1_000);
     of.queries.start = start;
-    const claimed = recordOf(of);
+    const created = recordOf(of);
     expect(textOf(of, await follow(of))).toBe(CSV);
-    expect(of.queries.started).toMatchObject([{ token: claimed['attempt'] }]);
+    expect(of.queries.started).toMatchObject([{ token: created['attempt'] }]);
   });
 });
 

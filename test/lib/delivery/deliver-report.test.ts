@@ -93,7 +93,7 @@ describe('a report that nobody has asked for', () => {
     const of = setting({ afterMs: 500 });
     const first = await ask(of);
     of.results.calls.length = 0;
-    const second = await ask(of, { admitsGzip: true });
+    const second = await ask(of, { acceptsGzip: true });
     expect([statusOf(second), keyOf(second)]).toEqual(['hit', `${keyOf(first)}.gz`]);
     expect(of.results.calls.filter((call) => !call.startsWith('read'))).toEqual([]);
   });
@@ -242,11 +242,11 @@ describe('a gzipped file that can not be written', () => {
     const { writeFile } = of.results;
     of.results.writeFile = (key, ...given) =>
       key.endsWith('.gz') ? Promise.reject(new Overloaded('Later.', 30)) : writeFile(key, ...given);
-    const first = await ask(of, { admitsGzip: true });
+    const first = await ask(of, { acceptsGzip: true });
     expect([textOf(of, first), statusOf(first)]).toEqual([CSV, 'miss']);
     expect(first.ms).toBeLessThan(300);
     of.results.calls.length = 0;
-    const second = await ask(of, { admitsGzip: true });
+    const second = await ask(of, { acceptsGzip: true });
     expect([statusOf(second), keyOf(second)]).toEqual(['hit', keyOf(first)]);
     expect(of.results.callsOf('head')).toEqual([]);
   });
@@ -256,7 +256,7 @@ describe('a gzipped file that can not be written', () => {
     const { writeFile } = of.results;
     of.results.writeFile = (key, ...given) =>
       key.endsWith('.gz') ? new Promise(() => {}) : writeFile(key, ...given);
-    const first = await ask(of, { admitsGzip: true });
+    const first = await ask(of, { acceptsGzip: true });
     expect(textOf(of, first)).toBe(CSV);
     expect(first.ms).toBeLessThan(1_300);
     expect(recordOf(of)).toMatchObject({ files: { plain: CSV.length } });
@@ -300,14 +300,14 @@ describe('a large result', () => {
 
   it('is a hit without a look for its files when the publishing function has noted them', async () => {
     const of = setting(large);
-    const answering = request(of, { admitsGzip: true });
+    const answering = request(of, { acceptsGzip: true });
     await vi.advanceTimersByTimeAsync(2_000);
     const publication = await readPublication(of.results, 'publications/q1.json');
     if (publication) await publishLarge(of.results, publication);
     const first = await settled(answering);
     expect(keyOf(first)).toMatch(/^reports\/q1\/.*\.csv\.gz$/);
     of.results.calls.length = 0;
-    const second = await ask(of, { admitsGzip: true });
+    const second = await ask(of, { acceptsGzip: true });
     expect([statusOf(second), keyOf(second)]).toEqual(['hit', keyOf(first)]);
     expect(of.results.callsOf('head')).toEqual([]);
   });

@@ -39,7 +39,7 @@ const facts: ExecutionFacts = {
   runningAt: undefined,
   callerLeftMs: 9_000,
   callerWaitedMs: 5_000,
-  isOwn: true,
+  isForThisCaller: true,
   isRetry: false,
   isDataChanged: false,
 };
@@ -49,7 +49,7 @@ const changed = { isDataChanged: true };
 const retry = { isRetry: true };
 const timeUp = { callerLeftMs: 0 };
 /** The caller has joined the attempt of another one, and asked first this long ago. */
-const joined = (callerWaitedMs: number) => ({ isOwn: false, callerWaitedMs });
+const joined = (callerWaitedMs: number) => ({ isForThisCaller: false, callerWaitedMs });
 
 describe('judgeExecution, of an execution that has ended', () => {
   it.each<[string, Execution, Partial<ExecutionFacts>, object]>([
@@ -116,7 +116,7 @@ describe('judgeExecution, of an execution that has ended', () => {
     ['before its caller came', 5_000, joined(5_999), 'start-next'],
     ['at the moment that its caller came, or after it', 5_000, joined(6_000), 'refuse'],
     ['before its caller came, as files changed', 5_000, { ...joined(5_999), ...changed }, 'start-next'],
-    ['long ago, in an attempt that was claimed for this caller', 3_600_000, { callerWaitedMs: 1 }, 'refuse'],
+    ['long ago, in an attempt that was created for this caller', 3_600_000, { callerWaitedMs: 1 }, 'refuse'],
   ])('judges a failure that ended %s', (_, agoMs, more, next) => {
     const execution = { ...final, completedAt: NOW - agoMs, submittedAt: NOW - agoMs - 10 };
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });
@@ -170,9 +170,9 @@ describe('judgeExecution, of an execution that has ended', () => {
 });
 
 describe('judgeExecution, of an execution that has not ended', () => {
-  const stop = (execution: Execution, isWorthAnother: boolean) => ({
+  const stop = (execution: Execution, hasTimeForAnother: boolean) => ({
     next: 'stop',
-    isWorthAnother,
+    hasTimeForAnother,
     execution,
   });
 

@@ -9,8 +9,8 @@ import {
 import type { EndedRecord, JobRecord, SucceededRecord } from '../../../lib/results/job-record.ts';
 import { START, startingRecord, succeededRecord, termsNow, underWayRecord } from './setting.ts';
 
-const facts: RequestFacts = { waits: undefined, scanLimit: 10, isWorthAnother: true };
-const waiting: RequestFacts = { ...facts, waits: { isOwn: true, forMs: 5_000 } };
+const facts: RequestFacts = { waits: undefined, scanLimit: 10, hasTimeForAnother: true };
+const waiting: RequestFacts = { ...facts, waits: { isForThisCaller: true, forMs: 5_000 } };
 const judge = (record: JobRecord | undefined, ageMs: number, given: RequestFacts) =>
   judgeRecord(record && { document: record, etag: '"1"', ageMs }, given);
 
@@ -125,13 +125,13 @@ describe('judgeRecord, for a request that waits already', () => {
     ['refused after a failure that it has waited for', false, 3_999, 'refuse'],
     ['given an attempt of its own after one that ended before it came', false, 4_000, 'start'],
     ['refused after the failure of its own attempt', true, 9_000, 'refuse'],
-  ])('is %s', (_, isOwn, ageMs, next) => {
-    const joined = { ...waiting, waits: { isOwn, forMs: 6_999 } };
+  ])('is %s', (_, isForThisCaller, ageMs, next) => {
+    const joined = { ...waiting, waits: { isForThisCaller, forMs: 6_999 } };
     expect(judge(failed, ageMs, joined).next).toBe(next);
   });
 
   it('repeats a query that its leader had no time left to repeat', () => {
-    expect(judge({ ...failed, cause: 'not-repeated' }, 0, { ...waiting, isWorthAnother: false })).toEqual({
+    expect(judge({ ...failed, cause: 'not-repeated' }, 0, { ...waiting, hasTimeForAnother: false })).toEqual({
       next: 'start',
     });
   });
@@ -145,8 +145,8 @@ describe('judgeRecord, for a request that waits already', () => {
     [false, { next: 'refuse', record: tookTooLong }],
   ])(
     'starts another attempt after a query that was stopped, if there is time for it: %s',
-    (isWorthAnother, verdict) => {
-      expect(judge(tookTooLong, 0, { ...waiting, isWorthAnother })).toEqual(verdict);
+    (hasTimeForAnother, verdict) => {
+      expect(judge(tookTooLong, 0, { ...waiting, hasTimeForAnother })).toEqual(verdict);
     },
   );
 });
@@ -168,12 +168,12 @@ describe('requestFacts', () => {
     [89_999, false],
   ])(
     'says, with %d ms left for the caller, whether there is time for another attempt: %s',
-    (leftMs, isWorthAnother) => {
+    (leftMs, hasTimeForAnother) => {
       const terms = termsNow({ longestQueueMs: 60_000, longestQueryMs: 60_000, giveUpAt: START + leftMs });
       expect(requestFacts(terms, { cacheStatus: 'collapsed' })).toEqual({
-        waits: { isOwn: false, forMs: 0 },
+        waits: { isForThisCaller: false, forMs: 0 },
         scanLimit: 10,
-        isWorthAnother,
+        hasTimeForAnother,
       });
     },
   );

@@ -50,7 +50,7 @@ describe('judgeSlot', () => {
       { next: 'share', slot: mine },
     ],
     [
-      'another request has taken a slot for the same attempt and never claimed it',
+      'another request has taken a slot for the same attempt and never created its record',
       [a, { ...mine, heldMs: 30_000 }],
       2,
       undefined,
@@ -95,7 +95,7 @@ describe('isUnderWay', () => {
   const { leaseMs: _, ...left } = startingRecord(own);
 
   it.each<[string, Slot, JobRecord | undefined, number, boolean]>([
-    ['its attempt is claimed', held, startingRecord(own), 0, true],
+    ['its attempt is created', held, startingRecord(own), 0, true],
     ['nobody has heard whether its query was started, a moment ago', held, left, 59_999, true],
     ['nobody has heard of its query for a minute', held, left, 60_000, false],
     ['its query may be started in the last moment of the lease', held, startingRecord(own), 84_999, true],
@@ -115,17 +115,17 @@ describe('isUnderWay', () => {
     ],
     ['nobody asks any more about a query that runs', held, underWayRecord(own), 9e9, true],
     ['its query has ended', held, succeededRecord(own), 0, false],
-    ['nothing is claimed yet', slot('a', { heldMs: 29_999 }), undefined, 0, true],
+    ['no attempt is created yet', slot('a', { heldMs: 29_999 }), undefined, 0, true],
     ['what is recorded is the attempt before', slot('a', { heldMs: 29_999 }), succeededRecord(), 0, true],
     [
-      'nothing was claimed for longer than a request lives',
+      'no attempt was created for longer than a request lives',
       slot('a', { heldMs: 30_000 }),
       undefined,
       0,
       false,
     ],
-    ['the attempt is claimed with another slot', held, startingRecord({ slot: 'other' }), 0, false],
-    ['the attempt is claimed without a slot', held, underWayRecord(), 0, false],
+    ['the attempt is created with another slot', held, startingRecord({ slot: 'other' }), 0, false],
+    ['the attempt is created without a slot', held, underWayRecord(), 0, false],
   ])('tells whether a slot is in use where %s', (_, of, record, ageMs, expected) => {
     expect(isUnderWay(of, record, ageMs)).toBe(expected);
   });

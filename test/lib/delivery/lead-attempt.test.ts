@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { claimAttempt } from '../../../lib/delivery/attempt.ts';
+import { createAttempt } from '../../../lib/delivery/attempt.ts';
 import type { DeliveryTerms } from '../../../lib/delivery/delivery.ts';
 import { leadAttempt } from '../../../lib/delivery/lead-attempt.ts';
 import type { Leading, Step } from '../../../lib/delivery/phase.ts';
@@ -25,14 +25,14 @@ const busy = async () => {
   throw new Overloaded('busy', 30);
 };
 
-/** A request that has claimed the first attempt of its job. */
-async function claiming(plans: readonly Plan[], terms: Partial<DeliveryTerms> = {}) {
+/** A request that has created the first attempt of its job. */
+async function creating(plans: readonly Plan[], terms: Partial<DeliveryTerms> = {}) {
   const of = setting(...plans);
   const run = of.run(terms);
   const target = await of.target();
   const key = jobRecordKey(target.job, target.data);
-  const phase = (await claimAttempt(run, target, undefined, {})) as Leading;
-  const claimed = phase.held.record;
+  const phase = (await createAttempt(run, target, undefined, {})) as Leading;
+  const created = phase.held.record;
   of.lake.looks.length = 0;
   of.results.calls.length = 0;
   const leading = () =>
@@ -46,8 +46,8 @@ async function claiming(plans: readonly Plan[], terms: Partial<DeliveryTerms> = 
     target,
     phase,
     key,
-    claimed,
-    free: { ...claimed, leaseMs: undefined, writer: expect.stringMatching(UUID) },
+    created,
+    free: { ...created, leaseMs: undefined, writer: expect.stringMatching(UUID) },
     leading,
     lead: () => settled(leading()),
     record: () => of.results.document(key) as Record<string, unknown>,
@@ -60,24 +60,24 @@ const without = (record: Record<string, unknown>) =>
 
 describe('leadAttempt', () => {
   it('starts the query with the attempt’s token, records the execution, and then its end', async () => {
-    const { leading, target, queries, claimed, record, results, key } = await claiming([{ afterMs: 5_000 }]);
+    const { leading, target, queries, created, record, results, key } = await creating([{ afterMs: 5_000 }]);
     const led = leading();
     await vi.advanceTimersByTimeAsync(0);
     expect(record()).toEqual({
-      ...claimed,
+      ...created,
       writer: expect.stringMatching(UUID),
       state: 'under-way',
       executionId: 'q1',
       elapsedMs: 0,
     });
     expect((await settled(led)).step).toMatchObject({ delivery: { state: 'ready', cacheStatus: 'miss' } });
-    expect(queries.started).toMatchObject([{ token: claimed.attempt, query: target.job.query }]);
+    expect(queries.started).toMatchObject([{ token: created.attempt, query: target.job.query }]);
     expect(record()['state']).toBe('succeeded');
     expect(results.callsOf(`replace ${key}`)).toHaveLength(2);
   });
 
   it('makes the report from the result, which it reads once', async () => {
-    const { lead, results, target, file } = await claiming([{}]);
+    const { lead, results, target, file } = await creating([{}]);
     await lead();
     expect(results.callsOf('readResult')).toHaveLength(1);
     expect([file()?.text, file()?.file?.metadata]).toEqual([
@@ -87,11 +87,11 @@ describe('leadAttempt', () => {
   });
 
   it('does not start what another request has started', async () => {
-    const { run, phase, results, queries, key, claimed, target, finished } = await claiming([
+    const { run, phase, results, queries, key, created, target, finished } = await creating([
       { afterMs: 100 },
     ]);
-    const executionId = await queries.start(target.job.query, claimed.attempt);
-    const record = underWayRecord({ attempt: claimed.attempt, executionId });
+    const executionId = await queries.start(target.job.query, created.attempt);
+    const record = underWayRecord({ attempt: created.attempt, executionId });
     const held = { stored: results.put(key, record), record };
     expect(await settled(leadAttempt(run, { ...phase, held, cacheStatus: 'collapsed' }))).toMatchObject({
       delivery: { state: 'ready', cacheStatus: 'collapsed' },
@@ -101,7 +101,7 @@ describe('leadAttempt', () => {
   });
 
   it('logs no cost for a query that has not ended', async () => {
-    const { lead, facts } = await claiming([{ ends: 'never' }]);
+    const { lead, facts } = await creating([{ ends: 'never' }]);
     expect((await lead()).step).toMatchObject({ delivery: { state: 'waiting' } });
     expect(Object.keys(facts)).toEqual(['queryExecutionId']);
   });
@@ -109,7 +109,7 @@ describe('leadAttempt', () => {
 
 describe('leadAttempt, when its time is up', () => {
   it('gives up its lease, and records what Athena has said of the query', async () => {
-    const { lead, record, free } = await claiming([{ ends: 'never', queuedMs: 5_000 }]);
+    const { lead, record, free } = await creating([{ ends: 'never', queuedMs: 5_000 }]);
     const { step } = await lead();
     expect(step).toMatchObject({
       delivery: {
@@ -126,7 +126,7 @@ describe('leadAttempt, when its time is up', () => {
   });
 
   it('refuses a caller whose time is up, and lets the query run on for others', async () => {
-    const { lead, queries, record } = await claiming([{ ends: 'never' }], { giveUpAt: START + 10_000 });
+    const { lead, queries, record } = await creating([{ ends: 'never' }], { giveUpAt: START + 10_000 });
     expect((await lead()).step).toMatchObject({ refusal: expect.any(Unavailable) });
     expect(queries.stopped).toEqual([]);
     expect(record()).not.toHaveProperty('leaseMs');
@@ -134,7 +134,7 @@ describe('leadAttempt, when its time is up', () => {
   });
 
   it('still answers where its lease can not be given up', async () => {
-    const { lead, results } = await claiming([{ ends: 'never' }]);
+    const { lead, results } = await creating([{ ends: 'never' }]);
     const { replace } = results;
     results.replace = async (was, key, document) => {
       if (!('leaseMs' in (document as object))) throw new Overloaded('busy', 30);
@@ -148,7 +148,7 @@ describe('leadAttempt, when its time is up', () => {
     ['since it was first seen running after the queue', { queuedMs: 8_000 }, 10_000],
     ['not at all, since it is queued', { queuedMs: 1e9 }, 0],
   ])('records how long a query that it stops has run: %s', async (_, plan, engineMs) => {
-    const { lead, record, queries } = await claiming([{ ends: 'never', ...plan }], {
+    const { lead, record, queries } = await creating([{ ends: 'never', ...plan }], {
       longestQueryMs: 10_000,
       longestQueueMs: 10_000,
       giveUpAt: START + 24_000,
@@ -164,7 +164,7 @@ describe('leadAttempt, on an error', () => {
     ['the engine is at its limit', new Overloaded('busy', 30)],
     ['the start fails otherwise', new Error('boom')],
   ])('gives up the lease where %s, and throws the error', async (_, boom) => {
-    const { lead, queries, free, record, finished } = await claiming([{}]);
+    const { lead, queries, free, record, finished } = await creating([{}]);
     queries.start = () => Promise.reject(boom);
     expect((await lead()).error).toBe(boom);
     expect(record()).toEqual(without(free));
@@ -172,7 +172,7 @@ describe('leadAttempt, on an error', () => {
   });
 
   it('gives up the lease of a query that was started, with its execution', async () => {
-    const { lead, queries, free, record } = await claiming([{ ends: 'failed', afterMs: 100 }]);
+    const { lead, queries, free, record } = await creating([{ ends: 'failed', afterMs: 100 }]);
     const boom = new Error('boom');
     queries.onGet = () => {
       throw boom;
@@ -182,7 +182,7 @@ describe('leadAttempt, on an error', () => {
   });
 
   it('does not change a record that another request has written since', async () => {
-    const { lead, queries, results, key, record } = await claiming([{}]);
+    const { lead, queries, results, key, record } = await creating([{}]);
     const boom = new Error('boom');
     queries.start = async () => {
       results.put(key, { form: 0 });
@@ -193,7 +193,7 @@ describe('leadAttempt, on an error', () => {
   });
 
   it('throws the first error where the lease can not be given up either', async () => {
-    const { lead, queries, results, key } = await claiming([{}]);
+    const { lead, queries, results, key } = await creating([{}]);
     const boom = new Error('boom');
     queries.start = () => Promise.reject(boom);
     results.before(`replace ${key}`, () => {
@@ -203,7 +203,7 @@ describe('leadAttempt, on an error', () => {
   });
 
   it('throws, after the query, where the record of the execution can not be written', async () => {
-    const { lead, results, key } = await claiming([{ afterMs: 100 }]);
+    const { lead, results, key } = await creating([{ afterMs: 100 }]);
     results.before(`replace ${key}`, () => {
       throw new Unavailable('busy', 30);
     });
@@ -211,7 +211,7 @@ describe('leadAttempt, on an error', () => {
   });
 
   it('gives up the lease where the report can not be written', async () => {
-    const { lead, results, record } = await claiming([{}]);
+    const { lead, results, record } = await creating([{}]);
     results.writeFile = busy;
     expect((await lead()).error).toBeInstanceOf(Overloaded);
     expect(record()).toMatchObject({ state: 'under-way', executionId: 'q1' });
@@ -221,31 +221,31 @@ describe('leadAttempt, on an error', () => {
 
 describe('leadAttempt, where another request has taken its place', () => {
   it('delivers, and does not count the query', async () => {
-    const { lead, results, key, finished } = await claiming([{ afterMs: 5_000 }]);
+    const { lead, results, key, finished } = await creating([{ afterMs: 5_000 }]);
     setTimeout(() => results.put(key, { form: 0 }), 1_000);
     expect((await lead()).step).toMatchObject({ delivery: { state: 'ready' } });
     expect(finished).toEqual([]);
   });
 
   it('delivers even if its record was replaced before it could record the execution', async () => {
-    const { lead, results, key, finished, record } = await claiming([{ afterMs: 5_000 }]);
+    const { lead, results, key, finished, record } = await creating([{ afterMs: 5_000 }]);
     results.put(key, { form: 0 });
     expect((await lead()).step).toMatchObject({ delivery: { state: 'ready' } });
     expect([finished, record()]).toEqual([[], { form: 0 }]);
   });
 
-  it('begins again, and counts nothing, instead of claiming the retry of a query that failed', async () => {
-    const early = await claiming([{ ends: 'retryable', afterMs: 1_000 }]);
+  it('begins again, and counts nothing, instead of creating the retry of a query that failed', async () => {
+    const early = await creating([{ ends: 'retryable', afterMs: 1_000 }]);
     early.results.put(early.key, { form: 0 });
     expect((await early.lead()).step).toMatchObject({ at: 'arrived' });
-    const late = await claiming([{ ends: 'retryable', afterMs: 3_000 }]);
+    const late = await creating([{ ends: 'retryable', afterMs: 3_000 }]);
     setTimeout(() => late.results.put(late.key, { form: 0 }), 1_000);
     expect((await late.lead()).step).toMatchObject({ at: 'arrived' });
     expect([early.finished, late.finished]).toEqual([[], []]);
   });
 
   it('follows the next attempt of another request', async () => {
-    const { lead, results, key, finished } = await claiming([{ ends: 'failed', afterMs: 3_000 }]);
+    const { lead, results, key, finished } = await creating([{ ends: 'failed', afterMs: 3_000 }]);
     setTimeout(() => results.put(key, underWayRecord({ attempt: 'next' })), 1_000);
     expect((await lead()).step).toMatchObject({ at: 'following', cacheStatus: 'miss' });
     expect(finished).toEqual([]);
@@ -253,8 +253,8 @@ describe('leadAttempt, where another request has taken its place', () => {
 });
 
 describe('leadAttempt, of a query that fails', () => {
-  it('claims a retry, with the slot of the first attempt, when Athena says that the failure is retryable', async () => {
-    const { run, phase, key, results, finished } = await claiming([{ ends: 'retryable' }]);
+  it('creates a retry, with the slot of the first attempt, when Athena says that the failure is retryable', async () => {
+    const { run, phase, key, results, finished } = await creating([{ ends: 'retryable' }]);
     const record = { ...phase.held.record, slot: 'slot-1' };
     const held = { stored: results.put(key, record), record };
     const step = await settled(leadAttempt(run, { ...phase, held }));
@@ -263,15 +263,15 @@ describe('leadAttempt, of a query that fails', () => {
   });
 
   it('gives up the lease of an attempt that it has taken over, where no slot is free for the retry', async () => {
-    const { run, phase, target, key, results, queries, claimed, record, finished } = await claiming(
+    const { run, phase, target, key, results, queries, created, record, finished } = await creating(
       [{ ends: 'retryable' }],
       { queriesPerPartner: 1 },
     );
     const slot = { id: 'slot-1', record: 'jobs/other/fingerprint.json', heldMs: 0 };
     results.put(slotsKey('client-1'), { form: 2, slots: [slot] });
     results.put(slot.record, underWayRecord({ slot: slot.id, executionId: 'other' }));
-    const executionId = await queries.start(target.job.query, claimed.attempt);
-    const taken = underWayRecord({ attempt: claimed.attempt, executionId });
+    const executionId = await queries.start(target.job.query, created.attempt);
+    const taken = underWayRecord({ attempt: created.attempt, executionId });
     const held = { stored: results.put(key, taken), record: taken };
     const step = await settled(leadAttempt(run, { ...phase, target, held }));
     expect(step).toMatchObject({ at: 'arrived', waitsForSlot: true });
@@ -281,12 +281,12 @@ describe('leadAttempt, of a query that fails', () => {
   });
 
   it('counts a failure that it has no time left to repeat, also where nobody comes back', async () => {
-    const { run, phase, target, key, results, queries, claimed, record, finished } = await claiming(
+    const { run, phase, target, key, results, queries, created, record, finished } = await creating(
       [{ ends: 'retryable' }],
       { queriesPerPartner: 1, giveUpAt: START + 60_000 },
     );
-    const executionId = await queries.start(target.job.query, claimed.attempt);
-    const taken = underWayRecord({ attempt: claimed.attempt, executionId });
+    const executionId = await queries.start(target.job.query, created.attempt);
+    const taken = underWayRecord({ attempt: created.attempt, executionId });
     const held = { stored: results.put(key, taken), record: taken };
     results.before(`create ${slotsKey('client-1')}`, () => vi.setSystemTime(START + 60_000));
     const step = await settled(leadAttempt(run, { ...phase, target, held }));
@@ -296,7 +296,7 @@ describe('leadAttempt, of a query that fails', () => {
   });
 
   it('starts no second attempt of its own for a caller whose time is up', async () => {
-    const { lead, record, finished, queries } = await claiming([{ ends: 'retryable' }], {
+    const { lead, record, finished, queries } = await creating([{ ends: 'retryable' }], {
       giveUpAt: START + 2_000,
     });
     expect((await lead()).step).toMatchObject({ refusal: expect.any(Unavailable) });
@@ -305,7 +305,7 @@ describe('leadAttempt, of a query that fails', () => {
   });
 
   it('records how long ago the query had failed, with the time that it took to look at the lake', async () => {
-    const { lead, record, backends } = await claiming([{ ends: 'failed' }]);
+    const { lead, record, backends } = await creating([{ ends: 'failed' }]);
     const list = backends.lake.list.bind(backends.lake);
     vi.spyOn(backends.lake, 'list').mockImplementation((...given) => {
       vi.setSystemTime(Date.now() + 5_000);
@@ -319,7 +319,7 @@ describe('leadAttempt, of a query that fails', () => {
     ['of a retry', { ends: 'retryable' }],
     ['that is not retryable', { ends: 'failed' }],
   ])('records a failure %s', async (_, plan) => {
-    const { run, phase, key, results, finished } = await claiming([plan]);
+    const { run, phase, key, results, finished } = await creating([plan]);
     const record = { ...phase.held.record, isRetry: plan.ends === 'retryable' };
     const held = { stored: results.put(key, record), record };
     expect(await settled(leadAttempt(run, { ...phase, held }))).toMatchObject({
@@ -329,9 +329,9 @@ describe('leadAttempt, of a query that fails', () => {
     expect(finished).toEqual(['failed']);
   });
 
-  it('claims a retry again as a retry, and a first attempt as a first one, when Athena has forgotten the execution', async () => {
+  it('creates a retry again as a retry, and a first attempt as a first one, when Athena has forgotten the execution', async () => {
     for (const isRetry of [true, false]) {
-      const { run, phase, key, results, finished } = await claiming([{ ends: 'forgotten' }]);
+      const { run, phase, key, results, finished } = await creating([{ ends: 'forgotten' }]);
       const record = { ...phase.held.record, isRetry };
       const held = { stored: results.put(key, record), record };
       expect(await settled(leadAttempt(run, { ...phase, held }))).toMatchObject({
@@ -343,7 +343,7 @@ describe('leadAttempt, of a query that fails', () => {
 
   it('compares listings only where the lake can be listed', async () => {
     for (const isListed of [true, false]) {
-      const { run, phase, lake, target } = await claiming([{ ends: 'failed' }]);
+      const { run, phase, lake, target } = await creating([{ ends: 'failed' }]);
       const data = { ...target.data, isListed };
       await settled(leadAttempt(run, { ...phase, target: { ...target, data } }));
       expect(lake.looks).toEqual(isListed ? [0] : []);
@@ -351,7 +351,7 @@ describe('leadAttempt, of a query that fails', () => {
   });
 
   it('does not list the lake for the result of a lake that can not be listed', async () => {
-    const { run, phase, lake, target } = await claiming([{}]);
+    const { run, phase, lake, target } = await creating([{}]);
     const data = { ...target.data, isListed: false };
     const step = await settled(leadAttempt(run, { ...phase, target: { ...target, data } }));
     expect(step).toMatchObject({ delivery: { state: 'ready' } });
@@ -362,7 +362,7 @@ describe('leadAttempt, of a query that fails', () => {
 
 describe('leadAttempt, when the result is seen', () => {
   it('lists the lake and reads the result, once each, while Athena is asked', async () => {
-    const { lead, lake, results, queries } = await claiming([{ afterMs: 500 }]);
+    const { lead, lake, results, queries } = await creating([{ afterMs: 500 }]);
     let atQuestion: unknown;
     queries.onGet = () => {
       atQuestion ??= [lake.looks.length, results.callsOf('readResult').length];
@@ -374,7 +374,7 @@ describe('leadAttempt, when the result is seen', () => {
 
   it('lists and reads again where Athena says that the result is another one', async () => {
     const location = 's3://results/athena/q0.csv';
-    const { lake, results, file, leading } = await claiming([{ afterMs: 1_000, location }]);
+    const { lake, results, file, leading } = await creating([{ afterMs: 1_000, location }]);
     results.putResult(location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","7"\n');
     // Something lies where the result of this execution would be, before the execution has ended.
     results.putResult('s3://results/athena/q1.csv', 'nonsense');
@@ -390,7 +390,7 @@ describe('leadAttempt, when the result is seen', () => {
   });
 
   it('ignores an early listing and an early result that fail when the execution itself has failed', async () => {
-    const { lead, results, lake, record } = await claiming([{ ends: 'failed', afterMs: 1_000 }]);
+    const { lead, results, lake, record } = await creating([{ ends: 'failed', afterMs: 1_000 }]);
     results.putResult('s3://results/athena/q1.csv', 'nonsense');
     results.before('readResult', () => {
       throw new Error('boom');
@@ -405,7 +405,7 @@ describe('leadAttempt, when the result is seen', () => {
 
 describe('leadAttempt, of a large result', () => {
   it('records it as succeeded, and leaves its publication to the requests that wait', async () => {
-    const { lead, record, key, results } = await claiming([{ bytes: LARGE }]);
+    const { lead, record, key, results } = await creating([{ bytes: LARGE }]);
     expect((await lead()).step).toMatchObject({
       at: 'following',
       cacheStatus: 'miss',

@@ -13,7 +13,7 @@ const waitsForAttempt: Progress = {
   dataChanges: 2,
 };
 const waitsForSlot: Progress = { waitsFor: 'slot', dataChanges: 1 };
-const target = { data, job: makeJob(wanted.request, wanted.entitlement, data), dataChanges: 0, claims: 0 };
+const target = { data, job: makeJob(wanted.request, wanted.entitlement, data), dataChanges: 0, attempts: 0 };
 
 describe('firstPhase', () => {
   it.each<[string, Progress | undefined, Phase]>([

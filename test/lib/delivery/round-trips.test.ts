@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryTerms } from '../../../lib/delivery/delivery.ts';
-import { lookAtLake } from '../../../lib/lake/look-at-lake.ts';
+import { readDataState } from '../../../lib/lake/read-data-state.ts';
 import { type Setting, START, setting, termsNow, wanted } from './setting.ts';
 import { settled } from './settled.ts';
 
@@ -35,7 +35,7 @@ async function callsInARow(of: Setting, more: Partial<DeliveryTerms> = {}): Prom
   const { lake, results, queries } = of.backends;
   const backends: DeliveryBackends = { lake: slow(lake), results: slow(results), queries: slow(queries) };
   const from = Date.now();
-  const delivering = lookAtLake(backends.lake, wanted.request, 0).then((data) =>
+  const delivering = readDataState(backends.lake, wanted.request, 0).then((data) =>
     deliverReport(backends, wanted, termsNow(more), of.note, data),
   );
   expect(await settled(delivering)).toMatchObject({ state: 'ready' });
@@ -46,11 +46,11 @@ async function callsInARow(of: Setting, more: Partial<DeliveryTerms> = {}): Prom
 }
 
 const withSlots = { queriesPerPartner: 5 };
-const withGzip = { admitsGzip: true };
+const withGzip = { acceptsGzip: true };
 
 describe('the calls to AWS that a report waits for, one after the other', () => {
-  // The listing; what is stored of the job; the claim; the start; the look that sees the result; Athena, the closing
-  // listing and the result; the files; the records. A slot is written before the claim.
+  // The listing; what is stored of the job; the attempt; the start; the look that sees the result; Athena, the closing
+  // listing and the result; the files; the records. A slot is written before the attempt.
   it.each<[string, Partial<DeliveryTerms>, number]>([
     ['plain, for a client without a limit of queries', {}, 8],
     ['for a caller that takes gzip', withGzip, 8],

@@ -1,7 +1,7 @@
 import type { DeliveryFacts, DeliveryTerms, Wanted } from '../../../lib/delivery/delivery.ts';
 import { type Run, type Target, targetOf } from '../../../lib/delivery/phase.ts';
 import type { DataState } from '../../../lib/lake/data-version.ts';
-import { lookAtLake } from '../../../lib/lake/look-at-lake.ts';
+import { readDataState } from '../../../lib/lake/read-data-state.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { OpenRecord, SucceededRecord } from '../../../lib/results/job-record.ts';
@@ -47,7 +47,7 @@ export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
   listingMs: 0,
   scanLimit: 10,
   queriesPerPartner: undefined,
-  admitsGzip: false,
+  acceptsGzip: false,
   ...more,
 });
 
@@ -78,7 +78,7 @@ export function setting(...plans: Plan[]) {
     note,
     run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),
     /** The target of a request that comes now. */
-    target: async (): Promise<Target> => targetOf(wanted, await lookAtLake(lake, wanted.request, 0)),
+    target: async (): Promise<Target> => targetOf(wanted, await readDataState(lake, wanted.request, 0)),
   };
 }
 
@@ -91,9 +91,9 @@ export const dataFor = (
   listingMs: number,
   left?: Progress,
 ): Promise<DataState> =>
-  left?.waitsFor === 'attempt' ? Promise.resolve(left.data) : lookAtLake(lake, request, listingMs);
+  left?.waitsFor === 'attempt' ? Promise.resolve(left.data) : readDataState(lake, request, listingMs);
 
-/** The record of an attempt that was claimed and is not started yet. */
+/** The record of an attempt that was created and is not started yet. */
 export const startingRecord = (
   more: Partial<Extract<OpenRecord, { state: 'starting' }>> = {},
 ): OpenRecord => ({

@@ -239,7 +239,7 @@ describe('a query that somebody asks Athena about', () => {
   });
 });
 
-describe('a slot that was taken a moment ago, for a query that is not claimed yet', () => {
+describe('a slot that was taken a moment ago, for an attempt that is not created yet', () => {
   it('is not given to another report, though the result of the job’s earlier query is there', async () => {
     const of = setting();
     const record = 'jobs/other/fingerprint.json';
@@ -253,14 +253,14 @@ describe('a slot that was taken a moment ago, for a query that is not claimed ye
 });
 
 describe('an attempt that is taken over before its start is recorded', () => {
-  it('keeps its slot if the request that claimed the attempt goes on with it', async () => {
+  it('keeps its slot if the request that created the attempt goes on with it', async () => {
     const of = setting({ afterMs: 60_000 });
     const one = { queriesPerPartner: 1, waitUntil: Date.now() + 3_000 };
     const { job, data } = await of.target();
     const record = jobRecordKey(job, data);
     of.results.put(record, startingRecord({ slot: 'slot-1', leaseMs: 0 }));
     of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
-    // The start is answered before the other request has claimed the attempt.
+    // The start is answered before the other request has created the attempt.
     of.results.before(`replace ${record}`, () => of.results.put(record, underWayRecord({ slot: 'slot-1' })));
     const answer = await settled(request(of, wanted, one));
     expect(answer.delivery?.state).toBe('waiting');
@@ -314,7 +314,7 @@ describe('slots that several requests write at one time', () => {
 });
 
 describe('the record of a query that takes a slot', () => {
-  it('names the slot, from the claim to the end', async () => {
+  it('names the slot, from the creation of the attempt to its end', async () => {
     const of = setting({ afterMs: 1_000 });
     const answering = request(of, reportOf(1));
     await vi.advanceTimersByTimeAsync(10);

@@ -162,7 +162,7 @@ describe('the days of a report', () => {
     const s3Backed = s3Lake(
       s3,
       { bucket: 'events', prefix: '' },
-      { until: START + 20_000, cache: new Map(), onUnlistable: () => {} },
+      { until: START + 20_000, cache: new Map(), onListingUnavailable: () => {} },
     );
     made.lake.list = s3Backed.list;
     const answer = await made.ask({

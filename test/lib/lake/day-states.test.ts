@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dataState } from '../../../lib/lake/data-version.ts';
-import { dayStates, HABIT_DAYS, listedWindow } from '../../../lib/lake/day-states.ts';
+import { dayStates, listedWindow, MARKER_LOOKBACK_DAYS } from '../../../lib/lake/day-states.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 
 const FOLDER = 'publisher_events/';
@@ -105,7 +105,10 @@ describe('dayStates', () => {
 
 describe('listedWindow', () => {
   it('begins a month earlier, to see whether the lake marks its days', () => {
-    expect(listedWindow(window)).toEqual({ start: window.start - HABIT_DAYS * 86_400_000, end: window.end });
-    expect(HABIT_DAYS).toBe(31);
+    expect(listedWindow(window)).toEqual({
+      start: window.start - MARKER_LOOKBACK_DAYS * 86_400_000,
+      end: window.end,
+    });
+    expect(MARKER_LOOKBACK_DAYS).toBe(31);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { showProgress, toldAgain } from '../../../lib/terminal/progress.ts';
+import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
 import { progressBar } from '../../../lib/terminal/progress-line.ts';
 
 const CLEAR = '\r\u001b[K';
@@ -78,14 +78,14 @@ describe('progress in a log', () => {
   });
 });
 
-describe('progress by toldAgain', () => {
+describe('progress by repeatedProgress', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('goes on during a step of minutes, and is silent about work that ends at once', () => {
     vi.useFakeTimers();
     const written: string[] = [];
     {
-      using told = toldAgain(showProgress({ write: (text) => written.push(text) }));
+      using told = repeatedProgress(showProgress({ write: (text) => written.push(text) }));
       told.onProgress('Footers', 0, 3);
       told.onProgress('Footers', 3, 3);
       told.onProgress('Records', 0, 2);

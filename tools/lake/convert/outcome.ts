@@ -53,13 +53,13 @@ function changesText(changes: readonly string[]): string {
 }
 
 /** If hourly sums keep more than this share of both rows and bytes, they are not worth a hint. */
-const WORTH_LESS = 0.9;
+const MAX_HINT_SHARE = 0.9;
 
 function estimateText({ staged, estimate }: TableOutcome, isNamed: boolean): string[] {
   if (!estimate || estimate.rows === 0) return [];
   const share = estimate.summedRows / estimate.rows;
   const bytes = estimate.summedBytes / estimate.bytes;
-  if (Math.min(share, bytes) > WORTH_LESS) return [];
+  if (Math.min(share, bytes) > MAX_HINT_SHARE) return [];
   const from = `an estimate from ${counted(estimate.hours, 'hour')} of ${estimate.day}`;
   return [
     `${isNamed ? `${staged.table.name} ` : ''}about ${counted(Math.max(1, Math.round(staged.rows * share)), 'record')} instead of ${staged.rows.toLocaleString('en-US')}, and ${percent(bytes)} of the bytes (${from})`,

@@ -5,7 +5,7 @@ import { batchesOf } from './batches.ts';
 import type { ConversionProgress } from './conversion-progress.ts';
 import { readAll } from './plan-all.ts';
 import { refusal } from './refusal.ts';
-import { conspicuous, type Staged, stageFiles, sumUp } from './stage.ts';
+import { filesWithFailedChecks, type Staged, stageFiles, sumUp } from './stage.ts';
 
 /**
  * Reads the files into the workspace, by day, and finds out what is changed on the way. A file is read whole only once,
@@ -29,7 +29,7 @@ export async function stageAll(
     await refuseLosses();
     throw error;
   }
-  const toRead = await conspicuous(workspace, batches);
+  const toRead = await filesWithFailedChecks(workspace, batches);
   const read = await readAll(
     connection,
     plans

@@ -76,7 +76,7 @@ export async function stageFiles(
 }
 
 /** The files of the batches that have a record with LOST. */
-export async function conspicuous(
+export async function filesWithFailedChecks(
   workspace: Workspace,
   batches: readonly Batch[],
 ): Promise<ReadonlySet<InputPlan>> {

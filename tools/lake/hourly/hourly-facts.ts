@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ListedFile } from '../../../lake-check/lake-facts.ts';
 import { dayFolder, dayOf, isHidden, SUCCESS_MARKER } from '../../../lake-check/layout.ts';
-import { literally } from '../../../lake-check/read-footers.ts';
+import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { lakeDays } from '../../../lib/lake/data-version.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import type { DayNote, HoursDay, RawDay } from './hourly-plan.ts';
@@ -96,7 +96,7 @@ async function openNoteOf(
 ): Promise<string | undefined> {
   if (!file) return undefined;
   await using local = await lake.footersOf([file]);
-  const path = quoteText(literally(local.files[0]?.path ?? ''));
+  const path = quoteText(escapeGlob(local.files[0]?.path ?? ''));
   // A damaged file has no note. It is replaced when the raw day is final.
   const reader = await connection
     .runAndReadAll(

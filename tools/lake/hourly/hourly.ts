@@ -6,7 +6,7 @@ import { reports } from '../../../lib/report/catalogue.ts';
 import { tableOf } from '../../../lib/report/tables.ts';
 import { utcDay } from '../../../lib/report/utc-time.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
-import { showProgress, toldAgain } from '../../../lib/terminal/progress.ts';
+import { repeatedProgress, showProgress } from '../../../lib/terminal/progress.ts';
 import type { LakeCommand } from '../lake-command.ts';
 import { isBucket } from '../store/bucket.ts';
 import { bucketSource } from '../store/bucket-source.ts';
@@ -105,7 +105,7 @@ async function makeHours({
   memory,
   ...asked
 }: HourlyOptions): Promise<TableOutcome[]> {
-  using told = toldAgain(showProgress(process.stderr));
+  using told = repeatedProgress(showProgress(process.stderr));
   await using workspace = await openWorkspace({
     ...(!isBucket(to) && { beside: to }),
     ...(memory && { memory }),

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { listFolder } from '../../../lake-check/list-folder.ts';
-import { literally } from '../../../lake-check/read-footers.ts';
+import { escapeGlob } from '../../../lake-check/read-footers.ts';
 import { quoteText } from '../../../lib/report/quote-sql.ts';
 import { OperatorFault } from '../../../lib/terminal/operator-fault.ts';
 import { isBucket } from '../store/bucket.ts';
@@ -99,7 +99,7 @@ async function describe(
   { name, path, unreadable }: FoundFile,
 ): Promise<InputFile> {
   if (unreadable) throw new Error(unreadable);
-  const file = quoteText(literally(path));
+  const file = quoteText(escapeGlob(path));
   const isText = !(await isParquet(path));
   const isGzip = /\.gz$/i.test(basename(name));
   if (isText && isGzip) await refuseDamagedGzip(path);

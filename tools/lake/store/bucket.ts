@@ -31,7 +31,7 @@ export interface Bucket {
 export const NOTHING = 'nothing';
 
 /** 404: it has gone; 409: another writer is at it this instant; 412: it is another. */
-const IS_OTHERWISE: readonly (number | undefined)[] = [404, 409, 412];
+const CONDITION_FAILED: readonly (number | undefined)[] = [404, 409, 412];
 
 export const isBucket = (location: string): boolean => location.startsWith('s3://');
 
@@ -47,7 +47,7 @@ export function openBucket(location: string): Bucket {
   const sent = <Output>(answer: Promise<Output>): Promise<Output> =>
     answer.catch((error: Error) => {
       const status = error instanceof S3ServiceException && error.$metadata.httpStatusCode;
-      if (status && IS_OTHERWISE.includes(status) && error.name !== 'NoSuchBucket')
+      if (status && CONDITION_FAILED.includes(status) && error.name !== 'NoSuchBucket')
         throw new LakeChanged(`${location} was changed while it was being used. Run the command again.`);
       const cause = error instanceof S3ServiceException ? `${error.name} ${error.message}` : error.message;
       throw new OperatorFault(

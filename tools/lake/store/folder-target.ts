@@ -6,7 +6,7 @@ import { dayFolder, dayOf, SUCCESS_MARKER } from '../../../lake-check/layout.ts'
 import { EMPTY_TABLE, type LakeTarget } from './lake-target.ts';
 
 /** Names of days that are being put in place or taken away. The engines leave out what begins with a dot. */
-const ON_ITS_WAY = /^\.(day=[0-9-]+)\.(new|whole|old)\./;
+const UNFINISHED_DAY = /^\.(day=[0-9-]+)\.(new|whole|old)\./;
 
 /**
  * A lake in a folder. A day is put together beside the lake's days and takes their place whole, by its name: readers see
@@ -16,7 +16,7 @@ export function folderTarget(location: string): LakeTarget {
   const root = resolve(location);
   return {
     async writtenDays(table) {
-      await putRight(join(root, table));
+      await recoverDays(join(root, table));
       const names = await readdir(join(root, table)).catch((): string[] => []);
       const days = new Set<string>();
       for (const name of names) {
@@ -69,10 +69,10 @@ const move = (path: string, target: string): Promise<void> =>
   });
 
 /** Finishes or removes what a writer that was killed has left in a table. */
-async function putRight(table: string): Promise<void> {
+async function recoverDays(table: string): Promise<void> {
   const names = await readdir(table).catch((): string[] => []);
   const left = names.flatMap((name) => {
-    const [, day = '', state = ''] = ON_ITS_WAY.exec(name) ?? [];
+    const [, day = '', state = ''] = UNFINISHED_DAY.exec(name) ?? [];
     return day ? [{ path: join(table, name), target: join(table, day), state }] : [];
   });
   // A day without a folder in place gets one back before anything is removed: its whole new one if there is one, else

@@ -10,13 +10,13 @@ export const isNumber = (x: string): string =>
  * engine's cast is needed for it: DuckDB's cast of an exponent rounds what does not fit.
  */
 export const plainNumber = (x: string): string =>
-  `CASE WHEN regexp_full_match(${x}, '${PLAIN}') THEN ${x} WHEN ${isNumber(x)} THEN ${moveThePoint(`trim(${x})`)} END`;
+  `CASE WHEN regexp_full_match(${x}, '${PLAIN}') THEN ${x} WHEN ${isNumber(x)} THEN ${expandExponent(`trim(${x})`)} END`;
 
 /**
  * SQL that writes a number with an exponent as plain digits. It pads the digits with zeros on both sides, and sets
  * the point where the exponent says.
  */
-function moveThePoint(x: string): string {
+function expandExponent(x: string): string {
   const mantissa = `ltrim(split_part(lower(${x}), 'e', 1), '+-')`;
   const exponent = `coalesce(TRY_CAST(split_part(lower(${x}), 'e', 2) AS INTEGER), 0)`;
   const zeros = `repeat('0', abs(${exponent}))`;

@@ -1,5 +1,5 @@
 import type { DataState } from '../lake/data-version.ts';
-import { stateOfLake } from '../lake/look-at-lake.ts';
+import { findDataState } from '../lake/read-data-state.ts';
 import type { EndedExecution } from './execution.ts';
 import type { Run, Target } from './phase.ts';
 
@@ -9,16 +9,16 @@ import type { Run, Target } from './phase.ts';
  */
 const SOON_MS = 10_000;
 
-export const isSoon = ({ observedAt, completedAt }: EndedExecution): boolean =>
+export const isSeenInTime = ({ observedAt, completedAt }: EndedExecution): boolean =>
   observedAt - completedAt < SOON_MS;
 
 /** What the lake holds after a query. */
-export const closingState = (
+export const stateAfterQuery = (
   { backends: { lake }, wanted: { request } }: Run,
   { data }: Target,
 ): Promise<DataState | undefined> =>
-  data.isListed ? stateOfLake(lake, request.report, request.window, 0) : Promise.resolve(undefined);
+  data.isListed ? findDataState(lake, request.report, request.window, 0) : Promise.resolve(undefined);
 
 /** Whether the lake is as it was before the query. */
 export const isUnchanged = async (run: Run, target: Target): Promise<boolean> =>
-  (await closingState(run, target))?.fingerprint === target.data.fingerprint;
+  (await stateAfterQuery(run, target))?.fingerprint === target.data.fingerprint;

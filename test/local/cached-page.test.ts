@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keptPage } from '../../local/kept-page.ts';
+import { cachedPage } from '../../local/cached-page.ts';
 import { buildPage } from '../../page/build-page.ts';
 
 let home: string;
@@ -24,7 +24,7 @@ describe('the page of the one-machine service', () => {
   it('has the same files as the deployed page, whether it is made or kept', async () => {
     buildPage(join(home, 'deployed'));
     for (const which of ['made', 'kept']) {
-      keptPage(join(home, which), join(home, 'cache/page.json'));
+      cachedPage(join(home, which), join(home, 'cache/page.json'));
       expect(await filesIn(join(home, which))).toEqual(await filesIn(join(home, 'deployed')));
     }
     expect(await readdir(join(home, 'cache'))).toEqual(['page.json']);
@@ -46,7 +46,7 @@ describe('the page of the one-machine service', () => {
     ['made again when what was kept is no page', () => ({ digests: {}, files: {} }), false],
   ])('is %s', async (_, change, isKept) => {
     const kept = join(home, 'page.json');
-    keptPage(join(home, 'first'), kept);
+    cachedPage(join(home, 'first'), kept);
     const page = JSON.parse(await readFile(kept, 'utf8'));
     expect(Object.keys(page.digests)).toEqual(
       expect.arrayContaining([
@@ -59,13 +59,13 @@ describe('the page of the one-machine service', () => {
     page.files['page.css'] = 'marked';
     const changed = change(page);
     await writeFile(kept, typeof changed === 'string' ? changed : JSON.stringify(changed));
-    keptPage(join(home, 'second'), kept);
+    cachedPage(join(home, 'second'), kept);
     expect((await filesIn(join(home, 'second')))['page.css'] === 'marked').toBe(isKept);
   });
 
   it('is made where nothing can be kept', async () => {
     await writeFile(join(home, 'a-file'), '');
-    keptPage(join(home, 'made'), join(home, 'a-file/page.json'));
+    cachedPage(join(home, 'made'), join(home, 'a-file/page.json'));
     expect(Object.keys(await filesIn(join(home, 'made')))).toContain('page.html');
   });
 });

@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '..');
 const KEPT = join(root, 'node_modules/.cache/performance-reports/page.json');
 
 /** A cached build of the page. */
-interface KeptPage {
+interface CachedPage {
   readonly files: PageFiles;
   /** The SHA-256 of each file that they depend on, by its path from the project's root. */
   readonly digests: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ interface KeptPage {
  *
  * @param kept the file of the cache
  */
-export function keptPage(directory: string, kept = KEPT): string {
+export function cachedPage(directory: string, kept = KEPT): string {
   const page = read(kept);
   const isCurrent =
     page && Object.entries(page.digests).every(([path, digest]) => digestOf(join(root, path)) === digest);
@@ -39,9 +39,9 @@ function buildAndKeep(kept: string): PageFiles {
 }
 
 /** Undefined if there is no readable cache. */
-function read(kept: string): KeptPage | undefined {
+function read(kept: string): CachedPage | undefined {
   try {
-    const { files, digests } = JSON.parse(readFileSync(kept, 'utf8')) as Partial<KeptPage>;
+    const { files, digests } = JSON.parse(readFileSync(kept, 'utf8')) as Partial<CachedPage>;
     return files?.['page.html'] !== undefined && digests ? { files, digests } : undefined;
   } catch {
     return undefined;
@@ -49,7 +49,7 @@ function read(kept: string): KeptPage | undefined {
 }
 
 /** Writes the file under another name and renames it, so that another process never reads half of it. */
-function keep(page: KeptPage, kept: string): void {
+function keep(page: CachedPage, kept: string): void {
   const partial = `${kept}-${randomUUID()}`;
   try {
     mkdirSync(dirname(kept), { recursive: true });

@@ -10,7 +10,7 @@ import type { Lake } from './lake.ts';
  *
  * @param maxAgeMs maximum age of a listing to reuse; 0 lists now
  */
-export async function stateOfLake(
+export async function findDataState(
   lake: Lake,
   report: Report,
   window: Window,
@@ -22,12 +22,12 @@ export async function stateOfLake(
 }
 
 /** The state of the data that a request reads. Throws NoRecords if the report's table is missing. */
-export async function lookAtLake(
+export async function readDataState(
   lake: Lake,
   { report, window }: ReportRequest,
   maxAgeMs: number,
 ): Promise<DataState> {
-  const state = await stateOfLake(lake, report, window, maxAgeMs);
+  const state = await findDataState(lake, report, window, maxAgeMs);
   if (!state) throw new NoRecords(report.title);
   return state;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { admitsGzip } from '../../../lib/http/admits-gzip.ts';
+import { acceptsGzip } from '../../../lib/http/accepts-gzip.ts';
 
 it.each([
   ['gzip', true],
@@ -16,5 +16,5 @@ it.each([
   ['*;q=0', false],
   ['gzipped', false],
 ])('gzip is welcome with Accept-Encoding %j: %s', (header, expected) => {
-  expect(admitsGzip(header)).toBe(expected);
+  expect(acceptsGzip(header)).toBe(expected);
 });
