@@ -62,7 +62,7 @@ const answering: FunctionSettings = { ...waiting, timeoutSeconds: 10 };
 const pulling = { timeoutSeconds: 200, memoryMb: 256 };
 
 /** The settings by function name, which is the file's name in `functions/`. */
-const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<string, FunctionSettings>([
+export const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<string, FunctionSettings>([
   ...reports.map((report) => [report.name, reporting] as const),
   ...reports.map((report) => [daysFunction(report), waiting] as const),
   ['downloads', waiting],
@@ -76,6 +76,12 @@ const functionSettings: ReadonlyMap<string, FunctionSettings> = new Map<string, 
   ['probe', { ...pulling, trigger: 'schedule' }],
   ['release-check', { ...pulling, trigger: 'release' }],
 ]);
+
+/** The one function that something else than a request starts. Throws a TypeError if there is no such function. */
+export function functionStartedBy(trigger: Exclude<FunctionSettings['trigger'], 'request'>): string {
+  for (const [name, settings] of functionSettings) if (settings.trigger === trigger) return name;
+  throw new TypeError(`lib/function-settings.ts has no function that starts with a ${trigger}`);
+}
 
 /** A function's settings. Throws a TypeError where there is no such function. */
 export function settingsOf(functionName: string): FunctionSettings {

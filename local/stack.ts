@@ -9,7 +9,12 @@ import { performance } from 'node:perf_hooks';
 import { DeleteObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { partnerKey } from '../lib/access/register.ts';
 import { scopeOf } from '../lib/access/verify-token.ts';
-import { RETRY_PAUSES_MS, settingsOf } from '../lib/function-settings.ts';
+import {
+  functionSettings,
+  functionStartedBy,
+  RETRY_PAUSES_MS,
+  settingsOf,
+} from '../lib/function-settings.ts';
 import { DOWNLOAD_CORS, ENV, RESULTS_PREFIX } from '../lib/names.ts';
 import { utcDay } from '../lib/report/utc-time.ts';
 import {
@@ -230,11 +235,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started.defer(() => sandbox.kill());
     return sandbox;
   };
-  const functionNames = [...new Set(serviceRoutes.map(({ functionName }) => functionName))];
-  for (const name of functionNames) create(name);
-  const publish = create('publish');
-  const abandon = create('abandon');
-  const notFound = create(NOT_FOUND_FUNCTION);
+  const sandboxOf = (name: string): Sandbox => {
+    const sandbox = sandboxes.get(name);
+    if (!sandbox) throw new TypeError(`nothing runs the function ${name}`);
+    return sandbox;
+  };
+  for (const [name, { trigger }] of functionSettings) if (trigger === 'request') create(name);
+  const publish = create(functionStartedBy('publication'));
+  const abandon = create(functionStartedBy('abandoned-publication'));
   const { asyncRetryPausesMs: retryPausesMs = RETRY_PAUSES_MS } = options;
   const abandoned = eventQueue({ name: 'abandon', sandbox: abandon, retryPausesMs, log });
   started.defer(() => abandoned.close());
@@ -252,7 +260,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ({ functionName, path, report }): Route => ({
       methods: isForPages ? [...ROUTE_METHODS, PREFLIGHT_METHOD] : ROUTE_METHODS,
       path,
-      sandbox: sandboxes.get(functionName) as Sandbox,
+      sandbox: sandboxOf(functionName),
       purpose: path === WAITING_ROOM ? 'waiting' : report && 'new',
     }),
   );
@@ -277,7 +285,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const gateway: Gateway = await startGateway(routes, port, {
     throttling: options.throttling,
     admission: admitsAll ? undefined : admission,
-    notFound,
+    notFound: sandboxOf(NOT_FOUND_FUNCTION),
     isForPages,
     answerLocalPath: (...asked) => answerSamplePartners(samplePartners, ...asked),
     log,

@@ -3,6 +3,7 @@ import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { functionStartedBy } from '../../lib/function-settings.ts';
 import { METRIC_NAMESPACE } from '../../lib/metric-names.ts';
 import { ENV, PROBE_ENV } from '../../lib/names.ts';
 import type { Stage } from '../stage.ts';
@@ -11,7 +12,7 @@ import { makeLambdaFunction, makeLive } from './lambda-function.ts';
 import type { Permission, ServiceResources } from './permissions.ts';
 
 /** Of its file in `functions/` and of its bundle's folder. */
-export const PROBE = 'probe';
+export const PROBE = functionStartedBy('schedule');
 
 /** How the probe requests tokens, as a partner does. */
 export interface ProbeClient {

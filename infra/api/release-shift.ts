@@ -22,13 +22,14 @@ import {
 } from 'aws-cdk-lib/aws-iam';
 import type { Alias, CfnAlias, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
+import { functionStartedBy } from '../../lib/function-settings.ts';
 import { RELEASE_CHECK_ENV } from '../../lib/names.ts';
 import { LIVE_ALIAS } from '../resource-names.ts';
 import type { Stage } from '../stage.ts';
 import { makePuller, type PullerProps } from './probe.ts';
 
 /** Of its file in `functions/` and of its bundle's folder. */
-const RELEASE_CHECK = 'release-check';
+const RELEASE_CHECK = functionStartedBy('release');
 
 /** AWS's managed policy for deployments of Lambda: the one with fewer rights. */
 const MANAGED_POLICY = 'AWSCodeDeployRoleForLambdaLimited';

@@ -1,4 +1,4 @@
-import { FIRST_WAIT_MS, QUERY_WAIT_MS } from '../../lib/function-settings.ts';
+import { FIRST_WAIT_MS, functionStartedBy, QUERY_WAIT_MS } from '../../lib/function-settings.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import { daysFunction, NOT_FOUND_FUNCTION } from '../../lib/routes.ts';
 import {
@@ -124,7 +124,7 @@ export const notFound: ServiceFunction = {
 
 /** Is told of publications that failed for good. */
 export const abandon: ServiceFunction = {
-  name: 'abandon',
+  name: functionStartedBy('abandoned-publication'),
   description: 'Tells the waiting callers that a large result will not be published',
   permissions: (service) => [
     ...resultsPermissions(service, { reads: ['publications'], writes: ['abandoned'] }),
@@ -133,7 +133,7 @@ export const abandon: ServiceFunction = {
 };
 
 export const publish: ServiceFunction = {
-  name: 'publish',
+  name: functionStartedBy('publication'),
   description: 'Publishes results too large to publish while a caller waits',
   permissions: (service) => [
     ...resultsPermissions(service, {

@@ -5,6 +5,7 @@ import { serviceFunctions } from '../../infra/api/service-functions.ts';
 import type { StageInput } from '../../infra/stage.ts';
 import { readConfig } from '../../lib/config.ts';
 import { DOWNLOADS_EDGE } from '../../lib/downloads-edge.ts';
+import { functionSettings } from '../../lib/function-settings.ts';
 import { readProbeConfig, readReleaseConfig } from '../../lib/probe/probe-config.ts';
 import { gatewayProblems } from '../../lib/problems/gateway-problems.ts';
 import { reports } from '../../lib/report/catalogue.ts';
@@ -89,6 +90,10 @@ describe('the functions', () => {
             `${String(Properties['FunctionName']).replace('performance-reports-test-', '')}.ts`,
         )
         .sort(),
+    );
+    // Each has settings, and none is left of a function that is gone.
+    expect(readdirSync('functions').sort()).toEqual(
+      [...functionSettings.keys()].map((name) => `${name}.ts`).sort(),
     );
     for (const { Properties } of functions) {
       expect(Properties).toMatchObject({
