@@ -41,6 +41,7 @@ const projects = {
   // The first run installs Python packages, which both suites use.
   clients: {
     include: ['test/clients/**/*.test.ts'],
+    testTimeout: 5 * MINUTE,
     hookTimeout: 5 * MINUTE,
   },
   // The first run installs Python packages.

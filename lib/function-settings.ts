@@ -16,14 +16,23 @@ export interface FunctionSettings {
   readonly trigger: 'request' | 'publication' | 'abandoned-publication' | 'schedule' | 'release';
 }
 
-/** API Gateway's own limit. A function must have answered before. */
+/**
+ * API Gateway's own limit. The time limits of a request, one inside the other: it waits for its query (`QUERY_WAIT_MS`, the
+ * first request `FIRST_WAIT_MS`), ends its last calls to AWS (`LAST_CALLS_MS` later), stores the ticket (at
+ * `QUERY_WAIT_MS` + `TICKET_MS`), and answers before the function's and then the gateway's time-out.
+ */
 export const GATEWAY_TIMEOUT_SECONDS = 29;
 
-/** Leaves a request three seconds after its longest wait: for the token's keys, the last poll and the answer. */
 const REQUEST_TIMEOUT_SECONDS = 28;
 
 /** The longest that a request waits for its query. */
 export const QUERY_WAIT_MS = 25_000;
+
+/** How long after its wait a request may still call AWS, to record how far the query has come. */
+export const LAST_CALLS_MS = 1_500;
+
+/** How long after the longest wait a request may take to store the ticket of the next waiting URL. */
+export const TICKET_MS = 2_500;
 
 /**
  * The longest that the first request of a report waits. Some HTTP clients give up after 10 s without an answer. This

@@ -4,7 +4,7 @@ import { deliverReport } from '../delivery/deliver-report.ts';
 import type { DeliveryBackends, DeliveryFacts, DeliveryTerms, Wanted } from '../delivery/delivery.ts';
 import { LIMIT_TOLERANCE } from '../delivery/judge-execution.ts';
 import { hopWaitMs } from '../delivery/pace.ts';
-import { PUBLISH_TIMEOUT_SECONDS } from '../function-settings.ts';
+import { LAST_CALLS_MS, PUBLISH_TIMEOUT_SECONDS, TICKET_MS } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
 import type { Progress } from '../results/ticket.ts';
 import { acceptsGzip } from './accepts-gzip.ts';
@@ -13,12 +13,6 @@ import type { FunctionDependencies } from './function-dependencies.ts';
 import type { LoggedFacts } from './logged-facts.ts';
 import { redirectToDownload, redirectToWaitingRoom } from './redirect.ts';
 import { requestHeader } from './request-header.ts';
-
-/** The time that is left to a delivery after its wait, to write down how far it has come. */
-const DELIVER_MS = 1_500;
-
-/** The time that is left to a request after its wait, to store where its caller waits on and to answer. */
-const ANSWER_MS = 2_500;
 
 /** After its query has ended, a large result may take as long as the publishing function may run. */
 const PUBLISHING_MS = PUBLISH_TIMEOUT_SECONDS * 1_000;
@@ -40,7 +34,7 @@ export const ticketLifeMs = (config: Config): number => callerWaitMs(config) + P
  */
 export function requestTimes({ queryWaitMs }: Pick<Config, 'queryWaitMs'>, began: number, hop: number) {
   const waitUntil = began + hopWaitMs(hop, queryWaitMs);
-  return { waitUntil, deliverBy: waitUntil + DELIVER_MS, answerBy: began + queryWaitMs + ANSWER_MS };
+  return { waitUntil, deliverBy: waitUntil + LAST_CALLS_MS, answerBy: began + queryWaitMs + TICKET_MS };
 }
 
 /** One request for a report, on either route. Times are milliseconds since 1970. */
