@@ -3,7 +3,7 @@ import { readConfig } from '../../lib/config.ts';
 import { LEAST_ENVIRONMENT as env } from '../least-environment.ts';
 
 describe('readConfig', () => {
-  it('fills in what may be left out', () => {
+  it('fills in the settings that may be left out', () => {
     expect(readConfig(env)).toEqual({
       commit: 'unknown',
       token: {
@@ -123,11 +123,11 @@ describe('readConfig', () => {
     ['CURRENCY', 'dollars'],
     ['ACCESS_TOKEN_ENDPOINT', 'login.example/token'],
     ['ACCESS_CONTACT', 'the reports team'],
-  ])('refuses %s=%s by its name', (name, value) => {
+  ])('refuses %s=%s, with an error that names the variable', (name, value) => {
     expect(() => readConfig({ ...env, [name]: value })).toThrow(`${name}: `);
   });
 
-  it.each([100, 25_000])('takes a wait of %d ms, after which there is time left to answer', (queryWaitMs) => {
+  it.each([100, 25_000])('accepts a wait of %d ms, which leaves time to answer', (queryWaitMs) => {
     expect(readConfig({ ...env, QUERY_WAIT_MS: String(queryWaitMs) })).toMatchObject({ queryWaitMs });
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isContact, isTokenEndpoint } from '../../../lib/access/access-details.ts';
 
-/** What a shell, or a reader, would take for something else. */
+/** Texts that neither a token endpoint nor a contact can be: a shell or a reader could misread them. */
 const NEVER = [
   '',
   'login.example/token',

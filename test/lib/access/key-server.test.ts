@@ -34,7 +34,7 @@ afterAll(async () => {
   await once(server, 'close');
 });
 
-/** Verifies a good token while the key server answers so, one answer a read. */
+/** Verifies a valid token while the key server gives these answers, one for each read. */
 async function verify(...answers: Answer[]) {
   planned = answers;
   const token = await signer.signToken({ scope });
@@ -42,13 +42,13 @@ async function verify(...answers: Answer[]) {
 }
 const keys = (): Answer => [200, { keys: signer.publicKeys }];
 
-describe('a key server', () => {
-  it('is asked once more where it fails', async () => {
+describe('the token verifier', () => {
+  it('asks a key server once more if the first read fails', async () => {
     expect(await verify([503, {}], keys())).toMatchObject({ iss: issuer });
     expect(planned).toEqual([]);
   });
 
-  it('that fails twice makes an internal error, not a refused token', async () => {
+  it('throws an internal error, and does not refuse the token, if the key server fails twice', async () => {
     await expect(verify([503, { keys: signer.publicKeys }], [404, {}], keys())).rejects.toMatchObject({
       constructor: KeySetUnavailable,
       message: `The key set ${jwksUri} could not be read`,
@@ -57,14 +57,14 @@ describe('a key server', () => {
     expect(planned).toHaveLength(1);
   });
 
-  it('gets two tries of three seconds each', async () => {
+  it('gives the key server two tries of three seconds each', async () => {
     const aborted = () => AbortSignal.abort(new Error('no answer'));
     const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(aborted);
     await expect(verify(keys())).rejects.toMatchObject({ cause: new Error('no answer') });
     expect(timeouts.mock.calls).toEqual([[3_000], [3_000]]);
   });
 
-  it('whose key for the token can’t be used makes an internal error', async () => {
+  it('throws an internal error if the key server’s key for the token can’t be used', async () => {
     const broken = signer.publicKeys.map(({ n: _, ...key }) => key);
     await expect(verify([200, { keys: broken }])).rejects.toThrow('Missing modulus (n)');
   });

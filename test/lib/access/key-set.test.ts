@@ -20,7 +20,9 @@ const MINUTE = 60_000;
 
 type Outcome = 'found' | 'refused' | 'unavailable';
 
-/** A provider whose keys and clock the test sets. While it hangs, a read ends only when the test releases it. */
+/**
+ * A provider whose keys and clock the test sets. While the provider hangs, a read ends only when the test releases it.
+ */
 function provider(keys: readonly Jwk[]) {
   const state = { keys, isDown: false, reads: 0, time: 1_000_000_000_000, hangs: Promise.resolve() };
   const keySet = new KeySet({
@@ -45,14 +47,17 @@ function provider(keys: readonly Jwk[]) {
   return { state, finds, hang };
 }
 
-/** What happens in a case: when, since the first step; what the provider does from then on; who asks for which key. */
+/**
+ * One step of a case: its time since the first step, what the provider does from then on, and which key a caller asks
+ * for.
+ */
 interface Step {
   readonly at: number;
   readonly keys?: readonly Jwk[];
   readonly isDown?: boolean;
   readonly kid: string | undefined;
   readonly gets: Outcome;
-  /** How often the key set has been read by then. */
+  /** How often the key set has been read up to this step. */
   readonly reads: number;
 }
 
@@ -158,13 +163,13 @@ describe('the key set', () => {
     expect(seen).toEqual(steps);
   });
 
-  it('is read once for many tokens that need it at one time', async () => {
+  it('is read once for many tokens that need it at the same time', async () => {
     const { state, finds } = provider([first, second]);
     const found = await Promise.all(['first', 'second', 'first', 'invented'].map(finds));
     expect([found, state.reads]).toEqual([['found', 'found', 'found', 'refused'], 1]);
   });
 
-  it('is read once for all unknown keys that come at one time; known keys do not wait', async () => {
+  it('is read once for all unknown keys that come at the same time; known keys do not wait', async () => {
     const { state, finds, hang } = provider([first]);
     await finds('first');
     state.time += 10 * SECOND;
@@ -182,7 +187,7 @@ describe('the key set', () => {
     ]);
   });
 
-  it('is unavailable for all who share a reading that fails', async () => {
+  it('is unavailable for all callers that share a failed read', async () => {
     const { state, finds, hang } = provider([first]);
     const letGo = hang();
     const waiting = [finds('first'), finds('invented')];
@@ -192,7 +197,7 @@ describe('the key set', () => {
   });
 
   it.each([['"a list"'], ['{"keys":"none"}'], ['{"keys":[{"kid":"first"}]}'], ['<html>'], ['']])(
-    'is an internal error where the provider answers %s',
+    'throws an internal error if the provider answers %s',
     async (answer) => {
       const keySet = new KeySet({ read: async () => bytes(answer), now: Date.now });
       await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toMatchObject({

@@ -52,7 +52,7 @@ describe('readPartner', () => {
   );
 
   it.each(['form', 'client', 'name', 'contact', 'since', 'active'] as const)(
-    'takes no record without %s',
+    'refuses a record without %s',
     (member) => {
       expect(read(without(member))).toBeUndefined();
     },
@@ -86,12 +86,12 @@ describe('readPartner', () => {
     ['a contact that is no text', { ...record, contact: null }],
     ['a date without a time', { ...record, since: '2026-01-01' }],
     ['a right that is no boolean', { ...record, active: 'true' }],
-  ])('takes no record that holds %s', (_, document) => {
+  ])('refuses a record that is or holds %s', (_, document) => {
     expect(read(document)).toBeUndefined();
   });
 
   it.each(['', 'c'.repeat(257)])(
-    'takes no record whose client is empty or longer than 256 characters (%#)',
+    'refuses a record whose client is empty or longer than 256 characters (%#)',
     (client) => {
       expect(readPartner({ ...record, client }, client)).toBeUndefined();
     },
@@ -120,12 +120,12 @@ describe('companiesOf', () => {
     advertiserCompanies: ['8'],
   };
 
-  it('gives the companies of the report’s own side as numbers, each once, in their order', () => {
+  it('gives the companies of the report’s own side as numbers, each once, in ascending order', () => {
     expect(companiesOf(both, publisherReport)).toEqual([-3n, 9n, 10n]);
     expect(companiesOf(both, advertiserReport)).toEqual([8n]);
   });
 
-  it('opens no row of one report by the companies of the other', () => {
+  it('never gives the companies of one report for the other report', () => {
     expect(companiesOf(record, advertiserReport)).toBeUndefined();
     const advertiser = { ...record, publisherCompanies: [], advertiserCompanies: 'every-company' as const };
     expect(companiesOf(advertiser, publisherReport)).toBeUndefined();

@@ -46,16 +46,16 @@ describe('readEntitlement', () => {
     ['SQL', '7) OR (1=1'],
     ['two stars', '**'],
     ['digits of another script', '٧'],
-  ])('opens nothing by a claim that is %s', (_, claim) => {
+  ])('gives no access for a claim that is %s', (_, claim) => {
     expect(readEntitlement({ companies: claim }, rule)).toBeUndefined();
   });
 
-  it('does not take any value for every company where none is configured', () => {
+  it('takes no value as “every company” if none is configured', () => {
     for (const claim of ['*', 'undefined', 'null', ''])
       expect(readEntitlement({ companies: claim }, { ...rule, everyCompany: undefined })).toBeUndefined();
   });
 
-  it('reads role names by their prefix and leaves other roles alone', () => {
+  it('reads role names by their prefix and ignores other roles', () => {
     expect(
       readEntitlement({ roles: ['reader', 'publisher-company:9', 'publisher-company:7'] }, roles),
     ).toEqual([7n, 9n]);
@@ -71,7 +71,7 @@ describe('readEntitlement', () => {
     [['publisher-company:']],
     [['publisher-company:7', 'publisher-company:x']],
     [['Publisher-Company:7']],
-  ])('opens nothing by the roles %j', (claim) => {
+  ])('gives no access for the roles %j', (claim) => {
     expect(readEntitlement({ roles: claim }, roles)).toBeUndefined();
   });
 });

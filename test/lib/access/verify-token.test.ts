@@ -25,7 +25,7 @@ const outcome = async (claims: object, requiredClaim?: { name: string; value: st
   );
 };
 
-describe('a good token without the scope', () => {
+describe('a valid token without the scope', () => {
   it.each([
     ['the client', { client_id: 'first-partner', sub: 'other' }, 'first-partner'],
     ['the client of the next claim where the first is empty', { client_id: '', azp: 'client-1' }, 'client-1'],
@@ -54,7 +54,7 @@ describe('a token of an API without a required claim', () => {
     ['the scope joined to another', { scope: `other,${scope}` }, 'not authorized'],
     ['the scope as a key', { scp: { [scope]: true } }, 'not authorized'],
     ['the API in aud, which any app of a tenant can get', { aud: apiScope }, 'not authorized'],
-  ])('opens the API only with the scope: %s', async (_, claims, expected) => {
+  ])('gives access to the API only with the scope: %s', async (_, claims, expected) => {
     expect(await outcome(claims)).toBe(expected);
   });
 });
@@ -70,7 +70,7 @@ describe('a token of an API with a required role', () => {
     ['the role alone', { roles: ['Reports.Read'] }, 'not authorized'],
     ['a scope that begins as ours does', { scope: `${scope}s`, roles: 'Reports.Read' }, 'not authorized'],
     ['another API in aud', { aud: `${apiScope}/`, roles: ['Reports.Read'] }, 'not authorized'],
-  ])('opens the API only with the role, and the scope or aud: %s', async (_, claims, expected) => {
+  ])('gives access to the API only with the role, and the scope or aud: %s', async (_, claims, expected) => {
     expect(await outcome(claims, role)).toBe(expected);
   });
 });
@@ -84,7 +84,7 @@ describe('a token with the scope', () => {
     ['is of an issuer below ours', (issuer) => ({ iss: `${issuer}/other` }), BAD],
     ['names no issuer', () => ({ iss: undefined }), BAD],
     ['lists our issuer and another', (issuer) => ({ iss: [issuer, 'https://elsewhere.example'] }), BAD],
-  ])('is bad where it %s', async (_, claims, message) => {
+  ])('is refused if it %s', async (_, claims, message) => {
     const error = await outcome({ scope, ...claims(provider.issuer) });
     expect(error).toBeInstanceOf(Unauthenticated);
     expect(error).toMatchObject({ message });
@@ -102,18 +102,18 @@ describe('a token with a list of scopes', () => {
     return [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.');
   };
 
-  it('gives its claims as they were signed', async () => {
+  it('gives the signed claims unchanged', async () => {
     const claims = { scope: [scope, 'other'], company: 7, iss: provider.issuer };
     expect(await verified((token) => token)).toMatchObject(claims);
   });
 
-  it('is bad where a claim was changed, or the signature', async () => {
+  it('is refused if a claim or the signature was changed', async () => {
     await expect(verified((token) => withCompany(token, 8))).rejects.toThrow(Unauthenticated);
     await expect(verified((token) => `${token.slice(0, -8)}AAAAAAAA`)).rejects.toThrow(Unauthenticated);
     await expect(verified((token) => `${token}.AAAA`)).rejects.toThrow(Unauthenticated);
   });
 
-  it('is bad with a critical header', async () => {
+  it('is refused if it has a critical header', async () => {
     await expect(verified((token) => token, { crit: ['b64'], b64: true })).rejects.toThrow(Unauthenticated);
   });
 });
@@ -127,7 +127,7 @@ describe('an Authorization header', () => {
   it.each<[string, (token: string) => string]>([
     ['in lower case', (token) => `bearer ${token}`],
     ['and several blanks behind it', (token) => `Bearer   ${token}`],
-  ])('is good with the scheme %s', async (_, header) => {
+  ])('is accepted with the scheme %s', async (_, header) => {
     expect(await verified(header)).toMatchObject({ scope });
   });
 
@@ -139,7 +139,7 @@ describe('an Authorization header', () => {
     ['has something before the scheme', (token) => `Basic x, Bearer ${token}`],
     ['has something behind the token', (token) => `Bearer ${token} x`],
     ['holds two tokens', (token) => `Bearer ${token}, Bearer ${token}`],
-  ])('asks for a token where it %s', async (_, header) => {
+  ])('is answered with a request for a token if it %s', async (_, header) => {
     await expect(verified(header)).rejects.toMatchObject({
       constructor: Unauthenticated,
       message: 'Send the header "Authorization: Bearer <access_token>".',
@@ -147,7 +147,7 @@ describe('an Authorization header', () => {
     });
   });
 
-  it.each(['abc', 'a.b.c', 'W10.W10.AAAA'])('is bad with a token that is no JWT: %s', async (token) => {
+  it.each(['abc', 'a.b.c', 'W10.W10.AAAA'])('is refused if its token is no JWT: %s', async (token) => {
     await expect(verified(() => `Bearer ${token}`)).rejects.toMatchObject({
       constructor: Unauthenticated,
       message: BAD,

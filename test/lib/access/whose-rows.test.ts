@@ -17,7 +17,9 @@ const record: PartnerRecord = {
   active: true,
 };
 
-/** The verdict on a caller whose token opens company 5 by the claim `publishers`, and the clients looked for. */
+/**
+ * The verdict on a caller whose claim `publishers` gives access to company 5, and the clients sought in the register.
+ */
 async function verdictOn(terms: EntitlementTerms, report: Report, client?: string) {
   const sought: string[] = [];
   const find = async (name: string) => {
@@ -33,7 +35,7 @@ const entitled = { state: 'entitled', entitlement: [5n] };
 const refused = (refusal: string) => ({ state: 'refused', refusal });
 
 describe('whoseRows', () => {
-  it('opens every row where nobody restricts them', async () => {
+  it('gives access to every row if the stage restricts no rows', async () => {
     expect(await verdictOn({ by: 'none' }, advertiserReport)).toEqual({
       verdict: { state: 'entitled', entitlement: 'every-company' },
       sought: [],
@@ -88,7 +90,7 @@ describe('whoseRows', () => {
 });
 
 describe('verdictOnPartner', () => {
-  it('refuses a partner that is suspended, whatever companies it has', () => {
+  it('refuses a suspended partner, whatever companies it has', () => {
     const all = { ...record, publisherCompanies: 'every-company' as const };
     expect(verdictOnPartner(all, publisherReport)).toMatchObject({ entitlement: 'every-company' });
     expect(verdictOnPartner({ ...all, active: false }, publisherReport)).toEqual({

@@ -5,7 +5,7 @@ import { dateOf } from '../../../lib/aws/answer-date.ts';
 import type { Clients } from '../../../lib/aws/clients.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
-/** Far from the time of the machine that runs this. */
+/** A time that is far from the clock of the machine that runs the test. */
 const DATE = 'Fri, 02 Jan 2026 03:04:05 GMT';
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 const Bucket = 'results';
@@ -24,7 +24,7 @@ const answering = (headers: Record<string, string>, body = '') => {
     void response.writeHead(200, headers).end(method === 'HEAD' ? undefined : body);
 };
 
-describe('the clients’ answers', () => {
+describe('the answers that the AWS clients get', () => {
   it.each<[string, (clients: Clients) => Promise<Parameters<typeof dateOf>[0]>]>([
     ['HeadObject', ({ s3 }) => s3.send(new HeadObjectCommand({ Bucket, Key: 'a' }))],
     ['GetObject', ({ s3 }) => s3.send(new GetObjectCommand({ Bucket, Key: 'a' }))],
@@ -37,12 +37,12 @@ describe('the clients’ answers', () => {
       'StartQueryExecution',
       ({ athena }) => athena.send(new StartQueryExecutionCommand({ QueryString: 'x' })),
     ],
-  ])('tell when AWS gave them: %s', async (_, send) => {
+  ])('say when AWS gave them: %s', async (_, send) => {
     answering({ Date: DATE }, '{}');
     expect(dateOf(await send(server.clients))).toBe(AT);
   });
 
-  it('carry their own date each, even when one client makes several calls at once', async () => {
+  it('each carry their own date, even when one client makes several calls at once', async () => {
     server.answer = ({ url = '' }, response) => {
       const second = /second-(\d)/.exec(url)?.[1];
       response.writeHead(200, { Date: DATE.replace('05 GMT', `0${second} GMT`) }).end();
@@ -66,7 +66,7 @@ describe('the clients’ answers', () => {
     expect(dateOf(answer)).toBe(AT);
   });
 
-  it('leave an error as it is', async () => {
+  it('keep their error name and status if they are errors', async () => {
     server.answer = (_, response) => void response.writeHead(404, { Date: DATE }).end();
     await expect(server.clients.s3.send(new HeadObjectCommand({ Bucket, Key: 'a' }))).rejects.toMatchObject({
       name: 'NotFound',

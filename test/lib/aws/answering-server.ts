@@ -5,32 +5,32 @@ import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { type Clients, makeClients } from '../../../lib/aws/clients.ts';
 
-/** A service of AWS that answers as a test says: its clients, and the requests that it got. */
+/** A stand-in for an AWS service that answers as a test says, with the clients for it and the requests that it got. */
 export interface AnsweringServer {
   readonly clients: Clients;
-  /** `GET /results/jobs/1.json` */
+  /** Method and path of each request, for example `GET /results/jobs/1.json`. */
   readonly requests: string[];
-  /** Of each request, in the same order. */
+  /** The body of each request, in the same order. */
   readonly bodies: string[];
   /** Answers the next requests. */
   answer: (request: IncomingMessage, response: ServerResponse) => void;
   close(): Promise<void>;
 }
 
-/** Starts such a service on loopback, with the functions' own clients for it. */
+/** Starts a stand-in for an AWS service on loopback, with the functions' own clients for it. */
 export async function startAnsweringServer(): Promise<AnsweringServer> {
   const requests: string[] = [];
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
     requests.push(`${request.method} ${new URL(request.url ?? '', 'http://any').pathname}`);
-    // Node writes a Date of its own unless it is told not to.
+    // Node adds its own `Date` header unless this is false.
     response.sendDate = false;
     bodies.push(await text(request));
     answering.answer(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // As on Lambda, where region, credentials and endpoints come from the environment.
+  // As on Lambda, the environment gives region, credentials and endpoints.
   vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');

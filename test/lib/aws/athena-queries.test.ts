@@ -18,10 +18,10 @@ interface Planned {
   readonly answer: object | Error;
 }
 
-/** An Athena that takes these commands, in their order, and no others. */
+/** Queries to an Athena that expects these commands, in this order, and no others. */
 const athenaOf = (...planned: Planned[]) => athenaFor(10_000, planned);
 
-/** Queries to such an Athena, whose calls must end within `callerWaitMs`. */
+/** Queries to an Athena that expects these commands; the calls must end within `callerWaitMs`. */
 function athenaFor(callerWaitMs: number, planned: Planned[]) {
   const inputs: object[] = [];
   const athena = {
@@ -81,7 +81,7 @@ describe('start', () => {
     expect(inputs[0]).not.toHaveProperty('ExecutionParameters');
   });
 
-  it('throws where Athena names no execution, or refuses the start', async () => {
+  it('throws if Athena names no execution, or refuses the start', async () => {
     const { queries } = athenaOf(
       { command: 'StartQueryExecution', answer: {} },
       { command: 'StartQueryExecution', answer: refused },
@@ -98,7 +98,7 @@ describe('start', () => {
     );
   });
 
-  it('is tried again while Athena is at fault', async () => {
+  it('tries again after a server error of Athena', async () => {
     const { queries, planned } = athenaOf(
       { command: 'StartQueryExecution', answer: fault },
       { command: 'StartQueryExecution', answer: { QueryExecutionId: 'q1' } },
@@ -109,7 +109,7 @@ describe('start', () => {
 });
 
 describe('get', () => {
-  it('asks about the execution', async () => {
+  it('asks Athena about the execution', async () => {
     const QueryExecution = { Status: { State: 'RUNNING', SubmissionDateTime: new Date(5) } };
     const answer = { QueryExecution, $metadata: { date: 9 } };
     const { queries, inputs } = athenaOf({ command: 'GetQueryExecution', answer });
@@ -124,7 +124,7 @@ describe('get', () => {
     expect(inputs).toEqual([{ QueryExecutionId: 'q1' }]);
   });
 
-  it('answers “forgotten” where Athena says nothing of the execution', async () => {
+  it('answers “forgotten” if Athena’s answer has no execution', async () => {
     const { queries } = athenaOf({ command: 'GetQueryExecution', answer: { $metadata: {} } });
     expect(await queries.get('q1')).toEqual({ state: 'forgotten', id: 'q1' });
   });

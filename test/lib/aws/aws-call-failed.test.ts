@@ -20,7 +20,7 @@ describe('AwsCallFailed', () => {
     });
   });
 
-  it('says “none” for status and request where no answer came', () => {
+  it('says “none” for status and request if no answer came', () => {
     const failure = new AwsCallFailed('S3 HeadObject', new TypeError('x'));
     expect(failure.message).toBe('S3 HeadObject: TypeError, status none, request none');
     expect([failure.httpStatus, failure.awsRequestId]).toEqual([undefined, undefined]);
@@ -35,7 +35,7 @@ describe('AwsCallFailed', () => {
 });
 
 describe('metadataOf', () => {
-  it('has status and request id of an error of the SDK, and nothing of another error', () => {
+  it('gives the status and request id of an SDK error, and nothing for any other error', () => {
     expect(metadataOf(cause)).toEqual({ httpStatusCode: 400, requestId: 'abc-1' });
     expect([new Error('x'), 'x', undefined].map(metadataOf)).toEqual([{}, {}, {}]);
   });

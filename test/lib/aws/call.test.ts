@@ -75,7 +75,7 @@ async function made(...given: Parameters<typeof making>) {
 }
 
 describe('call', () => {
-  it("gives the call's answer, also undefined", async () => {
+  it("gives the call's answer, even if that is undefined", async () => {
     expect(await made(['yes'], 1_000)).toEqual({ at: [0], value: 'yes', ms: 0 });
     expect(await made([undefined], 1_000)).toEqual({ at: [120_000], value: undefined, ms: 120_000 });
   });
@@ -132,14 +132,14 @@ describe('call', () => {
     expect(thrown).toBe(error);
   });
 
-  it('does not try again where something other than an Error was thrown', async () => {
+  it('does not try again if something other than an Error was thrown', async () => {
     const failing = call('S3 HeadObject', START + 1_000, async () => {
       throw 'text';
     });
     await expect(failing).rejects.toThrow('S3 HeadObject: text, status none');
   });
 
-  it('doubles its pauses up to 5 s, and takes a random part of at least half of each', async () => {
+  it('doubles its pauses up to 5 s, and waits at random between half and all of each', async () => {
     const pausesOf = (at: number[]) => at.slice(1).map((time, index) => time - (at[index] ?? 0));
     const { at } = await made([ofS3(503)], 60_000);
     const pauses = pausesOf(at);
@@ -171,18 +171,18 @@ describe('call', () => {
     expect((await made([ofS3(503)], 101)).at).toEqual([0, 100]);
   });
 
-  it('gives a call without an answer a second try after 4 s', async () => {
+  it('ends a try without an answer after 4 s, and makes a second one', async () => {
     expect(await made(['no answer', 'yes'], 10_000)).toEqual({ at: [0, 4_100], value: 'yes', ms: 4_100 });
   });
 
-  it('gives one try as long as `longestTryMs` says', async () => {
+  it('lets one try last as long as `longestTryMs` says', async () => {
     expect((await made(['no answer', 'yes'], 60_000, { longestTryMs: 9_000 })).at).toEqual([0, 9_100]);
     vi.setSystemTime(START);
     const { error, ms } = await made(['no answer'], 30_000, { longestTryMs: Number.POSITIVE_INFINITY });
     expect([(error as Error).constructor, ms]).toEqual([Overloaded, 30_000]);
   });
 
-  it('makes no more tries than it is told to', async () => {
+  it('makes no more tries than `tries` allows', async () => {
     const once = await made([ofS3(503, 'SlowDown'), 'yes'], 60_000, { tries: 1 });
     expect(once).toMatchObject({ at: [0], ms: 0, error: expect.any(Overloaded) });
     expect((once.error as Overloaded).cause).toMatchObject({ httpStatus: 503 });
@@ -196,7 +196,7 @@ describe('call', () => {
     });
   });
 
-  it('ends in time where no try is ever answered', async () => {
+  it('ends in time if AWS never answers', async () => {
     const { error, ms } = await made(['no answer'], 10_000);
     expect(error).toBeInstanceOf(Overloaded);
     expect(error).toMatchObject({
@@ -206,7 +206,7 @@ describe('call', () => {
     expect(ms).toBeGreaterThan(8_000);
   });
 
-  it('keeps the last answer of AWS as the cause where the last try got none', async () => {
+  it('keeps the last answer of AWS as the cause if the last try got none', async () => {
     const told = async (...outcomes: unknown[]) =>
       ((await made(outcomes, 9_000)).error as Overloaded).cause as AwsCallFailed;
     expect((await told(ofS3(500), ofS3(503, 'SlowDown'), 'no answer')).message).toBe(
@@ -218,7 +218,7 @@ describe('call', () => {
     expect((await told('no answer', 'no answer', ofS3(503, 'SlowDown'))).httpStatus).toBe(503);
   });
 
-  it('makes one try where the time is up already', async () => {
+  it('makes one try even if the time is up already', async () => {
     expect(await made(['yes'], -5_000)).toMatchObject({ at: [0], value: 'yes' });
     vi.setSystemTime(START);
     expect(await made([ofS3(503)], -5_000)).toMatchObject({ at: [0], error: expect.any(Overloaded) });

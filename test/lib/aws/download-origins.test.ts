@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { downloadOrigins } from '../../../lib/aws/download-origins.ts';
 
-// As on Lambda, where region, credentials and endpoints come from the environment.
+// As on Lambda, the environment gives region, credentials and endpoints.
 beforeEach(() => {
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
@@ -17,7 +17,7 @@ describe('the origins of downloads', () => {
     ['that of the bucket', undefined, undefined, ['https://results.s3.eu-west-1.amazonaws.com']],
     ['that of an S3 elsewhere', OURS, undefined, [OURS]],
     ['also that of the edge', undefined, EDGE, ['https://results.s3.eu-west-1.amazonaws.com', EDGE]],
-  ])('are %s', async (_, endpoint, edge, expected) => {
+  ])('consist of %s', async (_, endpoint, edge, expected) => {
     vi.stubEnv('AWS_ENDPOINT_URL_S3', endpoint);
     expect(await downloadOrigins('results', edge)).toEqual(expected);
   });

@@ -25,7 +25,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** A call that waits for all of this time fails by the test's own time limit. */
+/** More than the test's own time limit: a call that waits for all of this time makes the test fail. */
 const LONGER_THAN_A_TEST_MS = 600_000;
 
 /** The bucket's large files, for calls that end within this many milliseconds. */
@@ -62,7 +62,7 @@ describe('uploadFile', () => {
     store.faults.set([{ on: 's3', match: 'PUT reports/' }]);
     expect(await files().uploadFile(key, file, opening(part, part, part, part))).toBe(20 * MIB);
     expect((await head(key)).ContentLength).toBe(20 * MIB);
-    // 8 MiB each.
+    // Three parts of at most 8 MiB each.
     expect(store.faults.current()[0]?.matched).toBe(3);
   });
 
@@ -87,7 +87,7 @@ describe('uploadFile', () => {
     ['a small', ['a,b\n'], 0],
     ['a large', [Buffer.alloc(9 * MIB), Buffer.alloc(9 * MIB)], 1],
   ])(
-    "throws the error of %s file's content after one try, and gives up its upload",
+    'throws an error in the content of %s file after one try, and aborts the upload',
     async (_, chunks, begun) => {
       const key = freshFile();
       const fault = new NotEngineCsv('a quote', 4, 1);
@@ -95,17 +95,17 @@ describe('uploadFile', () => {
       store.faults.set([{ on: 's3', match: `DELETE ${key}` }]);
       await expect(files().uploadFile(key, file, open)).rejects.toBe(fault);
       expect(open).toHaveBeenCalledTimes(1);
-      // A multipart upload that was begun is given up.
+      // If a multipart upload has begun, a DELETE aborts it.
       expect(store.faults.current()[0]?.matched).toBe(begun);
     },
   );
 
-  it('tries again after an error of the content only where it is retryable', async () => {
+  it('tries again after an error in the content only if that error is retryable', async () => {
     const key = freshFile();
     const broken = Object.assign(new Error('socket'), { code: 'ECONNRESET' });
     let tries = 0;
     const open = async () => (tries++ === 0 ? content('a,', broken) : content('a,b\n'));
-    // The size is that of the file that was written, without the piece of the first try.
+    // The size is that of the written file, without the piece of the first try.
     expect(await files().uploadFile(key, file, open)).toBe(4);
     expect([tries, await get(key)]).toEqual([2, 'a,b\n']);
     await expect(files().uploadFile(freshFile(), file, opening(new TypeError('ours')))).rejects.toThrow(
@@ -113,9 +113,9 @@ describe('uploadFile', () => {
     );
   });
 
-  it('makes one try that may take all the time there is, however slow the content is', async () => {
+  it('gives its one try all the time there is, however slow the content is', async () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
-    // A hundred times as quick: a small call would be given up after 40 ms.
+    // Time limits are a hundred times shorter: a small call would be given up after 40 ms.
     vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(Math.ceil(ms / 100)));
     const open = vi.fn(async () => {
       if (open.mock.calls.length === 1) await new Promise((resolve) => setTimeout(resolve, 100));
@@ -125,7 +125,7 @@ describe('uploadFile', () => {
     expect(open).toHaveBeenCalledTimes(1);
   });
 
-  it('throws where S3 refuses', async () => {
+  it('throws if S3 refuses the upload', async () => {
     const elsewhere = s3LargeFiles(s3, 'elsewhere', Date.now() + 5_000);
     await expect(elsewhere.uploadFile('reports/x', file, opening('a'))).rejects.toThrow(AwsCallFailed);
   });
@@ -142,7 +142,7 @@ describe('uploadFile', () => {
   });
 });
 
-describe('every call', () => {
+describe('every call of the large files', () => {
   const calls: [string, string, (bucket: LargeFiles, key: ResultsKey) => Promise<unknown>][] = [
     ['openResult', 'GET', (bucket, key) => bucket.openResult(location(key))],
     [
@@ -152,25 +152,25 @@ describe('every call', () => {
     ],
   ];
 
-  it.each(calls)('%s ends in time where S3 does not answer', async (_, method, make) => {
+  it.each(calls)('ends in time if S3 does not answer: %s', async (_, method, make) => {
     const key = freshFile();
     store.faults.set([{ on: 's3', match: `${method} ${key}`, stall: true }]);
     await expect(make(files(300), key)).rejects.toThrow(Unavailable);
   });
 });
 
-describe('uploadFile, of a result that it opens', () => {
+describe('uploadFile, if its content is a result from S3,', () => {
   const copying = (bucket: LargeFiles, from: string) =>
     bucket.uploadFile(freshFile(), file, () => bucket.openResult(from));
 
-  it('throws Overloaded where S3 does not give the result in time', async () => {
+  it('throws Overloaded if S3 does not give the result in time', async () => {
     store.faults.set([{ on: 's3', match: 'GET athena/busy', status: 500 }]);
     const error = await copying(files(1_000), location('athena/busy.csv')).catch((each: unknown) => each);
     expect(error).toBeInstanceOf(Overloaded);
     expect(error).toMatchObject({ cause: { operation: 'S3 GetObject', httpStatus: 500 } });
   });
 
-  it('names the call that failed: that of the result', async () => {
+  it('names the failed call: the read of the result', async () => {
     await expect(copying(files(LONGER_THAN_A_TEST_MS), 's3://elsewhere/athena/q1.csv')).rejects.toThrow(
       'S3 GetObject: NoSuchBucket, status 404',
     );

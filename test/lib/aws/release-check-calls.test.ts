@@ -7,7 +7,7 @@ import { deploymentTeller } from '../../../lib/aws/tell-deployment.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
 let server: AnsweringServer;
-/** The operation that was asked for last. */
+/** The operation of the last request. */
 let target: unknown;
 beforeEach(async () => {
   server = await startAnsweringServer();
@@ -25,12 +25,12 @@ const answering = (answer: object, more: Record<string, string> = {}) => {
 };
 const bodies = () => server.bodies.map((body) => JSON.parse(body));
 
-describe('a version of a function', () => {
+describe('a call to a version of a function', () => {
   const arn = 'arn:aws:lambda:eu-west-1:123456789012:function:reports:8';
   const event = { path: '/reporting/publisherperformance' } as APIGatewayProxyEvent;
   const answer = { statusCode: 303, headers: { Location: 'https://results.example/1' }, body: '' };
 
-  it('gets the event, and its answer comes back', async () => {
+  it('sends the event and returns the version’s answer', async () => {
     answering(answer);
     expect(await versionInvoker()(arn, event)).toEqual(answer);
     expect(server.requests.map(decodeURIComponent)).toEqual([
@@ -39,19 +39,19 @@ describe('a version of a function', () => {
     expect(bodies()).toEqual([event]);
   });
 
-  it('makes the call throw an error with its answer when it fails', async () => {
+  it('throws an error with the version’s answer if the version fails', async () => {
     answering({ errorMessage: 'boom' }, { 'X-Amz-Function-Error': 'Unhandled' });
     await expect(versionInvoker()(arn, event)).rejects.toThrow(
       new Error(`${arn} fails: {"errorMessage":"boom"}`),
     );
   });
 
-  it('makes the call throw an error when it fails without an answer, too', async () => {
+  it('throws an error if the version fails without an answer', async () => {
     const client = { send: async () => ({ FunctionError: 'Unhandled' }) } as unknown as LambdaClient;
     await expect(versionInvoker(client)(arn, event)).rejects.toThrow(new Error(`${arn} fails: `));
   });
 
-  it('is not waited for once the caller has given up', async () => {
+  it('ends once the caller has given up', async () => {
     const caller = new AbortController();
     server.answer = (_, response) => {
       caller.abort();
@@ -61,8 +61,8 @@ describe('a version of a function', () => {
   });
 });
 
-describe('CodeDeploy', () => {
-  it.each(['Succeeded', 'Failed'] as const)('is told that its hook has %s', async (status) => {
+describe('deploymentTeller', () => {
+  it.each(['Succeeded', 'Failed'] as const)('reports to CodeDeploy that its hook has %s', async (status) => {
     answering({});
     await deploymentTeller()({ DeploymentId: 'd-1', LifecycleEventHookExecutionId: 'hook-1' }, status);
     expect(target).toBe('CodeDeploy_20141006.PutLifecycleEventHookExecutionStatus');
@@ -70,15 +70,18 @@ describe('CodeDeploy', () => {
   });
 });
 
-describe('a secret', () => {
-  it.each(['{"clientId":"probe"}', ''])('is read by its id, as the text that it holds (%j)', async (text) => {
-    answering({ Name: 'probe', SecretString: text });
-    expect(await secretReader()('probe')).toBe(text);
-    expect(target).toBe('secretsmanager.GetSecretValue');
-    expect(bodies()).toEqual([{ SecretId: 'probe' }]);
-  });
+describe('secretReader', () => {
+  it.each(['{"clientId":"probe"}', ''])(
+    'reads a secret by its id, as the text that it holds (%j)',
+    async (text) => {
+      answering({ Name: 'probe', SecretString: text });
+      expect(await secretReader()('probe')).toBe(text);
+      expect(target).toBe('secretsmanager.GetSecretValue');
+      expect(bodies()).toEqual([{ SecretId: 'probe' }]);
+    },
+  );
 
-  it('is refused, by an error that names it, if it holds bytes instead of text', async () => {
+  it('refuses a secret that holds bytes instead of text, with an error that names the secret', async () => {
     answering({ Name: 'probe', SecretBinary: 'AAEC' });
     await expect(secretReader()('probe')).rejects.toThrow('The secret probe holds no text');
   });

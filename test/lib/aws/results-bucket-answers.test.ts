@@ -22,7 +22,7 @@ describe('the age of an object', () => {
     ['the time between the two dates of the answer', { Date: 'Fri, 02 Jan 2026 04:05:07 GMT' }, 3_662_000],
     ['zero in the second in which it was written', { Date: written }, 0],
     ['zero if the dates are in the wrong order', { Date: 'Fri, 02 Jan 2026 03:04:04 GMT' }, 0],
-  ])('is %s, whatever the clock of this machine', async (_, headers, ageMs) => {
+  ])('is %s, whatever the clock of this machine says', async (_, headers, ageMs) => {
     server.answer = ({ method }, response) =>
       void response
         .writeHead(200, { 'Last-Modified': written, ETag: '"1"', 'Content-Length': 2, ...headers })
@@ -37,7 +37,7 @@ describe('the age of an object', () => {
   });
 });
 
-describe('an answer that leaves out what S3 always gives', () => {
+describe('an answer of S3 that lacks a header or a body', () => {
   beforeEach(() => {
     server.answer = (_, response) => void response.writeHead(200).end();
   });
@@ -49,14 +49,14 @@ describe('an answer that leaves out what S3 always gives', () => {
       () => results().readResult('s3://results/athena/q1.csv', 9),
       { bytes: 0, content: new Uint8Array() },
     ],
-  ])('is accepted by %s, which takes what is missing for empty or zero', async (_, make, expected) => {
+  ])('is accepted by %s, which takes missing parts as empty or zero', async (_, make, expected) => {
     expect(await make()).toEqual(expected);
   });
 
   it.each<[string, () => Promise<unknown>]>([
     ['read', () => results().read('jobs/1.json')],
     ['create', () => results().create('jobs/1.json', { a: 1 })],
-  ])('is an error of %s if it is the ETag, which later writes need', async (_, make) => {
+  ])('makes %s throw if the ETag is missing, which later writes need', async (_, make) => {
     await expect(make()).rejects.toMatchObject({ cause: { message: 'S3 answered without an ETag' } });
   });
 
@@ -69,34 +69,37 @@ describe('an answer that leaves out what S3 always gives', () => {
   });
 });
 
-describe('a small call', () => {
+describe('a small call to S3', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['head', () => results(80).head('jobs/1.json')],
     ['read', () => results(80).read('jobs/1.json')],
     ['create', () => results(80).create('jobs/1.json', {})],
     ['readResult', () => results(80).readResult('s3://results/athena/q1.csv', 9)],
-  ])('%s is tried again only by call.ts, never by the SDK: at most twice in 80 ms', async (_, make) => {
-    server.answer = (_request, response) => void response.writeHead(503).end();
-    // The first pause of call.ts is 50 to 100 ms: one second try may fit in.
-    await expect(make()).rejects.toThrow(Overloaded);
-    expect(server.requests.length).toBeLessThanOrEqual(2);
-  });
+  ])(
+    'is sent again only by call.ts, never by the SDK (%s): at most two requests in 80 ms',
+    async (_, make) => {
+      server.answer = (_request, response) => void response.writeHead(503).end();
+      // The first pause of call.ts is 50 to 100 ms: a second try may fit in.
+      await expect(make()).rejects.toThrow(Overloaded);
+      expect(server.requests.length).toBeLessThanOrEqual(2);
+    },
+  );
 });
 
-describe('an answer that breaks off', () => {
-  /** Begins a body of ten bytes and says no more. */
+describe('an answer of S3 that is not read to its end', () => {
+  /** Begins a body of ten bytes and sends no more. */
   const halfAnswer: AnsweringServer['answer'] = (_, response) =>
     void response.writeHead(200, { ETag: '"1"', 'Content-Length': 10 }).write('{"a":');
 
   it.each<[string, () => Promise<unknown>]>([
     ['read', () => results(300).read('jobs/1.json')],
     ['readResult', () => results(300).readResult('s3://results/athena/q1.csv', 10)],
-  ])('%s gives up in time where the rest does not come', async (_, make) => {
+  ])('makes %s give up in time if the rest does not come', async (_, make) => {
     server.answer = halfAnswer;
     await expect(make()).rejects.toThrow(Overloaded);
   });
 
-  it('is asked for again where the connection broke', async () => {
+  it('makes read ask again if the connection broke', async () => {
     server.answer = (request, response) => {
       halfAnswer(request, response);
       server.answer = (_, next) => void next.writeHead(200, { ETag: '"2"' }).end('{"a":1}');
@@ -106,7 +109,7 @@ describe('an answer that breaks off', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('does not hold a connection for a large result that is not read', async () => {
+  it('keeps no connection open if the result is larger than the caller allows', async () => {
     const size = 50_000_000;
     const closed = new Promise<boolean>((resolve) => {
       server.answer = (_, response) => {
@@ -115,20 +118,20 @@ describe('an answer that breaks off', () => {
       };
     });
     expect(await results().readResult('s3://results/athena/q1.csv', 9)).toEqual({ bytes: size });
-    // Closed before all of it was sent.
+    // The connection was closed before all of the result was sent.
     expect(await closed).toBe(false);
   });
 });
 
 describe('the clients', () => {
-  it('have more calls under way at the same time than the SDK has by default, which are 50', async () => {
+  it('allow more calls at the same time than the SDK’s default of 50', async () => {
     const waiting: (() => void)[] = [];
     server.answer = (_, response) => {
       waiting.push(() => response.writeHead(200, { ETag: '"1"' }).end());
       if (waiting.length === 60) for (const answer of waiting) answer();
     };
     const keys = Array.from({ length: 60 }, (_, nth): ResultsKey => `jobs/${nth}.json`);
-    // Less time than one try has.
+    // This is less time than one try may take.
     const facts = await Promise.all(keys.map((key) => results(3_900).head(key)));
     expect(facts).toEqual(keys.map(() => ({ bytes: 0, ageMs: 0 })));
   });

@@ -24,8 +24,8 @@ afterAll(async () => {
 const results = (callerWaitMs = 10_000) => s3ResultsBucket(clients.s3, Bucket, Date.now() + callerWaitMs);
 const { put, get, head } = beside(() => clients.s3);
 
-describe('head and read', () => {
-  it('throws where the bucket is not ours', async () => {
+describe('read', () => {
+  it('throws if the bucket is not ours', async () => {
     const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
     await expect(elsewhere.read('jobs/x.json')).rejects.toThrow('S3 GetObject: NoSuchBucket, status 404');
   });
@@ -50,7 +50,7 @@ describe('create and replace', () => {
         return stored && results().replace(stored, key, { a: 2 });
       },
     ],
-  ])('%s is tried again when S3 says that another write is under way (409)', async (_, write) => {
+  ])('try again when S3 says that another write is under way (409): %s', async (_, write) => {
     const key = freshKey();
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
     expect(await write(key)).toMatchObject({ document: { a: 2 } });
@@ -58,7 +58,7 @@ describe('create and replace', () => {
     expect(await get(key)).toBe('{"a":2}');
   });
 
-  it('is refused where the other writer was quicker (409, then 412)', async () => {
+  it('return undefined if the other writer was quicker (409, then 412)', async () => {
     const key = freshKey();
     await put(key, '{"a":1}');
     store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
@@ -93,7 +93,7 @@ describe('writeFile', () => {
     expect(store.struck()).toEqual([4]);
   });
 
-  it('throws where S3 refuses', async () => {
+  it('throws if S3 refuses the write', async () => {
     const elsewhere = s3ResultsBucket(clients.s3, 'elsewhere', Date.now() + 5_000);
     await expect(elsewhere.writeFile('reports/x', file, Buffer.from('a'))).rejects.toThrow(AwsCallFailed);
   });
@@ -114,18 +114,18 @@ describe('presign', () => {
     expect([...searchParams.keys()].filter((name) => /checksum/i.test(name))).toEqual([]);
   });
 
-  describe('where there is an edge', () => {
+  describe('with an edge', () => {
     const EDGE = 'https://edge.example';
     const presign = (bytes: number) =>
       s3ResultsBucket(clients.s3, Bucket, Date.now() + 10_000, EDGE).presign('reports/1/a b.csv', 60, bytes);
 
-    it('leads to the edge, by the path that a link to the bucket has, with `no-store` for the answer', async () => {
+    it('gives a link to the edge, with the path of a link to the bucket, and `no-store` for the answer', async () => {
       const link = new URL(await presign(30_000_000_000));
       expect([link.origin, link.pathname]).toEqual([EDGE, '/results/reports/1/a%20b.csv']);
       expect(link.searchParams.get('response-cache-control')).toBe('no-store');
     });
 
-    it('leads to the bucket where the file is larger than the edge takes', async () => {
+    it('gives a link to the bucket if the file is larger than the edge accepts', async () => {
       const link = new URL(await presign(30_000_000_001));
       expect(link.origin).toBe(store.url);
       expect(link.searchParams.has('response-cache-control')).toBe(false);
@@ -133,7 +133,7 @@ describe('presign', () => {
   });
 });
 
-describe('every call', () => {
+describe('every call of the results bucket', () => {
   const calls: [string, string, (bucket: ResultsBucket, key: ResultsKey) => Promise<unknown>][] = [
     ['head', 'HEAD', (bucket, key) => bucket.head(key)],
     ['read', 'GET', (bucket, key) => bucket.read(key)],
@@ -143,14 +143,14 @@ describe('every call', () => {
     ['writeFile', 'PUT', (bucket, key) => bucket.writeFile(key, file, Buffer.from('a'))],
   ];
 
-  it.each(calls)('%s ends in time where S3 does not answer', async (_, method, make) => {
+  it.each(calls)('ends in time if S3 does not answer: %s', async (_, method, make) => {
     const key = freshKey();
     store.faults.set([{ on: 's3', match: `${method} ${key}`, stall: true }]);
     await expect(make(results(200), key)).rejects.toThrow(Unavailable);
   });
 
   it.each(calls)(
-    '%s throws Overloaded, with the call’s name, where S3 always throttles',
+    'throws Overloaded, with the name of the S3 operation, if S3 always throttles: %s',
     async (_, method, make) => {
       const key = freshKey();
       store.faults.set([{ on: 's3', match: `${method} ${key}`, throttle: true }]);

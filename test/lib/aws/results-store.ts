@@ -10,10 +10,10 @@ import { startObjectStore } from '../../../local/object-store/object-store.ts';
 export const Bucket = 'results';
 export const MIB = 2 ** 20;
 
-/** `s3://bucket/key` */
+/** URL of an object: `s3://bucket/key`. */
 export const location = (key: string) => `s3://${Bucket}/${key}`;
 
-/** What a report's file is stored with. */
+/** The file name and the metadata that a report's file is stored with. */
 export const file = { fileName: 'report.csv', metadata: { 'query-execution-id': 'q1' } };
 
 /** Starts the one-machine S3 with a results bucket. The environment then leads the functions' clients there. */
@@ -26,7 +26,7 @@ export async function startResultsStore() {
     createOnlyPrefixes: ['reports/'],
     faults,
   });
-  // As on Lambda, where region, credentials and endpoints come from the environment.
+  // As on Lambda, the environment gives region, credentials and endpoints.
   vi.stubEnv('AWS_ENDPOINT_URL_S3', store.url);
   vi.stubEnv('AWS_REGION', store.region);
   vi.stubEnv('AWS_ACCESS_KEY_ID', store.credentials.accessKeyId);
@@ -44,7 +44,7 @@ export async function startResultsStore() {
   };
 }
 
-/** Looks into the bucket and puts objects there, beside the code under test. */
+/** Reads and writes objects of the bucket directly, without the code under test. */
 export const beside = (s3: () => S3Client) => ({
   put: (Key: string, text: string) =>
     s3().send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from(text) })),

@@ -28,7 +28,7 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-describe('a lake that fits a page of a listing', () => {
+describe('a lake that fits one page of a listing', () => {
   const before = files('2026-01-01', 2);
   const inWindow = [...files('2026-01-02', 2), `${FOLDER}day=2026-01-03/_SUCCESS`, ...files('2026-01-03', 1)];
   const after = files('2026-01-04', 2);
@@ -55,11 +55,11 @@ describe('a lake that fits a page of a listing', () => {
       [],
     ],
     ['another table', files('2026-01-02', 1, 'warehouse/advertiser_events/'), []],
-  ])('is listed right with %s', async (_, keys, expected) => {
+  ])('is listed correctly with %s', async (_, keys, expected) => {
     expect((await listed(keys)).keys).toEqual(expected);
   });
 
-  it('is listed by one call where the page ends beyond the window', async () => {
+  it('is listed by one call if the page ends beyond the window', async () => {
     const { keys, inputs } = await listed([...inWindow, ...files('2026-01-04', 1_500)]);
     expect([keys, inputs.length]).toEqual([inWindow.toSorted(byBytes), 1]);
   });
@@ -68,12 +68,12 @@ describe('a lake that fits a page of a listing', () => {
     ['it has no object at all', files('2026-01-02', 1, 'warehouse/advertiser_events/'), true],
     ['there is something on another day', before, undefined],
     ['there is what `npm run lake -- init` makes', [`${FOLDER}_empty`], undefined],
-  ])('tells whether the table is missing: %s', async (_, keys, isTableMissing) => {
+  ])('reports whether the table is missing: %s', async (_, keys, isTableMissing) => {
     const { s3 } = s3Of(keys);
     expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBe(isTableMissing);
   });
 
-  it('is listed by one call where the window is long', async () => {
+  it('is listed by one call even if the window is long', async () => {
     const year = { start: window.start, end: Date.parse('2027-01-02T00:00:00Z') };
     const inYear = [...files('2026-01-02', 500), ...files('2027-01-01', 500)];
     const { s3, inputs } = s3Of([...before, ...inYear]);
@@ -106,7 +106,7 @@ describe('a lake that fits a page of a listing', () => {
     expect(inputs[0]?.Prefix).toBe('warehouse/advertiser_events/day=');
   });
 
-  it('has objects without size and time where S3 leaves them out', async () => {
+  it('is listed with size 0 and time 0 for an object whose size and time S3 leaves out', async () => {
     const key = `${FOLDER}day=2026-01-02/a`;
     const s3 = { send: async () => ({ Contents: [{ Key: key, ETag: '"1"' }] }) } as unknown as S3Client;
     expect((await lakeOf(s3).list(publisherReport, window, 0))?.objects).toEqual([
@@ -114,7 +114,7 @@ describe('a lake that fits a page of a listing', () => {
     ]);
   });
 
-  it('can not be listed where S3 leaves out an ETag, since no version could be told from another', async () => {
+  it('can not be listed if S3 leaves out an ETag, since the service could not tell versions apart', async () => {
     const s3 = {
       send: async () => ({ Contents: [{ Key: `${FOLDER}day=2026-01-02/a` }] }),
     } as unknown as S3Client;
@@ -151,7 +151,7 @@ describe('a lake of many files', () => {
       expect([Prefix?.endsWith('/'), StartAfter]).toEqual([true, undefined]);
   });
 
-  it('is listed day by day where S3 answers with an empty page that is not the last', async () => {
+  it('is listed day by day if S3 answers with an empty page that is not the last', async () => {
     const keys = ['Live/publisher_events/day=2026-01-02/a', 'Live/publisher_events/day=2026-01-03/b'];
     const s3 = {
       send: async ({ input: { Prefix = '', StartAfter } }: { input: ListObjectsV2CommandInput }) =>
@@ -168,7 +168,7 @@ describe('a lake of many files', () => {
     expect(listing?.objects.map(({ key }) => key)).toEqual(keys);
   });
 
-  it('has its days listed at the same time', async () => {
+  it('is listed by one call for each day, all at the same time', async () => {
     const found = await listed([...files('2026-01-02', 700), ...files('2026-01-03', 700)]);
     expect([found.inputs.length, found.rounds, found.mostAtOnce]).toEqual([3, 2, 2]);
   });
@@ -176,7 +176,7 @@ describe('a lake of many files', () => {
   it.each([
     ['a report’s longest window', 33, 34, 2],
     ['the longest window of the states of days', 432, 433, 10],
-  ])('has every day of %s listed, at most 50 at the same time', async (_, count, calls, rounds) => {
+  ])('is listed for every day of %s, at most 50 days at the same time', async (_, count, calls, rounds) => {
     const end = window.start + count * 86_400_000;
     const inWindow = daysOf(window.start, count).flatMap((day) => files(day, 600));
     const lake = s3Of([...files('2026-01-01', 600), ...inWindow, ...files(daysOf(end, 1)[0] ?? '', 600)]);
@@ -193,7 +193,7 @@ describe('a lake of many files', () => {
       ...days.slice(1).flatMap((day) => files(day, 20)),
     ]);
     await lakeOf(s3).list(publisherReport, { start: window.start, end: window.start + 100 * 86_400_000 }, 0);
-    // The first page, four pages of the first day, and one of each other day beside them.
+    // One call for the first page, four for the pages of the first day, and meanwhile one for each other day.
     expect([inputs.length, rounds()]).toEqual([1 + 4 + 99, 5]);
   });
 });
@@ -233,7 +233,7 @@ describe('a listing', () => {
     await lake.list(publisherReport, { ...window, start: window.start - 86_400_000 }, 1_000);
     // The extra call looks whether the other table has any object.
     expect(inputs).toHaveLength(5);
-    // Other times of the same days.
+    // A window with other times of the same days uses the same listing.
     await lake.list(publisherReport, { ...window, start: window.start + 3_600_000 }, 1_000);
     expect(inputs).toHaveLength(5);
   });
@@ -251,10 +251,10 @@ describe('a listing', () => {
   });
 });
 
-describe('a lake that can not be listed', () => {
+describe('the listing of a lake', () => {
   const refusal = Object.assign(new Error('x'), { name: 'AccessDenied', $metadata: { httpStatusCode: 403 } });
 
-  it('can not be listed where no bucket is configured, and the log says so', async () => {
+  it('is undefined if no bucket is configured, and the log says so', async () => {
     const { s3, inputs } = s3Of([]);
     const told: unknown[] = [];
     const onListingUnavailable = (error: unknown) => told.push(error);
@@ -264,7 +264,7 @@ describe('a lake that can not be listed', () => {
     expect(lake.folderOf(publisherReport)).toBe('publisher_events/');
   });
 
-  it('can not be listed where S3 forbids it, and the log says so', async () => {
+  it('is undefined if S3 forbids it, and the log says so', async () => {
     const { s3 } = s3Of([], { [`${FOLDER}day=`]: refusal });
     const told: unknown[] = [];
     const lake = lakeOf(s3, new Map(), (error) => told.push(error));
@@ -273,7 +273,7 @@ describe('a lake that can not be listed', () => {
     expect(told[0]).toMatchObject({ operation: 'S3 ListObjectsV2', httpStatus: 403 });
   });
 
-  it('fails the request where the bucket is wrong or S3 throttles', async () => {
+  it('throws if the bucket is wrong or S3 throttles', async () => {
     const told: unknown[] = [];
     const listing = (httpStatusCode: number, until: number) => {
       const error = Object.assign(new Error('x'), { name: 'NoSuchBucket', $metadata: { httpStatusCode } });

@@ -7,8 +7,8 @@ const PAGE = 1_000;
 export const byBytes = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
 
 /**
- * Lists these keys as S3 does. Where `errors` has a prefix, listing that prefix throws its error. All calls that run at
- * the same time are answered in one round, so that the rounds are the calls that had to come one after the other.
+ * Lists these keys as S3 does. If `errors` has a prefix, listing that prefix throws its error. All calls that run at
+ * the same time are answered in one round: the number of rounds says how many calls had to come one after the other.
  */
 export function s3Of(keys: readonly string[], errors: Readonly<Record<string, unknown>> = {}) {
   const sorted = keys.toSorted(byBytes);
@@ -26,7 +26,7 @@ export function s3Of(keys: readonly string[], errors: Readonly<Record<string, un
     callsOfRounds.push((callsOfRounds.pop() ?? 0) + 1);
     return round;
   };
-  /** The place of the first key that is not before this text. */
+  /** The index of the first key that is not before this text. */
   const placeOf = (text: string) => {
     let [low, high] = [0, sorted.length];
     while (low < high) {

@@ -26,7 +26,8 @@ const named = (name: string, httpStatusCode: number) =>
   new S3ServiceException({ name, $fault: 'client', message: '', $metadata: { httpStatusCode } });
 
 /**
- * A bucket that holds these texts, has answers without a body, or answers with these errors, by client; it records the calls.
+ * A bucket that answers for each client with its text, with its error, or, for null, without a body. It records the
+ * keys that were asked for.
  */
 function bucketOf(texts: Map<string, string | Error | null>) {
   const asked: string[] = [];
@@ -69,7 +70,7 @@ describe('the register in S3', () => {
     ['comes without a body', null],
     ['is of another form', JSON.stringify({ ...recordOf('client-1'), form: 2 })],
     ['is another client’s', JSON.stringify(recordOf('client-2'))],
-  ])('finds nobody where the record %s', async (_, found) => {
+  ])('finds nobody if the record %s', async (_, found) => {
     const { find } = bucketOf(new Map([['client-1', found]]));
     expect(await find('client-1')).toBeUndefined();
   });
@@ -84,7 +85,7 @@ describe('the register in S3', () => {
     ['a member twice, equal', text.replace(open, `${open},${open}`)],
     ['a member twice, once with an escape', text.replace(open, String.raw`"\u0061ctive":false,${open}`)],
     ['companies twice', text.replace('"publisherCompanies":["7"]', '$&,"publisherCompanies":["8"]')],
-  ])('finds nobody where the record has %s', async (_, found) => {
+  ])('finds nobody if the record has %s', async (_, found) => {
     expect(found).not.toBe(text);
     expect(await bucketOf(new Map([['client-1', found]])).find('client-1')).toBeUndefined();
   });
@@ -107,7 +108,7 @@ describe('the register in S3', () => {
   it.each([
     ['the bucket is gone', errorOf(NoSuchBucket, 404), 404],
     ['the signature is wrong', named('SignatureDoesNotMatch', 403), 403],
-  ])('throws, instead of finding nobody, where %s', async (_, error, httpStatus) => {
+  ])('throws, instead of finding nobody, if %s', async (_, error, httpStatus) => {
     const { find, cache } = bucketOf(new Map([['client-1', error]]));
     const failure = await find('client-1').catch((thrown: unknown) => thrown);
     expect(failure).toBeInstanceOf(AwsCallFailed);
@@ -132,7 +133,7 @@ describe('the register in S3', () => {
     expect(asked).toHaveLength(4);
   });
 
-  it('counts the minute from the start of the read, and reads again where the clock was set back', async () => {
+  it('counts the minute from the start of the read, and reads again if the clock was set back', async () => {
     const texts = new Map([['client-1', JSON.stringify(recordOf('client-1'))]]);
     const { find, asked, cache } = bucketOf(texts);
     await find('client-1');

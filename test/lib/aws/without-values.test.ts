@@ -10,7 +10,7 @@ const mismatch =
   "and cannot be coerced. The column 'clicks' in table 'reports_prod.publisher_events' is declared as type 'bigint', but " +
   "partition 'day=2026-01-31' declared column 'clicks' as type 'double'.";
 
-describe('an engine’s error that the log keeps unchanged', () => {
+describe('withoutValues', () => {
   it.each([
     [
       'a file of another type',
@@ -45,14 +45,14 @@ describe('an engine’s error that the log keeps unchanged', () => {
     ],
     ['resources that ran out', 'Query exhausted resources at this scale factor'],
     ['a fault of the engine', 'GENERIC_INTERNAL_ERROR: null'],
-  ])('%s', (_, text) => {
+  ])('keeps an error about %s unchanged', (_, text) => {
     expect(withoutValues(text)).toBe(text);
   });
 });
 
-describe('what the log leaves out of an engine’s error', () => {
+describe('withoutValues, given an error that quotes values,', () => {
   it.each([
-    // Trino and Athena.
+    // Errors of Trino and Athena.
     ["INVALID_CAST_ARGUMENT: Cannot cast 'abc' to BIGINT", 'INVALID_CAST_ARGUMENT: Cannot cast … to BIGINT'],
     [
       "INVALID_CAST_ARGUMENT: Cannot cast DECIMAL(38, 6) '1234567.890000' to DECIMAL(10, 2)",
@@ -102,7 +102,7 @@ describe('what the log leaves out of an engine’s error', () => {
       "1 validation error detected: Value '[secret, 2]' at 'executionParameters' failed to satisfy constraint",
       '… validation error detected: Value … failed to satisfy constraint',
     ],
-    // DuckDB.
+    // Errors of DuckDB.
     [
       "Conversion Error: Could not convert string 'abc' to INT64 when casting from source column clicks\n\nLINE 1: SELECT abc",
       'Conversion Error: Could not convert string … to INT64 when casting from source column clicks',
@@ -127,12 +127,12 @@ describe('what the log leaves out of an engine’s error', () => {
       'Invalid Input Error: Could not parse string "abc" according to format specifier "%Y"\nabc\n^',
       'Invalid Input Error: Could not parse string …',
     ],
-    // A file outside the lake.
+    // An error that names a file outside the lake.
     [
       'HIVE_CURSOR_ERROR: Cannot cast `s3://elsewhere/secret.parquet` to BIGINT',
       'HIVE_CURSOR_ERROR: Cannot cast … to BIGINT',
     ],
-  ])('%s', (text, logged) => {
+  ])('leaves the values out of: %s', (text, logged) => {
     expect(withoutValues(text)).toBe(logged);
   });
 
@@ -149,7 +149,7 @@ describe('what the log leaves out of an engine’s error', () => {
     ['words that end a value', 'a of type secret can secret to secret'],
     ['a file of the lake in brackets', `a [${file}] secret`],
     ['7,000 characters', 'secret '.repeat(1_000)],
-  ])('a value that has %s', (_, value) => {
+  ])('leaves out a value that has %s', (_, value) => {
     for (const quote of ["'", '"', '`'])
       expect(
         withoutValues(`INVALID_CAST_ARGUMENT: Cannot cast ${quote}${value}${quote} to BIGINT`),
@@ -163,17 +163,17 @@ describe('what the log leaves out of an engine’s error', () => {
       expect(withoutValues(`HIVE_BAD_DATA: ${before}${value}${after}`)).not.toContain('secret');
   });
 
-  it('a number after a character with which the code marks the parts that it keeps', () => {
+  it('leaves out a number after a character with which the code marks the parts that it keeps', () => {
     expect(withoutValues('bigint addition overflow: \uE000123 + \uE00145')).toBe(
       'bigint addition overflow: … + …',
     );
   });
 
-  it('blanks at its ends', () => {
+  it('leaves out blanks at the ends', () => {
     expect(withoutValues(' GENERIC_INTERNAL_ERROR: null \t\nat line 1')).toBe('GENERIC_INTERNAL_ERROR: null');
   });
 
-  it('what is beyond 2,000 characters', () => {
+  it('leaves out everything beyond 2,000 characters', () => {
     expect(withoutValues('x'.repeat(2_000))).toBe('x'.repeat(2_000));
     expect(withoutValues('x'.repeat(2_001))).toBe(`${'x'.repeat(2_000)}…`);
   });

@@ -17,8 +17,8 @@ function linesOf(file: string): string[][] | undefined {
 }
 
 /**
- * What `retypeCsv` makes of a file, by regular expressions over all of it, one character a byte; undefined if the file
- * is to be refused.
+ * The expected output of `retypeCsv`, found by regular expressions over the whole file. Each character is one byte.
+ * Undefined if `retypeCsv` must refuse the file.
  */
 export function retypeByParsing(columns: readonly CsvColumn[], file: Uint8Array): string | undefined {
   const [header, ...rows] = linesOf(Buffer.from(file).toString('latin1')) ?? [];

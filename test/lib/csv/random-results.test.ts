@@ -38,7 +38,7 @@ const clicks: CsvColumn = { name: 'Clicks', type: 'integer' };
 const device: CsvColumn = { name: 'DeviceOrProxy', type: 'string' };
 
 describe('retypeCsv, compared with regular expressions over the whole file', () => {
-  it('gives the same for random results, sound and broken, cut at random', async () => {
+  it('gives the same report for random results, valid and broken, cut at random', async () => {
     let refused = 0;
     const files = 3_000;
     for (let seed = 0; seed < files; seed++) {
@@ -52,7 +52,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
   });
 
   it.each([65_535, 65_536, 1_000_000])(
-    'gives the same for large results in pieces of %i bytes',
+    'gives the same report for large results in pieces of %i bytes',
     async (length) => {
       for (let seed = 0; seed < 4; seed++) {
         const result = { ...randomResult(seed, 3_000), pieceBytes: () => length };
@@ -63,7 +63,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     },
   );
 
-  it('gives the same for a file cut in two at any place', async () => {
+  it('gives the same report for a file cut in two at any place', async () => {
     const columns = [clicks, device];
     const file = Buffer.from('"a\n,""","b"\n"1","x""y,\n"""""\n,""\n"-2.50","""é"\n"-13",\n"4",""""\n');
     const report = retypeByParsing(columns, file);
@@ -75,7 +75,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     }
   });
 
-  it('gives the same for each of the 256 bytes at each place in a row', async () => {
+  it('gives the same report for each of the 256 bytes at each place in a row', async () => {
     const columns = [clicks, device];
     const places: [string, string][] = [
       ['"', '","x"'],
@@ -97,7 +97,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
       }
   });
 
-  // Each text comes after the beginning of a sound file, so that it may end a row or begin another.
+  // Each text comes after the beginning of a valid file: the text may end a row or begin another.
   it.each([
     ['a number', [clicks], '"a"\n"7"\n'],
     ['a text', [device], '"a"\n"x"\n'],
@@ -105,7 +105,7 @@ describe('retypeCsv, compared with regular expressions over the whole file', () 
     ['a text after a number', [clicks, device], '"a","b"\n"7",'],
     ['a name', [device], ''],
   ])(
-    'gives the same for every text of up to five of the bytes that retypeCsv tells apart, in the place of %s',
+    'gives the same report for every text of up to five of the bytes that retypeCsv tells apart, in place of %s',
     async (_, columns, before) => {
       let texts = [''];
       for (let length = 0; length <= 5; length++) {

@@ -50,7 +50,7 @@ describe('retypeCsv', () => {
       expect(await retype(file, chunkBytes)).toBe(report);
   });
 
-  it('hands on no empty piece', async () => {
+  it('yields no empty piece', async () => {
     async function* bytes() {
       for (const byte of Buffer.from(file)) yield Uint8Array.of(byte);
     }
@@ -59,7 +59,7 @@ describe('retypeCsv', () => {
     expect(Math.min(...lengths)).toBe(1);
   });
 
-  it('gives the header alone where there are no rows', async () => {
+  it('gives only the header if there are no rows', async () => {
     expect(await retype(header)).toBe('"Day","DeviceOrProxy","Clicks","Revenue"\n');
   });
 

@@ -14,7 +14,7 @@ export interface Answer {
 
 type Terms = Partial<DeliveryTerms>;
 
-/** Sends a request that comes now: lists the lake as the handlers do, unless it goes on with an attempt. */
+/** Sends a request now. The request lists the lake as the handlers do, unless it goes on with an attempt. */
 export function request(
   of: Setting,
   terms: Terms = {},
@@ -33,7 +33,7 @@ export function request(
 
 export const ask = (...given: Parameters<typeof request>) => settled(request(...given));
 
-/** What a request leaves to the next one of its caller. */
+/** The progress that a request hands to its caller's next request. */
 export const leftBy = ({ delivery }: Answer): Progress | undefined =>
   delivery?.state === 'waiting' ? delivery.progress : undefined;
 

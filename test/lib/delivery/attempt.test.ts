@@ -17,7 +17,7 @@ async function made() {
   return { ...of, run, target, key: jobRecordKey(target.job, target.data) };
 }
 
-/** The record that the request of a leading phase holds. Throws for any other phase. */
+/** The record that a request holds in the phase `leading`. Throws for any other phase. */
 function heldBy(phase: Phase) {
   if (phase.at !== 'leading') throw new Error(`it is ${phase.at}`);
   return phase.held;
@@ -45,7 +45,7 @@ describe('createAttempt', () => {
     expect(results.calls).toEqual([`create ${key}`, `read ${key}`]);
   });
 
-  it('draws another token each time: no two attempts share one', async () => {
+  it('gives each attempt a token that no other attempt has', async () => {
     const { run, target } = await made();
     const tokens = new Set<string>();
     let phase = await createAttempt(run, target, undefined, {});
@@ -56,7 +56,7 @@ describe('createAttempt', () => {
     expect(tokens.size).toBe(5);
   });
 
-  it('notes whether it is a retry, and which slot it takes', async () => {
+  it('records whether the attempt is a retry, and which slot it takes', async () => {
     const { run, target, results, key } = await made();
     await createAttempt(run, target, undefined, { isRetry: true, slot: 'slot-1' });
     expect(results.document(key)).toMatchObject({ isRetry: true, slot: 'slot-1' });
@@ -118,7 +118,7 @@ describe('a write whose answer was lost, so that S3 refuses it when it is repeat
     ['of another request', startingRecord(), 'following'],
     ['that has ended', succeededRecord(), 'following'],
     ['that can not be read', { form: 0 }, 'arrived'],
-  ])('does not make the request take a record %s for its own', async (_, document, at) => {
+  ])('does not make the request treat a record %s as its own', async (_, document, at) => {
     const { run, target, results, key } = await made();
     results.put(key, document);
     expect(await createAttempt(run, target, undefined, {})).toMatchObject({ at, target: { attempts: 0 } });
@@ -127,7 +127,7 @@ describe('a write whose answer was lost, so that S3 refuses it when it is repeat
 });
 
 describe('following', () => {
-  it('begins again where the record is gone', async () => {
+  it('begins again if the record is gone', async () => {
     const { target } = await made();
     expect(following(target, undefined)).toEqual({ at: 'arrived', target, waitsForSlot: false });
   });
@@ -145,7 +145,7 @@ describe('following', () => {
 });
 
 describe('takeOver', () => {
-  it('changes only writer, lease and elapsed time of the record, the last by S3’s clock', async () => {
+  it('changes only writer, lease and elapsed time of the record, and takes the time from S3’s clock', async () => {
     const { run, target, results, key } = await made();
     const record = underWayRecord({ elapsedMs: 500, runningAt: 7, isRetry: true, slot: 'slot-1' });
     results.put(key, record);
@@ -179,7 +179,7 @@ describe('takeOver', () => {
     expect(held.record).toEqual({ ...startingRecord(), writer: expect.stringMatching(UUID) });
   });
 
-  it('succeeds for one request alone; the other follows it', async () => {
+  it('succeeds for only one request; the other follows its attempt', async () => {
     const { run, target, results, key } = await made();
     const stored = results.put(key, underWayRecord());
     await takeOver(run, target, stored, underWayRecord(), 'collapsed');

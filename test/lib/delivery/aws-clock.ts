@@ -2,14 +2,14 @@ import { vi } from 'vitest';
 
 /**
  * The one clock of S3 and Athena in memory. The machine's clock is the fake one of the tests: a test may set it wrong
- * without any effect on this.
+ * without changing this clock.
  */
 export interface AwsClock {
   /** In milliseconds since 1970. */
   now(): number;
-  /** The header `Date` of an answer given now: to the second. */
+  /** The time in the `Date` header of an answer given now, rounded down to the second. */
   date(): number;
-  /** Puts the machine's clock forward, or back. */
+  /** Puts the machine's clock forward by `ms`, or back if `ms` is negative. */
   skewMachine(ms: number): void;
 }
 

@@ -30,7 +30,7 @@ async function begin(terms: Partial<DeliveryTerms> = {}) {
     key,
     run,
     deliver: (given: typeof record) => settled(deliverFile(run, target, given)),
-    /** For a caller that waits for this execution already. */
+    /** Delivers to a caller that already waits for this execution. */
     deliverToWaiting: (given: typeof record) => settled(deliverFile(run, target, given, 'miss', true)),
     ready: (more: object) => ({
       delivery: { state: 'ready', key, cacheStatus: 'hit', dataVersion: target.data.version, ...more },
@@ -38,7 +38,7 @@ async function begin(terms: Partial<DeliveryTerms> = {}) {
   };
 }
 
-describe('deliverFile, where the record says which files there are', () => {
+describe('deliverFile, if the record says which files exist,', () => {
   it('makes no call at all', async () => {
     const { deliver, ready, results, facts, target } = await begin();
     expect(await deliver(written)).toEqual(ready({ bytes: 50 }));
@@ -47,12 +47,12 @@ describe('deliverFile, where the record says which files there are', () => {
     expect(facts).toEqual({ queryExecutionId: 'q1', dataVersion: data.version });
   });
 
-  it('gives the gzipped file to a caller that admits gzip', async () => {
+  it('gives the gzipped file to a caller that accepts gzip', async () => {
     const { deliver, ready, key } = await begin({ acceptsGzip: true });
     expect(await deliver(written)).toEqual(ready({ key: `${key}.gz`, bytes: 20 }));
   });
 
-  it('gives the plain file to a caller that admits gzip if there is no gzipped one', async () => {
+  it('gives the plain file to a caller that accepts gzip if there is no gzipped one', async () => {
     const { deliver, ready } = await begin({ acceptsGzip: true });
     expect(await deliver(succeededRecord({ files: { plain: 50 } }))).toEqual(ready({ bytes: 50 }));
   });
@@ -71,8 +71,8 @@ describe('deliverFile, where the record says which files there are', () => {
   });
 });
 
-describe('deliverFile, where the record names no files', () => {
-  it('looks once where the files are there', async () => {
+describe('deliverFile, if the record names no files,', () => {
+  it('looks for each file once if the files exist', async () => {
     const { deliver, ready, results, key } = await begin({ acceptsGzip: true });
     results.putFile(key, 'plain');
     results.putFile(`${key}.gz`, 'gz');
@@ -80,13 +80,13 @@ describe('deliverFile, where the record names no files', () => {
     expect(results.calls).toEqual([`head ${key}`, `head ${key}.gz`]);
   });
 
-  it('gives the plain file where it is the only one', async () => {
+  it('gives the plain file if it is the only one', async () => {
     const { deliver, ready, results, key } = await begin({ acceptsGzip: true });
     results.putFile(key, 'plain');
     expect(await deliver(large)).toEqual(ready({ bytes: 5 }));
   });
 
-  it('makes the files of a small result again where they are gone', async () => {
+  it('makes the files of a small result again if they are gone', async () => {
     const { deliver, ready, results, key, target } = await begin();
     results.putResult(record.location, '"Day","Clicks"\n');
     expect(await deliver(record)).toEqual(ready({ bytes: 15 }));
@@ -102,7 +102,7 @@ describe('deliverFile, where the record names no files', () => {
     ['is gone too', () => {}],
     ['can not be read', (results) => results.putResult(record.location, 'nonsense')],
     ['is larger than was recorded', (results) => results.putResult(record.location, 'x', LARGE)],
-  ])('returns undefined, so that another attempt is created, where the result %s', async (_, store) => {
+  ])('returns undefined, so that the request creates another attempt, if the result %s', async (_, store) => {
     const { deliver, results } = await begin();
     store(results);
     expect(await deliver(record)).toBeUndefined();
@@ -110,8 +110,8 @@ describe('deliverFile, where the record names no files', () => {
   });
 });
 
-describe('deliverFile, of a large result', () => {
-  it('has it published by another function, and waits', async () => {
+describe('deliverFile, if the result is large,', () => {
+  it('asks another function to publish the report, and waits', async () => {
     const { deliver, ready, results, key, target } = await begin({ partner: 'first-partner' });
     results.putResult(large.location, 'not even read');
     setTimeout(() => results.putFile(key, 'plain'), 2_000);
@@ -143,7 +143,7 @@ describe('deliverFile, of a large result', () => {
       expect(requested).not.toHaveProperty(member);
   });
 
-  it('keeps its caller waiting where it is not published in time', async () => {
+  it('keeps its caller waiting if the report is not published in time', async () => {
     const { deliver, deliverToWaiting, target } = await begin();
     const { listedAt: _, ...data } = target.data;
     const waiting = (cacheStatus: string) => ({
@@ -174,7 +174,7 @@ describe('deliverFile, of a large result', () => {
     },
   );
 
-  it('fails for those who waited for a publication that was given up', async () => {
+  it('throws PublicationFailed if its caller waited for a publication that was given up', async () => {
     const { deliverToWaiting, results } = await begin();
     setTimeout(() => results.put(ABANDONED, {}), 1_000);
     expect(await deliverToWaiting(large)).toEqual({
@@ -182,7 +182,7 @@ describe('deliverFile, of a large result', () => {
     });
   });
 
-  it('returns undefined, so that another attempt is created, if the publication was given up before its caller came', async () => {
+  it('returns undefined, so that the request creates another attempt, if the publication was given up before its caller came', async () => {
     const { deliver, results } = await begin();
     results.put(ABANDONED, {});
     expect(await deliver(large)).toBeUndefined();

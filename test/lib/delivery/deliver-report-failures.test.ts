@@ -43,7 +43,7 @@ describe('a query without a result', () => {
     expect(of.finished).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('is an internal error after six attempts of one request', async () => {
+  it('causes an internal error after six attempts of one request', async () => {
     const of = setting(...Array.from({ length: 7 }, () => ({ isLost: true, afterMs: 50 })));
     const { error } = await ask(of);
     expect(error).toEqual(new Error('none of 6 queries left a result'));
@@ -55,7 +55,7 @@ describe('a query without a result', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('is counted, where its result is gone', async () => {
+  it('is counted, even if its result is gone', async () => {
     const of = setting({ isLost: true, afterMs: 100 }, { afterMs: 100 });
     await ask(of);
     expect(of.facts.finishedQueries).toHaveLength(2);
@@ -63,7 +63,7 @@ describe('a query without a result', () => {
 });
 
 describe('a query that fails', () => {
-  it('is retried once where the failure is retryable, and both are counted', async () => {
+  it('is retried once if the failure is retryable; both queries are counted', async () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { afterMs: 100 });
     expect(textOf(of, await ask(of))).toBe(CSV);
     expect(of.finished).toEqual(['failed', 'succeeded']);
@@ -73,7 +73,7 @@ describe('a query that fails', () => {
     ]);
   });
 
-  it('is an internal error for all who waited when its retry fails too, and is run again for the next caller', async () => {
+  it('causes an internal error for all who waited if its retry fails too; the next caller gets another query', async () => {
     const of = setting({ ends: 'retryable', afterMs: 100 }, { ends: 'retryable', afterMs: 100 }, {});
     const answers = await settled(Promise.all([request(of), request(of), request(of)]));
     for (const { error } of answers) expect(error).toEqual(new QueryFailed('query q2 FAILED: boom'));
@@ -82,7 +82,7 @@ describe('a query that fails', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('is an internal error at once where the failure is final', async () => {
+  it('causes an internal error at once if the failure is final', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
     expect(of.facts).toMatchObject({ queryExecutionId: 'q1', bytesScanned: 1_000 });
@@ -90,7 +90,7 @@ describe('a query that fails', () => {
     expect(of.finished).toEqual(['failed']);
   });
 
-  it('is the same error for those in the waiting room', async () => {
+  it('causes the same error for all callers in the waiting room', async () => {
     const of = setting({ ends: 'failed', afterMs: 30_000 });
     const [leader, joined] = await settled(Promise.all([following(of), following(of)]));
     expect([leader?.error, joined?.error]).toEqual([
@@ -102,7 +102,7 @@ describe('a query that fails', () => {
 });
 
 describe('a query that exceeds the scan limit', () => {
-  it('is refused, and so is the same request under the same limit, without a query', async () => {
+  it('is refused; the same request under the same limit is then refused without a query', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 100 });
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.finished).toEqual(['scan-limit-exceeded']);
@@ -128,7 +128,7 @@ describe('a query that exceeds the scan limit', () => {
     expect(textOf(of, await ask(of, { scanLimit: 20 }))).toBe(CSV);
   });
 
-  it('is run again where the limit is no longer known', async () => {
+  it('is run again if the limit is no longer known', async () => {
     const of = setting({ ends: 'scan-limit-exceeded' }, {});
     await ask(of);
     expect(textOf(of, await ask(of, { scanLimit: undefined }))).toBe(CSV);
@@ -148,7 +148,7 @@ describe('a query that exceeds the scan limit', () => {
   });
 });
 
-describe('a failure that nobody has noticed', () => {
+describe('a query’s failure that no request has noticed', () => {
   const leave = async (of: Setting) => {
     const answer = await ask(of);
     expect(answer.delivery?.state).toBe('waiting');
@@ -156,19 +156,19 @@ describe('a failure that nobody has noticed', () => {
     return leftBy(answer);
   };
 
-  it('does not fail a new caller who did not wait for it, and is counted', async () => {
+  it('causes no error for a new caller who did not wait for the query, but is counted', async () => {
     const of = setting({ ends: 'failed', afterMs: 40_000 }, { afterMs: 100 });
     await leave(of);
     expect(textOf(of, await ask(of))).toBe(CSV);
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('does not refuse a new caller if the scan limit was exceeded: that caller gets a query of its own', async () => {
+  it('does not refuse a new caller if the scan limit was exceeded: that caller gets a new query', async () => {
     const of = setting({ ends: 'scan-limit-exceeded', afterMs: 40_000 }, { ends: 'scan-limit-exceeded' });
     await leave(of);
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.finished).toEqual(['scan-limit-exceeded', 'scan-limit-exceeded']);
-    // The second one was noticed at its end, by a listing at the same time: it is kept.
+    // A request noticed the second failure at the query's end, and listed the lake then: the refusal is kept.
     expect((await ask(of)).error).toBeInstanceOf(ReportTooLarge);
     expect(of.queries.started).toHaveLength(2);
   });
@@ -181,7 +181,7 @@ describe('a failure that nobody has noticed', () => {
     expect([of.finished, cachedKeyOf(of)]).toEqual([['scan-limit-exceeded'], '']);
   });
 
-  it('does not fail a new caller if it is retryable: the first query for that caller does not count as the retry', async () => {
+  it('causes no error for a new caller if it is retryable: the first query for that caller does not count as the retry', async () => {
     const of = setting({ ends: 'retryable', afterMs: 40_000 }, { ends: 'retryable' }, {});
     await leave(of);
     expect(textOf(of, await ask(of))).toBe(CSV);
@@ -189,7 +189,7 @@ describe('a failure that nobody has noticed', () => {
   });
 
   it.each([0, 3, -3])(
-    'fails the caller for whom it was started, however late its next hop comes, with a clock %d h ahead',
+    'causes an error for the caller who started the query, however late the next hop comes, with a clock %d h ahead',
     async (hours) => {
       const of = setting({ ends: 'failed', afterMs: 40_000 });
       const { askedAt } = termsNow();
@@ -200,7 +200,7 @@ describe('a failure that nobody has noticed', () => {
     },
   );
 
-  it('fails a caller who joined it and waited when it ended', async () => {
+  it('causes an error for a caller who joined the query and waited when it ended', async () => {
     const of = setting({ ends: 'failed', afterMs: 40_000 });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -215,7 +215,7 @@ describe('a failure that nobody has noticed', () => {
 });
 
 describe("a result that is not Athena's CSV", () => {
-  it('is a failure that is recorded and counted, and the next caller gets another query', async () => {
+  it('is recorded and counted as a failure; the next caller gets another query', async () => {
     const of = setting({ csv: 'nonsense', afterMs: 2_000 }, { afterMs: 100 });
     const [first, joined] = await settled(Promise.all([request(of), request(of)]));
     for (const answer of [first, joined]) expect(answer?.error).toBeInstanceOf(QueryFailed);
@@ -227,7 +227,7 @@ describe("a result that is not Athena's CSV", () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('is counted, and followed by another query at once, for a caller who came after its end', async () => {
+  it('is counted, and followed by another query at once, for a caller who came after the first query’s end', async () => {
     const of = setting({ csv: 'nonsense', afterMs: 40_000 }, { afterMs: 100 });
     await ask(of);
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -235,7 +235,7 @@ describe("a result that is not Athena's CSV", () => {
     expect(of.finished).toEqual(['failed', 'succeeded']);
   });
 
-  it('is followed by another query where it was recorded as succeeded and its files are gone', async () => {
+  it('is followed by another query if it was recorded as succeeded and its files are gone', async () => {
     const of = setting({ afterMs: 100 }, { afterMs: 100 });
     await ask(of);
     const { files: _, ...record } = cachedOf(of);
@@ -247,7 +247,7 @@ describe("a result that is not Athena's CSV", () => {
 });
 
 describe('an execution that Athena calls succeeded, without a place for its result', () => {
-  it('is a failure that is recorded and counted, and the next caller gets another query', async () => {
+  it('is recorded and counted as a failure; the next caller gets another query', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 }, { afterMs: 100 });
     const { get } = of.queries;
     of.queries.get = async (id) => {

@@ -73,7 +73,7 @@ describe('a lake that changes', () => {
     expect(of.lake.looks).toEqual([60_000, 0]);
   });
 
-  it('during the query: the report is given again for as long as the stage reuses a listing', async () => {
+  it('during the query: callers get the report again for as long as the stage reuses a listing', async () => {
     const of: Setting = setting({ onStart: change(() => of, 'b.parquet') }, {});
     const listingMs = 60_000;
     const first = await ask(of, { listingMs });
@@ -116,7 +116,7 @@ describe('a lake that changes', () => {
     expect(answer.hops).toBeGreaterThan(1);
   });
 
-  it('only in the times of its files: a query for the earlier listing is not joined', async () => {
+  it('only in the times of its files: a new request does not join the query for the earlier listing', async () => {
     const of = setting(
       { afterMs: 1_000, csv: '"Day","Clicks"\n"2026-01-01T00:00:00Z","2"\n' },
       { afterMs: 100 },
@@ -137,7 +137,7 @@ describe('a lake that changes', () => {
     expect(of.finished).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('only in the times of its files: the cached report is given, without a query', async () => {
+  it('only in the times of its files: the caller gets the cached report, without a query', async () => {
     const of = setting({ afterMs: 100 });
     const first = await ask(of);
     of.lake.writeAgain();
@@ -193,7 +193,7 @@ describe('a lake that changes', () => {
     [9_999, true],
     [10_000, false],
   ])(
-    "or does not: a request that comes %d ms after the query's end makes a cached report: %s",
+    "or does not change: a request that comes %d ms after the query's end makes a cached report: %s",
     async (lateMs, isOfVersion) => {
       const of = setting({ ends: 'succeeded', afterMs: 30_000 });
       const { giveUpAt, publishUntil, askedAt } = termsNow();
@@ -220,7 +220,7 @@ describe('a lake that can not be listed', () => {
     expect(of.lake.looks).toEqual([0, 0]);
   });
 
-  it('never has a report given again, even if the stage reuses listings', async () => {
+  it('never lets the service give a report again, even if the stage reuses listings', async () => {
     const of = setting({});
     of.lake.objects = undefined;
     await ask(of, { listingMs: 60_000 });
@@ -240,14 +240,14 @@ describe('a table that is emptied during its query', () => {
     of().lake.isTableMissing = true;
   };
 
-  it('gives the report of the query that succeeded, of no version', async () => {
+  it('gives the report of the query that succeeded, without a version', async () => {
     const of: Setting = setting({ afterMs: 100, onStart: empty(() => of) });
     const answer = await ask(of);
     expect([textOf(of, answer), versionOf(answer), cachedKeyOf(of)]).toEqual([CSV, undefined, '']);
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is a 404 for the caller whose query failed, and for the next request', async () => {
+  it('causes a 404 for the caller whose query failed, and for the next request', async () => {
     const of: Setting = setting({ ends: 'failed', afterMs: 100, onStart: empty(() => of) });
     expect((await ask(of)).error).toBeInstanceOf(NoRecords);
     expect((await ask(of)).error).toBeInstanceOf(NoRecords);
@@ -255,7 +255,7 @@ describe('a table that is emptied during its query', () => {
   });
 });
 
-describe('a lake with a writer at work, whose hidden files differ in each listing', () => {
+describe('a lake with a writer at work, whose hidden files differ in each listing,', () => {
   const busy = (of: Setting) => {
     const list = of.lake.list.bind(of.lake);
     let looks = 0;
@@ -276,7 +276,7 @@ describe('a lake with a writer at work, whose hidden files differ in each listin
     expect(answers.map(keyOf)).toEqual(Array(2).fill(expect.stringContaining('reports/q1/')));
   });
 
-  it('is queried once for ten requests at one time', async () => {
+  it('is queried once for ten requests at the same time', async () => {
     const of = busy(setting({ afterMs: 1_000 }));
     const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
     expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));
@@ -310,7 +310,7 @@ describe('a lake whose markers are written again before each listing', () => {
     expect(of.finished).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('is queried ten times for ten callers at one time, once for each', async () => {
+  it('is queried ten times for ten callers at the same time, once for each', async () => {
     const of = busy(setting(...Array.from({ length: 10 }, () => ({ afterMs: 1_000 }))));
     const answers = await settled(Promise.all(Array.from({ length: 10 }, () => following(of))));
     expect(answers.map((answer) => textOf(of, answer))).toEqual(Array(10).fill(CSV));

@@ -27,7 +27,9 @@ beforeEach(() => {
 });
 
 describe('a query that takes too long', () => {
-  /** As the handlers set them: a caller waits a little longer than a query may be queued and run. */
+  /**
+   * Limits in the relation that the handlers use: a caller waits a little longer than a query may be queued and run.
+   */
   const limits = { longestQueryMs: 60_000, longestQueueMs: 20_000 };
   const PATIENCE_MS = 83_000;
   const now = () => ({
@@ -51,18 +53,18 @@ describe('a query that takes too long', () => {
     ]);
     expect(recordOf(of)).toMatchObject({ state: 'failed', cause: 'took-too-long' });
     expect(Date.now()).toBeGreaterThanOrEqual(START + 60_000);
-    // It was first seen running some seconds after its start.
+    // A request first saw the query running some seconds after its start.
     expect(Date.now()).toBeLessThanOrEqual(START + 66_000);
   });
 
-  it('does not fail a caller who asks again after it was stopped', async () => {
+  it('causes no error for a caller who asks again after it was stopped', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await follow(of, now());
     await vi.advanceTimersByTimeAsync(60_000);
     expect(textOf(of, await ask(of, now()))).toBe(CSV);
   });
 
-  it('does not fail a caller who joined it late and has time for another query', async () => {
+  it('causes no error for a caller who joined it late and has time for another query', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     const first = following(of, now());
     // When the query has taken too long, the first caller asks Athena about it, and the second only watches.
@@ -73,7 +75,7 @@ describe('a query that takes too long', () => {
     expect(of.queries.stopped).toEqual(['q1']);
   });
 
-  it('is stopped and run again for a new caller, where the first one left hours ago', async () => {
+  it('is stopped and run again for a new caller if the first one left hours ago', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await ask(of, now());
     await vi.advanceTimersByTimeAsync(3 * 3_600_000);
@@ -91,7 +93,7 @@ describe('a query that takes too long', () => {
     expect(of.queries.stopped).toEqual([]);
   });
 
-  it('is Unavailable for a caller who joined it and has no more time', async () => {
+  it('causes a 503 for a caller who joined it and has no more time', async () => {
     const of = setting({ ends: 'never' });
     const leading = request(of);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -133,7 +135,7 @@ describe('a query that is stopped', () => {
     expect(of.facts.finishedQueries?.[0]).toMatchObject({ state: 'failed', bytesScanned: 1_000 });
   });
 
-  it('is stopped by the next request where Athena throttles the stop', async () => {
+  it('is stopped by the next request if Athena throttles the stop', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     await ask(of, terms());
     await vi.advanceTimersByTimeAsync(3_600_000);
@@ -164,7 +166,7 @@ describe("a query that waits in Athena's queue", () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('has its full time to run also for a caller who takes it over long after the queue', async () => {
+  it('has its full time to run even if a caller takes it over long after the queue', async () => {
     const of = setting({ queuedMs: 20_000, afterMs: 70_000 });
     const first = await ask(of, terms());
     expect(recordOf(of)).not.toHaveProperty('runningAt');
@@ -173,16 +175,19 @@ describe("a query that waits in Athena's queue", () => {
     expect(of.queries.stopped).toEqual([]);
   });
 
-  it('is stopped when it has waited there for too long, and its caller is told to come back', async () => {
+  it('is stopped when it has waited there for too long, and its caller gets Unavailable', async () => {
     const of = setting({ ends: 'never', queuedMs: 1e9 });
     const answer = await follow(of, { ...terms(), longestQueueMs: 30_000, giveUpAt: START + 93_000 });
-    // Its caller has waited from the start, and has too little time left for a second query.
+    // The caller has waited from the start, and has too little time left for a second query.
     expect(of.queries.stopped[0]).toBe('q1');
     expect(answer.error ?? answer.delivery).toBeInstanceOf(Unavailable);
   });
 });
 
-/** Sends a request whose function is killed after a while: it never gives up its lease. Resolves to the same services. */
+/**
+ * Sends a request whose function is killed after `afterMs`: the request never gives up its lease. Resolves to the same
+ * services.
+ */
 async function killed(of: Setting, afterMs: number): Promise<Setting> {
   void request(of);
   await vi.advanceTimersByTimeAsync(afterMs);
@@ -194,12 +199,12 @@ async function killed(of: Setting, afterMs: number): Promise<Setting> {
 }
 
 describe('a request whose function is killed', () => {
-  it('is followed by another when its lease is over', async () => {
+  it('is followed by another request when its lease is over', async () => {
     const of = await killed(setting({ afterMs: 10_000 }), 1_000);
     const answer = await follow(of);
     expect([textOf(of, answer), of.queries.started.length]).toEqual([CSV, 1]);
-    // Its lease was 25 s. A second is added, by which S3's ages may be wrong. Up to another second is added at random, so
-    // that not all who wait take over at once.
+    // The lease was 25 s. A second is added because S3's ages may be wrong by a second. Up to another second is added
+    // at random, so that not all waiting requests take over at once.
     expect(Date.now()).toBeGreaterThanOrEqual(START + 25_000);
     expect(Date.now()).toBeLessThan(START + 28_000);
   });
@@ -214,7 +219,7 @@ describe('a request whose function is killed', () => {
     expect(of.queries.asked.get('q1')).toBeUndefined();
   });
 
-  it('is followed by another even if it had not started its query yet', async () => {
+  it('is followed by another request even if it had not started its query yet', async () => {
     const broken = setting({ afterMs: 100 });
     const { start } = broken.queries;
     broken.queries.start = () => new Promise(() => {});
@@ -238,7 +243,7 @@ describe('a machine whose clock is hours wrong', () => {
     expect(Date.now()).toBeLessThan(START + 43_000);
   });
 
-  it.each([3, -3])('(%d h ahead) takes no lease from who holds it', async (hours) => {
+  it.each([3, -3])('(%d h ahead) takes no lease from the request that holds it', async (hours) => {
     const of = await killed(setting({ ends: 'never' }), 1_000);
     const { writer } = recordOf(of);
     of.clock.skewMachine(hours * 3_600_000);
@@ -249,7 +254,7 @@ describe('a machine whose clock is hours wrong', () => {
   });
 
   it.each([3, -3])(
-    '(%d h ahead) stops no query before its time, and delivers as any other',
+    '(%d h ahead) stops no query too early, and delivers as any other machine does',
     async (hours) => {
       const of = setting({ afterMs: 40_000 });
       await ask(of);

@@ -33,8 +33,8 @@ beforeEach(() => {
   };
 });
 
-describe('a report that nobody has asked for', () => {
-  it('is queried, written, cached and counted once', async () => {
+describe('a report that nobody has requested before', () => {
+  it('needs one query; the service writes, caches and counts it once', async () => {
     const of = setting({ afterMs: 500 });
     const answer = await ask(of);
     expect(answer.delivery).toMatchObject({
@@ -75,7 +75,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is given to the next request from the cache, after a listing and a read, without a call to Athena', async () => {
+  it('comes from the cache for the next request, after a listing and a read, without a call to Athena', async () => {
     const of = setting({ afterMs: 500 });
     const first = await ask(of);
     const asked = new Map(of.queries.asked);
@@ -83,13 +83,13 @@ describe('a report that nobody has asked for', () => {
     of.lake.looks.length = 0;
     const second = await ask(of);
     expect(second.delivery).toEqual({ ...first.delivery, cacheStatus: 'hit' });
-    // What is read beside the cached report is not waited for.
+    // The job record is read beside the cached report, and the request does not wait for it.
     expect(of.results.calls).toEqual([`read ${cachedKeyOf(of)}`, `read ${recordKeyOf(of)}`]);
     expect(of.lake.looks).toEqual([0]);
     expect(of.queries.asked).toEqual(asked);
   });
 
-  it('is given from the cache gzipped too, since both files were written at once', async () => {
+  it('comes from the cache gzipped too, since both files were written together', async () => {
     const of = setting({ afterMs: 500 });
     const first = await ask(of);
     of.results.calls.length = 0;
@@ -98,7 +98,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.results.calls.filter((call) => !call.startsWith('read'))).toEqual([]);
   });
 
-  it('is queried once for fifty requests at one time', async () => {
+  it('is queried once for fifty requests at the same time', async () => {
     const of = setting({ afterMs: 3_000 });
     const answers = await settled(Promise.all(Array.from({ length: 50 }, () => request(of))));
     expect(new Set(answers.map(keyOf)).size).toBe(1);
@@ -108,7 +108,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is delivered through the waiting room when it takes longer than a request', async () => {
+  it('comes through the waiting room when it takes longer than a request', async () => {
     const of = setting({ afterMs: 60_000 });
     const answer = await follow(of);
     expect(answer.hops).toBe(2);
@@ -118,7 +118,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(12);
   });
 
-  it('is still delivered to all who wait when the request that asked Athena has ended', async () => {
+  it('still reaches all who wait when the request that asked Athena has ended', async () => {
     const of = setting({ afterMs: 40_000 });
     const answers = await settled(
       Promise.all([request(of), ...Array.from({ length: 20 }, () => following(of))]),
@@ -130,7 +130,7 @@ describe('a report that nobody has asked for', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is delivered soon to a request that joins it shortly before its end', async () => {
+  it('soon reaches a request that joins it shortly before its end', async () => {
     const of = setting({ afterMs: 400 });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(350);
@@ -138,7 +138,7 @@ describe('a report that nobody has asked for', () => {
     await settled(first);
   });
 
-  it('names its execution in the log of a request that joins it, as soon as there is one', async () => {
+  it('names its execution, as soon as there is one, in the log of a request that joins it', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(10);
@@ -161,7 +161,7 @@ describe('a report that nobody has asked for', () => {
     expect(statusOf(await ask(of))).toBe('collapsed');
   });
 
-  it('is started again where its record is deleted meanwhile', async () => {
+  it('is started again if its record is deleted meanwhile', async () => {
     const of = setting({ ends: 'never' }, { afterMs: 100 });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(10);
@@ -173,7 +173,7 @@ describe('a report that nobody has asked for', () => {
     await settled(first);
   });
 
-  it('is answered with a waiting URL in time for a request that joins it', async () => {
+  it('leads a request that joins it to a waiting URL in time', async () => {
     const of = setting({ ends: 'never' });
     const first = request(of);
     await vi.advanceTimersByTimeAsync(1_000);
@@ -190,7 +190,10 @@ describe('a report that nobody has asked for', () => {
 });
 
 describe('a report whose files are gone, and whose record names none', () => {
-  /** As a large report is recorded until its publication has noted its files. */
+  /**
+   * Makes a report, and puts its records back to what they are for a large report before its publication has noted the
+   * files. Deletes the files.
+   */
   const made = async (of: Setting) => {
     const first = await ask(of);
     const { files: _, ...record } = cachedOf(of);
@@ -209,7 +212,7 @@ describe('a report whose files are gone, and whose record names none', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is queried again where the result is gone too, which is looked for once', async () => {
+  it("is queried again if the engine's result is gone too; the request looks for that result once", async () => {
     const of = setting({}, {});
     await made(of);
     of.results.objects.delete('athena/q1.csv');
@@ -224,7 +227,7 @@ describe('a report whose files are gone, and whose record names none', () => {
 });
 
 describe('a cached report', () => {
-  it('is not given on the last day that it is kept', async () => {
+  it('is not given again on the last day that its files are kept', async () => {
     const of = setting({}, {});
     await ask(of);
     vi.setSystemTime(START + 6 * 86_400_000 - 60_000);
@@ -237,7 +240,7 @@ describe('a cached report', () => {
 });
 
 describe('a gzipped file that can not be written', () => {
-  it('neither fails nor delays the plain one, and a repeat does not look for it', async () => {
+  it('neither prevents nor delays the plain one, and the next request does not look for it', async () => {
     const of = setting({ afterMs: 100 });
     const { writeFile } = of.results;
     of.results.writeFile = (key, ...given) =>
@@ -251,7 +254,7 @@ describe('a gzipped file that can not be written', () => {
     expect(of.results.callsOf('head')).toEqual([]);
   });
 
-  it('delays the plain one by a second at most when it is slow', async () => {
+  it('delays the plain one by at most a second if the write is slow', async () => {
     const of = setting({ afterMs: 100 });
     const { writeFile } = of.results;
     of.results.writeFile = (key, ...given) =>
@@ -266,7 +269,7 @@ describe('a gzipped file that can not be written', () => {
 describe('a large result', () => {
   const large = { afterMs: 100, bytes: LARGE };
 
-  it('is published by the publishing function, and delivered when that is done', async () => {
+  it('is published by the publishing function, and delivered when the file is there', async () => {
     const of = setting(large);
     const answering = request(of);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -278,7 +281,7 @@ describe('a large result', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is delivered to twelve requests that wait, as one file of one query', async () => {
+  it('reaches twelve waiting requests as one file of one query', async () => {
     const of = setting(large);
     const answering = Promise.all(Array.from({ length: 12 }, () => following(of)));
     await vi.advanceTimersByTimeAsync(70_000);
@@ -289,7 +292,7 @@ describe('a large result', () => {
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('fails those who wait when its publication is given up; the next request runs another query', async () => {
+  it('causes an error for those who wait when its publication is given up; the next request runs another query', async () => {
     const of = setting(large, { afterMs: 100 });
     const answering = Promise.all([following(of), following(of)]);
     await vi.advanceTimersByTimeAsync(40_000);
@@ -298,7 +301,7 @@ describe('a large result', () => {
     expect(textOf(of, await ask(of))).toBe(CSV);
   });
 
-  it('is a hit without a look for its files when the publishing function has noted them', async () => {
+  it('is a cache hit without a look for its files when the publishing function has noted them', async () => {
     const of = setting(large);
     const answering = request(of, { acceptsGzip: true });
     await vi.advanceTimersByTimeAsync(2_000);
@@ -335,7 +338,7 @@ describe('a request that can not go on', () => {
     expect([of.queries.started.length, of.queries.stopped]).toEqual([1, []]);
   });
 
-  it('leaves its attempt to the next request at once, where Athena refuses the start', async () => {
+  it('leaves its attempt to the next request at once if Athena refuses the start', async () => {
     const of = setting({ afterMs: 100 });
     const { start } = of.queries;
     const refused = new Error('Athena StartQueryExecution: AccessDeniedException');
@@ -347,7 +350,7 @@ describe('a request that can not go on', () => {
     expect(answer.ms).toBeLessThan(300);
   });
 
-  it('keeps its caller waiting where the engine is at its limit, and the next hop starts the query', async () => {
+  it('keeps its caller waiting if the engine is at its limit; the next hop starts the query', async () => {
     const of = setting({ afterMs: 100 });
     const { start } = of.queries;
     of.queries.start = async () => late();
@@ -363,7 +366,7 @@ describe('a request that can not go on', () => {
     expect(second.ms).toBeLessThan(300);
   });
 
-  it('keeps its caller waiting where the report can not be written in time', async () => {
+  it('keeps its caller waiting if the report can not be written in time', async () => {
     const of = setting({ afterMs: 24_500 });
     of.results.before('writeFile', late);
     const first = await ask(of);
@@ -429,7 +432,7 @@ describe('a write whose answer was lost, so that S3 refused it when it was repea
     ['create', 'starting'],
     ['replace', 'under-way'],
     ['replace', 'succeeded'],
-  ] as const)('is recognised by its writer: the %s of the record that is %s', async (operation, state) => {
+  ] as const)('is recognised by its writer: %s of the record in the state “%s”', async (operation, state) => {
     const of = setting({ afterMs: 100 });
     losing(of, operation, state);
     const answer = await ask(of);
@@ -438,7 +441,7 @@ describe('a write whose answer was lost, so that S3 refused it when it was repea
     expect(of.finished).toEqual(['succeeded']);
   });
 
-  it('is recognised too when it records a failure, which is counted', async () => {
+  it('is recognised too if it records a failure, which is counted', async () => {
     const of = setting({ ends: 'failed', afterMs: 100 });
     losing(of, 'replace', 'failed');
     expect((await ask(of)).error).toBeInstanceOf(QueryFailed);
@@ -446,8 +449,8 @@ describe('a write whose answer was lost, so that S3 refused it when it was repea
   });
 });
 
-describe('what is stored of a job', () => {
-  it('counts as absent where it can not be read', async () => {
+describe('a stored document of a job', () => {
+  it('counts as absent if it can not be read', async () => {
     const of = setting({}, {});
     await ask(of);
     for (const key of [recordKeyOf(of), cachedKeyOf(of)])
@@ -457,7 +460,7 @@ describe('what is stored of a job', () => {
       expect(stored).toMatchObject({ form: 2, executionId: 'q2' });
   });
 
-  it('is judged again where another request wrote first', async () => {
+  it('is judged again if another request wrote it first', async () => {
     const of = setting({ afterMs: 100 });
     of.results.before('create jobs/', () => {
       const key = of.results.calls.at(-1)?.replace('create ', '') ?? '';

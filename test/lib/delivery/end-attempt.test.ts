@@ -32,7 +32,7 @@ async function made() {
 }
 
 describe('endedMembers', () => {
-  it('keeps the attempt, its slot, and what Athena told of the execution', () => {
+  it('keeps the attempt, its slot, and what Athena reported of the execution', () => {
     expect(endedMembers(startingRecord(), execution)).toEqual(members);
     expect(endedMembers(startingRecord({ slot: 's' }), execution)).toEqual({ ...members, slot: 's' });
   });
@@ -79,7 +79,7 @@ describe('recordEnd', () => {
     expect(facts.finishedQueries).toEqual([{ state: 'succeeded', bytesScanned: 1_000, queryMs: 100 }]);
   });
 
-  it('counts the query too where the answer of the write was lost', async () => {
+  it('counts the query even if the answer of the write was lost', async () => {
     const { run, target, results, key, hold, finished } = await made();
     const held = hold();
     const { replace } = results;
@@ -88,7 +88,7 @@ describe('recordEnd', () => {
     expect(finished).toEqual(['succeeded']);
   });
 
-  it('does nothing where another request has replaced the record', async () => {
+  it('does nothing if another request has replaced the record', async () => {
     const { run, target, results, finished } = await made();
     expect(await recordEnd(run, target, undefined, succeededRecord())).toBeUndefined();
     expect([results.calls, finished]).toEqual([[], []]);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 
 /**
- * `gzipped.ts` without a thread of its own: a fake clock does not control other threads. A test file puts it in place by
+ * `gzipped.ts` without its own thread: a fake clock does not control other threads. A test file uses this module by
  * `vi.mock('…/lib/results/gzipped.ts', () => import('…/gzipped-at-once.ts'))`.
  */
 export const gzipped = async (file: Uint8Array): Promise<Uint8Array> => gzipSync(file);

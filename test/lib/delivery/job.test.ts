@@ -18,7 +18,7 @@ const requestFor = (more: Record<string, string[]> = {}, report = publisherRepor
 const job = makeJob(requestFor(), 'every-company', data);
 
 describe('a job', () => {
-  it('has an id, a file name, and columns in the order that was requested', () => {
+  it('has an id, a file name, and columns in the requested order', () => {
     expect(job.id).toMatch(/^[0-9a-f]{64}$/);
     expect(job.fileName).toBe('publisherperformance_20260101T000000Z_20260201T123045Z.csv');
     expect(makeJob(requestFor({ requestedFields: ['Revenue,Day'] }), [1n], data).columns).toEqual([

@@ -43,12 +43,12 @@ const facts: ExecutionFacts = {
   isRetry: false,
   isDataChanged: false,
 };
-/** The execution was first seen running this long ago. */
+/** The facts if the execution was first seen running this long ago. */
 const ranSince = (ms: number) => ({ runningAt: NOW - ms });
 const changed = { isDataChanged: true };
 const retry = { isRetry: true };
 const timeUp = { callerLeftMs: 0 };
-/** The caller has joined the attempt of another one, and asked first this long ago. */
+/** The facts if the caller joined another caller's attempt, and first asked this long ago. */
 const joined = (callerWaitedMs: number) => ({ isForThisCaller: false, callerWaitedMs });
 
 describe('judgeExecution, of an execution that has ended', () => {
@@ -111,7 +111,7 @@ describe('judgeExecution, of an execution that has ended', () => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual(verdict);
   });
 
-  // Athena tells the time of its answer to the second, truncated: a second is added.
+  // Athena gives the time of its answer in whole seconds, rounded down: a second is added.
   it.each<[string, number, Partial<ExecutionFacts>, string]>([
     ['before its caller came', 5_000, joined(5_999), 'start-next'],
     ['at the moment that its caller came, or after it', 5_000, joined(6_000), 'refuse'],
@@ -122,7 +122,7 @@ describe('judgeExecution, of an execution that has ended', () => {
     expect(judgeExecution(execution, { ...facts, ...more })).toEqual({ next, execution });
   });
 
-  it('starts the next attempt, and not as a retry, for a caller who came after a retryable failure', () => {
+  it('starts the next attempt as a first one, not as a retry, for a caller who came after a retryable failure', () => {
     expect(judgeExecution(retryable, { ...facts, ...joined(0) })).toEqual({
       next: 'start-next',
       execution: retryable,
@@ -151,7 +151,7 @@ describe('judgeExecution, of an execution that has ended', () => {
       { runningAt: NOW - 9_499 },
       'refuse',
     ],
-    // Nobody has seen it run: only Athena tells for how long it did.
+    // Nobody has seen this execution run: only Athena knows how long it ran.
     [
       'soon after a long time in the queue, never seen running',
       { ...ranFor(12_000), engineMs: 50 },

@@ -27,13 +27,13 @@ const tookTooLong: EndedRecord = { ...failed, cause: 'took-too-long' };
 describe.each([
   ['that waits for nothing yet', facts],
   ['that waits already', waiting],
-])('judgeRecord, for a request %s', (_, given) => {
-  it('starts the first attempt where nothing is stored', () => {
+])('judgeRecord, for a request %s,', (_, given) => {
+  it('starts the first attempt if nothing is stored', () => {
     expect(judge(undefined, 0, given)).toEqual({ next: 'start' });
   });
 
   describe.each([starting, underWay])('and an attempt that is $state', (record) => {
-    // S3 tells ages to the second: a second is added, so that no lease is taken from who still holds it.
+    // S3 gives ages in whole seconds: a second is added, so that no request loses a lease that it still holds.
     it.each([
       ['watches it while its lease lasts', 25_000, 25_999, 'watch'],
       ['takes it over when the lease is surely over', 25_000, 26_000, 'take-over'],
@@ -80,22 +80,22 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
       false,
     ],
   ])(
-    'is given what may still be used, and starts a new attempt otherwise: %s',
+    'delivers what may still be used, and starts a new attempt otherwise: %s',
     (_, record, ageMs, isGiven) => {
       expect(judge(record, ageMs, facts)).toEqual(isGiven ? { next: 'deliver', record } : { next: 'start' });
     },
   );
 
-  it('is given a cached report on six of the seven days that its files are kept', () => {
+  it('delivers a cached report on six of the seven days that its files are kept', () => {
     expect(LONGEST_KEPT_MS).toBe(6 * 86_400_000);
   });
 
-  it('is refused what exceeded the same scan limit, without a query', () => {
+  it('refuses a report that exceeded the same scan limit, without a query', () => {
     expect(judge(overLimit, 0, facts)).toEqual({ next: 'refuse', record: overLimit });
   });
 
   it.each([9, 11, undefined])(
-    'starts a new attempt when the scan limit is now %s, and another one was exceeded',
+    'starts a new attempt if the scan limit is now %s and the report exceeded another one',
     (scanLimit) => {
       expect(judge(overLimit, 0, { ...facts, scanLimit })).toEqual({ next: 'start' });
     },
@@ -107,20 +107,20 @@ describe('judgeRecord, for a request that waits for nothing yet', () => {
 });
 
 describe('judgeRecord, for a request that waits already', () => {
-  it('is given the result, of a version or not, however old', () => {
+  it('delivers the result, of a version or not, however old', () => {
     expect(judge(ofNoVersion, 2 * LONGEST_KEPT_MS, waiting)).toEqual({
       next: 'deliver',
       record: ofNoVersion,
     });
   });
 
-  it('is refused when its attempt failed or exceeded the scan limit, even if the limit is another one now', () => {
+  it('refuses the request if its attempt failed or exceeded the scan limit, even if the limit has changed since', () => {
     const verdict = { next: 'refuse', record: overLimit };
     expect(judge(overLimit, 0, { ...waiting, scanLimit: 99 })).toEqual(verdict);
     expect(judge(failed, 0, waiting)).toEqual({ next: 'refuse', record: failed });
   });
 
-  // S3 tells ages to the second: a failure counts as older than the caller's wait where it may be.
+  // S3 gives ages in whole seconds: a failure that may be older than the caller's wait counts as older.
   it.each<[string, boolean, number, string]>([
     ['refused after a failure that it has waited for', false, 3_999, 'refuse'],
     ['given an attempt of its own after one that ended before it came', false, 4_000, 'start'],
@@ -130,13 +130,13 @@ describe('judgeRecord, for a request that waits already', () => {
     expect(judge(failed, ageMs, joined).next).toBe(next);
   });
 
-  it('repeats a query that its leader had no time left to repeat', () => {
+  it('repeats a query that the request holding its lease had no time left to repeat', () => {
     expect(judge({ ...failed, cause: 'not-repeated' }, 0, { ...waiting, hasTimeForAnother: false })).toEqual({
       next: 'start',
     });
   });
 
-  it('looks at the lake again where files changed during the query', () => {
+  it('looks at the lake again if files changed during the query', () => {
     expect(judge(changed, 0, waiting)).toEqual({ next: 'look-again' });
   });
 
@@ -152,7 +152,7 @@ describe('judgeRecord, for a request that waits already', () => {
 });
 
 describe('leaseLeftMs', () => {
-  it('is the rest of the lease and one second more, since S3 tells ages to the second', () => {
+  it('is the rest of the lease and one second more, since S3 gives ages in whole seconds', () => {
     expect(leaseLeftMs(startingRecord({ leaseMs: 5_000 }), 2_000)).toBe(4_000);
   });
 });

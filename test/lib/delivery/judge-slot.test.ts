@@ -84,7 +84,7 @@ describe('judgeSlot', () => {
       startingRecord({ slot: 'earlier' }),
       { next: 'take', slot: wanted, others: [a] },
     ],
-  ])('decides where %s', (_, held, count, latest, verdict) => {
+  ])('decides if %s', (_, held, count, latest, verdict) => {
     expect(judgeSlot(held, wanted, latest, { count, longestMs: LONGEST_MS })).toEqual(verdict);
   });
 });
@@ -126,7 +126,7 @@ describe('isUnderWay', () => {
     ],
     ['the attempt is created with another slot', held, startingRecord({ slot: 'other' }), 0, false],
     ['the attempt is created without a slot', held, underWayRecord(), 0, false],
-  ])('tells whether a slot is in use where %s', (_, of, record, ageMs, expected) => {
+  ])('says whether a slot is in use if %s', (_, of, record, ageMs, expected) => {
     expect(isUnderWay(of, record, ageMs)).toBe(expected);
   });
 });
@@ -148,7 +148,7 @@ describe('readSlots', () => {
     expect(readSlots({ document: other, etag: '', ageMs: 0 })).toEqual([]);
   });
 
-  it('finds none where nothing is stored', () => {
+  it('finds none if nothing is stored', () => {
     expect(readSlots(undefined)).toEqual([]);
   });
 });

@@ -86,7 +86,7 @@ describe('leadAttempt', () => {
     ]);
   });
 
-  it('does not start what another request has started', async () => {
+  it('does not start a query that another request has started', async () => {
     const { run, phase, results, queries, key, created, target, finished } = await creating([
       { afterMs: 100 },
     ]);
@@ -133,7 +133,7 @@ describe('leadAttempt, when its time is up', () => {
     expect(record()['state']).toBe('under-way');
   });
 
-  it('still answers where its lease can not be given up', async () => {
+  it('still answers if its lease can not be given up', async () => {
     const { lead, results } = await creating([{ ends: 'never' }]);
     const { replace } = results;
     results.replace = async (was, key, document) => {
@@ -163,7 +163,7 @@ describe('leadAttempt, on an error', () => {
   it.each<[string, Error]>([
     ['the engine is at its limit', new Overloaded('busy', 30)],
     ['the start fails otherwise', new Error('boom')],
-  ])('gives up the lease where %s, and throws the error', async (_, boom) => {
+  ])('gives up the lease if %s, and throws the error', async (_, boom) => {
     const { lead, queries, free, record, finished } = await creating([{}]);
     queries.start = () => Promise.reject(boom);
     expect((await lead()).error).toBe(boom);
@@ -171,7 +171,7 @@ describe('leadAttempt, on an error', () => {
     expect(finished).toEqual([]);
   });
 
-  it('gives up the lease of a query that was started, with its execution', async () => {
+  it('gives up the lease of a query that has started, and records its execution', async () => {
     const { lead, queries, free, record } = await creating([{ ends: 'failed', afterMs: 100 }]);
     const boom = new Error('boom');
     queries.onGet = () => {
@@ -192,7 +192,7 @@ describe('leadAttempt, on an error', () => {
     expect(record()).toEqual({ form: 0 });
   });
 
-  it('throws the first error where the lease can not be given up either', async () => {
+  it('throws the first error even if giving up the lease fails too', async () => {
     const { lead, queries, results, key } = await creating([{}]);
     const boom = new Error('boom');
     queries.start = () => Promise.reject(boom);
@@ -202,7 +202,7 @@ describe('leadAttempt, on an error', () => {
     expect((await lead()).error).toBe(boom);
   });
 
-  it('throws, after the query, where the record of the execution can not be written', async () => {
+  it('throws, after the query, if the record of the execution can not be written', async () => {
     const { lead, results, key } = await creating([{ afterMs: 100 }]);
     results.before(`replace ${key}`, () => {
       throw new Unavailable('busy', 30);
@@ -210,7 +210,7 @@ describe('leadAttempt, on an error', () => {
     expect((await lead()).error).toBeInstanceOf(Unavailable);
   });
 
-  it('gives up the lease where the report can not be written', async () => {
+  it('gives up the lease if the report can not be written', async () => {
     const { lead, results, record } = await creating([{}]);
     results.writeFile = busy;
     expect((await lead()).error).toBeInstanceOf(Overloaded);
@@ -219,7 +219,7 @@ describe('leadAttempt, on an error', () => {
   });
 });
 
-describe('leadAttempt, where another request has taken its place', () => {
+describe('leadAttempt, if another request has taken the lease,', () => {
   it('delivers, and does not count the query', async () => {
     const { lead, results, key, finished } = await creating([{ afterMs: 5_000 }]);
     setTimeout(() => results.put(key, { form: 0 }), 1_000);
@@ -234,7 +234,7 @@ describe('leadAttempt, where another request has taken its place', () => {
     expect([finished, record()]).toEqual([[], { form: 0 }]);
   });
 
-  it('begins again, and counts nothing, instead of creating the retry of a query that failed', async () => {
+  it('begins again, and counts nothing, instead of creating a retry of the failed query', async () => {
     const early = await creating([{ ends: 'retryable', afterMs: 1_000 }]);
     early.results.put(early.key, { form: 0 });
     expect((await early.lead()).step).toMatchObject({ at: 'arrived' });
@@ -262,7 +262,7 @@ describe('leadAttempt, of a query that fails', () => {
     expect(finished).toEqual(['failed']);
   });
 
-  it('gives up the lease of an attempt that it has taken over, where no slot is free for the retry', async () => {
+  it('gives up the lease of an attempt that it has taken over if no slot is free for the retry', async () => {
     const { run, phase, target, key, results, queries, created, record, finished } = await creating(
       [{ ends: 'retryable' }],
       { queriesPerPartner: 1 },
@@ -280,7 +280,7 @@ describe('leadAttempt, of a query that fails', () => {
     expect([finished, queries.started.length]).toEqual([[], 1]);
   });
 
-  it('counts a failure that it has no time left to repeat, also where nobody comes back', async () => {
+  it('counts a failure that it has no time left to repeat, even if no caller comes back', async () => {
     const { run, phase, target, key, results, queries, created, record, finished } = await creating(
       [{ ends: 'retryable' }],
       { queriesPerPartner: 1, giveUpAt: START + 60_000 },
@@ -295,7 +295,7 @@ describe('leadAttempt, of a query that fails', () => {
     expect([finished, queries.started.length]).toEqual([['failed'], 1]);
   });
 
-  it('starts no second attempt of its own for a caller whose time is up', async () => {
+  it('starts no second attempt for a caller whose time is up', async () => {
     const { lead, record, finished, queries } = await creating([{ ends: 'retryable' }], {
       giveUpAt: START + 2_000,
     });
@@ -304,7 +304,7 @@ describe('leadAttempt, of a query that fails', () => {
     expect([finished, queries.started.length]).toEqual([['failed'], 1]);
   });
 
-  it('records how long ago the query had failed, with the time that it took to look at the lake', async () => {
+  it('records how long ago the query had failed, including the time that listing the lake took', async () => {
     const { lead, record, backends } = await creating([{ ends: 'failed' }]);
     const list = backends.lake.list.bind(backends.lake);
     vi.spyOn(backends.lake, 'list').mockImplementation((...given) => {
@@ -329,7 +329,7 @@ describe('leadAttempt, of a query that fails', () => {
     expect(finished).toEqual(['failed']);
   });
 
-  it('creates a retry again as a retry, and a first attempt as a first one, when Athena has forgotten the execution', async () => {
+  it('repeats a retry as a retry, and a first attempt as a first one, if Athena has forgotten the execution', async () => {
     for (const isRetry of [true, false]) {
       const { run, phase, key, results, finished } = await creating([{ ends: 'forgotten' }]);
       const record = { ...phase.held.record, isRetry };
@@ -341,7 +341,7 @@ describe('leadAttempt, of a query that fails', () => {
     }
   });
 
-  it('compares listings only where the lake can be listed', async () => {
+  it('compares listings only if the lake can be listed', async () => {
     for (const isListed of [true, false]) {
       const { run, phase, lake, target } = await creating([{ ends: 'failed' }]);
       const data = { ...target.data, isListed };
@@ -372,16 +372,16 @@ describe('leadAttempt, when the result is seen', () => {
     expect([lake.looks, results.callsOf('readResult')]).toEqual([[0], ['readResult athena/q1.csv']]);
   });
 
-  it('lists and reads again where Athena says that the result is another one', async () => {
+  it('lists and reads again if Athena names another result', async () => {
     const location = 's3://results/athena/q0.csv';
     const { lake, results, file, leading } = await creating([{ afterMs: 1_000, location }]);
     results.putResult(location, '"Day","Clicks"\n"2026-01-01T00:00:00Z","7"\n');
-    // Something lies where the result of this execution would be, before the execution has ended.
+    // There is an object at the place of this execution's result before the execution has ended.
     results.putResult('s3://results/athena/q1.csv', 'nonsense');
     setTimeout(() => lake.add('2026-01-01', 'b.parquet'), 500);
     const { step } = await settled(leading());
     expect(file()?.text).toBe(CSV.replace(',1', ',7'));
-    // The listing of before the change does not count.
+    // The listing from before the change does not count.
     expect(step).not.toHaveProperty('delivery.dataVersion');
     expect([lake.looks, results.callsOf('readResult')]).toEqual([
       [0, 0],

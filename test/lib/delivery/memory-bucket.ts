@@ -3,23 +3,26 @@ import { keyOf, memoryResults } from '../../s3/memory-results.ts';
 import { type MemoryS3, memoryS3 } from '../../s3/memory-s3.ts';
 import { type AwsClock, awsClock } from './aws-clock.ts';
 
-/** A results bucket in memory, and how a test looks into and changes it. */
+/** A results bucket in memory, with access for tests to its objects and calls. */
 export interface MemoryBucket extends ResultsBucket, LargeFiles {
   readonly objects: MemoryS3['objects'];
-  /** Every call: `head reports/…`. */
+  /** Every call, for example `head reports/…`. */
   readonly calls: string[];
-  /** Puts a document there as another process would; resolves to what a reader gets. */
+  /** Puts a document into the bucket as another process would; resolves to what a reader gets. */
   put(key: string, document: unknown): StoredDocument;
-  /** Puts an engine's result there. */
+  /** Puts an engine's result into the bucket. */
   putResult(location: string, text: string, bytes?: number): void;
-  /** Puts a report's file there. */
+  /** Puts a report's file into the bucket. */
   putFile(key: string, text: string): void;
   document(key: string): unknown;
-  /** The keys of what is there that match. */
+  /** The keys in the bucket that match `form`. */
   keys(form: RegExp): string[];
   /** The calls whose text begins with `call`. */
   callsOf(call: string): string[];
-  /** Runs an action once, just before the next call whose text begins with `call`; the call throws the action's error. */
+  /**
+   * Runs an action once, just before the next call whose text begins with `call`. An error of the action is thrown by
+   * that call.
+   */
   before(call: string, act: () => void): void;
 }
 
@@ -43,7 +46,8 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };
   const results = memoryResults(s3, {
-    // Not async: that takes turns of the event loop, and some tests let two requests meet in the same turn.
+    // Not async: an async function would take turns of the event loop, and some tests let two requests meet in the same
+    // turn.
     call({ method, key }, tryOnce) {
       try {
         called(method, key);

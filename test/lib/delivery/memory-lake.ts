@@ -1,16 +1,16 @@
 import type { Lake, LakeListing, LakeObject } from '../../../lib/lake/lake.ts';
 
-/** A lake in memory, and how a test looks into and changes it. */
+/** A lake in memory, with access for tests to its objects and calls. */
 export interface MemoryLake extends Lake {
-  /** What the next listing shows; undefined where nothing can be listed. */
+  /** The objects that the next listing shows; undefined if the lake can not be listed. */
   objects: readonly LakeObject[] | undefined;
-  /** Set where the lake holds nothing of the table, on any day. */
+  /** Whether the lake holds nothing of the table, on any day. */
   isTableMissing: boolean;
   /** The greatest age that each call allowed its listing, in milliseconds. */
   readonly looks: number[];
   /** Adds a file to a day. */
   add(day: string, name: string): void;
-  /** Gives the same files another time, as if each was written again. */
+  /** Gives the same files a later time, as if each was written again. */
   writeAgain(): void;
 }
 

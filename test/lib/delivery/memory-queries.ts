@@ -3,22 +3,22 @@ import type { CompiledQuery } from '../../../lib/report/compile-query.ts';
 import { type AwsClock, awsClock } from './aws-clock.ts';
 import type { MemoryBucket } from './memory-bucket.ts';
 
-/** How an execution goes. */
+/** How an execution goes in the engine in memory. */
 export interface Plan {
   readonly ends?: 'succeeded' | 'failed' | 'retryable' | 'scan-limit-exceeded' | 'forgotten' | 'never';
-  /** For how long it is queued before it runs. */
+  /** How long the execution is queued before it runs, in milliseconds. */
   readonly queuedMs?: number;
-  /** When it ends, after its start. */
+  /** When the execution ends, in milliseconds after its start. */
   readonly afterMs?: number;
   /** The result's rows, as the engine writes them. */
   readonly csv?: string;
-  /** The result's size, where it is not that of the rows. */
+  /** The result's size, if it differs from that of `csv`. */
   readonly bytes?: number;
   /** Whether the result's file is gone. */
   readonly isLost?: boolean;
-  /** Where the engine says that the result lies, if not where it puts the result of this execution. */
+  /** The place of the result that the engine reports, if it is not the usual one of this execution. */
   readonly location?: string;
-  /** Called when it is started. */
+  /** Called when the execution starts. */
   readonly onStart?: () => void;
 }
 
@@ -36,14 +36,14 @@ export interface MemoryQueries extends QueryService {
   readonly stopped: string[];
   /** How often each execution was asked about. */
   readonly asked: Map<string, number>;
-  /** Called before an execution's state is returned; an error of it is thrown by the call. */
+  /** Called before an execution's state is returned. If it throws, the call throws that error. */
   onGet: ((id: string) => void) | undefined;
 }
 
 /** The bytes scanned and the engine time of every execution in these tests. */
 export const FIGURES = { bytesScanned: 1_000, engineMs: 7 } as const;
 
-/** An engine that runs one execution for each plan; a start beyond them fails the test. */
+/** An engine that runs one execution for each plan; a start beyond the plans fails the test. */
 export function memoryQueries(
   bucket: MemoryBucket,
   plans: readonly Plan[],

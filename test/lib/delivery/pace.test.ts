@@ -8,7 +8,7 @@ import {
   nextSlotLookMs,
 } from '../../../lib/delivery/pace.ts';
 
-describe('the pause before Athena is asked', () => {
+describe('the pause before a request asks Athena', () => {
   it('is 2 to 4 seconds at first', () => {
     expect(nextAskMs(0, 0)).toBeCloseTo(1_950);
     expect(nextAskMs(0, 1)).toBeCloseTo(4_050);
@@ -18,7 +18,7 @@ describe('the pause before Athena is asked', () => {
     ['30 s', 30_000, 6],
     ['ten minutes', 600_000, 12],
   ])(
-    'is long enough for few calls in a query of %s, even with the smallest random number',
+    'is long enough for few calls during a query of %s, even with the smallest random number',
     (_, queryMs, most) => {
       let calls = 0;
       for (let age = nextAskMs(0, 0); age < queryMs; age += nextAskMs(age, 0)) calls += 1;
@@ -26,12 +26,12 @@ describe('the pause before Athena is asked', () => {
     },
   );
 
-  it('doubles each time, once the result has appeared', () => {
+  it('doubles each time once the result has appeared', () => {
     expect([0, 1, 2, 3].map(askAgainMs)).toEqual([25, 50, 100, 200]);
   });
 });
 
-describe('the pause before S3 is asked', () => {
+describe('the pause before a request asks S3', () => {
   it.each([
     ['for a result of a query that has just begun', nextResultLookMs, 0, 20],
     ['for a result of a query of 800 ms', nextResultLookMs, 800, 36],

@@ -83,7 +83,10 @@ describe('waiting', () => {
     [waitsForAttempt, 'miss'],
     [{ ...waitsForAttempt, cacheStatus: 'collapsed' } as const, 'collapsed'],
     [waitsForSlot, 'miss'],
-  ])('is an answer that says how far the report has come (%o): %s', (progress, cacheStatus) => {
-    expect(waiting(progress)).toEqual({ delivery: { state: 'waiting', progress, cacheStatus } });
-  });
+  ])(
+    'is an answer that carries the progress of the report (%o), with the cache status %s',
+    (progress, cacheStatus) => {
+      expect(waiting(progress)).toEqual({ delivery: { state: 'waiting', progress, cacheStatus } });
+    },
+  );
 });

@@ -37,7 +37,7 @@ const publication: Publication = {
   cachedReport: 'cached/job-1.json',
 };
 
-/** The promise's outcome and how long it took, by the fake clock. */
+/** The promise's outcome, and how long it took by the fake clock, in milliseconds. */
 async function timed<T>(outcome: Promise<T>): Promise<[T, number]> {
   return settled(outcome.then((value): [T, number] => [value, Date.now() - START]));
 }
@@ -52,7 +52,7 @@ function withResult(text = ENGINE_CSV, bytes?: number) {
 }
 
 describe('filesOf', () => {
-  it('tells the sizes of the files, if the plain one is there', async () => {
+  it('gives the sizes of the files if the plain one exists', async () => {
     const results = memoryBucket();
     results.putFile(`${KEY}.gz`, 'gz');
     expect(await filesOf(results, KEY)).toBeUndefined();
@@ -75,7 +75,7 @@ describe('publishLarge', () => {
     expect(results.callsOf('uploadFile')).toEqual([`uploadFile ${KEY}.gz`, `uploadFile ${KEY}`]);
   });
 
-  it('names no version of the data where the report has none', async () => {
+  it('names no version of the data if the report has none', async () => {
     const results = withResult();
     const { dataVersion: _, cachedReport: __, ...ofNone } = publication;
     expect(await publishLarge(results, ofNone)).toBe(true);
@@ -83,7 +83,7 @@ describe('publishLarge', () => {
     expect(results.keys(/^cached/)).toEqual([]);
   });
 
-  it('goes on where an earlier run was killed, and writes nothing twice', async () => {
+  it('goes on after an earlier run was killed, and writes nothing twice', async () => {
     const results = withResult();
     results.putFile(`${KEY}.gz`, 'gz');
     expect(await publishLarge(results, publication)).toBe(true);
@@ -105,7 +105,7 @@ describe('publishLarge', () => {
     expect(results.objects.has(`${KEY}.gz`)).toBe(true);
   });
 
-  it('is false where the result is gone, before or while it is read', async () => {
+  it('returns false if the result is gone, before or while it is read', async () => {
     expect(await publishLarge(memoryBucket(), publication)).toBe(false);
     const results = withResult();
     results.before('openResult', () => results.objects.delete('athena/q1.csv'));
@@ -113,22 +113,22 @@ describe('publishLarge', () => {
     expect(results.objects.size).toBe(0);
   });
 
-  it("throws where the result is not the engine's CSV, and leaves nothing", async () => {
+  it("throws if the result is not the engine's CSV, and leaves nothing", async () => {
     const results = withResult('nonsense');
     await expect(publishLarge(results, publication)).rejects.toThrow(NotEngineCsv);
     expect([...results.objects.keys()]).toEqual(['athena/q1.csv']);
   });
 });
 
-describe('publishLarge, of a cached report', () => {
-  it('notes which files there are, so that a repeat looks for none', async () => {
+describe('publishLarge, if there is a cached report,', () => {
+  it('notes which files exist, so that the next request looks for none', async () => {
     const results = withResult();
     results.put('cached/job-1.json', succeededRecord());
     await publishLarge(results, publication);
     expect(results.document('cached/job-1.json')).toEqual(succeededRecord({ files: FILES as never }));
   });
 
-  it('notes the files also if an earlier run was killed before it noted them', async () => {
+  it('notes the files even if an earlier run was killed before it noted them', async () => {
     const results = memoryBucket();
     results.putFile(KEY, 'plain');
     results.put('cached/job-1.json', succeededRecord());
@@ -147,7 +147,7 @@ describe('publishLarge, of a cached report', () => {
     expect(results.objects.get('cached/job-1.json')?.etag).toBe(etag);
   });
 
-  it('creates no cached report if there is none', async () => {
+  it('creates no cached report if the bucket has none', async () => {
     const results = withResult();
     await publishLarge(results, publication);
     expect(results.keys(/^cached/)).toEqual([]);
@@ -166,7 +166,7 @@ describe('awaitPublication', () => {
     expect(results.calls.length).toBeLessThan(50);
   });
 
-  it('makes one request where twelve wait', async () => {
+  it('writes one request if twelve wait', async () => {
     const results = memoryBucket();
     setTimeout(() => results.putFile(KEY, 'plain'), 3_000);
     const waits = Array.from({ length: 12 }, () => awaitPublication(results, publication, START + 60_000));
@@ -175,12 +175,12 @@ describe('awaitPublication', () => {
     expect(results.objects.get(REQUEST)?.etag).toBe('"1"');
   });
 
-  it('answers “under way” when this request must be answered, and not later', async () => {
+  it('answers “under way” when its own request must be answered, and not later', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START + 1_234))).toEqual(['under-way', 1_234]);
   });
 
-  it('looks once where there is no time to wait', async () => {
+  it('looks once if there is no time to wait', async () => {
     const results = memoryBucket();
     expect(await timed(awaitPublication(results, publication, START - 1))).toEqual(['under-way', 0]);
     expect(results.calls).toEqual([
@@ -200,7 +200,7 @@ describe('awaitPublication', () => {
     expect(ms).toBeLessThan(1_500);
   });
 
-  it('gives the file where it is there in spite of the abandonment', async () => {
+  it('gives the file if it exists in spite of the abandonment', async () => {
     const results = memoryBucket();
     results.put(ABANDONED, {});
     results.putFile(KEY, 'plain');
@@ -218,7 +218,7 @@ describe('awaitPublication', () => {
     expect(await timed(awaitPublication(results, publication, START))).toEqual([expected, 0]);
   });
 
-  it('answers “under way” where an earlier request is deleted at that moment', async () => {
+  it('answers “under way” if an earlier request is deleted at that moment', async () => {
     const results = memoryBucket();
     results.put(REQUEST, publication);
     results.before(`head ${REQUEST}`, () => results.objects.delete(REQUEST));
@@ -247,7 +247,7 @@ describe('readPublication', () => {
       { ...publication, columns: [{ name: 'Day', type: 'day' }] },
     ] as const,
     ['with a column without a name', { ...publication, columns: [{ type: 'float' }] }] as const,
-  ])('takes a request %s for absent', async (_, document) => {
+  ])('treats a request %s as absent', async (_, document) => {
     expect(await read(document)).toBeUndefined();
   });
 
@@ -260,14 +260,14 @@ describe('readPublication', () => {
   });
 
   it.each(['dataVersion', 'cachedReport'])(
-    'reads a request without a %s, like that for a report without a version',
+    'reads a request without a %s, as for a report without a version',
     async (member) => {
       const { [member as 'cachedReport']: _, ...others } = publication;
       expect(await read(others)).toEqual(others);
     },
   );
 
-  it('finds none where the request is gone', async () => {
+  it('finds none if the request is gone', async () => {
     expect(await readPublication(memoryBucket(), REQUEST)).toBeUndefined();
   });
 });
@@ -280,7 +280,7 @@ describe('abandonPublication', () => {
     expect(results.objects.get('abandoned/12ab.json')).toMatchObject({ document: {}, etag: '"1"' });
   });
 
-  it('tells who asked for it', async () => {
+  it('names the partner that asked for the publication', async () => {
     const results = memoryBucket();
     results.put(REQUEST, { ...publication, partner: 'first-partner' });
     expect(await abandonPublication(results, REQUEST)).toEqual({

@@ -12,12 +12,12 @@ beforeEach(() => {
   return () => vi.useRealTimers();
 });
 
-/** How long each call takes. All other pauses of these deliveries are shorter together. */
+/** How long each call takes, in milliseconds. All other pauses of these deliveries are shorter than this together. */
 const CALL_MS = 1_000;
 
 type Call = (...given: never[]) => Promise<unknown>;
 
-/** The same service, each of whose calls takes its time; calls that are made at once take it together. */
+/** The same service with slow calls. Calls that start at the same time end at the same time. */
 const slow = <T extends object>(service: T): T =>
   new Proxy(service, {
     get(target, name) {
@@ -30,7 +30,7 @@ const slow = <T extends object>(service: T): T =>
     },
   });
 
-/** How many calls come one after the other until the report is ready, with the listing that it begins with. */
+/** How many calls come one after the other until the report is ready, including the first listing. */
 async function callsInARow(of: Setting, more: Partial<DeliveryTerms> = {}): Promise<number> {
   const { lake, results, queries } = of.backends;
   const backends: DeliveryBackends = { lake: slow(lake), results: slow(results), queries: slow(queries) };
@@ -40,7 +40,7 @@ async function callsInARow(of: Setting, more: Partial<DeliveryTerms> = {}): Prom
   );
   expect(await settled(delivering)).toMatchObject({ state: 'ready' });
   const ms = Date.now() - from;
-  // The pauses between the calls must not add up to a call.
+  // The pauses between the calls must not add up to the time of a call.
   expect(ms % CALL_MS).toBeLessThan(CALL_MS / 10);
   return Math.floor(ms / CALL_MS);
 }
@@ -49,8 +49,8 @@ const withSlots = { queriesPerPartner: 5 };
 const withGzip = { acceptsGzip: true };
 
 describe('the calls to AWS that a report waits for, one after the other', () => {
-  // The listing; what is stored of the job; the attempt; the start; the look that sees the result; Athena, the closing
-  // listing and the result; the files; the records. A slot is written before the attempt.
+  // The eight calls: the listing; what is stored of the job; the attempt; the start; the look that finds the result;
+  // Athena, the closing listing and the result; the files; the records. A slot is written before the attempt.
   it.each<[string, Partial<DeliveryTerms>, number]>([
     ['plain, for a client without a limit of queries', {}, 8],
     ['for a caller that takes gzip', withGzip, 8],

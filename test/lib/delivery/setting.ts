@@ -16,7 +16,7 @@ export const START = 1_700_000_000_000;
 
 export const LARGE = 16 * 1024 * 1024 + 1;
 
-/** What `randomUUID` gives. */
+/** The form of a UUID from `randomUUID`. */
 export const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 export const wanted: Wanted = {
@@ -33,10 +33,10 @@ export const wanted: Wanted = {
   client: 'client-1',
 };
 
-/** The report made from the result of the engine in memory, unless a plan says otherwise. */
+/** The report that the service makes from the usual result of the engine in memory. */
 export const CSV = '"Day","Clicks"\n"2026-01-01T00:00:00Z",1\n';
 
-/** The terms of a request that comes now, the first one of its caller. */
+/** The terms of a caller's first request, if the request comes now. */
 export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
   askedAt: Date.now(),
   waitUntil: Date.now() + 25_000,
@@ -71,9 +71,9 @@ export function setting(...plans: Plan[]) {
     results,
     queries,
     backends,
-    /** The facts noted for the log. */
+    /** The facts that the request noted for the log. */
     facts,
-    /** How each query ended that was counted. */
+    /** How each counted query ended. */
     finished,
     note,
     run: (terms: Partial<DeliveryTerms> = {}): Run => ({ backends, wanted, terms: termsNow(terms), note }),
@@ -84,7 +84,7 @@ export function setting(...plans: Plan[]) {
 
 export type Setting = ReturnType<typeof setting>;
 
-/** The data that a request's report is to be made from. */
+/** The data state that a request's report is to be made from. */
 export const dataFor = (
   { lake }: Pick<Setting, 'lake'>,
   { request }: Wanted,
@@ -93,7 +93,7 @@ export const dataFor = (
 ): Promise<DataState> =>
   left?.waitsFor === 'attempt' ? Promise.resolve(left.data) : readDataState(lake, request, listingMs);
 
-/** The record of an attempt that was created and is not started yet. */
+/** The record of an attempt that was created and has not started its query yet. */
 export const startingRecord = (
   more: Partial<Extract<OpenRecord, { state: 'starting' }>> = {},
 ): OpenRecord => ({
@@ -121,7 +121,7 @@ export const underWayRecord = (
   ...more,
 });
 
-/** The record of a report whose query ended at the start. */
+/** The record of a report whose query ended when the fake clock began. */
 export const succeededRecord = (more: Partial<SucceededRecord> = {}): SucceededRecord => ({
   form: 2,
   writer: 'writer-1',

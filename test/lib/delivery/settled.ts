@@ -1,10 +1,10 @@
 import { vi } from 'vitest';
 
-/** More than any test means to take. */
+/** More steps of the clock than any test needs. */
 const MAX_STEPS = 20_000;
 const LONGEST_MS = 3_000_000;
 
-/** Runs the fake clock from timer to timer until a promise settles; fails if it never does. */
+/** Runs the fake clock from timer to timer until a promise settles. Throws if the promise never does. */
 export async function settled<T>(promise: Promise<T>): Promise<T> {
   let isDone = false;
   const mark = () => {
@@ -13,7 +13,7 @@ export async function settled<T>(promise: Promise<T>): Promise<T> {
   promise.then(mark, mark);
   const from = Date.now();
   for (let steps = 0; ; steps++) {
-    // What needs no time is done before any time passes.
+    // Everything that needs no time runs before any time passes.
     await vi.advanceTimersByTimeAsync(0);
     if (isDone) return promise;
     if (steps > MAX_STEPS || Date.now() > from + LONGEST_MS) throw new Error('it does not end');

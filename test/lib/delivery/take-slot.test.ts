@@ -46,7 +46,7 @@ const reportOf = (day: number, client = 'client-1'): Wanted => ({
 
 const TWO: Partial<DeliveryTerms> = { queriesPerPartner: 2 };
 
-/** An answer, and when it came, in milliseconds after START. */
+/** An answer, and when the answer came, in milliseconds after START. */
 const answered = <T extends Answer>(answer: Promise<T>) =>
   answer.then((given) => ({ ...given, atMs: Date.now() - START }));
 
@@ -58,7 +58,7 @@ const follow = (of: Setting, wanted: Wanted, terms = TWO) => answered(following(
 
 const queries = (count: number, plan: Plan): Plan[] => Array.from({ length: count }, () => plan);
 
-/** The largest number of these executions that ran at one time. */
+/** The largest number of these executions that ran at the same time. */
 function mostAtOnce({ queries: { started } }: Setting): number {
   const running = started.map(
     ({ submittedAt: at }) =>
@@ -75,7 +75,7 @@ describe('a client with more reports than may be under way', () => {
     const answers = await settled(Promise.all([1, 2, 3, 4, 5, 6].map((day) => follow(of, reportOf(day)))));
     expect(answers.map(({ delivery }) => delivery?.state)).toEqual(Array(6).fill('ready'));
     expect(mostAtOnce(of)).toBe(2);
-    // Three rounds of queries, and between them at most two waits of 2.6 s until the slots are looked at again.
+    // Three rounds of queries, and between them at most two pauses of 2.6 s until a request looks at the slots again.
     expect(Math.max(...answers.map(({ atMs }) => atMs))).toBeLessThan(3 * 3_000 + 2 * 2_600 + 500);
     expect(of.facts.waitsForShare).toBe(true);
   });
@@ -92,7 +92,7 @@ describe('a client with more reports than may be under way', () => {
       Promise.all([
         request(of, reportOf(1)),
         request(of, reportOf(2)),
-        // The others have taken all slots by then.
+        // After this second, the others have taken all slots.
         new Promise((resolve) => setTimeout(resolve, 1_000)).then(() => follow(of, reportOf(3), terms)),
       ]),
     );
@@ -107,7 +107,7 @@ describe('a client with more reports than may be under way', () => {
     expect(of.queries.started).toHaveLength(2);
   });
 
-  it('gets a 503 at once while S3 throttles the slots, and keeps waiting where it waited already', async () => {
+  it('gets a 503 at once while S3 throttles the slots, but keeps waiting if it waited already', async () => {
     const of = setting(...queries(2, { afterMs: 60_000 }), { afterMs: 100 });
     const refuse = () =>
       of.results.before('read slots/', () => {
@@ -133,7 +133,7 @@ describe('a client with more reports than may be under way', () => {
       expect([delivery?.state, atMs < 3_500]).toEqual(['ready', true]);
   });
 
-  it('still joins queries of another client, and gets cached reports', async () => {
+  it('still joins queries of another client, and still gets cached reports', async () => {
     const of = setting(...queries(4, { afterMs: 3_000 }));
     await settled(request(of, reportOf(4, 'client-2')));
     const answers = await settled(
@@ -152,8 +152,8 @@ describe('a client with more reports than may be under way', () => {
   });
 });
 
-describe('a query that fails and is repeated by another client', () => {
-  it('still counts for the client that it was first started for', async () => {
+describe('a query that fails and that another client repeats', () => {
+  it('still counts for the client that first started it', async () => {
     const of = setting({ afterMs: 20_000, ends: 'retryable' }, { afterMs: 20_000 }, { afterMs: 100 });
     const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
     await settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
@@ -161,21 +161,22 @@ describe('a query that fails and is repeated by another client', () => {
     const next = follow(of, reportOf(2), one);
     const answers = await settled(Promise.all([other, next]));
     expect(answers.map(({ delivery }) => delivery?.state)).toEqual(['ready', 'ready']);
-    // Both attempts count for client-1, though client-2's request started the second: client-1's next report came after.
+    // Both attempts count for client-1, though client-2's request started the second: client-1's next report had to
+    // wait for both.
     expect(answers[1]?.atMs).toBeGreaterThan(40_000);
   });
 });
 
-describe('what a slot costs in calls of S3', () => {
+describe('the number of S3 calls for a slot', () => {
   const slotCalls = ({ results }: Setting) => results.calls.filter((call) => call.includes('slots/'));
 
-  it('is a read and a write where a query is started', async () => {
+  it('is two for a new query: a read and a write', async () => {
     const of = setting({ afterMs: 100 });
     await settled(request(of, reportOf(1)));
     expect(slotCalls(of).map((call) => call.split(' ')[0])).toEqual(['read', 'create']);
   });
 
-  it('never delays a cached report', async () => {
+  it('delays no cached report', async () => {
     const of = setting({ afterMs: 100 });
     await settled(request(of, reportOf(1)));
     const { read } = of.results;
@@ -205,7 +206,7 @@ describe('a query that nobody waits for any more', () => {
   const one: Partial<DeliveryTerms> = { queriesPerPartner: 1 };
   const leave = (of: Setting) => settled(request(of, reportOf(1), { ...one, waitUntil: Date.now() + 1_000 }));
 
-  it('gives its slot back when its result is there', async () => {
+  it('gives its slot back when its result appears', async () => {
     const of = setting({ afterMs: 40_000 }, { afterMs: 100 });
     await leave(of);
     const next = await settled(follow(of, reportOf(2), one));
@@ -226,8 +227,8 @@ describe('a query that nobody waits for any more', () => {
   });
 });
 
-describe('a query that somebody asks Athena about', () => {
-  it('holds its slot until its end is recorded, and nobody else looks for its result', async () => {
+describe('a query that a request asks Athena about', () => {
+  it('holds its slot until its end is recorded, and no other request looks for its result', async () => {
     const of = setting();
     const record = 'jobs/other/fingerprint.json';
     of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
@@ -239,8 +240,8 @@ describe('a query that somebody asks Athena about', () => {
   });
 });
 
-describe('a slot that was taken a moment ago, for an attempt that is not created yet', () => {
-  it('is not given to another report, though the result of the job’s earlier query is there', async () => {
+describe('a slot that a request took a moment ago, for an attempt that is not created yet,', () => {
+  it('is not given to another report, even if the result of the job’s earlier query has appeared', async () => {
     const of = setting();
     const record = 'jobs/other/fingerprint.json';
     of.results.put(record, underWayRecord({ slot: 'slot-before', leaseMs: undefined }));
@@ -260,7 +261,7 @@ describe('an attempt that is taken over before its start is recorded', () => {
     const record = jobRecordKey(job, data);
     of.results.put(record, startingRecord({ slot: 'slot-1', leaseMs: 0 }));
     of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-1', record, heldMs: 0 }] });
-    // The start is answered before the other request has created the attempt.
+    // Athena answers the start before the other request has created the attempt.
     of.results.before(`replace ${record}`, () => of.results.put(record, underWayRecord({ slot: 'slot-1' })));
     const answer = await settled(request(of, wanted, one));
     expect(answer.delivery?.state).toBe('waiting');
@@ -269,8 +270,8 @@ describe('an attempt that is taken over before its start is recorded', () => {
   });
 });
 
-describe('slots that several requests write at one time', () => {
-  it('are all kept', async () => {
+describe('slots that several requests write at the same time', () => {
+  it('are all stored', async () => {
     const of = setting(...queries(9, { afterMs: 20_000 }));
     const many = { queriesPerPartner: 9 };
     await settled(Promise.all(Array.from({ length: 9 }, (_, day) => request(of, reportOf(day + 1), many))));
@@ -279,11 +280,11 @@ describe('slots that several requests write at one time', () => {
     expect((of.results.document(key) as { slots: unknown[] }).slots).toHaveLength(9);
   });
 
-  it('send a request that has lost every time to the waiting room', async () => {
+  it('send a request whose writes were all too late to the waiting room', async () => {
     const of = setting();
     let etags = 0;
     const taken = () => {
-      // Another request writes between this one's read and write, each time it tries.
+      // Another request writes between this request's read and write, each time it tries.
       of.results.put(slotsKey('client-1'), { form: 2, slots: [], nth: etags++ });
       of.results.before('replace slots/', taken);
     };
@@ -297,20 +298,23 @@ describe('slots that several requests write at one time', () => {
     expect(of.queries.started).toEqual([]);
   });
 
-  it.each(['create', 'replace'] as const)('are taken by a %s whose answer was lost', async (operation) => {
-    const of = setting({ afterMs: 100 });
-    if (operation === 'replace') of.results.put(slotsKey('client-1'), { form: 2, slots: [] });
-    const { [operation]: write } = of.results;
-    // S3 has written it, and refuses the same write when it is repeated.
-    of.results[operation] = async (...given: never[]) => {
-      const written = await (write as (...given: never[]) => ReturnType<typeof write>)(...given);
-      return String(given).includes('slots/') ? undefined : written;
-    };
-    const answer = await settled(request(of, reportOf(1), { queriesPerPartner: 1 }));
-    expect(answer.delivery?.state).toBe('ready');
-    expect(answer.atMs).toBeLessThan(500);
-    expect((of.results.document(slotsKey('client-1')) as { slots: unknown[] }).slots).toHaveLength(1);
-  });
+  it.each(['create', 'replace'] as const)(
+    'are taken even if the answer of the %s was lost',
+    async (operation) => {
+      const of = setting({ afterMs: 100 });
+      if (operation === 'replace') of.results.put(slotsKey('client-1'), { form: 2, slots: [] });
+      const { [operation]: write } = of.results;
+      // S3 has stored the document, and refuses the same write when it is repeated.
+      of.results[operation] = async (...given: never[]) => {
+        const written = await (write as (...given: never[]) => ReturnType<typeof write>)(...given);
+        return String(given).includes('slots/') ? undefined : written;
+      };
+      const answer = await settled(request(of, reportOf(1), { queriesPerPartner: 1 }));
+      expect(answer.delivery?.state).toBe('ready');
+      expect(answer.atMs).toBeLessThan(500);
+      expect((of.results.document(slotsKey('client-1')) as { slots: unknown[] }).slots).toHaveLength(1);
+    },
+  );
 });
 
 describe('the record of a query that takes a slot', () => {
@@ -326,7 +330,7 @@ describe('the record of a query that takes a slot', () => {
     expect(recordOf(of)).toMatchObject({ state: 'succeeded', slot: slot?.id });
   });
 
-  it('is shared by three requests of the client at one time, which start one query', async () => {
+  it('is shared by three requests of the client at the same time, which start one query', async () => {
     const of = setting({ afterMs: 1_000 });
     const one = { queriesPerPartner: 1 };
     const answers = await settled(Promise.all([1, 2, 3].map(() => request(of, reportOf(1), one))));
@@ -336,7 +340,7 @@ describe('the record of a query that takes a slot', () => {
 });
 
 describe('a slot taken by a machine whose clock is wrong', () => {
-  it.each([3, -3])('is free again as soon as any other, where the clock was %d h ahead', async (hours) => {
+  it.each([3, -3])('is free again as soon as any other if the clock was %d h ahead', async (hours) => {
     const of = setting({ afterMs: 20_000 }, { afterMs: 100 });
     const one = { queriesPerPartner: 1 };
     of.clock.skewMachine(hours * 3_600_000);

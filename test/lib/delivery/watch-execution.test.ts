@@ -38,16 +38,16 @@ interface Watched {
   readonly begun?: string | undefined;
   readonly error?: unknown;
   readonly ms: number;
-  /** How often each was asked. */
+  /** How many calls Athena and S3 each got. */
   readonly athena: number;
   readonly s3: number;
 }
 
 interface Circumstances {
-  /** How long the query had been with Athena when it was taken over; absent where this request has started it. */
+  /** How long the query had been with Athena when this request took it over; absent if this request has started it. */
   readonly takenOverAfterMs?: number;
   readonly runningBefore?: number;
-  /** How long the start of the query took to be answered. */
+  /** How long Athena took to answer the start of the query. */
   readonly answerMs?: number;
   readonly change?: (
     queries: ReturnType<typeof memoryQueries>,
@@ -90,7 +90,7 @@ async function watch(
   );
   await settled(ended);
   const calls = { athena: queries.asked.get(id) ?? 0, s3: results.calls.length };
-  // Once its request is answered, the watch may begin no further call. One may still be under way.
+  // Once the request is answered, the watch may begin no further call. One may still be under way.
   await vi.advanceTimersByTimeAsync(60_000);
   expect(results.calls.length - calls.s3).toBeLessThanOrEqual(1);
   return { ...(await ended), ...calls, begins };
@@ -103,7 +103,9 @@ const underWay = (more: { observedAt: number; submittedAt?: number; isQueued?: b
   bytesScanned: FIGURES.bytesScanned,
   ...more,
 });
-/** Athena tells the time of its answer to the second, and is not asked many times a second: a limit is noticed late. */
+/**
+ * Athena gives the time of its answer in whole seconds, and is not asked many times a second: a limit is noticed late.
+ */
 const expectSoonAfter = (ms: number, limitMs: number) => {
   expect(ms).toBeGreaterThanOrEqual(limitMs);
   expect(ms).toBeLessThanOrEqual(limitMs + 2_000);
@@ -125,7 +127,7 @@ describe.each(eachDice)('watchExecution, with Math.random at %d,', (dice) => {
     [8_000, 400, 3],
     [24_000, 1_100, 5],
   ])(
-    'notices the end of a query of %d ms within %d ms, by %d calls of Athena at most',
+    'notices the end of a query of %d ms within %d ms, by at most %d calls to Athena',
     async (afterMs, lostMs, most) => {
       const { execution, ms, athena } = await watch({ afterMs });
       expect(execution).toMatchObject({ state: 'succeeded', id: 'q1' });
@@ -146,15 +148,15 @@ describe.each(eachDice)('watchExecution, with Math.random at %d,', (dice) => {
   });
 });
 
-describe('watchExecution, of the result', () => {
-  it('calls back once, as soon as the result is seen and before Athena is asked', async () => {
+describe('watchExecution, looking for the result,', () => {
+  it('calls back once, as soon as it sees the result and before it asks Athena', async () => {
     let askedBefore: number | undefined;
     const { begins, begun, execution } = await watch(
       { afterMs: 1_000 },
       {},
       {
         change: (queries, results) => {
-          // Athena shows the end later than the result is there.
+          // Athena shows the end later than the result appears.
           setTimeout(() => results.putResult('s3://results/athena/q1.csv', ''), 500);
           queries.onGet = () => {
             askedBefore ??= results.callsOf('head').length;
@@ -167,20 +169,20 @@ describe('watchExecution, of the result', () => {
     expect(execution).toMatchObject({ state: 'succeeded' });
   });
 
-  it('does not call back when the result lies elsewhere, which only Athena knows', async () => {
+  it('does not call back if the result has another place, which only Athena knows', async () => {
     const location = 's3://results/athena/q0.csv';
     const { begins, begun, execution } = await watch({ afterMs: 1_000, location });
     expect([begins, begun]).toEqual([0, undefined]);
     expect(execution).toMatchObject({ state: 'succeeded', location });
   });
 
-  it('looks for the result at once in a query that it has taken over, and after 20 ms in one that it has started', async () => {
+  it('looks for the result at once in a query that it has taken over, and after 20 ms in one that its request has started', async () => {
     const ended = { ends: 'succeeded' } as const;
     expect(await watch(ended, {}, { takenOverAfterMs: 8_000 })).toMatchObject({ ms: 0, athena: 1, s3: 1 });
     expect((await watch(ended)).ms).toBe(20);
   });
 
-  it('takes an error of S3 for a result that is not there yet', async () => {
+  it('treats an error of S3 as a result that does not exist yet', async () => {
     const { execution } = await watch(
       { afterMs: 500 },
       {},
@@ -189,7 +191,7 @@ describe('watchExecution, of the result', () => {
     expect(execution).toMatchObject({ state: 'succeeded' });
   });
 
-  it('asks again soon where the result has appeared and Athena does not show its end yet', async () => {
+  it('asks again soon if the result has appeared and Athena does not show the end yet', async () => {
     const { ms, athena } = await watch(
       { afterMs: 1_000 },
       {},
@@ -205,7 +207,7 @@ describe('watchExecution, of the result', () => {
     expect(athena).toBeLessThanOrEqual(6);
   });
 
-  it('answers in time where the result has appeared and Athena never shows its end', async () => {
+  it('answers in time if the result has appeared and Athena never shows the end', async () => {
     const { execution, ms, athena } = await watch(
       { ends: 'never' },
       {},
@@ -218,15 +220,15 @@ describe('watchExecution, of the result', () => {
   });
 });
 
-describe('watchExecution, of a query without a result', () => {
-  it('does not ask Athena in the first seconds of a query that this request has started', async () => {
+describe('watchExecution, if there is no result,', () => {
+  it('does not ask Athena in the first seconds of a query that its request has started', async () => {
     const { athena, s3, ms } = await watch({ ends: 'failed', afterMs: 0 });
     expect(athena).toBe(1);
     expect(ms).toBeGreaterThan(1_900);
     expect(s3).toBeGreaterThan(20);
   });
 
-  it('learns of a failure, which leaves no result, by asking', async () => {
+  it('learns of a failure, which leaves no result, by asking Athena', async () => {
     const { execution, ms } = await watch({ ends: 'failed', afterMs: 1_000 });
     expect(execution).toMatchObject({ state: 'failed' });
     expect(ms).toBeLessThan(4_100);
@@ -238,12 +240,12 @@ describe('watchExecution, of a query without a result', () => {
     expect(ms).toBe(25_000);
   });
 
-  it('does not ask where the request must be answered before the first time to ask', async () => {
+  it('does not ask if the request must be answered before the first time to ask', async () => {
     const { athena, ms, execution } = await watch({ ends: 'never' }, { waitUntil: START + 1_000 });
     expect([athena, ms, execution]).toEqual([0, 1_000, undefined]);
   });
 
-  it('asks once at least about a query that it has taken over', async () => {
+  it('asks at least once about a query that it has taken over', async () => {
     const { athena, ms, execution } = await watch(
       { ends: 'never' },
       { waitUntil: START + 1_000 },
@@ -254,8 +256,8 @@ describe('watchExecution, of a query without a result', () => {
   });
 });
 
-describe('watchExecution, of a query that takes too long', () => {
-  // A query is first asked about after 3 s here: from then on, it is known to run.
+describe('watchExecution, if the query takes too long,', () => {
+  // Here, Athena is first asked about a query after 3 s: from then on, the query is known to run.
   it.each<[string, Partial<WatchTerms>, number]>([
     ['has run for too long', { longestQueryMs: 5_000 }, 8_000],
     ['has had the time of queue and run', { longestQueryMs: 5_000, longestQueueMs: 1_000 }, 6_000],
@@ -279,8 +281,8 @@ describe('watchExecution, of a query that takes too long', () => {
     expect(execution).toMatchObject({ state: 'scan-limit-exceeded' });
   });
 
-  it('goes by Athena’s own time of submission', async () => {
-    // This request was told of the start 3 s after it.
+  it('counts from the time of submission that Athena reports', async () => {
+    // Athena answered the start of this query 3 s late.
     const { execution, ms } = await watch(
       { ends: 'never' },
       { longestQueryMs: 9_000, longestQueueMs: 1_000 },
@@ -301,7 +303,7 @@ describe('watchExecution, of a query that takes too long', () => {
   });
 
   it.each([1, 500, 999])(
-    'ends in time, by few calls of Athena, also where it was submitted %d ms after a full second',
+    'ends in time, by few calls to Athena, even if the query was submitted %d ms after a full second',
     async (afterMs) => {
       const [longestQueryMs, answerMs] = [10_000, 1_000 - afterMs];
       const limits = { longestQueryMs, longestQueueMs: 0 };
@@ -312,14 +314,14 @@ describe('watchExecution, of a query that takes too long', () => {
   );
 });
 
-describe('watchExecution, of a query in Athena’s queue', () => {
+describe('watchExecution, if the query is in Athena’s queue,', () => {
   it('does not count the time in the queue as time of running', async () => {
     const { execution, ms, runningAt } = await watch(
       { ends: 'never', queuedMs: 60_000 },
       { longestQueryMs: 30_000, waitUntil: START + 300_000 },
     );
     expect(execution).toMatchObject({ state: 'under-way', isQueued: false });
-    // From when it was first seen running, it had its 30 s.
+    // After it was first seen running, the query had its 30 s.
     expect(runningAt).toBeGreaterThan(START + 60_000);
     expect(runningAt).toBeLessThan(START + 150_000);
     expectSoonAfter(ms, (runningAt ?? 0) - START + 30_000);
@@ -334,7 +336,7 @@ describe('watchExecution, of a query in Athena’s queue', () => {
     expectSoonAfter(ms, 20_000);
   });
 
-  it('counts from when another request has seen it running first', async () => {
+  it('counts from the time at which another request first saw the query running', async () => {
     const { ms, runningAt } = await watch(
       { ends: 'never', queuedMs: 50_000 },
       { longestQueryMs: 20_000 },
@@ -345,8 +347,8 @@ describe('watchExecution, of a query in Athena’s queue', () => {
   });
 });
 
-describe('watchExecution, where Athena does not answer', () => {
-  it('goes on where Athena throttles, which says nothing about the query', async () => {
+describe('watchExecution, if Athena does not answer,', () => {
+  it('goes on if Athena throttles, which says nothing about the query', async () => {
     let calls = 0;
     const { execution } = await watch(
       { afterMs: 3_000 },
@@ -367,7 +369,7 @@ describe('watchExecution, where Athena does not answer', () => {
   it.each<[string, Plan]>([
     ['a result that is there', { afterMs: 3_000 }],
     ['a query that runs', { ends: 'never' }],
-  ])('ends without an execution, for %s, when Athena throttles every call', async (_, plan) => {
+  ])('ends without an execution, for %s, if Athena throttles every call', async (_, plan) => {
     const { execution, ms, athena } = await watch(
       plan,
       {},
@@ -381,7 +383,7 @@ describe('watchExecution, where Athena does not answer', () => {
     expect(athena).toBeLessThan(14);
   });
 
-  it('asks seldom about a query that takes too long', async () => {
+  it('seldom asks about a query that takes too long', async () => {
     const { athena } = await watch(
       { ends: 'never' },
       { longestQueryMs: 5_000 },

@@ -27,7 +27,7 @@ const wanted = {
 } as const;
 const write = (results: ReturnType<typeof memoryBucket>, text = RESULT) =>
   writeReport(results, wanted, Buffer.from(text));
-/** Replaces the write of the gzipped file. */
+/** Replaces the function that writes the gzipped file. */
 const gzippedWrites = (results: ReturnType<typeof memoryBucket>, as: () => Promise<void>) => {
   const { writeFile } = results;
   results.writeFile = (key, ...given) => (key === GZIPPED ? as() : writeFile(key, ...given));
@@ -44,7 +44,7 @@ describe('reportFile', () => {
 });
 
 describe('writeReport', () => {
-  it('makes both files of the result, and tells their sizes', async () => {
+  it('makes both files of the result, and returns their sizes', async () => {
     const results = memoryBucket();
     const files = await settled(write(results));
     const [plain, gzip] = [results.objects.get(KEY), results.objects.get(GZIPPED)];
@@ -55,7 +55,7 @@ describe('writeReport', () => {
     expect([...results.calls].sort()).toEqual([`writeFile ${KEY}`, `writeFile ${GZIPPED}`]);
   });
 
-  it('leaves files that another request has written as they are', async () => {
+  it('leaves files of another request unchanged', async () => {
     const results = memoryBucket();
     await settled(write(results));
     const etags = () => [KEY, GZIPPED].map((key) => results.objects.get(key)?.etag);
@@ -64,7 +64,7 @@ describe('writeReport', () => {
     expect(etags()).toEqual(before);
   });
 
-  it('tries the gzipped file once, and the plain one for as long as the request has time', async () => {
+  it('tries to write the gzipped file once, and the plain one for as long as the request has time', async () => {
     const results = memoryBucket();
     const tries = new Map<string, number | undefined>();
     results.writeFile = async (key, _file, _content, most) => void tries.set(key, most);
@@ -77,27 +77,27 @@ describe('writeReport', () => {
     );
   });
 
-  it('writes only the plain file when the gzipped one can not be written', async () => {
+  it('writes only the plain file if the gzipped one can not be written', async () => {
     const results = memoryBucket();
     gzippedWrites(results, () => Promise.reject(new Overloaded('Later.', 30)));
     expect(await settled(write(results))).toEqual({ plain: CSV.length });
     expect(Date.now()).toBeLessThan(START + 10);
   });
 
-  it('waits a second for the gzipped file when the plain one is written, and no longer', async () => {
+  it('waits at most a second for the gzipped file after the plain one is written', async () => {
     const results = memoryBucket();
     gzippedWrites(results, () => new Promise((resolve) => setTimeout(resolve, 60_000)));
     expect(await settled(write(results))).toEqual({ plain: CSV.length });
     expect(Date.now()).toBe(START + 1_000);
   });
 
-  it('has both files where the gzipped one is written a little later', async () => {
+  it('returns both files if the gzipped one is written a little later', async () => {
     const results = memoryBucket();
     gzippedWrites(results, () => new Promise((resolve) => setTimeout(resolve, 999)));
     expect(await settled(write(results))).toEqual({ plain: CSV.length, gzip: expect.any(Number) });
   });
 
-  it('throws where the plain file can not be written', async () => {
+  it('throws if the plain file can not be written', async () => {
     const results = memoryBucket();
     const late = new Overloaded('Later.', 30);
     const { writeFile } = results;
@@ -112,6 +112,6 @@ describe('writeReport', () => {
   });
 });
 
-it('results of more than 16 MiB are published by another function', () => {
+it('the largest result that a request publishes itself has 16 MiB', () => {
   expect(MAX_SMALL_BYTES).toBe(16 * 1024 ** 2);
 });

@@ -15,6 +15,6 @@ it.each([
   ['gzip;q=0.0, *', false],
   ['*;q=0', false],
   ['gzipped', false],
-])('gzip is welcome with Accept-Encoding %j: %s', (header, expected) => {
+])('with Accept-Encoding %j, the caller accepts gzip: %s', (header, expected) => {
   expect(acceptsGzip(header)).toBe(expected);
 });

@@ -32,7 +32,7 @@ async function answer(
 }
 
 describe('pages of other origins', () => {
-  it('may read an answer where the stage names their origin', async () => {
+  it('may read an answer if the stage names their origin', async () => {
     expect((await answer(PARTNER)).headers).toEqual({
       Location: '/there',
       'Access-Control-Allow-Origin': PARTNER,
@@ -66,7 +66,7 @@ describe('pages of other origins', () => {
   });
 
   it.each(['https://evil.example', `${PARTNER}.evil.example`, 'null', undefined])(
-    'are answered, but may not send a token, when their origin is %s',
+    'get an answer, but may not send a token, if their origin is %s',
     async (origin) => {
       expect((await answer(origin)).headers).toMatchObject({
         Location: '/there',
@@ -77,7 +77,7 @@ describe('pages of other origins', () => {
     },
   );
 
-  it('change nothing in an answer if the stage names no origin', async () => {
+  it('do not change an answer if the stage names no origin', async () => {
     const silent = {
       Location: '/there',
       'Service-Version': expect.any(String),
@@ -90,7 +90,7 @@ describe('pages of other origins', () => {
     expect(preflight.headers).toEqual(silent);
   });
 
-  it('are answered with one line of log each, as on every route', async () => {
+  it('leave one line in the log for each request, as on every route', async () => {
     expect((await answer(PARTNER)).lines).toMatchObject([{ status: 303 }]);
     expect((await answer(PARTNER, { fails: true })).lines).toMatchObject([{ status: 404 }]);
   });

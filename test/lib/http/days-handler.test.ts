@@ -36,7 +36,7 @@ function service({ env = {}, claims = {} as Claims } = {}) {
     expect(report).toBe(publisherReport);
     listed.push({ ...window, maxAgeMs });
     const listing = await list(report, window, maxAgeMs);
-    // As S3 lists them: only objects of the window's days.
+    // As S3 does, the lake lists only objects of the window's days.
     const isIn = (key: string) => {
       const day = Date.parse(key.split('day=')[1]?.slice(0, 10) ?? '');
       return day + DAY_MS > window.start && day < window.end;
@@ -63,7 +63,7 @@ function service({ env = {}, claims = {} as Claims } = {}) {
 }
 
 describe('the days of a report', () => {
-  it('are 404 no-records where the lake holds nothing of its table', async () => {
+  it('are 404 no-records if the lake holds nothing of the report’s table', async () => {
     const { lake, ask } = service();
     Object.assign(lake, { objects: [], isTableMissing: true });
     const { statusCode, body } = await ask();
@@ -74,7 +74,7 @@ describe('the days of a report', () => {
     });
   });
 
-  it('are answered with Cache-Control: no-store, and logged with who asked', async () => {
+  it('come with Cache-Control: no-store, and the log names the caller', async () => {
     const made = service({ claims: { azp: 'first-partner' } });
     made.lake.objects = ['2026-01-20/_SUCCESS', '2026-02-01/a', '2026-02-02/a', '2026-02-02/_SUCCESS'].map(
       (path) => lakeObject(`publisher_events/day=${path}`),
@@ -92,7 +92,7 @@ describe('the days of a report', () => {
       days: [
         {
           day: '2026-02-01',
-          // The window begins at noon: the version is of the whole day.
+          // The window begins at noon, but the version is that of the whole day.
           startInclusive: '2026-02-01T00:00:00Z',
           endExclusive: '2026-02-02T00:00:00Z',
           state: 'open',
@@ -121,7 +121,7 @@ describe('the days of a report', () => {
     expect(made.untils).toEqual([START + 27_500]);
   });
 
-  it('are listed again at each request, with the month before the window', async () => {
+  it('come from a new listing at each request, which includes the month before the window', async () => {
     const made = service();
     made.lake.objects = ['2025-12-31', '2026-01-01', '2026-02-01', '2026-02-02', '2026-12-31'].map((day) =>
       lakeObject(`publisher_events/day=${day}/a`),
@@ -137,7 +137,7 @@ describe('the days of a report', () => {
       '2026-02-02',
       '2026-12-31',
     ]);
-    // The month before shows whether this lake marks complete days at all.
+    // The month before the window shows whether this lake marks complete days at all.
     expect(made.listed).toEqual([
       {
         start: Date.parse('2025-12-01T06:00:00Z'),
@@ -147,7 +147,7 @@ describe('the days of a report', () => {
     ]);
   });
 
-  it('are answered for 400 days of 600 files, after ten calls to S3 one after the other', async () => {
+  it('come for 400 days of 600 files, after ten calls to S3 one after the other', async () => {
     const made = service();
     const end = Date.parse('2027-03-08T00:00:00Z');
     const days = daysOf(end - 400 * DAY_MS, 400);
@@ -175,7 +175,7 @@ describe('the days of a report', () => {
     expect([inputs.length, rounds()]).toEqual([1 + 31 + 400, 10]);
   });
 
-  it('are 401 without a token that opens rows of the report, before the lake is listed', async () => {
+  it('are 401 without a token that gives access to rows of the report, before the lake is listed', async () => {
     const stranger = service();
     expect((await stranger.ask({}, { Authorization: ['Bearer other'] })).statusCode).toBe(401);
     const entitledToNothing = service({ env: CLAIMED });
@@ -183,7 +183,7 @@ describe('the days of a report', () => {
     expect([...stranger.listed, ...entitledToNothing.listed]).toEqual([]);
   });
 
-  it('are answered to a caller who may see some rows only', async () => {
+  it('also come for a caller who may see only some rows', async () => {
     const made = service({ env: CLAIMED, claims: { companies: ['7', '9'] } as Claims });
     expect((await made.ask()).statusCode).toBe(200);
     expect(made.lines[0]?.facts['companies']).toBe(2);
@@ -194,19 +194,19 @@ describe('the days of a report', () => {
     [{ appid: 'c', sub: 'd' }, 'c'],
     [{ sub: 'd' }, 'd'],
     [{}, 'unnamed'],
-  ])('are logged with who asked (%j)', async (claims, client) => {
+  ])('name the caller in the log (%j)', async (claims, client) => {
     const made = service({ claims });
     await made.ask();
     expect(made.lines[0]?.facts['client']).toBe(client);
   });
 
-  it.each([{}, null])('are 400 with every fault (%j)', async (parameters) => {
+  it.each([{}, null])('are 400 and list every fault (%j)', async (parameters) => {
     const answer = await service().ask(parameters as never);
     expect(answer.statusCode).toBe(400);
     expect(JSON.parse(answer.body).errors).toHaveLength(3);
   });
 
-  it('are a 500 where the lake can not be listed, and the log says what to do', async () => {
+  it('are 500 if the lake can not be listed, and the log says what to do', async () => {
     const made = service();
     made.lake.objects = undefined;
     expect((await made.ask()).statusCode).toBe(500);
@@ -216,7 +216,7 @@ describe('the days of a report', () => {
         facts: { error: { message: expect.stringMatching(/^The lake can not be listed: EVENTS_BUCKET/) } },
       },
     ]);
-    // No report has failed.
+    // No failed report is counted.
     expect(made.metrics).toEqual({});
   });
 });

@@ -33,7 +33,7 @@ const WAITS_FOR_ATTEMPT: Progress = {
 const WAITS_FOR_SLOT: Progress = { waitsFor: 'slot', dataChanges: 0 };
 /** How long a caller waits if a query may take 100 s: 100 s in the queue, 100 s to run, and 5 s of tolerance. */
 const PATIENCE_MS = 205_000;
-/** How long a ticket is good: a publication may take 15 minutes more, and a minute is left for the last answer. */
+/** How long a ticket is valid: a publication may take 15 minutes more, and a minute is left for the last answer. */
 const TICKET_MS = PATIENCE_MS + 900_000 + 60_000;
 
 const BY_REGISTER = { ENTITLEMENTS: 'partners', PARTNERS_BUCKET: 'register' };
@@ -79,7 +79,7 @@ async function waitingRoom({
 }
 
 describe('the waiting room', () => {
-  it('stores no ticket again when a request leaves the progress as it was', async () => {
+  it('does not store a ticket again if a request leaves the progress unchanged', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }] });
     await room.get();
     const calls = () => room.results.calls.filter((call) => call.endsWith(`waiting/${room.id}.json`));
@@ -110,7 +110,7 @@ describe('the waiting room', () => {
     expect(JSON.stringify(room.lines)).not.toContain(room.id);
   });
 
-  it('leads to the next waiting URL while the report is not ready, and records how far it is', async () => {
+  it('leads to the next waiting URL while the report is not ready, and stores the progress', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }] });
     const before = room.stored();
     const answer = await room.get({ ticket: room.id, hop: '7' });
@@ -118,19 +118,19 @@ describe('the waiting room', () => {
     expect(room.stored()).toEqual({
       ...before,
       progress: { ...WAITS_FOR_ATTEMPT, cacheStatus: 'miss' },
-      // It had waited for 1 s before its first request here, which waited for 1 s.
+      // The ticket came with 1 s of waiting, and the first request here waited for another 1 s.
       waitedMs: 2_000,
     });
     expect(room.lines[0]?.facts).toMatchObject({ hop: 7, isReady: false, cacheStatus: 'miss' });
   });
 
-  it('ends its calls of AWS within 1.5 s after the wait of a later request', async () => {
+  it('ends its calls to AWS within 1.5 s after the wait of a later request', async () => {
     const room = await waitingRoom({ env: { QUERY_WAIT_MS: '25000' } });
     await room.get();
     expect(new Set(room.untils)).toEqual(new Set([START + 26_500]));
   });
 
-  it('answers 503 when its caller has waited too long: the wait in the ticket and the time since then together', async () => {
+  it('answers 503 when the wait in the ticket and the time since then are together too long', async () => {
     const room = await waitingRoom({ plans: [{ ends: 'never' }], waitedMs: PATIENCE_MS - 10_500 });
     await vi.advanceTimersByTimeAsync(10_000);
     expect((await room.get()).statusCode).toBe(503);
@@ -152,7 +152,7 @@ describe('the waiting room', () => {
   it.each<[string, Record<string, string>]>([
     ['an unknown ticket', { ticket: 'A'.repeat(43), hop: '1' }],
     ['no ticket', { hop: '1' }],
-  ])('is 404 for %s', async (_, pathParameters) => {
+  ])('answers 404 for %s', async (_, pathParameters) => {
     const room = await waitingRoom();
     expect((await room.get(pathParameters)).statusCode).toBe(404);
     expect(room.lines).toMatchObject([
@@ -161,7 +161,7 @@ describe('the waiting room', () => {
   });
 
   it.each(['x', '-1', '', '1e3', '1234567'])(
-    'is 404 for the hop “%s”, before a ticket is looked for',
+    'answers 404 for the hop “%s”, before it looks for a ticket',
     async (hop) => {
       const room = await waitingRoom();
       expect((await room.get({ ticket: room.id, hop })).statusCode).toBe(404);
@@ -169,7 +169,7 @@ describe('the waiting room', () => {
     },
   );
 
-  it('is 404 without a ticket or a hop', async () => {
+  it('answers 404 without a ticket or a hop', async () => {
     const room = await waitingRoom();
     const answer = await invoke(room.handler, requestEvent({ path: '/reporting/downloads/x/1' }));
     expect(answer.statusCode).toBe(404);
@@ -185,13 +185,13 @@ describe('the waiting room', () => {
     expect((await room.get({ ticket: room.id, hop: '999999' })).statusCode).toBe(303);
   });
 
-  it('is 404 for a ticket whose report no longer exists', async () => {
+  it('answers 404 for a ticket whose report no longer exists', async () => {
     const room = await waitingRoom();
     room.results.put(`waiting/${room.id}.json`, { ...room.stored(), report: 'otherperformance' });
     expect((await room.get()).statusCode).toBe(404);
   });
 
-  it('is 503 for the minute after its caller’s time is up, and then 404', async () => {
+  it('answers 503 for the minute after its caller’s time is up, and then 404', async () => {
     const late = await waitingRoom({ waitedMs: TICKET_MS });
     expect((await late.get()).statusCode).toBe(503);
     expect(late.metrics).toEqual({ Unavailable: 1, FailedReports: 1 });
@@ -205,7 +205,7 @@ describe('the waiting room', () => {
 describe('the listing of the lake', () => {
   const room = (more: Room = {}) => waitingRoom({ env: BY_REGISTER, asks: OF_COMPANIES, ...more });
 
-  it('is not needed where the caller waits for an attempt, and may see the same rows as before', async () => {
+  it('is not made if the caller waits for an attempt and may see the same rows as before', async () => {
     const made = await room({ plans: [{ ends: 'never' }] });
     made.partners.set('client-1', PARTNER);
     expect((await made.get()).statusCode).toBe(303);
@@ -213,7 +213,7 @@ describe('the listing of the lake', () => {
     expect(made.lines[0]?.facts).toMatchObject({ partner: 'first-partner', companies: 2 });
   });
 
-  it('is taken while the register is read, where the caller waits for its slot', async () => {
+  it('is made while the register is read, if the caller waits for its slot', async () => {
     const made = await room({ progress: WAITS_FOR_SLOT });
     const looks: number[] = [];
     made.register.find = async () => {
@@ -260,7 +260,7 @@ describe('a fault of the listing, for a caller that waits for its slot', () => {
   ];
 
   it.each(cases)(
-    'is not shown to a client that the register does not have: 404, with %s (%d) %s the register has answered',
+    'does not reach a client that the register does not have: 404, with %s (%d) %s the register has answered',
     async (_, _status, _order, registerMs, listingMs, fail) => {
       const made = await meeting(registerMs, listingMs, fail);
       expect(problem(await made.get())).toEqual([404, 'no-such-download']);

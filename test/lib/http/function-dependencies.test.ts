@@ -11,7 +11,7 @@ const ENVIRONMENT = { ...LEAST_ENVIRONMENT, EVENTS_BUCKET: 'events', EVENTS_PREF
 const window = { start: Date.parse('2026-01-01T00:00:00Z'), end: Date.parse('2026-01-02T00:00:00Z') };
 const later = () => Date.now() + 10_000;
 
-/** Records what the AWS clients send, and answers it. */
+/** Records what the AWS clients send, and gives them this answer. */
 function answering(answer: () => unknown) {
   const sent: { name: string; input: object }[] = [];
   const send = async (command: { input: object; constructor: { name: string } }) => {
@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 
 describe('functionDependencies', () => {
-  it('reads the configuration, and refuses to start where it is incomplete', () => {
+  it('reads the configuration, and refuses to start if it is incomplete', () => {
     expect(functionDependencies(ENVIRONMENT).config.lake).toEqual({ bucket: 'events', prefix: 'warehouse/' });
     expect(() => functionDependencies({})).toThrow('The environment is incomplete or wrong.');
   });
@@ -53,7 +53,7 @@ describe('functionDependencies', () => {
         name: 'ListObjectsV2Command',
         input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/day=' },
       },
-      // Nothing was found in the window, so the lake is asked whether there is such a table.
+      // The lake found nothing in the window, so it asks whether the table exists.
       {
         name: 'ListObjectsV2Command',
         input: { Bucket: 'events', Prefix: 'warehouse/publisher_events/', MaxKeys: 1 },
@@ -61,7 +61,7 @@ describe('functionDependencies', () => {
     ]);
   });
 
-  it('reads the register of partners where the stage has one, and no bucket where it has none', async () => {
+  it('reads the register of partners if the stage has one, and no bucket if it has none', async () => {
     const sent = answering(() => {
       throw new NoSuchKey({ message: 'x', $metadata: {} });
     });
@@ -91,7 +91,7 @@ describe('functionDependencies', () => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ message: 'request', commit: 'abc1234' }]);
   });
 
-  it('ends every call by the time that it is given', async () => {
+  it('ends every call by the given time', async () => {
     answering(() => {
       throw Object.assign(new Error('x'), { $metadata: { httpStatusCode: 503 } });
     });
