@@ -1,4 +1,7 @@
-/** Builds the page: one HTML, one style sheet, the page's script and the script that reads reports beside it. */
+/**
+ * Builds the page's files: the HTML, the icon, the style sheet, the page's script and the worker script that reads
+ * reports.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -8,10 +11,13 @@ const root = join(import.meta.dirname, '..');
 const source = join(import.meta.dirname, 'src');
 const COPIED = ['page.html', 'icon.svg'];
 
-/** The most that both scripts may have, gzipped: a phone on a slow line waits for them. Raise it only with a reason. */
+/**
+ * The largest size of both scripts together, gzipped. A phone on a slow line waits for them, so raise the limit only
+ * with a reason.
+ */
 const MAX_SCRIPT_BYTES = 120_000;
 
-/** The text of each of the page's files, by its name. */
+/** The page's files: the text of each file, by the file's name. */
 export type PageFiles = Readonly<Record<string, string>>;
 
 export interface BuiltFile {
@@ -20,7 +26,7 @@ export interface BuiltFile {
   readonly gzippedBytes: number;
 }
 
-/** Writes the page's files into a directory. Throws where the scripts grow over their limit. */
+/** Writes the page's files into a directory. Throws if the scripts are larger than their limit. */
 export function buildPage(directory: string): BuiltFile[] {
   const { files } = makePage();
   writePage(directory, files);
@@ -36,7 +42,7 @@ export function buildPage(directory: string): BuiltFile[] {
   return built;
 }
 
-/** The page's files, and the paths of all that they depend on, from the project's root. */
+/** Returns the page's files, and the paths of all their sources, relative to the project's root. */
 export function makePage(): { readonly files: PageFiles; readonly sources: readonly string[] } {
   const { outputFiles, metafile } = buildSync({
     absWorkingDir: root,
@@ -56,7 +62,7 @@ export function makePage(): { readonly files: PageFiles; readonly sources: reado
     jsx: 'automatic',
     jsxImportSource: 'preact',
   });
-  // esbuild works in a process of its own, which would otherwise live as long as this one.
+  // Ends the process that esbuild started. It would otherwise live as long as this process.
   void stop();
   const copied = COPIED.map((name) => [name, readFileSync(join(source, name), 'utf8')] as const);
   const bundled = outputFiles.map(({ path, text }) => [basename(path), text] as const);

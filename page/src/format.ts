@@ -1,14 +1,14 @@
 import type { Field } from '../../lib/report/catalogue.ts';
 import type { Cell } from './reader/read-csv.ts';
 
-/** Digits in groups of three, nothing rounded: `1234567.890000` is `1,234,567.890000`. */
+/** Groups digits by three and rounds nothing: `1234567.890000` becomes `1,234,567.890000`. */
 export function grouped(digits: string | number): string {
   const [whole = '', fraction] = String(digits).split('.');
   const thousands = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',');
   return fraction === undefined ? thousands : `${thousands}.${fraction}`;
 }
 
-/** `1 row`, `2 rows`. */
+/** A count with its noun: `1 row`, `2 rows`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`;
 
@@ -26,7 +26,7 @@ export function duration(ms: number): string {
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A value of the table as people read it: digits in groups, a day without its midnight, an hour without its zeros. */
+/** The text of a table value, for people: digits in groups, a day without `T00:00:00Z`, an hour without seconds. */
 export function shownCell(cell: Cell, field: Field | undefined): string {
   if (cell === null) return '';
   if (field?.role === 'metric') return grouped(cell);
@@ -34,7 +34,10 @@ export function shownCell(cell: Cell, field: Field | undefined): string {
   return field.grain === 'day' ? cell.slice(0, 10) : cell.slice(0, 16).replace('T', ' ');
 }
 
-/** A decimal to some places, exactly, half away from zero: it is text, since numbers beyond 2^53 are not exact. */
+/**
+ * Rounds a decimal exactly to some places, a half away from zero. The decimal is text, since numbers beyond 2^53 are
+ * not exact.
+ */
 export function rounded(digits: string, places: number): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(digits) ?? [];
   if (whole === '') return digits;
@@ -47,14 +50,14 @@ export function rounded(digits: string, places: number): string {
   return /[1-9]/.test(text) ? sign + text : text;
 }
 
-/** Amounts are shown to the cent: the table and a tile's title have every digit. */
+/** The page shows amounts to the cent. The table and the tooltip of a total have every digit. */
 const CENT_PLACES = 2;
 
-/** A metric where people read it at a glance. */
+/** The text of a metric for a quick look: an amount is rounded to the cent. */
 export const shownMetric = (digits: string | null, isAmount: boolean): string =>
   digits === null ? '–' : grouped(isAmount ? rounded(digits, CENT_PLACES) : digits);
 
-/** Whether a change is a rise or a fall; undefined where nothing has changed. */
+/** Says whether a change is a rise or a fall; undefined if nothing has changed. */
 export function directionOf(change: string): 'rise' | 'fall' | undefined {
   if (!/[1-9]/.test(change)) return undefined;
   return change.startsWith('-') ? 'fall' : 'rise';
@@ -62,7 +65,7 @@ export function directionOf(change: string): 'rise' | 'fall' | undefined {
 
 const signed = (text: string): string => (directionOf(text) === 'rise' ? `+${text}` : text);
 
-/** A difference, with its sign. */
+/** The text of a difference, with its sign. */
 export const shownChange = (digits: string | null, isAmount: boolean): string =>
   signed(shownMetric(digits, isAmount));
 
@@ -74,11 +77,11 @@ const RATIO_UNITS = {
 
 type RatioUnit = keyof typeof RATIO_UNITS;
 
-/** A ratio that the page has derived; a dash where its denominator is zero. */
+/** The text of a ratio that the page has derived; a dash if its denominator is zero. */
 export const shownRatio = (digits: string | null, unit: RatioUnit): string =>
   digits === null ? '–' : ratioDigits(digits, unit) + RATIO_UNITS[unit].sign;
 
-/** How a ratio has changed, `+0.05 from 1.77 %`; without a change where only one side has a value. */
+/** Says how a ratio has changed, `+0.05 from 1.77 %`. If only the period before has a value, says only that value. */
 export function ratioChangeWords(change: string | null, before: string | null, unit: RatioUnit): string {
   if (before === null) return 'no value before';
   const from = `from ${shownRatio(before, unit)}`;
@@ -88,7 +91,7 @@ export function ratioChangeWords(change: string | null, before: string | null, u
 const ratioDigits = (digits: string, unit: RatioUnit): string =>
   grouped(rounded(digits, RATIO_UNITS[unit].places));
 
-/** A number on an axis or in a legend, where digits matter less than room. */
+/** A short text of a number for an axis, where digits matter less than room. */
 export const rough = (value: number): string =>
   new Intl.NumberFormat('en', {
     maximumSignificantDigits: 4,

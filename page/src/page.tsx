@@ -21,13 +21,15 @@ import { serviceAddress } from './service-address.ts';
 import { readServiceFacts } from './service-facts.ts';
 import { faults, isBuilderOpen, report } from './state.ts';
 
-/** A token may be typed letter by letter: days are asked for once it has not changed for this long. */
+/**
+ * A user may type a token letter by letter. The page asks for the days when the token has not changed for this long.
+ */
 const TOKEN_SETTLED_MS = 400;
 
 function Page() {
   return (
     <>
-      {/* Buttons and no links: a link to an anchor would replace the choice, which stands in the address. */}
+      {/* These are buttons, because a link to an anchor would replace the choice in the page's address. */}
       <nav class="skips" aria-label="Skip to">
         <Skip to="#builder">Skip to the question</Skip>
         <Skip to=".run-bar button">Skip to Run</Skip>
@@ -87,7 +89,8 @@ effect(() => {
 });
 effect(tellTitle);
 void readServiceFacts();
-// On one machine the first question is asked at once. Elsewhere asking may start a query, which costs: people decide.
+// On one machine, the page asks the first question at once. Elsewhere the question may start a query, which costs
+// money, so the user decides.
 void findSamplePartners().then((areThere) => {
   if (areThere && faults.value.length === 0) void startRun();
   else isBuilderOpen.value = true;

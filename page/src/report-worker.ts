@@ -5,8 +5,8 @@ import { besideThis } from './service-address.ts';
 let worker: Worker | undefined;
 
 /**
- * Starts a worker for a report and ends the previous one, with the report that it holds. Returns a function that
- * says whether this worker is still the current one.
+ * Starts a worker for a report and ends the previous worker, with the report that it holds. Returns a function that
+ * says whether the new worker is still the current one.
  */
 export function startWorker(onAnswer: (answer: ReaderAnswer) => void): () => boolean {
   endWorker();
@@ -16,7 +16,7 @@ export function startWorker(onAnswer: (answer: ReaderAnswer) => void): () => boo
   started.addEventListener('message', ({ data }: MessageEvent<ReaderAnswer>) => {
     if (isCurrent()) batch(() => onAnswer(data));
   });
-  // It could not be loaded, or has broken: no answer will come.
+  // The worker could not be loaded, or has failed. No answer will come.
   started.addEventListener('error', () => {
     const problem = {
       title: 'No reader',
@@ -32,5 +32,5 @@ export function endWorker(): void {
   worker = undefined;
 }
 
-/** Asks the worker that holds the report. */
+/** Sends a request to the worker that holds the report. */
 export const askWorker = (request: ReaderRequest): void => worker?.postMessage(request);

@@ -36,43 +36,43 @@ export interface Run {
   readonly phase: 'waiting' | 'reading' | 'done' | 'too-large' | 'failed';
   readonly report: string;
   readonly title: string;
-  /** What was chosen and asked for. */
+  /** The choice that was asked for. */
   readonly choice: Choice;
   readonly days: Days;
-  /** The days that the file is of: in a comparison, those of the window that are compared. */
+  /** The days of the file. In a comparison, the days of the window that are compared. */
   readonly askedDays: Days;
   readonly caller: Caller;
-  /** The request of what was chosen, to tell when something else is chosen. */
+  /** The URL of the request for the choice. It shows whether the choice has changed since then. */
   readonly url: string;
-  /** By `performance.now()`. */
+  /** The start of the run, by `performance.now()`. */
   readonly startedAt: number;
-  /** How long the report took to be there, in milliseconds. */
+  /** The time until the report arrived, in milliseconds. */
   readonly waitedMs?: number;
   /** The days that are compared; absent if the report is not compared. */
   readonly compared?: ComparedDays;
   readonly fileName?: string;
   readonly reading?: Reading;
   readonly columns?: readonly TableColumn[];
-  /** Rows of the table: in a comparison also those that only the days before have. */
+  /** The number of rows in the table. In a comparison, this includes rows that only the days before have. */
   readonly tableRows?: number;
   readonly totals?: readonly Total[];
-  /** The dimensions that the chart can be split by. */
+  /** The dimensions that can split the chart. */
   readonly splits?: readonly { readonly name: string; readonly valueCount: number }[];
   readonly file?: Blob;
   readonly downloadUrl?: string;
   readonly problem?: ReportProblem;
-  /** Whether it was the file of the days before that could not be had. */
+  /** Whether the file that failed is the file of the days before. */
   readonly isBeforeMissing?: boolean;
 }
 
 export const run = signal<Run | undefined>(undefined);
-/** The first rows of the file, while it is read. */
+/** The first rows of the file, while the page reads it. */
 export const firstRows = signal<readonly (readonly Cell[])[]>([]);
 export const chart = signal<ChartData | undefined>(undefined);
 
 export const isUnderWay = (): boolean => run.value?.phase === 'waiting' || run.value?.phase === 'reading';
 
-/** Asks for the chosen report. One that is under way is dropped. */
+/** Asks for the chosen report. Drops a run that is under way. */
 export async function startRun(): Promise<void> {
   cancelRun();
   const asked = report.value;
@@ -96,10 +96,10 @@ export async function startRun(): Promise<void> {
     chart.value = undefined;
     answeredFaults.value = [];
     beginView(undefined);
-    // The form makes room for the answer.
+    // Closes the form to make room for the answer.
     isBuilderOpen.value = false;
   });
-  // Days may have been closed since they were told of.
+  // Asks for the days' states again, because open days may have become final since the last answer.
   const told = askDays(name);
   if (started.choice.window === 'latest' && newestDay.value === undefined) await told;
   const token = await caller.token().catch(() => undefined);
@@ -127,7 +127,7 @@ export async function startRun(): Promise<void> {
   });
 }
 
-/** Drops the run under way; the service ends its query by itself. */
+/** Drops the run under way. The service ends the query by itself. */
 export function cancelRun(): void {
   endWorker();
   if (isUnderWay()) run.value = undefined;
@@ -180,9 +180,9 @@ function take(answer: ReaderAnswer): void {
 
 function fail(problem: ReportProblem, isBeforeMissing = false): void {
   if (!run.value) return;
-  // Ends the worker: nothing more is asked of it, and later messages of it are ignored.
+  // Ends the worker. The page asks it nothing more, and ignores its later messages.
   endWorker();
-  // Faults of the period before are not shown at inputs: these have the days of the report itself.
+  // Does not show faults of the period before at the inputs, because the inputs have the days of the report itself.
   answeredFaults.value = isBeforeMissing ? [] : (problem.errors ?? []);
   run.value = { ...run.value, phase: 'failed', problem, isBeforeMissing };
 }

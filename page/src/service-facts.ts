@@ -2,21 +2,23 @@ import { signal } from '@preact/signals';
 import { pathOf } from '../../lib/routes.ts';
 import { serviceAddress } from './service-address.ts';
 
-/** What the service says of itself in `GET /reporting/fields`, where the operator has said it. */
+/**
+ * The facts that the service reports in `GET /reporting/fields`. Each is there only if the operator has configured it.
+ */
 interface ServiceFacts {
-  /** Of all amounts (ISO 4217); empty where it is not known. */
+  /** The currency of all amounts (ISO 4217); empty if it is not known. */
   readonly currency: string;
-  /** Where access tokens come from. */
+  /** The address that issues access tokens. */
   readonly tokenEndpoint?: string;
-  /** Whom to ask: an e-mail address, or a URL. */
+  /** The contact for questions: an e-mail address or a URL. */
   readonly contact?: string;
-  /** A report that takes longer is given up. */
+  /** The longest time that making a report may take. After that time, the service gives the report up. */
   readonly longestReportSeconds?: number;
 }
 
 export const serviceFacts = signal<ServiceFacts>({ currency: '' });
 
-/** Asks the service. If that fails, the page says less, and works. */
+/** Asks the service for its facts. If that fails, the page still works, but shows less. */
 export async function readServiceFacts(): Promise<void> {
   const response = await fetch(`${serviceAddress}${pathOf('fields').slice(1)}`).catch(() => undefined);
   if (!response?.ok) return;

@@ -8,7 +8,7 @@ import { chosenReport, faultsOf, parametersOf, urlOf } from './question/request.
 import { serviceAddress } from './service-address.ts';
 import { serviceFacts } from './service-facts.ts';
 
-/** The currency of all amounts; empty where the service doesn't say it. */
+/** The currency of all amounts; empty if the service does not report it. */
 export const currency = computed(() => serviceFacts.value.currency);
 
 /** Whether the form is unfolded. */
@@ -16,7 +16,7 @@ export const isBuilderOpen = signal(false);
 
 export const choice = signal<Choice>(fromHash(location.hash));
 
-/** The newest day that has events, where it is known. */
+/** The newest day that has events; undefined if it is not known. */
 export const newestDay = signal<string | undefined>(undefined);
 
 /** The present day in UTC; it changes while the page is open. */
@@ -27,14 +27,20 @@ export const report = computed(() => chosenReport(choice.value));
 export const days = computed(() =>
   resolveWindow(choice.value.window, { today: today.value, newest: newestDay.value }),
 );
-/** The days of the window, one by one: at most one more than a report may have, which shows that it is too long. */
+/**
+ * The days of the window, one by one. The list has at most one day more than a report may have: that day shows that the
+ * window is too long.
+ */
 export const windowDays = computed(() => daysBetween(days.value, MAX_WINDOW_DAYS + 1));
 export const parameters = computed(() => parametersOf(choice.value, days.value));
 export const requestUrl = computed(() => urlOf(serviceAddress, report.value, parameters.value));
 
-/** What the service found wrong with the last request, until something is chosen otherwise. */
+/** The faults that the service found in the last request. They are cleared when the user changes the choice. */
 export const answeredFaults = signal<readonly Fault[]>([]);
-/** Whether the current choice was asked for: then every fault is shown, also of inputs that nobody has touched. */
+/**
+ * Whether the user has asked for a report of the current choice. If so, the page shows every fault, even at inputs that
+ * the user has not touched.
+ */
 export const isAsked = signal(false);
 
 const ownFaults = computed(() => faultsOf(report.value, parameters.value));
@@ -44,7 +50,7 @@ export const faults = computed(() => (ownFaults.value.length > 0 ? ownFaults.val
 export const faultsAt = (parameter: string): readonly string[] =>
   faults.value.filter((fault) => fault.parameter === parameter).map(({ detail }) => detail);
 
-/** Changes what is chosen. */
+/** Changes parts of the choice. */
 export function choose(change: Partial<Choice>): void {
   answeredFaults.value = [];
   isAsked.value = false;

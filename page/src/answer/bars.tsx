@@ -2,7 +2,7 @@ import type { ChartData } from '../reader/chart-data.ts';
 import type { Run } from '../run.ts';
 import { figureText, nameOf } from './chart-words.ts';
 
-/** The totals of a chart's values, as bars on one scale. */
+/** Draws a bar for the total of each of the chart's values, all on one scale. */
 export function Bars({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
   const most = Math.max(...chart.series.map(({ total }) => total ?? 0), 0);
   return (

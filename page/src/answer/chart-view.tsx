@@ -8,7 +8,7 @@ import { Bars } from './bars.tsx';
 import { canBeUnsplit, leftOutWords } from './chart-words.ts';
 import { LineChart } from './line-chart.tsx';
 
-/** The report as a chart: a metric or ratio, split by a dimension; lines over time, or bars. */
+/** The chart of a report. It shows a metric or a ratio, split by a dimension, as lines over time or as bars. */
 export function ChartView({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
   const [isInAll, setInAll] = useState(false);
   const { fields } = run.choice;
@@ -16,7 +16,7 @@ export function ChartView({ chart, run }: { readonly chart: ChartData; readonly 
   const metrics = fields.filter((name) => report && fieldOf(report, name)?.role === 'metric');
   const ratios = ratiosOf(run.report, fields).map(({ name }) => name);
   const hasCourse = chart.times.length > 0 && !chart.isBars;
-  // A chart of a single figure is left out: the totals show it.
+  // Draws no chart of a single figure: the totals show that figure already.
   if (chart.times.length < 2 && chart.by === undefined && !chart.isBars) return null;
   const ask = (change: { readonly metric?: string; readonly by?: string | null }) =>
     askChart({ metric: chart.metric, by: chart.by ?? null, ...change });

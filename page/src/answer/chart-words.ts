@@ -11,13 +11,16 @@ export const nameOf = ({ value, side }: Series): string => {
   return value === '' ? '""' : value;
 };
 
-/** What was asked for. */
+/** The report and the fields that the user asked for. */
 interface Asked {
   readonly report: string;
   readonly choice: { readonly fields: readonly string[] };
 }
 
-/** What the chart does not draw: values without a line or bar of their own, and, in a split, the days before. */
+/**
+ * A sentence about what the chart does not draw: the smaller values and, if a dimension splits the chart, the days
+ * before.
+ */
 export function leftOutWords(chart: ChartData, run: Asked): string {
   const words = [restWords(chart, run)];
   if (chart.isCompared && chart.by !== undefined) words.push('The days before are not drawn in a split.');
@@ -37,17 +40,17 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const ratioOf = (metric: string, { report, choice }: Asked) =>
   ratiosOf(report, choice.fields).find(({ name }) => name === metric);
 
-/** Whether something is left to draw without a split: a course of time, or two sides. */
+/** Whether the chart can be drawn without a split: it then still has several times, or two periods to compare. */
 export const canBeUnsplit = ({ by, times, isCompared }: ChartData): boolean =>
   by === undefined || times.length > 1 || isCompared === true;
 
-/** A point of a line as people read it. */
+/** The text of one point of a line, for people. */
 export const pointText = (point: number | null | undefined, chart: ChartData, run: Asked): string => {
   if (point === undefined) return 'no row';
   return point === null ? 'no value' : figureText(point, chart, run);
 };
 
-/** A figure of the chart as people read it: each metric has one precision. */
+/** The text of one figure of the chart, for people. All figures of a metric have the same precision. */
 export function figureText(figure: number | null, { metric }: ChartData, run: Asked): string {
   const ratio = ratioOf(metric, run);
   const asked = reportOf(run.report);
@@ -57,7 +60,7 @@ export function figureText(figure: number | null, { metric }: ChartData, run: As
   return shownMetric(digits === null || isAmount ? digits : rounded(digits, 0), isAmount);
 }
 
-/** What the chart shows, for those who don't see it; the table has the rest. */
+/** Describes the chart for users who cannot see it. The table has the details. */
 export function wordsOf(chart: ChartData, run: Asked): string {
   const { metric, times, series } = chart;
   const span = times.length > 0 ? ` from ${dayOf(times[0])} to ${dayOf(times.at(-1))}` : '';
@@ -65,13 +68,13 @@ export function wordsOf(chart: ChartData, run: Asked): string {
   return `${metric}${span}, ${counted(series.length, 'line')}. In all: ${totals}. ${leftOutWords(chart, run)}`.trim();
 }
 
-/** Seconds since 1970 as an ISO text, UTC. */
+/** Turns seconds since 1970 into an ISO text, UTC. */
 export const iso = (time = 0): string => new Date(time * 1_000).toISOString();
 /** The UTC day of a time in seconds since 1970. */
 export const dayOf = (time?: number): string => iso(time).slice(0, 10);
 
 export const isByDay = ({ times }: ChartData): boolean => times.every((time) => time % 86_400 === 0);
 
-/** An instant of the axis: its day where there are only days. */
+/** The text of an instant of the axis: only the day if the axis has only days. */
 export const instantText = (time: number, chart: ChartData): string =>
   isByDay(chart) ? dayOf(time) : `${iso(time).slice(0, 16).replace('T', ' ')} UTC`;

@@ -11,23 +11,23 @@ const MOST_NEAR = 3;
 
 /** Why a report has no rows. */
 export type EmptyCause =
-  /** No row of these days has this value of a filter, nor another of the filter's values. */
+  /** In these days, no row has any value of the filter. This cause is about one of the values. */
   | {
       readonly kind: 'no-such-value';
       readonly field: string;
       readonly value: string;
       readonly near: readonly string[];
     }
-  /** A filter by time has none of its values in the chosen days; this is one of them. */
+  /** All values of a filter by time are outside the chosen days. This cause is about one of the values. */
   | { readonly kind: 'outside-days'; readonly field: string; readonly value: string }
-  /** Each filter finds rows by itself; all of them together find none. */
+  /** Each filter finds rows by itself, but all filters together find none. */
   | { readonly kind: 'not-together'; readonly fields: readonly string[] }
-  /** These fields have more values than are kept, so their filters can't be judged. */
+  /** These fields have more values than the page keeps, so the page can't judge their filters. */
   | { readonly kind: 'not-told'; readonly fields: readonly string[] }
   /** The caller has no rows at all in these days. */
   | { readonly kind: 'no-rows' };
 
-/** A filter with its dimension and, of a text or a number, the values that occur in the chosen days. */
+/** A filter and its dimension. For a text or a number, also the values that occur in the chosen days. */
 export interface JudgedFilter {
   readonly operator: OperatorName;
   readonly dimension: Dimension;
@@ -35,7 +35,7 @@ export interface JudgedFilter {
   readonly found?: FoundValues | undefined;
 }
 
-/** Why no row passes the filters. Empty where there is one filter at most, and it finds rows. */
+/** The reasons why no row passes the filters. Empty if there is no filter, or only one and it finds rows. */
 export function emptyCauses(filters: readonly JudgedFilter[], days: Days): readonly EmptyCause[] {
   if (filters.some(({ found }) => found?.count === 0)) return [{ kind: 'no-rows' }];
   const verdicts = filters.map((filter) => judge(filter, days, filters.length === 1));
@@ -48,10 +48,10 @@ export function emptyCauses(filters: readonly JudgedFilter[], days: Days): reado
 }
 
 /**
- * Whether one of a filter's values occurs; if none does, a cause for each of them.
+ * Says whether at least one of a filter's values occurs. If none occurs, returns a cause for each value.
  *
- * @param isAlone whether this is the only filter. A value that is not among the kept ones then does not occur at
- *   all: if it did, the report would have rows
+ * @param isAlone whether this is the only filter. Then a value that the page did not keep does not occur at all: if it
+ *   occurred, the report would have rows
  */
 function judge(
   { operator, dimension, values, found }: JudgedFilter,
@@ -59,7 +59,7 @@ function judge(
   isAlone: boolean,
 ): readonly EmptyCause[] | 'occurs' | 'unknown' {
   const { name: field } = dimension;
-  // Another operator may pass every row where none of the values occurs.
+  // Other operators may let rows pass even if none of the values occurs.
   if (!operatorOf(operator).passesWantedOnly) return 'occurs';
   if (dimension.type === 'datetime') {
     const isInside = (value: string) => value.slice(0, 10) >= days.first && value.slice(0, 10) <= days.last;
@@ -73,7 +73,10 @@ function judge(
   return values.map((value) => ({ kind: 'no-such-value', field, value, near: nearest(value, present) }));
 }
 
-/** The values that are most like one, as `didYouMean` of the service tells it: at most three, those of another case first. */
+/**
+ * The values most similar to `value`, by the same measure as `didYouMean` of the service: at most three. Values that
+ * differ only in case come first.
+ */
 function nearest(value: string, present: readonly string[]): readonly string[] {
   const wanted = value.trim().toLowerCase();
   return present

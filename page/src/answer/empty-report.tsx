@@ -4,7 +4,7 @@ import type { Run } from '../run.ts';
 import { choice, choose } from '../state.ts';
 import { type EmptyReason, explainEmpty } from './explain-empty.ts';
 
-/** Why a report has no rows: which filter leaves nothing, and what is near. */
+/** Says why a report has no rows: which filter matches nothing, and which similar values occur. */
 export function EmptyReport({ run: { caller, choice: asked, askedDays: days } }: { readonly run: Run }) {
   const [reasons, setReasons] = useState<readonly EmptyReason[]>();
   useEffect(() => {

@@ -6,22 +6,22 @@ import { noValuesWords, valuesInDays } from '../question/values-in-days.ts';
 import { causeWords, emptyCauses, type JudgedFilter } from './empty-causes.ts';
 
 /**
- * Why a report has no rows, in a sentence. If a filter's value does not occur, also the values that may have been
- * meant.
+ * A sentence that says why a report has no rows. If a filter's value does not occur, also the values that the user may
+ * have meant.
  */
 export interface EmptyReason {
   readonly words: string;
   readonly field?: string;
   /** The filter's value that does not occur. */
   readonly value?: string;
-  /** The values that occur and are most like it: at most three, the most similar first. */
+  /** The values that occur and are most similar to `value`: at most three, the most similar first. */
   readonly near: readonly string[];
 }
 
 /**
  * Why a report of this choice has no rows: a filter's value does not occur in these days, or the filters' values do not
- * occur together. To know that, it asks one report for each filter of a text or a number, and keeps the answers. Empty
- * where nothing can be said; never rejects.
+ * occur together. To find the reason, this asks for one report for each filter by a text or a number, and keeps the
+ * answers. Empty if no reason is found. Never rejects.
  */
 export async function explainEmpty(
   caller: Caller,

@@ -8,7 +8,7 @@ import { serviceFacts } from '../service-facts.ts';
 import { isBuilderOpen } from '../state.ts';
 import { failureWords } from './failure-words.ts';
 
-/** Why there is no report, with the way to its cure. */
+/** Says why there is no report, with a button that leads to the remedy. */
 export function FailureView({ run: { problem, isBeforeMissing, choice, days } }: { readonly run: Run }) {
   if (!problem) return null;
   const { sentence, cure } = failureWords(problem);

@@ -1,18 +1,18 @@
 import { duration } from '../format.ts';
 import type { ReportProblem } from '../reader/reader-messages.ts';
 
-/** Where a failure can be cured from the page. */
+/** What the user can do on the page about a failure. */
 type Cure = 'run again' | 'change the question' | 'another token' | 'ask the operator';
 
-/** Why there is no report, what to do about it, and what to quote to the operator. */
+/** The sentence that says why there is no report, and what the user can do about it. */
 export interface FailureWords {
   readonly sentence: string;
   readonly cure: Cure;
 }
 
 /**
- * The sentence that says why there is no report: the service's own (docs/problems.md) if it has one. And where on
- * the page the user can put it right.
+ * Returns the sentence that says why there is no report, and what the user can do about it. If the service sent a
+ * fitting sentence (docs/problems.md), returns that one.
  */
 export function failureWords({ status, detail, errors }: ReportProblem): FailureWords {
   if (errors && errors.length > 0)

@@ -5,7 +5,7 @@ import { dayOf, isByDay } from './chart-words.ts';
 const DAY_SECONDS = 86_400;
 const GAP_PX = 8;
 
-/** Hatches the days that are open. A line falls there, because more events may still come. */
+/** Hatches the open days in the chart. More events of these days may still come, so a line falls there. */
 export function hatchOver(
   plot: uPlot,
   chart: ChartData,
@@ -16,7 +16,7 @@ export function hatchOver(
   const { ctx, bbox } = plot;
   for (const day of days) {
     const midnight = Date.parse(`${day}T00:00:00Z`) / 1_000;
-    // If the axis has only days, a day is one point. If it has hours, a day is a range of them.
+    // If the axis has only days, a day is one point. If the axis has hours, a day is a range of hours.
     const start = isByDay(chart) ? midnight - DAY_SECONDS / 2 : midnight;
     const [left, right] = [start, start + DAY_SECONDS].map((time) =>
       Math.min(bbox.left + bbox.width, Math.max(bbox.left, plot.valToPos(time, 'x', true))),

@@ -5,10 +5,10 @@ import { isByDay, iso } from './chart-words.ts';
 import { hatchOver } from './hatch.ts';
 import { pointsAlone } from './points-alone.ts';
 
-/** Low, so that the first rows are on the screen with it. */
+/** The chart's height. It is low, so that the first rows of the table fit on the same screen. */
 export const HEIGHT_PX = 200;
 
-/** How the lines are drawn: in the colours of the page, over UTC. */
+/** The options of the line chart: the colours of the page, and times in UTC. */
 export function optionsFor(
   chart: ChartData,
   element: HTMLElement,
@@ -44,7 +44,7 @@ export function optionsFor(
             show: chart.times.length <= 62,
             size: 5,
             fill: stroke,
-            // No line leads to a point between two gaps.
+            // A point between two gaps has no line to it, so the chart draws the point itself.
             filter: (_: uPlot, __: number, isShown: boolean) => (isShown ? null : pointsAlone(points)),
           },
         };
@@ -54,7 +54,7 @@ export function optionsFor(
       {
         ...axis,
         size: 28,
-        // No labels of hours where the report has only days.
+        // If the report has only days, the axis has no labels for hours.
         ...(isByDay(chart) && {
           incrs: [1, 2, 3, 5, 7, 10, 14].map((count) => count * 86_400),
         }),
@@ -72,10 +72,10 @@ export function optionsFor(
   };
 }
 
-/** Month and day, as ISO has them. */
+/** Month and day in ISO form, `MM-DD`. */
 const shortDay = (time: number): string => iso(time).slice(5, 10);
 
-/** Reads colours of the style sheet for a canvas, which does not understand `light-dark()`. */
+/** Reads colours from the style sheet for the canvas. A canvas does not understand `light-dark()`. */
 function coloursAt(element: HTMLElement): (name: string) => string {
   return (name) => {
     element.style.color = `var(${name})`;

@@ -6,7 +6,10 @@ import type { Run } from '../run.ts';
 import { dayOf, figureText, instantText, nameOf, pointText, wordsOf } from './chart-words.ts';
 import { HEIGHT_PX, optionsFor } from './line-chart-options.ts';
 
-/** A report over time, a line for each value. The legend has the totals or, where the chart is read, the values there. */
+/**
+ * The chart of a report over time, with a line for each value. The legend has the totals or, once the user points at a
+ * time, the values of that time.
+ */
 export function LineChart({ chart, run }: { readonly chart: ChartData; readonly run: Run }) {
   const chartBox = useRef<HTMLDivElement>(null);
   const drawn = useRef<uPlot | undefined>(undefined);
@@ -92,7 +95,7 @@ export function LineChart({ chart, run }: { readonly chart: ChartData; readonly 
   );
 }
 
-/** Whether the machine is set to dark colours, as it changes. */
+/** Whether the machine is set to dark colours. Redraws when that setting changes. */
 function useDark(): boolean {
   const [query] = useState(() => matchMedia('(prefers-color-scheme: dark)'));
   const [isDark, setDark] = useState(query.matches);

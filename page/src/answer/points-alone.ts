@@ -1,6 +1,6 @@
 import type { Series } from '../reader/chart-data.ts';
 
-/** Where a series has a point between two gaps: no line leads to it. */
+/** The indexes of points between two gaps. No line leads to these points. */
 export const pointsAlone = (points: Series['points']): number[] =>
   [...points.keys()].filter(
     (index) => isThere(points[index]) && !isThere(points[index - 1]) && !isThere(points[index + 1]),

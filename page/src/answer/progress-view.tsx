@@ -6,7 +6,7 @@ import { serviceFacts } from '../service-facts.ts';
 import { isBuilderOpen } from '../state.ts';
 import { waitingWords } from './failure-words.ts';
 
-/** The seconds of the wait, hidden from screen readers. */
+/** Shows a progress bar and the seconds waited. The seconds are hidden from screen readers. */
 export function Waiting({ startedAt }: { readonly startedAt: number }) {
   const [now, setNow] = useState(performance.now());
   useEffect(() => {

@@ -7,10 +7,10 @@ import { choice, parameters, report } from '../state.ts';
 import { snippets } from './snippets.ts';
 
 const shown = signal(0);
-/** What was copied last, or could not be. */
+/** The text that the user last tried to copy, and whether that worked. */
 const latestCopy = signal({ text: '', isDone: true });
 
-/** The request as it grows, in every form that people paste. */
+/** Shows the API request for the current choice, in every form that people paste. */
 export function RequestView() {
   const tabs = useRef<HTMLDivElement>(null);
   const snippet = snippets[shown.value] ?? snippets[0];
@@ -86,7 +86,7 @@ export function RequestView() {
   );
 }
 
-/** The address of this page with the question: never with a token, which is no part of what is chosen. */
+/** The address of this page with the question. It never has a token, because the choice does not contain one. */
 function linkTo(chosen: Choice): string {
   const link = new URL(location.href);
   link.search = '';

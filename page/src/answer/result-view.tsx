@@ -13,7 +13,7 @@ import { ReadingBar, Waiting } from './progress-view.tsx';
 import { ReadingRows, RowsTable } from './rows-table.tsx';
 import { TotalsView } from './totals-view.tsx';
 
-/** What has become of the run: waiting, totals, chart, rows, download; or why there is no report. */
+/** Shows the state of the run: the wait, then totals, chart, rows and download, or why there is no report. */
 export function ResultView() {
   const now = run.value;
   if (!now) return null;
@@ -62,8 +62,8 @@ const isOfAnotherQuestion = ({ url, choice: asked, caller }: Run): boolean =>
   requestUrl.value !== url || choice.value.compare !== asked.compare || chosenCaller().key !== caller.key;
 
 /**
- * Whether a report has nothing to show. Without dimensions it always has a row of totals: under filters, a row of
- * zeros counts as nothing.
+ * Whether a report has nothing to show. A report without dimensions always has one row of totals. If such a report has
+ * filters, a row of zeros counts as nothing.
  */
 const hasNothing = ({ tableRows, columns = [], totals = [], choice: { filters } }: Run): boolean =>
   tableRows === 0 ||
@@ -73,7 +73,9 @@ const hasNothing = ({ tableRows, columns = [], totals = [], choice: { filters } 
 
 const isNothing = (digits: string | null | undefined): boolean => !/[1-9]/.test(digits ?? '');
 
-/** One sentence for each state: it is read out when it changes, so that it must not change with every row. */
+/**
+ * One sentence for each state. Screen readers read it out whenever it changes, so it must not change with every row.
+ */
 function statusOf(run: Run): string {
   const { phase, waitedMs = 0, choice, days } = run;
   const { rowCount = 0, bytes = 0, totalBytes = 0 } = run.reading ?? {};
@@ -93,7 +95,7 @@ function statusOf(run: Run): string {
   }
 }
 
-/** The file's own bytes where they were read; a link to the store where they were not. */
+/** The download link. It leads to the file's bytes if the page has read them, else to the download store. */
 function Download({ run: { file, fileName = 'report.csv', downloadUrl } }: { readonly run: Run }) {
   const [url, setUrl] = useState<string>();
   useEffect(() => {
@@ -102,7 +104,7 @@ function Download({ run: { file, fileName = 'report.csv', downloadUrl } }: { rea
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [file]);
-  // Until the effect has run, `url` still is the address of the previous file.
+  // Until the effect has run, `url` is still the address of the previous file.
   const href = file ? url : downloadUrl;
   if (href === undefined) return null;
   return (

@@ -6,7 +6,7 @@ import { TableControls } from './table-controls.tsx';
 import { changeView, isAtIt, loadedRows, view, viewResult, viewRow } from './table-rows.ts';
 import { VirtualTable } from './virtual-table.tsx';
 
-/** All rows of a report that has been read, to sort, to search and to cut. */
+/** The table with all rows of a report. The user can sort it, search it and limit its rows. */
 export function RowsTable({ run }: { readonly run: Run }) {
   const result = viewResult.value;
   if (!result || !run.columns) return null;
@@ -35,14 +35,17 @@ function totalsLabel(rowCount: number, all: number): string {
   return rowCount === 1 ? 'This row' : `These ${grouped(rowCount)} rows`;
 }
 
-/** A first press sorts numbers from the largest, texts from the first; the second turns it round; the third ends it. */
+/**
+ * The first press sorts numbers from the largest and texts from the first. The second press reverses the order, and the
+ * third ends it.
+ */
 function nextSort(column: TableColumn, sort: View['sort']): View['sort'] {
   const first = column.kind !== 'dimension';
   if (sort?.column !== column.id) return { column: column.id, isDescending: first };
   return sort.isDescending === first ? { column: column.id, isDescending: !first } : undefined;
 }
 
-/** The first rows, in the file's order, while it is read or where it is too large to be read. */
+/** The first rows of a file, in the file's order, while the page reads the file or if the file is too large to read. */
 export function ReadingRows({ run }: { readonly run: Run }) {
   const rows = firstRows.value;
   if (rows.length === 0) return null;

@@ -6,7 +6,7 @@ import type { ShownCell, TableColumn } from '../reader/reader-messages.ts';
 
 export const isNumber = ({ kind }: TableColumn): boolean => kind !== 'dimension';
 
-/** A value of the table as people read it; the empty text where there is none. */
+/** The text of a table value, for people. Empty if there is no value. */
 export function shownText(cell: ShownCell, { kind, of }: TableColumn, field: Field | undefined): string {
   if (cell === null || cell === undefined) return '';
   switch (kind) {
@@ -24,7 +24,7 @@ export function shownText(cell: ShownCell, { kind, of }: TableColumn, field: Fie
   }
 }
 
-/** What is rounded in the table, with all its digits. */
+/** All digits of a value that the table shows rounded; undefined for other values. */
 export const exactText = (cell: ShownCell, { kind }: TableColumn): string | undefined =>
   cell && kind === 'ratio' ? cell : undefined;
 

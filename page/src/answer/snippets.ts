@@ -3,15 +3,15 @@ import { type FieldType, fieldOf, type Report } from '../../../lib/report/catalo
 import { reportPath } from '../../../lib/routes.ts';
 import { type Parameters, urlOf } from '../question/request.ts';
 
-/** What the programs are made for. */
+/** The request that the programs send. */
 interface SnippetRequest {
   /** The service's address, with a slash at its end. */
   readonly service: string;
   readonly report: Report;
   readonly parameters: Parameters;
   /**
-   * Where tokens come from. The programs say so if TOKEN is not set. The service accepts no address here that a shell
-   * could run as a command.
+   * The source of access tokens. The programs print it if TOKEN is not set. The service accepts no address here that a
+   * shell could run as a command.
    */
   readonly access: Access;
 }
@@ -19,11 +19,11 @@ interface SnippetRequest {
 interface Snippet {
   readonly name: string;
   readonly text: (request: SnippetRequest) => string;
-  /** What the program expects. */
+  /** A sentence about what the user must provide. */
   readonly note: (access: Access) => string;
 }
 
-/** Where a token comes from: the end of a sentence, without quotes, so that it can stand within those of any program. */
+/** The end of a sentence that says where a token comes from. It has no quotes, so any program can put it in quotes. */
 function tokenSource({ tokenEndpoint, contact }: Access): string {
   if (tokenEndpoint === undefined) return `from ${contact ?? 'whoever gave you the client id and secret'}`;
   const forWhat = `from ${tokenEndpoint} for a client id and secret`;
@@ -39,8 +39,8 @@ const tokenNote = (access: Access): string =>
 const fileOf = ({ name }: Report): string => `${name}.csv`;
 
 /**
- * One command, so that an interactive shell, too, runs none of it without a token. curl ends with 22 if the answer
- * is a problem, which is then in the file.
+ * One single command, so that even an interactive shell runs no part of it without a token. If the answer is a problem
+ * document, curl exits with 22 and the document is in the file.
  */
 const curl = ({ service, report, parameters, access }: SnippetRequest): string => {
   const file = fileOf(report);
@@ -58,7 +58,7 @@ const curl = ({ service, report, parameters, access }: SnippetRequest): string =
   ].join('\n');
 };
 
-/** A JSON string is also a valid Python string. */
+/** The Python program. It uses JSON strings, because each is also a valid Python string. */
 const python = ({ service, report, parameters, access }: SnippetRequest): string => {
   const file = fileOf(report);
   return [
@@ -86,8 +86,8 @@ const python = ({ service, report, parameters, access }: SnippetRequest): string
 };
 
 /**
- * One expression: where people paste line by line, R goes on after a line that fails. `download.file` would not show
- * the problem.
+ * The R program. It is one expression, because R goes on after a failed line if people paste line by line. It does not
+ * use `download.file`, which would not show the problem.
  */
 const r = ({ service, report, parameters, access }: SnippetRequest): string => {
   const file = fileOf(report);
@@ -124,8 +124,9 @@ const mText = (text: string): string => `"${text.replaceAll('#(', '#(#)(').repla
 const mName = (name: string): string => (/^\w+$/.test(name) ? name : `#${mText(name)}`);
 
 /**
- * Identifiers are text: Excel keeps 15 digits of a number. The statuses are those whose problem can be shown: Power Query
- * asks again after 429, 503 and 504, and for other credentials after 401 and 403, whatever a query says of them.
+ * The Power Query program. Identifiers are text, because Excel keeps only 15 digits of a number. It lists the statuses
+ * whose problem it can show. Power Query itself retries after 429, 503 and 504, and asks for other credentials after
+ * 401 and 403, whatever a query says.
  */
 function powerQuery({ service, report, parameters, access }: SnippetRequest): string {
   const names = [...new Set(parameters.map(([name]) => name))];
@@ -166,7 +167,7 @@ function powerQuery({ service, report, parameters, access }: SnippetRequest): st
   ].join('\n');
 }
 
-/** The request in the forms that people paste, in the order of the tabs. */
+/** All forms of the request that people paste, in the order of the tabs. */
 export const snippets: readonly Snippet[] = [
   {
     name: 'URL',

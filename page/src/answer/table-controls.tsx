@@ -4,10 +4,10 @@ import type { TableColumn } from '../reader/reader-messages.ts';
 import { changeView, view } from './table-rows.ts';
 
 const TOPS = [10, 25, 100, 1_000];
-/** The rows are searched once the user has not typed for this long. */
+/** The search starts when the user has not typed for this long. */
 const TYPING_MS = 150;
 
-/** Which rows of the report the table shows. */
+/** The inputs that choose which rows of the report the table shows. */
 export function TableControls({
   rowCount,
   all,

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { TableColumn, View } from '../reader/reader-messages.ts';
 import { isNumber } from './shown-value.tsx';
 
-/** A column's name, by which the rows are sorted where they can be. */
+/** The header of a column. If the table can be sorted, a press on the header sorts the rows. */
 export function TableHeader({
   column,
   level,
@@ -10,7 +10,7 @@ export function TableHeader({
   onSort,
 }: {
   readonly column: TableColumn;
-  /** The dimension that it is counted by, where that depends on the question. */
+  /** The dimension that the column is counted by; undefined if that does not depend on the question. */
   readonly level: string | undefined;
   readonly sort: View['sort'];
   readonly onSort: ((column: TableColumn) => void) | undefined;
@@ -24,7 +24,7 @@ export function TableHeader({
     </>
   );
   const cell = useRef<HTMLTableCellElement>(null);
-  // A column that was chosen with the keyboard may be out of sight.
+  // Scrolls to the sorted column: if the user chose it with the keyboard, it may be out of sight.
   useLayoutEffect(() => {
     if (isSorted) cell.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [isSorted]);

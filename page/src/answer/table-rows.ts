@@ -2,35 +2,35 @@ import { computed, signal } from '@preact/signals';
 import type { ReaderAnswer, ShownCell, View, ViewResult } from '../reader/reader-messages.ts';
 import { askWorker } from '../report-worker.ts';
 
-/** Rows are asked for in blocks. */
+/** The page asks the worker for rows in blocks of this many. */
 const BLOCK_ROWS = 200;
-/** The most blocks that are kept: the others are asked for again. */
+/** The largest number of blocks that the page keeps. It asks again for the others when it needs them. */
 const MAX_BLOCKS = 40;
 
 const PLAIN: View = { search: '' };
 
-/** The table's view that is chosen; the worker may still be at it. */
+/** The view of the table that the user chose last. The worker may still be preparing it. */
 export const view = signal<View>(PLAIN);
-/** The view whose rows are there to be shown. */
+/** The view whose rows the table shows. */
 export const viewResult = signal<ViewResult | undefined>(undefined);
-/** Rows by block, the first asked for first. */
+/** The rows that have arrived, by block. The block that arrived first comes first. */
 const blocks = signal<ReadonlyMap<number, readonly (readonly ShownCell[])[]>>(new Map());
 const askedBlocks = new Set<number>();
 
-/** Shows the rows otherwise: sorted, searched, cut. */
+/** Changes the order, the search or the number of rows that the table shows. */
 export function changeView(change: { readonly [Part in keyof View]?: View[Part] | undefined }): void {
   const { sort, search, top } = { ...view.value, ...change };
   view.value = { search: search ?? '', ...(sort && { sort }), ...(top !== undefined && { top }) };
   askWorker({ kind: 'view', view: view.value });
 }
 
-/** Begins with the rows of a report, or with none while it is made. */
+/** Shows the rows of a new report, or no rows while the report is being made. */
 export function beginView(result: ViewResult | undefined): void {
   view.value = result?.view ?? PLAIN;
   putRows(result);
 }
 
-/** Takes what the worker has made of a view, unless another was chosen since. */
+/** Shows the view that the worker has prepared, unless the user has chosen another view since then. */
 export function showView(result: ViewResult): void {
   if (isSame(result.view, view.value)) putRows(result);
 }
@@ -53,7 +53,7 @@ export function takeViewRows({ view: of, from, rows }: Extract<ReaderAnswer, { k
   blocks.value = kept;
 }
 
-/** A row of the view; undefined where it is on its way. */
+/** A row of the view; undefined until the row has arrived. */
 export function viewRow(index: number): readonly ShownCell[] | undefined {
   const block = Math.floor(index / BLOCK_ROWS);
   const rows = blocks.value.get(block);
@@ -64,11 +64,11 @@ export function viewRow(index: number): readonly ShownCell[] | undefined {
   return rows?.[index % BLOCK_ROWS];
 }
 
-/** Whether the worker is still at the view that was chosen last. */
+/** Whether the worker is still preparing the view that the user chose last. */
 export const isAtIt = (): boolean =>
   viewResult.value !== undefined && !isSame(viewResult.value.view, view.value);
 
-/** All rows that are here, to measure columns by. */
+/** All rows that have arrived. The table measures its columns by them. */
 export const loadedRows = computed(() => [...blocks.value.values()].flat());
 
 const isSame = (one: View, other: View): boolean =>

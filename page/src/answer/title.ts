@@ -3,7 +3,7 @@ import { run } from '../run.ts';
 
 const PAGE = 'Performance reports';
 
-/** Says in the window's title how the run stands: people wait in another tab. */
+/** Shows the state of the run in the window's title, because people wait in another tab. */
 export function tellTitle(): void {
   const now = run.value;
   const words =

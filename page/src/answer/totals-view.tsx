@@ -6,7 +6,7 @@ import type { Total } from '../reader/reader-messages.ts';
 import type { Run } from '../run.ts';
 import { currency } from '../state.ts';
 
-/** The totals of the whole file, each with its difference where it is compared, and the ratios derived from them. */
+/** The totals of the whole file, and the ratios derived from them. In a comparison, each also has its difference. */
 export function TotalsView({ run: { totals = [], report, choice, compared } }: { readonly run: Run }) {
   const asked = reportOf(report);
   const ratios = ratiosOf(report, choice.fields);
@@ -63,7 +63,7 @@ export function TotalsView({ run: { totals = [], report, choice, compared } }: {
   );
 }
 
-/** What it was before, and the change; in words where there is nothing to compare with. */
+/** The total of the period before, and the change. If there is nothing to compare with, says so in words. */
 function Before({
   total: { before, change, percent },
   isAmount,

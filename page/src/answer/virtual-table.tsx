@@ -6,19 +6,22 @@ import type { ShownCell, TableColumn, View } from '../reader/reader-messages.ts'
 import { exactText, isNumber, ShownValue, shownText } from './shown-value.tsx';
 import { TableHeader } from './table-header.tsx';
 
-/** The height of a row. It must equal the one in page.css. */
+/** The height of a row. It must equal the row height in page.css. */
 const ROW_PX = 30;
-/** Drawn above and below what is seen, so that scrolling does not outrun it. */
+/** The table draws this many rows above and below the visible ones, so that scrolling does not outrun the drawing. */
 const SPARE_ROWS = 16;
-/** Rows come and go in steps of this many: most scrolling draws nothing. */
+/** The table redraws after scrolling by this many rows. Most scrolling therefore draws nothing. */
 const STEP_ROWS = 8;
 const MAX_WIDTH_CH = 44;
-/** Browsers lay out no taller boxes (Firefox: 17.9 million pixels). With more rows, each pixel scrolls further. */
+/**
+ * The largest height of the table, since browsers limit the height of a box (Firefox: 17.9 million pixels). With more
+ * rows, each pixel scrolls further.
+ */
 const MAX_HEIGHT_PX = 15_000_000;
 
 type Row = readonly ShownCell[];
 
-/** A table of any number of rows. It draws only the rows in sight. */
+/** A table with any number of rows. It draws only the visible rows and some around them. */
 export function VirtualTable({
   columns,
   fieldOf,
@@ -33,9 +36,9 @@ export function VirtualTable({
   readonly columns: readonly TableColumn[];
   readonly fieldOf: (name: string) => Field | undefined;
   readonly rowCount: number;
-  /** Undefined while the row is on its way. */
+  /** Returns a row of the table; undefined until the row has arrived. */
   readonly rowAt: (index: number) => Row | undefined;
-  /** The rows that the columns' widths are measured by. */
+  /** The rows that set the widths of the columns. */
   readonly measured: readonly Row[];
   readonly totals?: Row;
   readonly totalsLabel?: string;
@@ -88,7 +91,7 @@ export function VirtualTable({
       }),
     [measured.length, totals, columns],
   );
-  // Without a width of its own, the table would grow with its longest text.
+  // The table's width. Without this width, the table would grow with its longest text.
   const width = `calc(${widths.reduce((sum, one) => sum + one, 0)}ch + ${widths.length * 1.6}rem)`;
   const firstSeen = isScaled
     ? Math.round((top / Math.max(1, heightPx - seenRows * ROW_PX)) * (rowCount - seenRows))
@@ -97,7 +100,8 @@ export function VirtualTable({
   const end = Math.min(rowCount, Math.ceil(firstSeen) + STEP_ROWS + seenRows + SPARE_ROWS);
   const above = isScaled ? Math.max(0, top - (firstSeen - first) * ROW_PX) : first * ROW_PX;
   const below = Math.max(0, heightPx - above - (end - first) * ROW_PX);
-  // Preact does not compare a row that is the same object as before: scrolling costs only what comes into sight.
+  // Keeps drawn rows, because Preact does not compare a row that is the same object as before. Scrolling then costs
+  // only the rows that become visible.
   const drawn = useMemo(() => new Map<number, VNode>(), [measured, columns, totals]);
   const rowNode = (index: number): VNode => {
     const kept = drawn.get(index);
@@ -173,7 +177,7 @@ export function VirtualTable({
   );
 }
 
-/** Takes the room of the rows that are not drawn. */
+/** An empty row as high as all the rows that are not drawn. */
 const Gap = ({ heightPx, columns }: { readonly heightPx: number; readonly columns: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can have the focus
   <tr aria-hidden="true" class="gap">

@@ -3,7 +3,7 @@ import { serviceFacts } from '../service-facts.ts';
 import { isAsked } from '../state.ts';
 import { chosenPartner, isCallerKnown, pastedToken, samplePartners } from './caller.ts';
 
-/** Who asks: a sample partner of this machine, or the owner of a pasted token. */
+/** The inputs that choose who asks: a sample partner of this machine, or the owner of a pasted token. */
 export function CallerStep() {
   const hasPartners = samplePartners.value.length > 0;
   return (
@@ -41,7 +41,7 @@ export function CallerStep() {
   );
 }
 
-/** The selectors of the inputs that say who asks: the one that is in use or, where none is, those that can be. */
+/** The selectors of the inputs that say who asks: the input in use or, if none is in use, all these inputs. */
 export function callerInputs(): readonly string[] {
   if (chosenPartner.value !== '') return ['input[name="partner"]:checked'];
   return isCallerKnown.value ? ['#token'] : ['input[name="partner"]', '#token'];
@@ -71,7 +71,7 @@ function TokenInput() {
   );
 }
 
-/** Where a token comes from, as the operator has said it. */
+/** Says where a token comes from, if the operator has configured that. */
 function whereFrom(): string {
   const { tokenEndpoint, contact } = serviceFacts.value;
   const from = tokenEndpoint === undefined ? '' : `Tokens come from ${tokenEndpoint}.`;

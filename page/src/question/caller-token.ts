@@ -1,10 +1,10 @@
 /**
- * Who asks, as chosen at one moment. If another caller is chosen while an answer is under way, the answer is not
- * shown to that caller.
+ * The caller who was chosen at one moment. If the user chooses another caller while an answer is under way, the page
+ * does not show the answer to that caller.
  */
 export interface Caller {
-  /** Tells one caller from another. It stays in memory. */
+  /** Differs between callers. It stays in memory. */
   readonly key: string;
-  /** A token to ask with: the pasted one, or one of the sample partner's. Rejects where there is none. */
+  /** Resolves to an access token: the pasted one, or a new one for the sample partner. Rejects if there is none. */
   token(): Promise<string>;
 }

@@ -3,17 +3,17 @@ import { serviceAddress } from '../service-address.ts';
 import { newestDay } from '../state.ts';
 import type { Caller } from './caller-token.ts';
 
-/** A partner that this machine offers to ask as. */
+/** A sample partner of this machine. The user can ask for reports as this partner. */
 export interface SamplePartner {
   readonly clientId: string;
   readonly sees: string;
 }
 
-/** Empty where the service offers none: then a token is pasted. */
+/** The sample partners that the service offers. If there are none, the user pastes a token. */
 export const samplePartners = signal<readonly SamplePartner[]>([]);
-/** The sample partner who asks, by client id. */
+/** The client id of the sample partner who asks; empty if none is chosen. */
 export const chosenPartner = signal('');
-/** As it was pasted; it stays here, in memory, and goes to the service alone. */
+/** The token as the user pasted it. It stays in memory and goes only to the service. */
 export const pastedToken = signal('');
 
 export const isCallerKnown = computed(() => chosenPartner.value !== '' || pastedToken.value.trim() !== '');
@@ -21,8 +21,8 @@ export const isCallerKnown = computed(() => chosenPartner.value !== '' || pasted
 const PARTNERS_URL = `${serviceAddress}.local/partners`;
 
 /**
- * Asks whether there are sample partners, and chooses the first. Only a service on one machine has them; elsewhere the
- * answer is 404. Resolves to whether there are.
+ * Asks the service for its sample partners, and chooses the first. Only a service on one machine has sample partners;
+ * elsewhere the answer is 404. Resolves to true if there are any.
  */
 export async function findSamplePartners(): Promise<boolean> {
   const response = await fetch(PARTNERS_URL).catch(() => undefined);
@@ -34,7 +34,7 @@ export async function findSamplePartners(): Promise<boolean> {
   return partners.length > 0;
 }
 
-/** Who is chosen now. */
+/** The caller who is chosen now. */
 export function chosenCaller(): Caller {
   const partner = chosenPartner.value;
   const pasted = pastedToken.value.trim().replace(/^Bearer\s+/i, '');

@@ -6,27 +6,30 @@ import { type Days, isPreset, type Preset } from './presets.ts';
 export interface ChosenFilter {
   readonly operator: OperatorName;
   readonly field: string;
-  /** As they are sent. */
+  /** The values in the form in which the request sends them. */
   readonly values: readonly string[];
 }
 
-/** What the chosen days are compared with: as many days just before them, or the same days a year before. */
+/**
+ * The comparisons: with nothing, with the same number of days just before the chosen days, or with the same days a year
+ * before.
+ */
 const COMPARISONS = ['none', 'period-before', 'year-before'] as const;
 
 export type Comparison = (typeof COMPARISONS)[number];
 
-/** Everything that is chosen on the page, except who asks. */
+/** Everything that the user chooses on the page, except who asks. */
 export interface Choice {
   readonly report: string;
-  /** The columns, in their order. */
+  /** The report's columns, in their order. */
   readonly fields: readonly string[];
-  /** A preset is relative to today: a bookmark of "yesterday" shows another day tomorrow. */
+  /** The chosen days. A preset is relative to today: a bookmark of "yesterday" shows another day tomorrow. */
   readonly window: Preset | Days;
   readonly filters: readonly ChosenFilter[];
   readonly compare: Comparison;
 }
 
-/** A report as it is first shown: every metric, day by day, over the latest days. */
+/** The choice that a report starts with: every metric, day by day, over the latest days. */
 export function firstChoice(report = reports[0]?.name ?? ''): Choice {
   const shown = reportOf(report)?.fields.filter(
     (field) => field.role === 'metric' || (field.type === 'datetime' && field.grain === 'day'),
@@ -40,7 +43,7 @@ export function firstChoice(report = reports[0]?.name ?? ''): Choice {
   };
 }
 
-/** The choice as the part of the page's address after `#`, which no browser sends to anybody. */
+/** Writes the choice as the part of the page's address after `#`. Browsers never send this part to a server. */
 export function toHash({ report, fields, window, filters, compare }: Choice): string {
   const query = new URLSearchParams({ report, requestedFields: fields.join(',') });
   if (typeof window === 'string') query.set('window', window);
@@ -54,7 +57,7 @@ export function toHash({ report, fields, window, filters, compare }: Choice): st
   return query.toString().replaceAll('%2C', ',').replaceAll('%5B', '[').replaceAll('%5D', ']');
 }
 
-/** The choice that an address holds. What is missing or misspelt gets the default of a fresh page. */
+/** Reads the choice from the page's address. Parts that are missing or misspelt get the default of a new page. */
 export function fromHash(hash: string): Choice {
   const query = new URLSearchParams(hash.replace(/^#/, ''));
   const known = reportOf(query.get('report') ?? '');
@@ -63,7 +66,7 @@ export function fromHash(hash: string): Choice {
   const preset = query.get('window') ?? '';
   return {
     report: first.report,
-    // Unknown names are kept, so that the page can show the fault.
+    // Keeps unknown names, so that the page can show the fault.
     fields: fields === null ? first.fields : fields.split(',').filter((name) => name !== ''),
     window: isPreset(preset)
       ? preset

@@ -2,7 +2,7 @@ import { choice, choose } from '../state.ts';
 import type { Comparison } from './choice.ts';
 import { COMPARISONS } from './question-words.ts';
 
-/** With which other days the report is compared. */
+/** The inputs that choose which other days the report is compared with. */
 export function CompareStep() {
   return (
     <fieldset class="step">

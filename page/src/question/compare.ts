@@ -4,24 +4,27 @@ import type { Choice, ChosenFilter, Comparison } from './choice.ts';
 import { addDays, type Days, daysBetween } from './presets.ts';
 import type { DayState } from './told-day.ts';
 
-/** A day of the window, and the day that it is compared with. */
+/** A day of the window, and the day that is compared with it. */
 interface DayPair {
   readonly day: string;
   readonly before: string;
 }
 
-/** Which days are compared. Both sides have as many. */
+/** The days that are compared. Both sides have the same number of days. */
 export interface ComparedDays {
   readonly pairs: readonly DayPair[];
-  /** Pairs with a day that is open or has no data. Half a day, or none, would look like a fall. */
+  /** Pairs with a day that is open or has no data. A day with half its data, or none, would look like a fall. */
   readonly leftOut: readonly (DayPair & { readonly why: 'open' | 'no data' })[];
-  /** Whether the service has not told how the days stand: then none is left out. */
+  /** The service has not reported the states of the days. Then no pair is left out. */
   readonly isUntold?: true;
 }
 
 const DAY_CHARACTERS = 'YYYY-MM-DD'.length;
 
-/** Pairs the days of a window with those before it, or with the same dates a year ago, one by one from the first on. */
+/**
+ * Pairs each day of a window with a day before the window, or with the same date a year ago, in order from the first
+ * day.
+ */
 export function dayPairs(comparison: Comparison, window: readonly string[]): DayPair[] {
   const [first] = window;
   if (first === undefined || comparison === 'none') return [];
@@ -29,7 +32,7 @@ export function dayPairs(comparison: Comparison, window: readonly string[]): Day
   return window.map((day, index) => ({ day, before: addDays(start, index) }));
 }
 
-/** 29 February has 28 February a year ago. */
+/** The same date a year before. For 29 February, that is 28 February. */
 function yearBefore(day: string): string {
   const date = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`;
   return date.endsWith('-02-29') ? date.replace('-29', '-28') : date;
@@ -38,7 +41,7 @@ function yearBefore(day: string): string {
 /**
  * Keeps the pairs that can be compared.
  *
- * @param stateOf how a day stands; undefined where the service has not told
+ * @param stateOf returns the state of a day; undefined if the service has not reported it
  */
 export function comparedDays(
   pairs: readonly DayPair[],
@@ -59,8 +62,8 @@ export function comparedDays(
 }
 
 /**
- * Whether the question's filters leave this day. A filter by times that passes only its values leaves only their
- * days.
+ * Whether the question's filters let this day pass. A filter by times that passes only its own values lets only their
+ * days pass.
  */
 export const isDayAsked = ({ filters }: Choice, report: Report, day: string): boolean =>
   filters.every(
@@ -71,11 +74,11 @@ export const isDayAsked = ({ filters }: Choice, report: Report, day: string): bo
   );
 
 /**
- * The question over some days only. Its window goes from the first to the last of them. If days in between are left
- * out, a filter names the days. The values of filters by times move with the days. Undefined if the question's own
- * filters leave nothing.
+ * Limits the question to some days. The new window goes from the first of these days to the last. If days in between
+ * are left out, a filter names the days. The values of filters by times move with the days. Undefined if the question's
+ * own filters leave no day.
  *
- * @param moved each day of the question that is kept, and the day that takes its place
+ * @param moved each day of the question that is kept, and the day that replaces it
  */
 export function overDays(
   choice: Choice,

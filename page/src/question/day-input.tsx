@@ -4,9 +4,9 @@ import { isWholeTime } from './time-text.ts';
 import { faultAttributes, TypedInput } from './typed-input.tsx';
 
 /**
- * A day as `YYYY-MM-DD`, whatever the language of the browser, and a calendar to choose it from.
+ * An input for a day as `YYYY-MM-DD`, in every language of the browser, with a calendar to choose the day from.
  *
- * @param label the input's name where no label element names it
+ * @param label the input's name if no label element names it
  */
 export function DayInput({
   id,
@@ -53,7 +53,7 @@ export function DayInput({
           />
         </svg>
       </button>
-      {/* Only for its calendar: what it shows is in the form of the browser's language. */}
+      {/* This hidden input only provides the calendar: its own text would have the form of the browser's language. */}
       <input
         ref={picker}
         class="visually-hidden"

@@ -13,23 +13,24 @@ interface Told {
   readonly report: string;
   readonly first: string;
   readonly last: string;
-  /** By the day. */
+  /** The days that hold events, by their date. */
   readonly days: ReadonlyMap<string, ToldDay>;
 }
 
-/** What the service has told of a report's days; undefined where it has told nothing. */
+/** The days of a report that the service has reported; undefined if it has reported none. */
 export const listedDays = signal<Told | undefined>(undefined);
 
-/** How a day stands, if the service has told. */
+/** The state of a day; undefined if the service has not reported it. */
 export function stateOf(told: Told | undefined, report: string, day: string): DayState | undefined {
   if (told?.report !== report || day < told.first || day > told.last) return undefined;
   return told.days.get(day)?.state ?? 'missing';
 }
 
 /**
- * The days of a report that hold events, as they stand now, for the caller; undefined where the service does not tell.
+ * Asks for the days of a report that hold events, with their states now, for the caller. Undefined if the service does
+ * not report them.
  *
- * @param first,last days, `YYYY-MM-DD`, both among them; at most MAX_STATE_DAYS
+ * @param first,last first and last day, `YYYY-MM-DD`, both included; at most MAX_STATE_DAYS days
  */
 export async function fetchDays(
   caller: Caller,
@@ -59,8 +60,8 @@ export async function fetchDays(
 }
 
 /**
- * Asks how the report's days stand for the chosen caller. If that fails, their states are not known. The answer is
- * dropped if another caller or report was chosen while it was on its way.
+ * Asks for the states of the report's days, for the chosen caller. If that fails, the states are not known. If the user
+ * has chosen another caller or report in the meantime, the answer is dropped.
  */
 export async function askDays(report: string): Promise<void> {
   const caller = chosenCaller();

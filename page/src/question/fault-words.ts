@@ -7,15 +7,15 @@ import { MAX_WINDOW_DAYS } from '../../../lib/report/parse-request.ts';
 import { addDays, type Days, isDay } from './presets.ts';
 import { timeText } from './time-text.ts';
 
-/** What was chosen when the fault was found. */
+/** The fields and days that were chosen when the fault was found. */
 export interface FaultContext {
   readonly fields: readonly string[];
   readonly days: Days;
 }
 
 /**
- * A fault of the request in the words of the page. The service speaks of its parameters, the page of its inputs. What
- * the choice doesn't explain is told in the service's own words.
+ * Describes a fault of the request in the words of the page. The service names its parameters, but the page names its
+ * inputs. If the choice does not explain the fault, the service's own words are used.
  */
 export function faultWords({ parameter, detail }: Fault, { fields, days }: FaultContext): string {
   switch (parameter) {
@@ -30,7 +30,7 @@ export function faultWords({ parameter, detail }: Fault, { fields, days }: Fault
   }
 }
 
-/** What is wrong with one of the two days, looked at alone. */
+/** Says what is wrong with one of the two days, without regard to the other. */
 function dayWords(day: string, which: 'first' | 'last'): string | undefined {
   if (day === '') return `Choose the ${which} day.`;
   return isDay(day) ? undefined : noDay(day);
@@ -39,7 +39,7 @@ function dayWords(day: string, which: 'first' | 'last'): string | undefined {
 const noDay = (text: string) =>
   `${shortened(text)} is no day.${/^\d{4}-\d\d-\d\d$/.test(text) ? '' : ' Write it as YYYY-MM-DD.'}`;
 
-/** What is wrong with the two days together. */
+/** Says what is wrong with the two days together. */
 function windowWords({ first, last }: Days): string | undefined {
   if (!isDay(first)) return undefined;
   if (last < first) return 'The last day is before the first day.';
@@ -49,14 +49,14 @@ function windowWords({ first, last }: Days): string | undefined {
     : undefined;
 }
 
-/** The inputs of the days that a fault is of: both, where the days are wrong together. */
+/** The day inputs that a fault belongs to: both inputs if the days are wrong together. */
 export function faultyDays({ parameter }: Fault, { first, last }: Days): readonly ('first' | 'last')[] {
   if (parameter === 'startInclusive') return ['first'];
   if (parameter !== 'endExclusive') return [];
   return isDay(first) && isDay(last) ? ['first', 'last'] : ['last'];
 }
 
-/** What is wrong with one value of a filter, in the words of the page; undefined where it can be sent. */
+/** Says what is wrong with one value of a filter, in the words of the page; undefined if the value is valid. */
 export function valueFault(dimension: Dimension, value: string): string | undefined {
   const schema = dimension.type === 'datetime' ? filterTimeSchema(dimension) : filterColumnSchema(dimension);
   const result = v.safeParse<typeof schema>(schema, value);

@@ -7,7 +7,7 @@ const wordsAt = (parameter: string): readonly string[] =>
     faultWords({ parameter, detail }, { fields: choice.value.fields, days: days.value }),
   );
 
-/** The faults of a parameter, to stand below its input. */
+/** Shows the faults of a parameter, below its input. */
 export function Faults({ of, id }: { readonly of: string; readonly id: string }) {
   const words = wordsAt(of);
   if (words.length === 0) return null;

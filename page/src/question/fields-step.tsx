@@ -13,7 +13,7 @@ const GROUPS = [
   { role: 'metric', title: 'Metrics', hint: 'Added up for each row.' },
 ] as const;
 
-/** The fields with one more: a dimension goes before the metrics, a metric to the end. */
+/** Adds a field to the fields. A dimension goes before the metrics, a metric to the end. */
 function withField(fields: readonly string[], name: string, known: Report): string[] {
   const metrics = metricsOf(known).map((metric) => metric.name);
   if (metrics.includes(name)) return [...fields, name];
@@ -21,7 +21,7 @@ function withField(fields: readonly string[], name: string, known: Report): stri
   return firstMetric === -1 ? [...fields, name] : fields.toSpliced(firstMetric, 0, name);
 }
 
-/** Which fields, and in which order. */
+/** The inputs that choose the fields and their order. */
 export function FieldsStep() {
   const { fields } = choice.value;
   const known = report.value;
@@ -70,11 +70,12 @@ function meaningOf(field: Field, fields: readonly string[]): string {
   return field.type === 'float' && currency.value !== '' ? `${meaning}, ${currency.value}` : meaning;
 }
 
-/** The columns as the file will have them, to move and to drop. */
+/** Lists the columns in the file's order. The user can move and drop each column. */
 function Columns() {
   const { fields } = choice.value;
   if (fields.length === 0) return null;
-  // A field that the report doesn't have is shown only here, where it can be dropped.
+  // Only this list shows a field that the report does not have, so the list is open then. The user can drop the field
+  // here.
   const isUnknownThere = fields.some((name) => fieldOf(report.value, name) === undefined);
   const move = (name: string, by: -1 | 1) => {
     const index = fields.indexOf(name);

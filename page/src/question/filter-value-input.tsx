@@ -5,7 +5,7 @@ import { valueFault } from './fault-words.ts';
 import { isWholeTime, timeText, timeValue } from './time-text.ts';
 import { faultAttributes, TypedInput } from './typed-input.tsx';
 
-/** One value of a filter, by the input that fits its type; a fault stands below it. */
+/** The input for one value of a filter, with its fault below. */
 export function FilterValueInput({
   label,
   id,
@@ -22,7 +22,7 @@ export function FilterValueInput({
   readonly onDrop: () => void;
 }) {
   const fault = dimension ? valueFault(dimension, value) : undefined;
-  // An input that nobody has filled in yet is not wrong, until the report is asked for.
+  // An empty input shows its fault only after the user has asked for the report.
   const isShown = fault !== undefined && (value !== '' || isAsked.value);
   return (
     <div class="value">
@@ -46,7 +46,7 @@ export function FilterValueInput({
   );
 }
 
-/** The input that fits a dimension's type, and how its text becomes a value. */
+/** The input that fits a dimension's type. It turns the typed text into a value. */
 function ValueInput({
   label,
   id,

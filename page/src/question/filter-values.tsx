@@ -8,7 +8,7 @@ import type { FoundValues } from './found-values.ts';
 import { ValueList, type ValueProps } from './value-list.tsx';
 import { noValuesWords, valuesInDays } from './values-in-days.ts';
 
-/** What was asked for, by whom, and what came of it. */
+/** A question for values, as a key that includes the caller, and its answer once it has arrived. */
 interface Asked {
   readonly question: string;
   readonly found?: FoundValues;
@@ -16,14 +16,15 @@ interface Asked {
 }
 
 /**
- * The values of a dimension that occur in the chosen days, to choose from. They are asked for only after a click.
+ * Lets the user choose from the values of a dimension that occur in the chosen days. The page asks for the values only
+ * after a click.
  */
 export function FilterValues({ dimension, values, onChange }: ValueProps) {
   const { name } = dimension;
   const [latest, setLatest] = useState<Asked>();
   const caller = chosenCaller();
   const question = JSON.stringify([caller.key, report.value.name, name, days.value]);
-  // Values of other days or of another caller are not shown.
+  // Does not show values of other days or of another caller.
   const asked = latest?.question === question ? latest : undefined;
   const disabledReason = disabledReasonNow();
   const ask = async () => {
@@ -39,7 +40,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
   const reasonId = `values-reason-${name}`;
   return (
     <div class="filter-values">
-      {/* A disabled button could not be reached, nor its reason be heard. */}
+      {/* Not `disabled`: the keyboard could not reach the button, and nobody would hear the reason. */}
       <button
         type="button"
         class="pill quiet"
@@ -73,7 +74,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
               aria-label={`Ask again for the values of ${name}`}
               onClick={() => {
                 void ask();
-                // This button goes away.
+                // This button disappears, so the focus moves.
                 focusOn(called(valuesLabel));
               }}
             >
@@ -89,7 +90,7 @@ export function FilterValues({ dimension, values, onChange }: ValueProps) {
   );
 }
 
-/** Why values can't be asked for now. */
+/** Says when the page can ask for values, if it can't ask now; undefined if it can. */
 function disabledReasonNow(): string | undefined {
   if (isUnderWay()) return 'Once the report that is being made is there.';
   if (windowDays.value.length === 0 || windowDays.value.length > MAX_WINDOW_DAYS)

@@ -9,7 +9,7 @@ import { FilterValueInput } from './filter-value-input.tsx';
 import { FilterValues } from './filter-values.tsx';
 import { freeFilters, titleOf } from './free-filters.ts';
 
-/** Which rows count: values of dimensions. */
+/** The inputs for the filters, which choose the rows that count. */
 export function FiltersStep() {
   const { filters } = choice.value;
   const free = freeFilters(report.value, filters);
@@ -38,8 +38,7 @@ export function FiltersStep() {
 }
 
 /**
- * Which field to filter by. A button adds the filter, because a select changes its value at every step of the arrow
- * keys.
+ * The inputs that add a filter. A button adds it, because a select changes its value at every step of the arrow keys.
  */
 function AddFilter({
   free,
@@ -49,7 +48,7 @@ function AddFilter({
   readonly onAdd: (filter: ChosenFilter) => void;
 }) {
   const [wanted, setWanted] = useState('');
-  // Suggests a filter that is not by time, because days are chosen above.
+  // Suggests a filter that is not by time, because the user chooses days in another part of the form.
   const isOfTime = (name: string) => fieldOf(report.value, name)?.type === 'datetime';
   const first = free.find(({ field }) => !isOfTime(field)) ?? free[0];
   const shown = free.find((filter) => filterParameter(filter) === wanted) ?? first;

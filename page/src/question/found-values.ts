@@ -1,35 +1,36 @@
 import type { Dimension } from '../../../lib/report/catalogue.ts';
 import type { Cell } from '../reader/read-csv.ts';
 
-/** A dimension may have millions of values: the largest are kept. */
+/**
+ * The largest number of values that the page keeps of a dimension, which may have millions. It keeps those with the
+ * largest amounts.
+ */
 export const MAX_KEPT = 1_000;
 
-/** A value that occurs in the chosen days, with its amount of the ranking metric. */
+/** A value that occurs in the chosen days, and its amount of the metric that ranks the values. */
 export interface FoundValue {
-  /** As the file has it; null: not known. */
+  /** The value as the file has it; null if it is not known. */
   readonly value: Cell;
   readonly amount: number;
 }
 
 export interface FoundValues {
-  /** The metric that they are ranked by. */
+  /** The metric that ranks the values. */
   readonly metric: string;
-  /** The largest first, at most MAX_KEPT. */
+  /** The values with the largest amounts, the largest first; at most MAX_KEPT. */
   readonly values: readonly FoundValue[];
-  /** How many there are in all. */
+  /** The number of all values, kept or not. */
   readonly count: number;
-  /** The metric's total of all of them. */
+  /** The metric's total over all values. */
   readonly total: number;
 }
 
-/**
- * Ranks the rows of a report of one dimension and one metric. It holds at most a few thousand of them at a time.
- */
+/** Ranks the rows of a report of one dimension and one metric. Keeps at most a few thousand rows in memory. */
 export function valueRanking(metric: string) {
   let kept: FoundValue[] = [];
   let count = 0;
   let total = 0;
-  // A sort is stable: of equal amounts, the file's order stays.
+  // The sort is stable: values with equal amounts stay in the file's order.
   const rank = () => {
     kept = kept.sort((a, b) => b.amount - a.amount).slice(0, MAX_KEPT);
   };
@@ -48,7 +49,7 @@ export function valueRanking(metric: string) {
   };
 }
 
-/** A value's share of the total, `62.1 %`; nothing where there is no total. */
+/** A value's share of the total, `62.1 %`; the empty text if the total is not positive. */
 export function shareWords({ amount }: FoundValue, total: number): string {
   if (total <= 0) return '';
   const percent = (100 * amount) / total;
@@ -56,8 +57,8 @@ export function shareWords({ amount }: FoundValue, total: number): string {
 }
 
 /**
- * The values whose text contains the search text, in any case. Null and the empty text are found by the words that
- * the page shows for them.
+ * The values whose text contains the search text, in any case. The words that the page shows for null and for the empty
+ * text find these two values.
  */
 export function searchValues(values: readonly FoundValue[], search: string): readonly FoundValue[] {
   const wanted = search.trim().toLowerCase();
@@ -71,13 +72,14 @@ export const valueWords = (value: Cell): string => {
   return value === '' ? 'empty text' : value;
 };
 
-/** A filter's value in the one form in which the file has it: `007` is `7`. */
+/** A filter's value in the form that the file has: `007` becomes `7`. */
 export function inFile({ type }: Dimension, value: string): string {
   return type === 'integer' && /^-?\d+$/.test(value) ? String(BigInt(value)) : value;
 }
 
 /**
- * A filter's values with `value` added, or removed if it is there. A filter without values keeps one empty input.
+ * Returns a filter's values with `value` added, or with `value` removed if it was among them. A filter without values
+ * keeps one empty input.
  */
 export function withToggled(
   dimension: Dimension,
@@ -89,6 +91,6 @@ export function withToggled(
   return others.length > 0 ? others : [''];
 }
 
-/** Whether a value that occurs is among a filter's values. */
+/** Whether a value of the file is among a filter's values. */
 export const isChosen = (dimension: Dimension, values: readonly string[], value: string): boolean =>
   values.some((other) => inFile(dimension, other) === value);

@@ -3,7 +3,10 @@ import { operatorNames, operatorOf } from '../../../lib/report/filter-operators.
 import { filterParameter } from '../../../lib/report/filter-parameter.ts';
 import type { ChosenFilter } from './choice.ts';
 
-/** The filters that can still be added, each with an empty value: every operator on every dimension, once. */
+/**
+ * The filters that the user can still add: one for every operator and dimension, without those already chosen. Each has
+ * one empty value.
+ */
 export function freeFilters(report: Report, filters: readonly ChosenFilter[]): ChosenFilter[] {
   const taken = filters.map(filterParameter);
   return operatorNames
@@ -11,5 +14,5 @@ export function freeFilters(report: Report, filters: readonly ChosenFilter[]): C
     .filter((filter) => !taken.includes(filterParameter(filter)));
 }
 
-/** What the page calls a filter. */
+/** The page's title for a filter. */
 export const titleOf = ({ operator, field }: ChosenFilter): string => operatorOf(operator).title(field);

@@ -6,13 +6,13 @@ import { fetchDays } from './day-states.ts';
 import { type Days, daysBetween } from './presets.ts';
 import type { DayState } from './told-day.ts';
 
-/** A question over some days. */
+/** One side of a comparison: a question, and its days. */
 interface Side {
   readonly choice: Choice;
   readonly days: Days;
 }
 
-/** What is asked for a comparison. Without sides there is nothing to compare with. */
+/** The plan of a comparison. If there is nothing to compare with, it has no sides. */
 export interface Comparing {
   readonly compared: ComparedDays;
   readonly sides?: {
@@ -22,7 +22,10 @@ export interface Comparing {
   };
 }
 
-/** Which days of the window are compared with which, as they stand now; undefined where no comparison is chosen. */
+/**
+ * Plans which days of the window are compared with which, by the states of the days now. Undefined if no comparison is
+ * chosen.
+ */
 export async function planComparison(
   caller: Caller,
   choice: Choice,

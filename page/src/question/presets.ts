@@ -1,6 +1,6 @@
 import { parseUtcTime, utcDay } from '../../../lib/report/utc-time.ts';
 
-/** Days of the window, first and last, `YYYY-MM-DD` or as they were typed; what is not chosen yet is empty. */
+/** First and last day of the window, `YYYY-MM-DD` or as the user typed them. A day that is not chosen yet is empty. */
 export interface Days {
   readonly first: string;
   readonly last: string;
@@ -12,10 +12,10 @@ export const PRESETS = {
   'last-7-days': 'Last 7 days',
   'last-14-days': 'Last 14 days',
   'last-30-days': 'Last 30 days',
-  /** The month of yesterday: on the first of a month, the whole month before. */
+  /** The month of yesterday, up to yesterday. On the first of a month, the whole month before. */
   'month-to-date': 'Month to date',
   'last-month': 'Last month',
-  /** The seven days up to the newest that has events. */
+  /** The seven days up to the newest day that has events. */
   latest: 'Latest 7 days with data',
 } as const;
 
@@ -28,13 +28,15 @@ const DAY_MS = 86_400_000;
 /** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
 export const isDay = (text: string): boolean => parseUtcTime(`${text}T00:00:00Z`) !== undefined;
 
-/** The day that comes `count` days after a day, `YYYY-MM-DD`; empty where the text is no day. */
+/** The day that is `count` days after a day, `YYYY-MM-DD`; empty if the text is no day. */
 export function addDays(day: string, count: number): string {
   const time = parseUtcTime(`${day}T00:00:00Z`);
   return time === undefined ? '' : utcDay(time + count * DAY_MS);
 }
 
-/** Every day from the first to the last, both among them, at most `most`; none where one of them is no day. */
+/**
+ * Every day from the first to the last, both included, at most `most` days. Empty if the first or the last is no day.
+ */
 export function daysBetween({ first, last }: Days, most: number): string[] {
   if (!isDay(first) || !isDay(last)) return [];
   const days: string[] = [];
@@ -45,9 +47,9 @@ export function daysBetween({ first, last }: Days, most: number): string[] {
 const firstOfMonth = (day: string) => `${day.slice(0, 8)}01`;
 
 /**
- * The days that a window stands for today.
+ * Returns the days that a window means today.
  *
- * @param newest the newest day that has events, where it is known
+ * @param newest the newest day that has events; undefined if it is not known
  */
 export function resolveWindow(
   window: Preset | Days,
@@ -80,7 +82,7 @@ export function resolveWindow(
 /**
  * A window in a few words: `last 7 days`, `yesterday, 2026-11-22`, `2026-02-01 to 2026-02-07`.
  *
- * @param days what the window stands for
+ * @param days the days that the window means
  */
 export function windowWords(window: Preset | Days, { first, last }: Days): string {
   switch (window) {

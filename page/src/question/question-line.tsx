@@ -2,7 +2,7 @@ import { focusOn } from '../focus.ts';
 import { choice, days, isBuilderOpen } from '../state.ts';
 import { questionWords } from './question-words.ts';
 
-/** What is chosen, in one line, and the way to change it. */
+/** Shows the question in one line, with a button to change it. */
 export function QuestionLine() {
   const isOpen = isBuilderOpen.value;
   return (

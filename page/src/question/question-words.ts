@@ -28,5 +28,5 @@ export function questionWords(choice: Choice, days: Days): string {
     .join(' · ');
 }
 
-/** `Publisher` of `Publisher performance report`. */
+/** Shortens a report's title: `Publisher performance report` becomes `Publisher`. */
 export const shortTitle = (title: string): string => title.replace(' performance report', '');

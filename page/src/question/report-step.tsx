@@ -3,7 +3,7 @@ import { choice, choose } from '../state.ts';
 import { firstChoice } from './choice.ts';
 import { shortTitle } from './question-words.ts';
 
-/** Which report. Another one starts with its own fields, and without filters. */
+/** The inputs that choose the report. Another report starts with its own fields, and without filters. */
 export function ReportStep() {
   const select = (name: string) => {
     const next = firstChoice(name);

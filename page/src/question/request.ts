@@ -6,15 +6,18 @@ import { reportPath } from '../../../lib/routes.ts';
 import type { Choice } from './choice.ts';
 import { addDays, type Days } from './presets.ts';
 
-/** A request's query, name by name in the order of the contract. */
+/** The parameters of a request's query, in the order of the contract. */
 export type Parameters = readonly (readonly [name: string, value: string])[];
 
 const midnight = (day: string) => (day === '' ? [] : [`${day}T00:00:00Z`]);
 
-/** The end of a day. A text that is no day is sent as it is: it then has its own fault, and is not named as missing. */
+/**
+ * The end of a day. A text that is no day is sent as it is, so that the service reports this text and not a missing
+ * parameter.
+ */
 const endOf = (day: string) => midnight(addDays(day, 1) || day);
 
-/** The query that a choice makes. */
+/** The parameters of the request for a choice. */
 export function parametersOf({ fields, filters }: Choice, { first, last }: Days): Parameters {
   const named = (name: string, values: readonly string[]) => values.map((value) => [name, value] as const);
   return [
@@ -26,14 +29,14 @@ export function parametersOf({ fields, filters }: Choice, { first, last }: Days)
   ];
 }
 
-/** The report of the catalogue that is chosen. */
+/** The chosen report, from the catalogue. */
 export function chosenReport({ report }: Choice): Report {
   const found = reportOf(report) ?? reports[0];
   if (!found) throw new TypeError('the catalogue is empty');
   return found;
 }
 
-/** What is wrong with a request: found by the service's own rules, and so in its own words. */
+/** The faults of a request. The service's own rules find them, so they are in the service's own words. */
 export function faultsOf(report: Report, parameters: Parameters): readonly Fault[] {
   const values: Record<string, string[]> = {};
   for (const [name, value] of parameters) values[name] = [...(values[name] ?? []), value];
@@ -46,7 +49,10 @@ export function faultsOf(report: Report, parameters: Parameters): readonly Fault
   }
 }
 
-/** Percent-encodes what a shell or a URL would misread. Commas and colons stay, so that people can read the rest. */
+/**
+ * Percent-encodes the characters that a shell or a URL would misread. Keeps commas and colons, so that people can read
+ * the URL.
+ */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll("'", '%27').replaceAll('%2C', ',').replaceAll('%3A', ':');
 

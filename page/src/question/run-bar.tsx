@@ -5,7 +5,7 @@ import { answeredFaults, faults, isAsked, isBuilderOpen } from '../state.ts';
 import { isCallerKnown, samplePartners } from './caller.ts';
 import { callerInputs } from './caller-step.tsx';
 
-/** Runs the report, or says what stands in the way and leads there. */
+/** The button that runs the report or cancels it, and a hint if something is missing. */
 export function RunBar() {
   const count = faults.value.length;
   const cure = callerCure();
@@ -35,7 +35,7 @@ export function RunBar() {
   );
 }
 
-/** What to do before the report can be asked for, in a sentence; undefined where it is known who asks. */
+/** Says what the user must do before asking for the report; undefined if it is known who asks. */
 function callerCure(): string | undefined {
   if (isCallerKnown.value) return undefined;
   return samplePartners.value.length > 0
@@ -43,10 +43,10 @@ function callerCure(): string | undefined {
     : 'First paste a token under “Access token”.';
 }
 
-/** Asks for the report, or leads to what stands in the way. */
+/** Asks for the report. If that is not possible, moves the focus to the input that must change. */
 export function askForReport(): void {
   isAsked.value = true;
-  // Faults that the service answered do not block another request: it may answer otherwise now.
+  // Earlier faults from the service do not block a new request, because the service may answer otherwise now.
   answeredFaults.value = [];
   const isAskable = faults.value.length === 0 && isCallerKnown.value;
   isBuilderOpen.value = !isAskable;
@@ -54,13 +54,13 @@ export function askForReport(): void {
   else if (!isAskable) focusOn(...callerInputs());
   else {
     void startRun();
-    // The form closes, and this button with it. The focus moves to the answer.
+    // The form closes, and this button disappears with it. The focus moves to the answer.
     focusOn('#result-title');
   }
 }
 
 function leadToFault(): void {
-  // After the faults have been drawn.
+  // Waits until the page has drawn the faults.
   requestAnimationFrame(() => {
     const fault = document.querySelector('.builder .step .faults');
     const input = document.querySelector<HTMLElement>('.builder [aria-invalid="true"]');

@@ -1,13 +1,16 @@
 import type { InputHTMLAttributes } from 'preact';
 import { useState } from 'preact/hooks';
 
-/** The attributes of an input that is at fault, and the ids of the elements that say why. */
+/**
+ * The attributes of an input that is at fault, which point to the elements that say why. `ids` are the ids of these
+ * elements.
+ */
 export const faultAttributes = (ids: readonly string[]) =>
   ids.length > 0 ? ({ 'aria-invalid': true, 'aria-describedby': ids.join(' ') } as const) : {};
 
 /**
- * An input whose text is taken when it is complete, or when the user leaves it. A half-typed day is therefore not
- * reported as a fault.
+ * An input that reports its text when the text is complete, or when the user leaves the input. A half-typed day is
+ * therefore not shown as a fault.
  */
 export function TypedInput({
   value,
@@ -40,7 +43,7 @@ export function TypedInput({
       autocomplete="off"
       spellcheck={false}
       {...attributes}
-      // A value that comes from elsewhere, such as a preset, replaces half-typed text.
+      // A value from elsewhere, such as a preset, replaces half-typed text.
       value={draft?.of === value ? draft.text : value}
       onInput={({ currentTarget: { value: text } }) =>
         text === '' || isWhole(text) ? take(text) : setDraft({ text, of: value })

@@ -12,10 +12,10 @@ import {
   withToggled,
 } from './found-values.ts';
 
-/** At most this many values are drawn. The others are found by searching. */
+/** The list draws at most this many values. The user finds the others by searching. */
 const MAX_DRAWN = 50;
 
-/** A filter's dimension, its values, and what is done when they change. */
+/** A filter's dimension, the filter's values, and a function that takes new values. */
 export interface ValueProps {
   readonly dimension: ColumnDimension;
   /** The filter's values. */
@@ -23,7 +23,7 @@ export interface ValueProps {
   readonly onChange: (values: readonly string[]) => void;
 }
 
-/** The values that were found, to choose from: searched, and each with its share. */
+/** Lets the user search the found values and choose from them. Each value has its share. */
 export function ValueList({
   dimension,
   values,
@@ -68,7 +68,7 @@ export function ValueList({
   );
 }
 
-/** How many values there are, how many match the search, and how many are drawn. */
+/** Says how many values there are, how many match the search, and how many are drawn. */
 function countWords({ values, count }: FoundValues, matching: number, drawn: number): string {
   const kept = count > values.length ? `the ${grouped(values.length)} largest of ` : '';
   const all = `${kept}${counted(count, 'value')}`;
@@ -110,7 +110,7 @@ function ValueBox({
   );
 }
 
-/** Why a value can't be filtered by. */
+/** Says why the user can't filter by a value; undefined if that is possible. */
 function obstacleOf(dimension: ColumnDimension, { value }: FoundValue): string | undefined {
   if (value === null) return "Can't be chosen: a filter has no word for what is not known.";
   if (value === '') return "Can't be chosen: a filter's value is never empty.";

@@ -2,7 +2,7 @@ import type { Caller } from './caller-token.ts';
 import type { FoundValues } from './found-values.ts';
 import type { Days } from './presets.ts';
 
-/** Whose values of which dimension, in which days. */
+/** A question for the values of a dimension in some days of a report, as one caller sees them. */
 export interface ValuesQuestion {
   readonly caller: Caller;
   readonly report: string;
@@ -10,14 +10,14 @@ export interface ValuesQuestion {
   readonly days: Days;
 }
 
-/** A thousand values are some 100 kB. */
+/** The largest number of cached answers. An answer with a thousand values takes about 100 kB. */
 const MAX_ENTRIES = 50;
 
 /**
- * Values that were asked for once, for as long as the page is open.
+ * Caches the answers to questions for values while the page is open.
  *
- * @param versionsOf the versions of the days' data, in one text. Undefined where the service doesn't tell: then an answer
- *   is kept only until other days are asked for.
+ * @param versionsOf resolves to the versions of the days' data, in one text. Undefined if the service does not report
+ *   them: then an answer is kept only until a question for other days.
  */
 export function valuesCache(
   versionsOf: (question: ValuesQuestion) => Promise<string | undefined>,
@@ -26,8 +26,8 @@ export function valuesCache(
   const kept = new Map<string, { readonly untoldDays?: string; readonly found: Promise<FoundValues> }>();
 
   /**
-   * Resolves to the cached answer, to the one under way, or to a new one. If `ask` rejects, so does this, and nothing
-   * is cached.
+   * Resolves to the cached answer, to the answer under way, or to a new one. If `ask` rejects, this function rejects
+   * too, and caches nothing.
    */
   return async (question: ValuesQuestion): Promise<FoundValues> => {
     const { caller, report, dimension, days } = question;

@@ -13,8 +13,8 @@ import { type ValuesQuestion, valuesCache } from './values-cache.ts';
 const fromCache = valuesCache(versionsOf, askValues);
 
 /**
- * The values of a dimension in the rows that the caller sees of these days, whatever the filters. Asks for one report,
- * once. Rejects with NoReport, or BrokenCsv.
+ * The values of a dimension in all rows of these days that the caller may see, whatever the filters. Asks for one
+ * report, and keeps the answer. Rejects with NoReport or BrokenCsv.
  */
 export const valuesInDays = (
   caller: Caller,
@@ -56,6 +56,6 @@ async function askValues({ caller, report: name, dimension, days }: ValuesQuesti
   return ranking.found();
 }
 
-/** Why no values came, in a sentence. */
+/** A sentence that says why no values came. */
 export const noValuesWords = (error: unknown): string =>
   error instanceof NoReport ? error.problem.detail : 'The values broke off on their way. Ask for them again.';

@@ -14,14 +14,14 @@ const WORDS: Readonly<Record<DayState, string>> = {
   missing: 'without events',
 };
 
-/** Which days: by a preset, or from one day to another. */
+/** The inputs that choose the days: by a preset, or by a first and a last day. */
 export function WindowStep() {
   const yesterday = addDays(today.value, -1);
   const isBehind = newestDay.value !== undefined && newestDay.value < yesterday;
   const presets = (Object.keys(PRESETS) as Preset[]).filter((preset) => preset !== 'latest' || isBehind);
   const isChosen = (preset: Preset) => {
     if (choice.value.window === preset) return true;
-    // Where the events are up to date, the latest seven days are the last seven.
+    // If the events are up to date, the latest seven days are the last seven days.
     return preset === 'last-7-days' && choice.value.window === 'latest' && !isBehind;
   };
   const told = windowFaults();
@@ -38,7 +38,7 @@ export function WindowStep() {
             : `${windowDays.value.length} of at most ${MAX_WINDOW_DAYS}`}
         </span>
       </h2>
-      {/* One stop for the keyboard: the arrow keys go from preset to preset. */}
+      {/* The Tab key stops once at the presets. The arrow keys go from preset to preset. */}
       <fieldset class="presets">
         <legend class="visually-hidden">Presets</legend>
         {presets.map((preset) => (
@@ -81,7 +81,7 @@ export function WindowStep() {
   );
 }
 
-/** What is wrong with the days, and with which of the two inputs: once, also where it is wrong with both. */
+/** The faults of the days, each with its inputs. A fault of both inputs is listed once. */
 function windowFaults() {
   const context = { fields: choice.value.fields, days: days.value };
   return faults.value.flatMap((fault, index) => {
@@ -92,7 +92,7 @@ function windowFaults() {
   });
 }
 
-/** The days of the window, each as it stands. */
+/** Shows the days of the window, each with its state. */
 function DayStrip() {
   const shown = windowDays.value.slice(0, MAX_WINDOW_DAYS);
   const states = shown.map((day) => stateOf(listedDays.value, report.value.name, day));

@@ -1,10 +1,13 @@
 import type { ReportProblem } from './reader-messages.ts';
 
-/** Browsers follow at most 20 redirects: eight minutes in the waiting room. Asking again joins the same report. */
+/**
+ * How often the page asks for the same report. Browsers follow at most 20 redirects, which is eight minutes in the
+ * waiting room. The next request then waits for the same report.
+ */
 const MAX_ASKS = 4;
 const WAITED_LONG_MS = 15_000;
 
-/** What the service, or the download host, answered instead of a report. */
+/** The problem that the service, or the download host, answered instead of a report. */
 export class NoReport extends Error {
   readonly problem: ReportProblem;
 
@@ -14,7 +17,7 @@ export class NoReport extends Error {
   }
 }
 
-/** Asks for a report and follows wherever it leads; resolves to the download's response. Throws NoReport. */
+/** Asks for a report, follows the redirects and resolves to the response of the download. Throws NoReport. */
 export async function askReport(url: string, token: string): Promise<Response> {
   const headers = headersWith(token);
   for (let ask = 1; ; ask++) {
@@ -29,7 +32,7 @@ export async function askReport(url: string, token: string): Promise<Response> {
       throw new NoReport(await problemOf(response));
     } catch (error) {
       if (error instanceof NoReport) throw error;
-      // The browser does not say why it gave up. After a long wait, it was the number of redirects.
+      // The browser does not say why it gave up. After a long wait, the reason is the number of redirects.
       if (performance.now() - asked > WAITED_LONG_MS && ask < MAX_ASKS) continue;
       throw new NoReport({
         title: 'No answer',
@@ -52,7 +55,7 @@ function headersWith(token: string): Headers {
   }
 }
 
-/** The problem document of an answer (RFC 9457), or words for an answer that has none. */
+/** The problem document of an answer (RFC 9457). If the answer has none, the page's own words in that form. */
 async function problemOf(response: Response): Promise<ReportProblem> {
   const { status } = response;
   const text = await response.text();
@@ -61,7 +64,7 @@ async function problemOf(response: Response): Promise<ReportProblem> {
       const document = JSON.parse(text);
       if (typeof document.detail === 'string') return document;
     } catch {
-      // Treated like any other body that is no problem document.
+      // Treats the body like any other body that is no problem document.
     }
   }
   return {

@@ -1,34 +1,39 @@
 import type { Cell } from './read-csv.ts';
 
 export interface Series {
-  /** Null where the dimension is not known; undefined where the line is of all rows. */
+  /** The value of the dimension: null if it is not known, undefined if the line shows all rows. */
   readonly value: Cell | undefined;
-  /** Set on the line of the period before, on the days that it is compared with. */
+  /**
+   * Set only on the line of the period before. Its points are at the days of the report that they are compared with.
+   */
   readonly side?: 'before';
-  /** Of a ratio: the ratio of the sums, null where the denominator is zero. */
+  /** The series' total. For a ratio, the ratio of the sums, or null if the denominator is zero. */
   readonly total: number | null;
-  /** One per time: undefined where there is no row, null where a ratio's denominator is zero. */
+  /** One point for each time: undefined if there is no row, null if a ratio's denominator is zero. */
   readonly points: readonly (number | null | undefined)[];
 }
 
-/** What a chart of one metric, or ratio, shows. A chart rounds. */
+/** The data of a chart of one metric or ratio. The figures are rounded. */
 export interface ChartData {
   /** The metric's or the ratio's name. */
   readonly metric: string;
-  /** In seconds since 1970; empty where the report has no time: then each series has one point. */
+  /**
+   * The times of the points, in seconds since 1970. If the report has no time, the list is empty and each series has
+   * one point.
+   */
   readonly times: readonly number[];
-  /** The dimension whose values the series are, if there is one. */
+  /** The dimension that splits the chart: each series shows one of its values. Undefined without a split. */
   readonly by: string | undefined;
-  /** At most seven, the largest first; those of a ratio by its denominator. */
+  /** At most seven series, the largest first. The series of a ratio are ranked by its denominator. */
   readonly series: readonly Series[];
-  /** The values that have no series. */
+  /** The values of the dimension that have no series. */
   readonly rest?: {
     readonly count: number;
-    /** Of the total, 0 to 1. Absent for a ratio, and where negative amounts leave no such share. */
+    /** Their share of the total, 0 to 1. Absent for a ratio, and if negative amounts make the share meaningless. */
     readonly share?: number;
   };
-  /** The report is compared with other days. A split draws none of these. */
+  /** The report is compared with other days. A chart with a split does not draw these days. */
   readonly isCompared?: true;
-  /** There are totals to compare, and no course of time to draw: bars, not lines. */
+  /** Whether the chart draws bars and not lines: it has totals to compare, but at most one time. */
   readonly isBars: boolean;
 }

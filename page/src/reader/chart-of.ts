@@ -6,10 +6,13 @@ import type { ChartQuestion, Split } from './reader-messages.ts';
 import { type TimeAxis, timeAxisOf } from './time-axis.ts';
 import { groupsOf } from './value-groups.ts';
 
-/** More lines than this can't be told apart. */
+/** The largest number of lines in a chart. People cannot distinguish more. */
 const MAX_SERIES = 7;
 
-/** What charts are made of: a report's rows, those of the period before, and what it can be split by. */
+/**
+ * The data that charts are made from: the rows of a report, the rows of the period before, and the dimensions that can
+ * split a chart.
+ */
 export interface ChartSource {
   readonly report: string;
   readonly now: ColumnStore;
@@ -17,7 +20,7 @@ export interface ChartSource {
   readonly splits: readonly Split[];
 }
 
-/** The dimensions that a chart can be split by, and how many values each has. */
+/** The dimensions that can split a chart, and the number of values that each has. */
 export const splitsOf = ({ columns, rowCount }: ColumnStore): Split[] =>
   columns
     .filter(({ field }) => field.role === 'dimension' && field.type !== 'datetime')
@@ -47,8 +50,8 @@ export function chartOf(source: ChartSource, { metric, by }: ChartQuestion): Cha
 }
 
 /**
- * The dimension of the fewest values above one: its lines are the easiest to tell apart. In a comparison over time there is
- * none, so that both periods are seen.
+ * The dimension that has the fewest values, but at least two: its lines are the easiest to distinguish. A comparison
+ * over time has no default split, so that the chart shows both periods.
  */
 function defaultSplit({ now, before, splits }: ChartSource): string | undefined {
   if (before && timeAxisOf([now, before]).times.length > 1) return undefined;
@@ -68,7 +71,7 @@ function wholeSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, isBefor
   };
 }
 
-/** A series for each of the largest values of a dimension, and the count and share of the other values. */
+/** Returns a series for each of the largest values of a dimension, and the count and share of the other values. */
 function splitSeries(store: ColumnStore, axis: TimeAxis, figure: Figure, by: string) {
   const groups = groupsOf(valuesOf(store, by), store.rowCount);
   const placeOf = axis.placesIn(store);
@@ -104,7 +107,7 @@ const pointsOf = (sums: Sums, first: number, length: number, figure: Figure): Se
     sums.has(first + index) ? figure.valueOf(sums.of(first + index)) : undefined,
   );
 
-/** The indexes of the largest ranks, the largest first. NaN is no rank. */
+/** The indexes of the largest ranks, the largest first. Skips NaN. */
 function largest(ranks: Float64Array, count: number): number[] {
   const top: number[] = [];
   const rankOf = (index: number | undefined) => (index === undefined ? Number.NaN : (ranks[index] ?? 0));

@@ -2,12 +2,15 @@ import { type ColumnStore, valuesOf } from './column-store.ts';
 import { NumberColumn } from './number-column.ts';
 import type { Ratio } from './ratios.ts';
 
-/** What a chart adds up: a metric, or a ratio's two. Sums are rounded, as charts are. */
+/**
+ * The metric that a chart adds up, or the two metrics of a ratio. The sums are floating-point numbers, which is exact
+ * enough for a chart.
+ */
 export interface Figure {
   readonly names: readonly string[];
-  /** The figure of such sums, in the order of `names`; null where the denominator is zero. */
+  /** The figure for these sums, which are in the order of `names`; null if the denominator is zero. */
   valueOf(sums: readonly number[]): number | null;
-  /** What series are ranked by. */
+  /** The number that ranks a series with these sums. */
   rankOf(sums: readonly number[]): number;
 }
 
@@ -20,15 +23,15 @@ export const figureOf = (metric: string, ratio: Ratio | undefined): Figure =>
       }
     : { names: [metric], valueOf: ([sum = 0]) => sum, rankOf: ([sum = 0]) => sum };
 
-/** The sums of a file's rows by slots. */
+/** The sums of a file's rows for each slot, which is one point or one total of the chart. */
 export interface Sums {
-  /** Whether the slot has a row. */
+  /** Whether the slot has at least one row. */
   has(slot: number): boolean;
-  /** In the order of the figure's names. */
+  /** The sums of the slot, in the order of the figure's names. */
   of(slot: number): number[];
 }
 
-/** Adds up rows by slots; a row whose slot is -1 counts nowhere. */
+/** Adds up the rows for each slot. A row with slot -1 is not counted. */
 export function sumsBySlot(
   store: ColumnStore,
   names: readonly string[],

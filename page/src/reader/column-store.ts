@@ -9,14 +9,14 @@ interface Column {
   readonly field: Field;
 }
 
-/** A column of the file and its values: in codes for texts and instants, else in numbers. */
+/** A column of the file and its values. Texts and instants are stored as codes, other values as numbers. */
 export type StoredColumn = Column & { readonly values: NumberColumn | TextColumn };
 
 /** All rows of a file, in typed arrays. */
 export interface ColumnStore {
   readonly columns: readonly StoredColumn[];
   readonly rowCount: number;
-  /** Throws BrokenCsv where a value is not what its column holds. */
+  /** Adds a row. Throws BrokenCsv if a column of numbers gets a text that is no number. */
   add(cells: readonly Cell[]): void;
 }
 
@@ -32,8 +32,8 @@ export const columnStore = (columns: readonly Column[]): ColumnStore =>
   storeOf(columns.map((column) => ({ ...column, values: emptyValues(column.field) })));
 
 /**
- * A store for the period before. It shares the dictionaries of `now`, and its instants are on the days that they are
- * compared with. A day that `daysLater` does not name stays as it is.
+ * A store for the period before. It shares the dictionaries of `now`. Its instants are moved to the days of the report
+ * that they are compared with. A day that `daysLater` does not name stays as it is.
  */
 export const storeBefore = (now: ColumnStore, daysLater: ReadonlyMap<string, string>): ColumnStore =>
   storeOf(
@@ -49,7 +49,7 @@ export const storeBefore = (now: ColumnStore, daysLater: ReadonlyMap<string, str
     })),
   );
 
-/** The values of a column, by its name. */
+/** Returns the values of the column with this name. */
 export function valuesOf(store: ColumnStore, name: string): StoredColumn['values'] {
   const column = store.columns.find((one) => one.name === name);
   if (!column) throw new Error(`There is no column ${name}.`);

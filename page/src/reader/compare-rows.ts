@@ -1,16 +1,16 @@
 import type { ColumnStore } from './column-store.ts';
 import { EXACT_BELOW, NumberColumn } from './number-column.ts';
 
-/** Rows of two files side by side: those of the report first, then those that only the period before has. */
+/** Rows of two files side by side: first the rows of the report, then the rows that only the period before has. */
 export interface JoinedRows {
   readonly rowCount: number;
-  /** The row of the report; -1 where it has none. */
+  /** The row of the report; -1 if the report has no row here. */
   nowRow(row: number): number;
-  /** The row of the period before; -1 where it has none. */
+  /** The row of the period before; -1 if that period has no row here. */
   beforeRow(row: number): number;
 }
 
-/** Joins rows whose dimensions are all the same. Each row finds one at most, and none is lost. */
+/** Joins two rows if all their dimensions are the same. Each row joins at most one other row, and no row is lost. */
 export function joinRows(now: ColumnStore, before: ColumnStore): JoinedRows {
   const find = rowFinder(now, before);
   const joined = new Int32Array(now.rowCount).fill(-1);
@@ -28,13 +28,16 @@ export function joinRows(now: ColumnStore, before: ColumnStore): JoinedRows {
   };
 }
 
-/** Finds the row of `now` with the dimensions of a row of `before`, by a hash table in one array. */
+/**
+ * Returns a function that finds the row of `now` with the same dimensions as a row of `before`, or -1. It uses a hash
+ * table in one array.
+ */
 function rowFinder(now: ColumnStore, before: ColumnStore): (row: number) => number {
   const dimensions = now.columns.flatMap(({ field, values }, index) => {
     const other = before.columns[index]?.values;
     return field.role === 'dimension' && other ? [dimensionPair(values, other)] : [];
   });
-  // At least twice as many slots as rows, so that runs of taken slots stay short.
+  // The table has at least twice as many slots as rows, so that runs of taken slots stay short.
   const mask = 2 ** Math.ceil(Math.log2(now.rowCount + 1) + 1) - 1;
   const slots = new Int32Array(mask + 1).fill(-1);
   for (let row = 0; row < now.rowCount; row++) {
@@ -80,7 +83,9 @@ function dimensionPair(now: Values, before: Values): DimensionPair {
 
 const hashOfNumber = (near: number): number => (near % 2 ** 32) ^ Math.floor(near / 2 ** 32);
 
-/** Mixes the dimensions' hashes as FNV-1a does bytes, and spreads the result (the end of MurmurHash3). */
+/**
+ * Mixes the hashes of the dimensions as FNV-1a mixes bytes. Then spreads the bits, like the last steps of MurmurHash3.
+ */
 function hashOf(dimensions: readonly DimensionPair[], side: 'hashNow' | 'hashBefore', row: number): number {
   let hash = 0x811c9dc5;
   for (const dimension of dimensions) hash = Math.imul(hash ^ dimension[side](row), 0x01000193);

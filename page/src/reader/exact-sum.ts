@@ -1,10 +1,10 @@
 import type { Numbers } from './number-column.ts';
 
-/** Values below it are added up as numbers, which is fast, until the sum could round. */
+/** Values below this bound are added up as floating-point numbers, which is fast, as long as the sum stays exact. */
 const SMALL_BELOW = 1e15;
 const FLUSH_AT = 2 ** 52;
 
-/** The exact sum over some rows, as an integer of the last place. Rows without a value count as zero. */
+/** The exact sum over some rows, as an integer of the last place. A row without a value counts as zero. */
 export function sumOver(rows: Uint32Array, numbers: Numbers): bigint {
   let big = 0n;
   let small = 0;
@@ -23,7 +23,7 @@ export function sumOver(rows: Uint32Array, numbers: Numbers): bigint {
 
 export type SumOf = (numbers: Numbers) => bigint;
 
-/** Sums over the same rows: each column is added up once, however often it is asked for. */
+/** Returns a function that sums columns over the same rows. It adds up each column only once. */
 export function sumsOver(rows: Uint32Array): SumOf {
   const sums = new Map<Numbers, bigint>();
   return (numbers) => {

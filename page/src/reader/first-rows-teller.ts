@@ -1,11 +1,11 @@
 import type { Cell } from './read-csv.ts';
 import type { ReaderAnswer, Reading } from './reader-messages.ts';
 
-/** What the table shows while the file is read, or where it is too large to read. */
+/** The number of rows that the table shows while the file is being read, or if the file is too large to read. */
 const SHOWN_ROWS = 1_000;
 const PROGRESS_MS = 250;
 
-/** Tells the first rows of a file at once, and then how far the reading has come, a few times a second. */
+/** Sends the first rows of a file to the page at once. Then sends the progress of the reading, a few times a second. */
 export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: () => Reading) {
   let untold: Cell[][] = [];
   let toldRows = 0;
@@ -29,7 +29,7 @@ export function firstRowsTeller(tell: (answer: ReaderAnswer) => void, reading: (
       else tell({ kind: 'progress', reading: reading() });
     },
     onEnd: tellRows,
-    /** Whether all of the first rows have been sent. */
+    /** Whether all SHOWN_ROWS rows have been sent. */
     isDone: (): boolean => toldRows === SHOWN_ROWS,
   };
 }

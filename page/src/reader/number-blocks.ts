@@ -1,7 +1,10 @@
 const BLOCK_BITS = 16;
 const BLOCK_LENGTH = 2 ** BLOCK_BITS;
 
-/** A list of numbers in blocks. Their count is not known before, and with blocks the list grows without copying. */
+/**
+ * A list of numbers, stored in blocks. The count of numbers is not known in advance, and with blocks the list grows
+ * without copying.
+ */
 export class NumberBlocks<Block extends Float64Array | Uint32Array> {
   readonly #make: new (
     length: number,

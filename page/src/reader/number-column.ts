@@ -2,26 +2,29 @@ import { decimalText, scaled } from './decimal.ts';
 import { NumberBlocks } from './number-blocks.ts';
 import { BrokenCsv, type Cell } from './read-csv.ts';
 
-/** Below it, a number holds an integer exactly. */
+/** Below this bound, a JavaScript number holds every integer exactly. */
 export const EXACT_BELOW = 2 ** 53;
-/** A number holds any integer of this many digits exactly. */
+/** A JavaScript number holds every integer with this many digits exactly. */
 const SAFE_DIGITS = 15;
 
-/** An exact value for each row, a decimal as an integer of its last place (decimal.ts). */
+/** An exact value for each row. A decimal is an integer of its last place (decimal.ts). */
 export interface Numbers {
   readonly places: number;
-  /** The number nearest to the value, which is the value itself below `EXACT_BELOW`; NaN where the row has none. */
+  /**
+   * The JavaScript number nearest to the value. Below `EXACT_BELOW` it is the value itself. NaN if the row has no
+   * value.
+   */
   near(row: number): number;
-  /** Undefined where the row has none. */
+  /** The exact value; undefined if the row has no value. */
   exact(row: number): bigint | undefined;
 }
 
-/** A column of numbers. Each takes eight bytes, and can be read back with exactly the digits of the file. */
+/** A column of numbers. Each number takes eight bytes. The column returns exactly the digits of the file. */
 export class NumberColumn implements Numbers {
   readonly places: number;
   readonly #pattern: RegExp;
   readonly #near = new NumberBlocks(Float64Array);
-  /** The texts that a number can't give back, by row. */
+  /** The texts that a JavaScript number cannot reproduce, by row. */
   readonly #texts = new Map<number, string>();
 
   constructor(places: number) {
@@ -29,7 +32,7 @@ export class NumberColumn implements Numbers {
     this.#pattern = places === 0 ? /^-?\d+$/ : new RegExp(`^-?\\d+(\\.\\d{0,${places}})?$`);
   }
 
-  /** Throws BrokenCsv where the text is no number. */
+  /** Adds a value. Throws BrokenCsv if the text is no number. */
   push(cell: Cell): void {
     this.#near.push(cell === null ? Number.NaN : this.#nearOf(cell));
   }
@@ -51,7 +54,7 @@ export class NumberColumn implements Numbers {
     return this.#texts.get(row) ?? decimalText(near, this.places);
   }
 
-  /** The number of the newest row, whose text is kept where the number can't give it back. */
+  /** The number for the text of the newest row. Keeps the text if the number cannot reproduce it. */
   #nearOf(text: string): number {
     const safe = safeNumber(text, this.places);
     if (!Number.isNaN(safe)) return safe;
@@ -65,7 +68,10 @@ const ZERO = 48;
 const MINUS = 45;
 const POINT = 46;
 
-/** The scaled value of a text of few digits; NaN where there are more, or where the value would print otherwise. */
+/**
+ * The scaled value of a text with at most SAFE_DIGITS digits. NaN if there are more digits, or if the value would be
+ * printed differently.
+ */
 function safeNumber(text: string, places: number): number {
   const start = text.charCodeAt(0) === MINUS ? 1 : 0;
   const point = places === 0 ? text.length : text.length - places - 1;
@@ -84,5 +90,5 @@ function safeNumber(text: string, places: number): number {
   return value === 0 ? Number.NaN : -value;
 }
 
-/** A text of its own: a slice would hold on to the whole piece of the file that it was cut from. */
+/** Copies a text. Without the copy, a slice would keep the whole piece of the file in memory. */
 export const owned = (text: string): string => [...text].join('');

@@ -1,7 +1,7 @@
-/** Pieces are moved into a blob once they have this many bytes, since a blob's bytes are not on the heap. */
+/** Pieces are moved into a blob when they have this many bytes, because a blob's bytes are not on the heap. */
 const BLOB_BYTES = 4_000_000;
 
-/** Keeps a file's bytes, as they were read, for the download. */
+/** Keeps the bytes of a file for the download. */
 export function piecesToBlob() {
   const blobs: Blob[] = [];
   let pieces: Uint8Array<ArrayBuffer>[] = [];

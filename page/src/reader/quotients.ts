@@ -2,10 +2,10 @@ import { quotientText } from './decimal.ts';
 import type { Numbers } from './number-column.ts';
 import type { Ordering } from './sort-rows.ts';
 
-/** A change in percent has two places. */
+/** The decimal places of a change in percent. */
 export const PERCENT_PLACES = 2;
 
-/** A ratio, or a change in percent: one column divided by another, and the places that are shown. */
+/** A ratio, or a change in percent: one column divided by another, multiplied by a factor, with some decimal places. */
 export interface Quotients {
   readonly dividend: Numbers;
   readonly divisor: Numbers;
@@ -13,7 +13,7 @@ export interface Quotients {
   readonly places: number;
 }
 
-/** A quotient of two values, or of two sums; null where there is none. */
+/** The quotient of two values or two sums; null if there is none. */
 export function quotientOf(
   { dividend, divisor, factor, places }: Quotients,
   above: bigint | undefined,
@@ -30,7 +30,7 @@ export function quotientOf(
 export const quotientAt = (quotients: Quotients, row: number): string | null =>
   quotientOf(quotients, quotients.dividend.exact(row), quotients.divisor.exact(row));
 
-/** Quotients are sorted as floating-point numbers. Smaller differences are not visible in the table. */
+/** Sorts quotients as floating-point numbers. The table does not show differences that such numbers cannot express. */
 export function orderOfQuotients(
   { dividend, divisor }: Quotients,
   hasRow: (row: number) => boolean,

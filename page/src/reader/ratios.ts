@@ -1,18 +1,18 @@
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 
-/** A figure that is one metric divided by another. Of many rows it is the ratio of their sums. */
+/** A figure that is one metric divided by another. For many rows, it is the ratio of their sums. */
 export interface Ratio {
   readonly name: string;
   readonly meaning: string;
-  /** Names of metrics. */
+  /** The numerator and the denominator are names of metrics. */
   readonly numerator: string;
   readonly denominator: string;
-  /** What the fraction is multiplied by. */
+  /** The fraction is multiplied by this factor. */
   readonly factor: 1 | 100 | 1_000;
   readonly unit: 'percent' | 'amount' | 'times';
 }
 
-// None uses Opens: a report counts them at two levels (lib/report/catalogue.ts, Levels).
+// No ratio uses Opens, because a report counts opens at two levels (lib/report/catalogue.ts, Levels).
 const ratios: Readonly<Record<string, readonly Ratio[]>> = {
   [publisherReport.name]: [
     {

@@ -1,4 +1,4 @@
-/** A value as the file has it: text without its quotes, or null where the field is empty (not known). */
+/** A value as the file has it: the text without its quotes, or null if the field is empty, which means not known. */
 export type Cell = string | null;
 
 const COMMA = 44;
@@ -9,14 +9,17 @@ const QUOTE = 34;
 export class BrokenCsv extends Error {}
 
 /**
- * Reads the rows of a CSV (docs/contract.md#the-file) as its text comes, piece by piece. Rows go to `onRow` in an array
- * that is used again for the next one.
+ * Reads the rows of a CSV (docs/contract.md#the-file) piece by piece, as the text arrives. Passes each row to `onRow`
+ * in an array that is reused for the next row.
  */
 export function csvReader(onRow: (cells: readonly Cell[]) => void) {
   let rest = '';
   const cells: Cell[] = [];
 
-  /** Where the row that begins at `start` ends: after its line feed; -1 where the text does not reach it. */
+  /**
+   * Reads the row that begins at `start`. Returns the position after its line feed, or -1 if the text ends before the
+   * row does.
+   */
   const readRow = (text: string, start: number): number => {
     let column = 0;
     let at = start;
@@ -26,7 +29,7 @@ export function csvReader(onRow: (cells: readonly Cell[]) => void) {
         let from = at + 1;
         for (;;) {
           const quote = text.indexOf('"', from);
-          // A quote at the very end of a piece may be the first of two: the next piece decides.
+          // A quote at the very end of a piece may be the first of two quotes. Only the next piece shows that.
           if (quote === -1 || quote + 1 === text.length) return -1;
           if (text.charCodeAt(quote + 1) !== QUOTE) {
             value = value === '' ? text.slice(from, quote) : value + text.slice(from, quote);
@@ -67,7 +70,7 @@ export function csvReader(onRow: (cells: readonly Cell[]) => void) {
       }
       rest = text.slice(at);
     },
-    /** Throws BrokenCsv where the file does not end with a row's end. */
+    /** Throws BrokenCsv if the file ends in the middle of a row. */
     end(): void {
       if (rest !== '') throw new BrokenCsv('The file ends in the middle of a row.');
     },

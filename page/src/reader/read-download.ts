@@ -1,7 +1,7 @@
 import { BrokenCsv, type Cell, csvReader } from './read-csv.ts';
 import type { Reading } from './reader-messages.ts';
 
-/** A file that is read: its rows as they come, and how far it has come. */
+/** A file that is being read: the progress of the reading, and its end. */
 export interface FileBeingRead {
   reading(): Reading;
   /** Resolves at the end of the file, or early when `signal` is aborted. Throws BrokenCsv. */
@@ -10,11 +10,11 @@ export interface FileBeingRead {
 
 export interface FileListener {
   onRow(cells: readonly Cell[]): void;
-  /** After each piece, whose rows have been told. */
+  /** Called after each piece of the file, when its rows have gone to `onRow`. */
   onPiece(piece: Uint8Array<ArrayBuffer>): void;
 }
 
-/** Reads the rows of a download as it comes. Its first line must be the requested names. */
+/** Reads the rows of a download as it arrives. The first line of the file must hold the requested field names. */
 export function readDownload(
   response: Response,
   fields: readonly string[],
@@ -53,7 +53,10 @@ export function readDownload(
   };
 }
 
-/** The file's size. `Content-Length` of a gzipped file counts gzipped bytes, so that its size is not known. */
+/**
+ * The size of the file; undefined if it is not known. For a gzipped file it is not known, because `Content-Length` then
+ * counts gzipped bytes.
+ */
 function announcedBytes(headers: Headers): number | undefined {
   if (headers.has('content-encoding')) return undefined;
   const announced = Number(headers.get('content-length') ?? Number.NaN);

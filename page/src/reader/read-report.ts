@@ -4,21 +4,24 @@ import { piecesToBlob } from './pieces-to-blob.ts';
 import { type FileBeingRead, type FileListener, readDownload } from './read-download.ts';
 import type { ReaderAnswer, ReaderRequest, Reading } from './reader-messages.ts';
 
-/** Larger files, both together, are not read: that would take minutes, and more memory than a phone has. */
+/**
+ * The largest size of both files together that the page reads. Larger files would take minutes, and more memory than a
+ * phone has.
+ */
 const MAX_BYTES = 256_000_000;
 
 export type ReadRequest = Extract<ReaderRequest, { kind: 'read' }>;
 
-/** A report that was read to its end and, in a comparison, the period before. */
+/** A report that has been read to its end and, in a comparison, the period before. */
 export interface ReadReport {
   readonly now: ColumnStore;
   readonly before?: ColumnStore;
   readonly reading: Reading;
-  /** The report's own bytes. */
+  /** The bytes of the report's file, without the period before. */
   readonly file: Blob;
 }
 
-/** One of the files could not be read: the report's, or the one of the period before. */
+/** One of the files could not be read: the report's file, or the file of the period before. */
 export class FailedFile extends Error {
   readonly isBefore: boolean;
 
@@ -29,8 +32,8 @@ export class FailedFile extends Error {
 }
 
 /**
- * Asks for a report, and for the period before at the same time, and reads them as they come. If they are too large,
- * sends `too-large` and resolves to undefined. Throws FailedFile.
+ * Asks for a report and, at the same time, for the period before. Reads both files as they arrive. If they are too
+ * large, sends `too-large` and resolves to undefined. Throws FailedFile.
  */
 export async function readReport(
   { url, token, report, fields, before: asked }: ReadRequest,
@@ -103,7 +106,7 @@ export async function readReport(
 const sizeOf = (files: readonly FileBeingRead[]): number =>
   files.map((file) => file.reading()).reduce((sum, { bytes, totalBytes }) => sum + (totalBytes ?? bytes), 0);
 
-/** How far all files are. Their size is not known before the last of them is there. */
+/** The progress over all files. Their total size is not known before the answer for the last file has arrived. */
 function together(files: readonly FileBeingRead[], fileCount: number): Reading {
   const readings = files.map((file) => file.reading());
   const sum = (of: (reading: Reading) => number) => readings.reduce((total, one) => total + of(one), 0);
@@ -115,6 +118,6 @@ function together(files: readonly FileBeingRead[], fileCount: number): Reading {
   };
 }
 
-/** The name that the store gives the file, without `.gz`: the browser has unzipped it. */
+/** The file's name in the download store, without `.gz`, because the browser has unzipped the file. */
 const fileNameOf = (url: string): string =>
   decodeURIComponent(new URL(url).pathname.split('/').at(-1) || 'report.csv').replace(/\.gz$/, '');

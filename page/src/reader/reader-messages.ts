@@ -1,41 +1,41 @@
 import type { ChartData } from './chart-data.ts';
 import type { Cell } from './read-csv.ts';
 
-/** A column of the table that people see: the file's own, a ratio, or one of a comparison. */
+/** A column of the table that people see: a column of the file, a ratio, or a column of a comparison. */
 export interface TableColumn {
   /** Unique: `Clicks`, `CTR`, `Clicks before`, `Clicks change`, `Clicks change %`. */
   readonly id: string;
   readonly kind: 'dimension' | 'metric' | 'ratio' | 'before' | 'change' | 'percent';
-  /** The name of the field, or of the ratio, that it shows. */
+  /** The name of the field or ratio that the column shows. */
   readonly of: string;
 }
 
 /**
- * One value, the digits or the text as in the file. Null where it is not known or has no value (a zero denominator);
- * undefined where that side of a comparison has no such row.
+ * One value: the digits or the text as in the file. Null if the value is not known or does not exist (a zero
+ * denominator). Undefined if that side of a comparison has no such row.
  */
 export type ShownCell = Cell | undefined;
 
-/** Which rows the table shows, in which order. */
+/** Which rows the table shows, and their order. */
 export interface View {
-  /** By a column's id. */
+  /** The order; `column` is a column's id. Absent for the file's order. */
   readonly sort?: { readonly column: string; readonly isDescending: boolean };
-  /** What some dimension of a row must hold; empty for all rows. */
+  /** A text that at least one dimension of each row must contain; empty for all rows. */
   readonly search: string;
-  /** How many of the sorted rows are shown, from the first on; absent for all. */
+  /** The number of rows to show, from the first sorted row; absent for all. */
   readonly top?: number;
 }
 
 export interface ViewResult {
   readonly view: View;
   readonly rowCount: number;
-  /** Of the rows in view, one per column; null for dimensions. */
+  /** The totals of the rows in view, one for each column; null for dimensions. */
   readonly totals: readonly ShownCell[];
 }
 
 /**
- * A total of the whole file, exact. The period before is there only in a comparison: null where it has no rows, or a
- * ratio no value.
+ * An exact total of the whole file. Only a comparison has the parts about the period before. They are null if that
+ * period has no rows, or if a ratio has no value.
  */
 export interface Total {
   /** The metric's or the ratio's name. */
@@ -57,11 +57,11 @@ export interface ChartQuestion {
 /** A dimension that a chart can be split by. */
 export interface Split {
   readonly name: string;
-  /** How many values the file has, "not known" among them. */
+  /** The number of values in the file, "not known" included. */
   readonly valueCount: number;
 }
 
-/** What the page asks of the reader: first a report, then charts and rows of it. */
+/** The requests of the page to the reader (the worker): first for a report, then for charts and rows of that report. */
 export type ReaderRequest =
   | {
       readonly kind: 'read';
@@ -69,15 +69,17 @@ export type ReaderRequest =
       readonly token: string;
       readonly report: string;
       readonly fields: readonly string[];
-      /** The same question over other days. `daysLater` has, for each of them, the day that it is compared with. */
+      /**
+       * The same question over earlier days. `daysLater` maps each of these days to the day that is compared with it.
+       */
       readonly before?: { readonly url: string; readonly daysLater: ReadonlyMap<string, string> };
     }
   | { readonly kind: 'chart'; readonly question: ChartQuestion }
   | { readonly kind: 'view'; readonly view: View }
-  /** Rows of the newest view, `to` not among them. */
+  /** Some rows of the newest view: from `from` up to, but not including, `to`. */
   | { readonly kind: 'rows'; readonly from: number; readonly to: number };
 
-/** A problem document of the service or, where an answer has none, the page's own words in its shape. */
+/** A problem document of the service. If an answer has none, the page's own words in the same form. */
 export interface ReportProblem {
   readonly title: string;
   readonly detail: string;
@@ -86,31 +88,31 @@ export interface ReportProblem {
   readonly errors?: readonly { readonly parameter: string; readonly detail: string }[];
 }
 
-/** How far a report has been read. In a comparison, both files together until it is done. */
+/** The progress of reading a report. In a comparison, it counts both files together until the reading is done. */
 export interface Reading {
   readonly rowCount: number;
   readonly bytes: number;
-  /** Of the whole file, where the store says it. */
+  /** The size of the whole file, if the download store reports it. */
   readonly totalBytes?: number;
 }
 
-/** What the reader tells the page. */
+/** The messages of the reader (the worker) to the page. */
 export type ReaderAnswer =
   | { readonly kind: 'began'; readonly fileName: string }
-  /** The file's first rows as they come, with the file's own columns. */
+  /** The file's first rows as they arrive, with the columns of the file. */
   | { readonly kind: 'rows'; readonly rows: readonly (readonly Cell[])[]; readonly reading: Reading }
   | { readonly kind: 'progress'; readonly reading: Reading }
   | {
       readonly kind: 'done';
-      /** Of the report itself, also in a comparison. */
+      /** The progress of the report's own file, also in a comparison. */
       readonly reading: Reading;
       readonly file: Blob;
       readonly columns: readonly TableColumn[];
       readonly totals: readonly Total[];
       readonly splits: readonly Split[];
-      /** Of the first metric, if there is one. */
+      /** The chart of the first metric, if there is one. */
       readonly chart?: ChartData;
-      /** All rows, in the file's order. */
+      /** The first view: all rows, in the file's order. */
       readonly view: ViewResult;
     }
   | { readonly kind: 'view'; readonly result: ViewResult }
@@ -121,6 +123,6 @@ export type ReaderAnswer =
       readonly rows: readonly (readonly ShownCell[])[];
     }
   | { readonly kind: 'chart'; readonly chart: ChartData }
-  /** Too large to read here: the file can be had at this URL, for some minutes. */
+  /** The file is too large to read. The user can download it at this URL for some minutes. */
   | { readonly kind: 'too-large'; readonly reading: Reading; readonly downloadUrl: string }
   | { readonly kind: 'failed'; readonly problem: ReportProblem; readonly isBefore?: true };

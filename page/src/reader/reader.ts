@@ -1,4 +1,4 @@
-/** The page's worker: reads a report, and answers what the page asks of its rows. */
+/** The page's worker. It reads a report and answers the page's requests about its rows. */
 import { askReport, NoReport } from './ask-report.ts';
 import { BrokenCsv } from './read-csv.ts';
 import { FailedFile, readReport } from './read-report.ts';

@@ -6,7 +6,7 @@ import { tableOf } from './table.ts';
 import { cellsOf, viewOf } from './table-view.ts';
 import { totalsOf } from './totals.ts';
 
-/** A report that was read, and what it answers from then on. */
+/** The first answer about a report that has been read, and a function that answers later requests. */
 export interface ReportAnswers {
   readonly done: Extract<ReaderAnswer, { kind: 'done' }>;
   answer(request: Exclude<ReaderRequest, { kind: 'read' }>): ReaderAnswer;

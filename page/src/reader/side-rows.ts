@@ -3,21 +3,21 @@ import { EXACT_BELOW, NumberColumn, type Numbers } from './number-column.ts';
 import type { ShownCell } from './reader-messages.ts';
 import { TextColumn } from './text-column.ts';
 
-/** A metric, or a ratio, of the report and, in a comparison, of the period before. */
+/** A metric or ratio of the report and, in a comparison, the same of the period before. */
 export interface Sides<Values> {
   readonly name: string;
   readonly now: Values;
   readonly before?: Values;
 }
 
-/** One file's part in the rows of a table. */
+/** One file of a table, and where its rows are in the table. */
 export interface SideRows {
   readonly store: ColumnStore;
-  /** The file's row in a row of the table; -1 where it has none. */
+  /** The file's row for a row of the table; -1 if the file has none. */
   rowOf(row: number): number;
 }
 
-/** A column's numbers by the row of the table. */
+/** The numbers of a column, by the row of the table. */
 export function onSide({ store, rowOf }: SideRows, name: string): Numbers {
   const values = valuesOf(store, name);
   if (!(values instanceof NumberColumn)) throw new Error(`${name} has texts, not numbers.`);
@@ -28,7 +28,7 @@ export function onSide({ store, rowOf }: SideRows, name: string): Numbers {
   };
 }
 
-/** A column's texts by the row of the table; undefined where the file has no such row. */
+/** The texts of a column, by the row of the table; undefined if the file has no such row. */
 export function cellsOnSide({ store, rowOf }: SideRows, name: string): (row: number) => ShownCell {
   const values = valuesOf(store, name);
   return (row) => {
@@ -37,14 +37,14 @@ export function cellsOnSide({ store, rowOf }: SideRows, name: string): (row: num
   };
 }
 
-/** The codes of a column's texts by the row of the table. */
+/** The codes of a column's texts, by the row of the table. */
 export function codesOnSide({ store, rowOf }: SideRows, name: string): (row: number) => number {
   const values = valuesOf(store, name);
   if (!(values instanceof TextColumn)) throw new Error(`${name} has numbers, not texts.`);
   return (row) => values.code(rowOf(row));
 }
 
-/** The numbers of the first side where it has the row, else those of the second. */
+/** The numbers of the first side for the rows that it has, else the numbers of the second side. */
 export const ofEither = (isFirst: (row: number) => boolean, first: Numbers, second: Numbers): Numbers => ({
   places: first.places,
   near: (row) => (isFirst(row) ? first : second).near(row),

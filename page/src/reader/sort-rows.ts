@@ -1,14 +1,14 @@
 /** An order of rows. */
 export interface Ordering {
-  /** Greater for a greater value; NaN where the row has none. */
+  /** The sort key, which is greater for a greater value; NaN if the row has no value. */
   key(row: number): number;
-  /** Decides between two rows of the same key, where keys round. */
+  /** Compares two rows with the same key. Needed if keys are rounded. */
   tie?(a: number, b: number): number;
 }
 
 /**
- * Sorts rows that come in ascending order. Those without a value are last either way, and those of the same value stay
- * as they were.
+ * Sorts rows whose numbers come in ascending order. Rows without a value are last in both directions. Rows with the
+ * same value keep their order.
  */
 export function sortRows(rows: Uint32Array, { key, tie }: Ordering, isDescending: boolean): Uint32Array {
   const keys = new Float64Array((rows.at(-1) ?? -1) + 1);

@@ -22,7 +22,7 @@ import {
   type ValueColumn,
 } from './value-column.ts';
 
-/** A dimension, of whichever file has the row. */
+/** The column of a dimension. For each row, the value comes from the file that has the row. */
 export function dimensionColumn(
   { name, field, values }: StoredColumn,
   now: SideRows,
@@ -45,13 +45,13 @@ export function dimensionColumn(
     (row) => (codeBefore && !isNow(row) ? codeBefore(row) : codeNow(row)),
     (text) => shownCell(text, field),
   );
-  // People see a blank where the file has a T.
+  // The table shows a blank in place of the T of an instant, so the search text gets one too.
   return field.type === 'datetime'
     ? { ...column, holding: (part) => column.holding(part.replace(/(?<=\d)t(?=\d)/, ' ')) }
     : column;
 }
 
-/** A metric and, in a comparison, what it was before and how it has changed. */
+/** The columns of a metric. In a comparison, also its value before, and its change. */
 export function metricColumns(
   { name, now: numbers, before: numbersBefore }: Sides<Numbers>,
   now: SideRows,
@@ -69,12 +69,12 @@ export function metricColumns(
       cellsOnSide(before, name),
     ),
     columnOfDifferences({ id: `${name} change`, kind: 'change', of: name }, change),
-    // A row that only the period before has is shown as "no row", not as a fall of 100 %.
+    // If only the period before has a row, the table shows "no row" and not a fall of 100 %.
     columnOfQuotients({ id: `${name} change %`, kind: 'percent', of: name }, percent, hasRow(now)),
   ];
 }
 
-/** A ratio of the report's own sums. */
+/** The column of a ratio, for the report only and not for the period before. */
 export const ratioColumn = ({ name, now: quotients }: Sides<Quotients>, now: SideRows): ValueColumn =>
   columnOfQuotients({ id: name, kind: 'ratio', of: name }, quotients, hasRow(now));
 

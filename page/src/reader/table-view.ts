@@ -3,7 +3,7 @@ import type { ShownCell, View, ViewResult } from './reader-messages.ts';
 import { sortRows } from './sort-rows.ts';
 import type { Table } from './table.ts';
 
-/** What a view shows: its rows in their order, by their numbers, and the totals over them. */
+/** The rows that a view shows, as row numbers in their order, and the totals over these rows. */
 interface RowsInView {
   readonly rows: Uint32Array;
   readonly result: ViewResult;
@@ -20,7 +20,7 @@ export function viewOf(table: Table, view: View): RowsInView {
   return { rows, result: { view, rowCount: rows.length, totals } };
 }
 
-/** Some of the rows in view, materialised; `to` is not among them. */
+/** The cells of some rows in view: from `from` up to, but not including, `to`. */
 export const cellsOf = (table: Table, rows: Uint32Array, from: number, to: number): ShownCell[][] =>
   Array.from(rows.subarray(from, to), (row) => table.columns.map((column) => column.cell(row)));
 
@@ -30,7 +30,7 @@ export function allRows({ rowCount }: Table): Uint32Array {
   return rows;
 }
 
-/** The rows that hold a text in any of their dimensions, in the table's order. */
+/** The rows with at least one dimension that contains a text, in the table's order. */
 function foundRows(table: Table, part: string): Uint32Array {
   const rows = allRows(table);
   if (part === '') return rows;

@@ -8,18 +8,18 @@ import { onSide, type SideRows, type Sides } from './side-rows.ts';
 import { dimensionColumn, metricColumns, ratioColumn } from './table-columns.ts';
 import type { DimensionColumn, ValueColumn } from './value-column.ts';
 
-/** What people see of a report: its own columns, those of a comparison, and the ratios. */
+/** The table that people see: the columns of the report, the columns of a comparison, and the ratios. */
 export interface Table {
   readonly rowCount: number;
   readonly columns: readonly ValueColumn[];
   readonly dimensions: readonly DimensionColumn[];
   readonly metrics: readonly Sides<Numbers>[];
   readonly ratios: readonly Sides<Quotients>[];
-  /** It is a comparison, and the period before has no row at all. */
+  /** True if this is a comparison and the period before has no row at all. */
   readonly isBeforeEmpty: boolean;
 }
 
-/** The period before, and its rows beside those of the report. */
+/** The period before, and its rows joined with the rows of the report. */
 interface Compared {
   readonly store: ColumnStore;
   readonly rows: JoinedRows;

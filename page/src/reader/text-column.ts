@@ -19,7 +19,7 @@ export class Dictionary {
     return this.texts.push(own) - 1;
   }
 
-  /** Where each code's text stands among the sorted texts; NaN for "not known". */
+  /** The place of each code's text among the sorted texts; NaN for "not known". */
   ranks(): Float64Array {
     const ranks = new Float64Array(this.texts.length).fill(Number.NaN);
     const sorted = this.texts
@@ -30,13 +30,13 @@ export class Dictionary {
   }
 }
 
-/** A column of texts, four bytes each beside its dictionary. */
+/** A column of texts. Each text takes four bytes, plus its entry in the dictionary. */
 export class TextColumn {
   readonly dictionary: Dictionary;
   readonly #codes = new NumberBlocks(Uint32Array);
   readonly #codeOf: (text: Cell) => number;
 
-  /** `changed`, if given, is done to every text. */
+  /** If `changed` is given, every text is changed by it first. */
   constructor(dictionary: Dictionary, changed?: (text: string) => string) {
     this.dictionary = dictionary;
     this.#codeOf = changed ? changedCodes(dictionary, changed) : (text) => dictionary.codeOf(text);
@@ -68,7 +68,10 @@ function changedCodes(dictionary: Dictionary, changed: (text: string) => string)
   };
 }
 
-/** The order of the file. JavaScript's own compares UTF-16, whose surrogates stand before U+E000 to U+FFFF. */
+/**
+ * Compares two texts in the order of the file. JavaScript compares UTF-16 units, and so would put surrogates before
+ * U+E000 to U+FFFF.
+ */
 export function byCodePoint(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let at = 0; at < length; at++) {
@@ -79,5 +82,5 @@ export function byCodePoint(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** A UTF-16 unit so that surrogates come last. */
+/** The sort value of a UTF-16 unit. It puts surrogates last. */
 const inOrder = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10_000 : unit);

@@ -2,22 +2,25 @@ import type { TimeDimension } from '../../../lib/report/catalogue.ts';
 import { type ColumnStore, valuesOf } from './column-store.ts';
 import { TextColumn } from './text-column.ts';
 
-/** The hours of the longest window, 32 days (MAX_WINDOW_DAYS of lib/report). */
+/** The largest number of times: the hours of the longest window, 32 days (MAX_WINDOW_DAYS of lib/report). */
 const MAX_TIMES = 32 * 24;
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 
-/** The times of a chart, and where a file's rows stand among them. */
+/** The times of a chart, and the places of a file's rows among them. */
 export interface TimeAxis {
-  /** In seconds since 1970, each hour or day from the first row's to the last one's; empty where the report has no time. */
+  /**
+   * Each hour or day from the first row's time to the last row's time, in seconds since 1970; empty if the report has
+   * no time.
+   */
   readonly times: readonly number[];
-  /** How many points a series has. */
+  /** The number of points in a series. */
   readonly length: number;
-  /** The place of a row of that file; -1 where its time is not known. */
+  /** Returns a function that finds the place of a row of that file; -1 if the row's time is not known. */
   placesIn(store: ColumnStore): (row: number) => number;
 }
 
-/** One axis for one file, or for both files of a comparison, which share their columns' dictionaries. */
+/** The time axis of one file, or of both files of a comparison. Both files share the dictionaries of their columns. */
 export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
   const [first] = stores;
   const time = first && timeColumnOf(first);
@@ -50,7 +53,7 @@ export function timeAxisOf(stores: readonly ColumnStore[]): TimeAxis {
   };
 }
 
-/** Adds the hours, or days, without rows: a line must not be drawn through them. */
+/** Adds the hours or days that have no rows, so that the chart draws no line through them. */
 function withoutGaps(times: readonly number[], step: number): readonly number[] {
   const [first = 0, last = first] = [times[0], times.at(-1)];
   const count = (last - first) / step + 1;
@@ -58,7 +61,7 @@ function withoutGaps(times: readonly number[], step: number): readonly number[] 
   return Array.from({ length: count }, (_, index) => first + index * step);
 }
 
-/** The time column of a report. If it has hours and days, the hours. */
+/** The time column of a report. If the report has hours and days, the column of hours. */
 function timeColumnOf({ columns }: ColumnStore): TimeDimension | undefined {
   const times = columns.flatMap(({ field }) =>
     field.role === 'dimension' && field.type === 'datetime' ? [field] : [],

@@ -7,7 +7,7 @@ import type { Sides } from './side-rows.ts';
 import type { Table } from './table.ts';
 import { allRows } from './table-view.ts';
 
-/** The totals of the whole file; a ratio's is the ratio of the sums. */
+/** The totals of the whole file. The total of a ratio is the ratio of the two sums. */
 export function totalsOf(table: Table): Total[] {
   const sumOf = sumsOver(allRows(table));
   return [
@@ -20,7 +20,7 @@ function totalOfMetric({ name, now, before }: Sides<Numbers>, sumOf: SumOf, isBe
   const sum = sumOf(now);
   const own = { of: name, kind: 'metric', sum: decimalText(sum, now.places) } as const;
   if (!before) return own;
-  // A period before without rows has no sums; it does not have sums of zero.
+  // If the period before has no rows, it has no sums. Its sums are not zero.
   if (isBeforeEmpty) return { ...own, before: null, change: null, percent: null };
   const sumBefore = sumOf(before);
   return {
@@ -41,7 +41,8 @@ function totalOfRatio({ name, now, before }: Sides<Quotients>, sumOf: SumOf): To
   const belowBefore = sumOf(before.divisor);
   const sumBefore = quotientOf(before, aboveBefore, belowBefore);
   if (sum === null || sumBefore === null) return { ...own, before: sumBefore, change: null, percent: null };
-  // The change is that of the figures as they are shown, so that they can be subtracted; the percentage is exact.
+  // The change is the difference of the rounded figures, so that a subtraction of the shown figures gives it. The
+  // percentage is exact.
   const change = scaled(sum, RATIO_PLACES) - scaled(sumBefore, RATIO_PLACES);
   const crossed = above * belowBefore - aboveBefore * below;
   return {

@@ -6,7 +6,7 @@ import type { ShownCell, TableColumn } from './reader-messages.ts';
 import type { Ordering } from './sort-rows.ts';
 import type { Dictionary } from './text-column.ts';
 
-/** A column of the table: its values as text, their order, their total. */
+/** A column of the table: the texts, the order and the total of its values. */
 export interface ValueColumn {
   readonly shown: TableColumn;
   cell(row: number): ShownCell;
@@ -15,17 +15,17 @@ export interface ValueColumn {
 }
 
 export interface DimensionColumn extends ValueColumn {
-  /** Returns a test for rows: whether the row's text, as it is shown, contains `part`. `part` is in lower case. */
+  /** Returns a function that says whether a row's shown text contains `part`. `part` is in lower case. */
   holding(part: string): (row: number) => boolean;
 }
 
 /**
- * The search text that finds rows without a value. Only the whole text does, because the table shows a dash for
- * them.
+ * The search text that finds rows without a value. A part of this text does not find them, because the table shows a
+ * dash for them.
  */
 const NOT_KNOWN = 'not known';
 
-/** @param seen a text as people see it */
+/** @param seen turns a text into the text that people see */
 export const columnOfTexts = (
   shown: TableColumn,
   dictionary: Dictionary,
@@ -47,7 +47,7 @@ export const columnOfTexts = (
   },
 });
 
-/** The column of a number of the file, as its digits stand there. */
+/** A column of numbers, with the digits of the file. */
 export const columnOfNumbers = (
   shown: TableColumn,
   numbers: Numbers,
@@ -63,7 +63,9 @@ export const columnOfNumbers = (
   total: (sumOf) => decimalText(sumOf(numbers), numbers.places),
 });
 
-/** The column of numbers that name something: they are found by their digits, and have no total. */
+/**
+ * A column of ids, which are numbers that name something. A search finds them by their digits, and they have no total.
+ */
 export const columnOfIds = (
   shown: TableColumn,
   numbers: Numbers,

@@ -2,11 +2,11 @@ import { EXACT_BELOW, NumberColumn } from './number-column.ts';
 import type { Cell } from './read-csv.ts';
 import type { TextColumn } from './text-column.ts';
 
-/** The different values of a column, each with a number. */
+/** The different values of a column. Each value is a group, and each group has a number. */
 interface ValueGroups {
-  /** How many values there are, "not known" among them. */
+  /** The number of different values, "not known" included. */
   readonly count: number;
-  /** Groups have numbers below it; not all of them need to be in use. */
+  /** All group numbers are below this bound. Not every number below it is in use. */
   readonly size: number;
   groupOf(row: number): number;
   valueOf(group: number): Cell;
@@ -17,7 +17,7 @@ export const groupsOf = (values: NumberColumn | TextColumn, rowCount: number): V
 
 function groupsOfTexts(column: TextColumn, rowCount: number): ValueGroups {
   const { texts } = column.dictionary;
-  // The other file of a comparison may have values that this one lacks.
+  // The shared dictionary may also have values that only the other file of a comparison has.
   const isThere = new Uint8Array(texts.length);
   for (let row = 0; row < rowCount; row++) isThere[column.code(row)] = 1;
   return {
@@ -28,10 +28,10 @@ function groupsOfTexts(column: TextColumn, rowCount: number): ValueGroups {
   };
 }
 
-/** A number's group is its place among the sorted ones: a map of a million of them would fill the memory. */
+/** The group of a number is its place among the sorted numbers. A map with a million numbers would fill the memory. */
 function groupsOfNumbers(column: NumberColumn, rowCount: number): ValueGroups {
   const nears = new Float64Array(rowCount);
-  // Numbers that are not exact are few, and need a map.
+  // Integers that a JavaScript number cannot hold exactly are few, so they have a map.
   const large = new Map<bigint, number>();
   let exactCount = 0;
   let hasNull = false;
@@ -62,7 +62,7 @@ function groupsOfNumbers(column: NumberColumn, rowCount: number): ValueGroups {
   };
 }
 
-/** Sorted values, each of them once, in the same memory. */
+/** Removes repeated values from sorted values, in the same memory. */
 function withoutRepeats(sorted: Float64Array): Float64Array {
   let count = 0;
   for (const value of sorted) if (count === 0 || value !== sorted[count - 1]) sorted[count++] = value;
