@@ -41,7 +41,7 @@ describe('the documents', () => {
     const named = current.flatMap((page) =>
       [
         ...read(page).matchAll(
-          /`((?:\.ci|bench|docs|functions|infra|lib|local|page|test|tools)\/[\w./-]*)`/g,
+          /`((?:\.ci|bench|connectors|docs|functions|infra|lake-check|lib|local|page|test|tools)\/[\w./-]*)`/g,
         ),
       ].map(([, file = '']) => [page, file] as const),
     );
@@ -49,7 +49,7 @@ describe('the documents', () => {
     expect(named.filter(([, file]) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it('have every anchor that code names', () => {
+  it('have every anchor that the code names', () => {
     const named = sources.flatMap((file) =>
       [...read(file).matchAll(/\bdocs\/([\w/.-]+\.md(?:#[\w-]+)?)/g)].map(
         ([, link = '']) => [file, `${relative(dirname(file), 'docs')}/${link}`] as const,
@@ -59,23 +59,23 @@ describe('the documents', () => {
     expect(named.map(([file, link]) => faultOf(file, link)).filter(Boolean)).toEqual([]);
   });
 
-  it('are cited by anchors, not by numbers', () => {
+  it('have no section that the code cites by its number', () => {
     const numbered = sources.filter((file) => /\bcontract,? \d/i.test(read(file)));
     expect(numbered).toEqual([]);
   });
 });
 
-describe('the links of a page', () => {
+describe('the links that are found in a page', () => {
   it.each([
     ['a link', '[a](b.md#c)', ['b.md#c']],
     ['a picture', '![a](b.png)', ['b.png']],
     ['none to other hosts', '[a](https://b.example/c)', []],
     ['none in code', '`[a](b)`\n```sh\n[a](b)\n```\n[c](d)', ['d']],
-  ])('are found: %s', (_, page, links) => {
+  ])('include %s', (_, page, links) => {
     expect(linksOf(page)).toEqual(links);
   });
 
-  it('name headings as Git hosts do', () => {
+  it('can name a heading by the anchor that Git hosts give it', () => {
     expect(anchorsOf('# A `b` "c"\n```\n# no\n```\n## What\'s new, here?\n## A b c')).toEqual([
       'a-b-c',
       'whats-new-here',
