@@ -11,7 +11,7 @@ const wide: NarrowPlaces = {
 const reports = (count: number, asked: number, engineSeconds: number) =>
   Array.from({ length: count }, () => ({ asked, engineSeconds }));
 
-describe('the lower bound of a rush', () => {
+describe('the lower bound for the time of a rush of requests', () => {
   it.each([
     ['one report by itself', [...reports(3, 0, 1), { asked: 50, engineSeconds: 7 }], {}, 57],
     ['the engine’s slots', reports(10, 5, 4), { slots: 2 }, 5 + 20],
@@ -19,7 +19,7 @@ describe('the lower bound of a rush', () => {
     ['the gateway’s rate', reports(100, 5, 0.1), { requestsPerSecond: 3, requestsAtOnce: 10 }, 5 + 30],
     // A report requested before the rush does not delay it, and no report can be done before its request.
     ['the engine’s slots', [...reports(1, 0, 1), ...reports(10, 100, 4)], { slots: 2 }, 120],
-  ])('is the time that this limit sets: %s', (because, demands, places, seconds) => {
+  ])('is set by %s', (because, demands, places, seconds) => {
     expect(lowerBound(demands, { ...wide, ...places })).toEqual({ seconds, because });
   });
 });
@@ -29,7 +29,7 @@ describe('a queue in order of arrival', () => {
     ['slots', reports(10, 5, 4), { slots: 2 }, 25],
     ['starts', reports(11, 0, 1), { startsPerSecond: 2, startsAtOnce: 1 }, 5 + 1],
     ['a long query that came last', [...reports(2, 0, 4), { asked: 1, engineSeconds: 10 }], { slots: 2 }, 14],
-  ])('takes as long as it must because of %s', (_, demands, places, seconds) => {
+  ])('takes the time that results from %s', (_, demands, places, seconds) => {
     expect(inOrderOfArrival(demands, { ...wide, ...places })).toBeCloseTo(seconds, 6);
   });
 });

@@ -80,8 +80,8 @@ const programs = [
   ...(hasR ? [['R', 3, 'Rscript'] as const] : []),
 ];
 
-describe('what the page shows to paste', () => {
-  it('pulls the report by the URL that is shown', async () => {
+describe('a user who pastes what the page shows', () => {
+  it('pulls the report by the URL', async () => {
     const response = await fetch(snippet('URL', 0), {
       headers: { Authorization: `Bearer ${service.token}` },
     });
@@ -94,24 +94,24 @@ describe('what the page shows to paste', () => {
   });
 });
 
-describe.each(programs)('a program that the page shows, when its pull fails: %s', (name, hour, command) => {
+describe.each(programs)('a program from the page, if its pull fails: %s', (name, hour, command) => {
   afterEach(async () => {
     expect(await left()).toEqual({ [FILE]: 'yesterday' });
   });
 
-  it.each([{}, { TOKEN: '' }])('says where to get a token if it has none: %j', async (env) => {
+  it.each([{}, { TOKEN: '' }])('says where to get a token if it has no token: %j', async (env) => {
     await expect(run(command, snippet(name, hour), env)).rejects.toThrow(
       new RegExp(`TOKEN:? is not set.* ${service.stack.tokenUrl} .* reports@example\\.com`, 's'),
     );
   });
 
-  it('prints the problem with which the service answers', async () => {
+  it('prints the problem document that the service answers', async () => {
     await expect(run(command, snippet(name, hour), { TOKEN: 'of.last.week' })).rejects.toThrow(
       'The access token is invalid or has expired.',
     );
   });
 
-  it("fails when the service can't be reached", async () => {
+  it("fails if the service can't be reached", async () => {
     const nowhere = snippet(name, hour, 'http://127.0.0.1:9');
     await expect(run(command, nowhere, { TOKEN: service.token })).rejects.toThrow(/connect/i);
   });

@@ -105,28 +105,28 @@ describe('the programs of docs/programs', () => {
     },
   );
 
-  it.runIf(hasR)('pull the report with R, every value as it is', async () => {
+  it.runIf(hasR)('pull the report with R, which keeps every value unchanged', async () => {
     await run('pull-report.R', ['Rscript']);
     const text = await readFile(join(directory, 'report-of-r.csv'), 'utf8');
     expect(text.replaceAll('"', '')).toBe(expected.replaceAll('"', ''));
   });
 });
 
-describe('a program of docs/programs that can not pull its report', () => {
+describe('a program of docs/programs that can’t pull its report', () => {
   const wrongSecret = { CLIENT_SECRET: 'wrong' };
   it.each([
     ...(hasCurl ? [['pull-report.sh', ['sh']] as const, ['pull-daily.sh', ['sh', '.']] as const] : []),
     ['pull-report.mjs', [process.execPath]],
     ...(hasJava ? [['Pull.java', ['java']] as const] : []),
     ...(python ? [['pull_report.py', [python]] as const] : []),
-  ] as const)('shows what the identity provider says: %s', async (name, command) => {
+  ] as const)('shows the error of the identity provider: %s', async (name, command) => {
     await expect(run(name, command, wrongSecret)).rejects.toThrow('invalid_client');
   });
 
   it.each([
     ...(hasCurl ? [['pull-report.sh', 'sh'] as const] : []),
     ['pull-report.mjs', process.execPath] as const,
-  ])('leaves the good file of yesterday as it is: %s', async (name, command) => {
+  ])('does not change the valid file of yesterday: %s', async (name, command) => {
     await writeFile(join(directory, 'report.csv'), 'yesterday');
     await expect(run(name, [command], { SCOPE: 'api://other/.default' })).rejects.toThrow(
       'Not authorized to this endpoint.',
@@ -143,7 +143,7 @@ describe.runIf(hasCurl)('the cron job of docs/programs/cron.md', () => {
   });
   const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
-  it('pulls the days that it is given, by default the last three, with files that others can read', async () => {
+  it('pulls the given days, by default the last three, into files that other users can read', async () => {
     await run('pull-daily.sh', ['sh', reports, '2026-01-02']);
     const [file = ''] = await readdir(reports);
     expect(await readFile(join(reports, file), 'utf8')).toBe(
@@ -175,7 +175,7 @@ describe.runIf(hasCurl)('the cron job of docs/programs/cron.md', () => {
     expect(await readFile(join(shim, 'asked'), 'utf8')).toContain(`endExclusive=${next}T00:00:00Z`);
   });
 
-  it('says what is wrong when it fails, and leaves no file and no part of one', async () => {
+  it('says what is wrong when it fails, and leaves no file, not even a partial one', async () => {
     await expect(run('pull-daily.sh', ['sh', reports, '9999-12-31'])).rejects.toThrow('endExclusive');
     expect(await readdir(reports)).toEqual([]);
   });

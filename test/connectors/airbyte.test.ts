@@ -143,7 +143,7 @@ describe.runIf(python)('the Airbyte manifest: check', () => {
     );
   });
 
-  it('succeeds with good settings', async () => {
+  it('succeeds with valid settings', async () => {
     expect(statusOf(await run('check.sh'))).toEqual({ status: 'SUCCEEDED' });
   });
 
@@ -171,7 +171,7 @@ describe.runIf(python)('the Airbyte manifest: discover', () => {
   it.each([
     ['all fields', () => true],
     ['some fields', (name: string) => name.includes('e')],
-  ])('has the types of the catalogue for %s, amounts as text', async (_, isAskedFor) => {
+  ])('gives %s the types of the catalogue, and amounts as text', async (_, isAskedFor) => {
     const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
     const { reports } = (await response.json()) as {
       reports: readonly { name: string; fields: readonly { name: string; type: string }[] }[];
@@ -206,7 +206,7 @@ describe.runIf(python)('the Airbyte manifest: discover', () => {
 });
 
 describe.runIf(python)('the Airbyte manifest: read', () => {
-  it('pulls what the guide asks for, up to the last midnight', async () => {
+  it('pulls the report of the guide, up to the last midnight', async () => {
     const messages = await run('read.sh');
     expect(errorsOf(messages)).toEqual([]);
     const window = { start: '2026-01-01T00:00:00Z', end: '2100-01-01T00:00:00Z' };
@@ -307,7 +307,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     expect(rowsOf(messages, 'publisherperformance')).toEqual([]);
   });
 
-  it('asks again for a report that was answered 500', async () => {
+  it('requests a report again after a 500', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'final', times: 1 }]);
     const window = { start: '2026-01-05T00:00:00Z', end: '2026-01-06T00:00:00Z' };
     const messages = await run('read.sh', { ...window, advertiser_fields: 'Day,Clicks' });

@@ -47,7 +47,7 @@ describe.skipIf(!python)('connectors/dlt', () => {
       ).map(([day = '', count]) => [day.slice(0, 10), Number(count)]),
     );
 
-  it('pulls and shows the days by the commands of its page, exactly as printed, in an American time zone', async () => {
+  it('pulls and shows the days with the exact commands of its page, in an American time zone', async () => {
     const [install = '', sync = '', show = ''] = await printedCommands();
     const cwd = join(scene.home, 'page');
     await mkdir(cwd);
@@ -77,7 +77,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(stdout.trim().split('\n')).toEqual(days);
   });
 
-  it('stores exact types, and tells an empty text from NULL', async () => {
+  it('stores exact types, and stores an empty text as a text, not as NULL', async () => {
     const { databaseOf, connector } = scene;
     const database = databaseOf('types');
     const changes = { ...few(), fields: ['DateTime', ...FIELDS] };
@@ -115,7 +115,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
 
   itStaysEqual(python, () => scene, { restatements: 30, kills: 3 });
 
-  describe('killed while it loads', () => {
+  describe('after a run was killed while it loaded', () => {
     const FROM = 20;
     const restated = () => scene.service.days.slice(FROM, FROM + 10);
 
@@ -129,7 +129,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
     }
 
-    it('dlt by itself loads ten days twice; the next run of the command repairs them', async () => {
+    it('a plain dlt run loads ten days twice; the next run of the command repairs them', async () => {
       const database = scene.databaseOf('staging-plain');
       const environment = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'staging-plain') };
       const { start = '', end = '' } = few(FROM, 10);
@@ -149,15 +149,18 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await scene.expectEqual(database, few(FROM, 10));
     });
 
-    it.each(['staging', 'merge'])('the command pulls the days again (%s)', async (step) => {
-      const database = scene.databaseOf(`died-${step}`);
-      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
-      await die(database, scene.environment, step);
-      expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
-      await scene.expectEqual(database, few(FROM, 10));
-    });
+    it.each(['staging', 'merge'])(
+      'the command pulls the days again (killed in the step: %s)',
+      async (step) => {
+        const database = scene.databaseOf(`died-${step}`);
+        expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+        await die(database, scene.environment, step);
+        expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
+        await scene.expectEqual(database, few(FROM, 10));
+      },
+    );
 
-    it('the command pulls the days even if their files are back at the version that the state names', async () => {
+    it('the command pulls the days even if their files have the version in the state again', async () => {
       const database = scene.databaseOf('put-back');
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
       const putBack = await Promise.all(restated().map((day) => scene.service.keep(day)));
@@ -167,7 +170,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await scene.expectEqual(database, few(FROM, 10));
     });
 
-    it('the next run replaces all rows if the killed one had another filter', async () => {
+    it('the next run replaces all rows if the killed run had another filter', async () => {
       const database = scene.databaseOf('other-killed');
       const filtered: Change = { ...few(FROM, 10), filters: [['DeviceOrProxy', 'Mobile']] };
       expect(await run(database, few(FROM, 10))).toMatchObject({ code: 0, pulled: 10 });
@@ -182,8 +185,8 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
-  describe('run with other options after it was killed', () => {
-    it('with a later start, pulls the earlier days whose load was killed, and keeps the other days', async () => {
+  describe('after a killed run, with other options', () => {
+    it('with a later start: pulls the earlier days whose load was killed, and keeps the other days', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('later-start');
       const [first = '', second = ''] = service.days.slice(70);
@@ -197,7 +200,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       expect(await run(database, few(70))).toMatchObject({ code: 0, pulled: 0, removed: 0 });
     });
 
-    it('with --only-final, keeps the rows of a final day that is open again', async () => {
+    it('with --only-final: keeps the rows of a final day that was opened again', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('killed-only-final');
       const onlyFinal: Change = { ...few(70), options: ['--only-final'] };
@@ -217,7 +220,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
-  it('pulls everything again for another client, and with --again', async () => {
+  it('pulls everything again for another client or with --again', async () => {
     const database = scene.databaseOf('other-client');
     expect(await run(database, few())).toMatchObject({ code: 0, pulled: 5 });
     expect(await run(database, { ...few(1, 2), options: ['--again'] })).toMatchObject({
@@ -238,7 +241,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     await scene.expectEqual(database, few());
   });
 
-  it('makes a dropped table again; if a column is missing, says that the load failed', async () => {
+  it('makes a dropped table again, and says that the load failed if a column is missing', async () => {
     const database = scene.databaseOf('dropped');
     const change = (sql: string) =>
       execute(python, ['-c', `import duckdb; duckdb.connect('${database}').execute("${sql}")`]);
@@ -281,7 +284,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await service.restate(next);
     });
 
-    it('does not take a day that is opened again while it is pulled', async () => {
+    it('does not load a day that is opened again during its pull', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('opened-while-pulled');
       const [day = ''] = service.days.slice(40);
@@ -298,7 +301,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await scene.expectEqual(database, few(40));
     });
 
-    it('given for the first time, removes the days that are not final', async () => {
+    it('removes the days that are not final when it is given for the first time', async () => {
       const { service, databaseOf } = scene;
       const database = databaseOf('first-all');
       const [day = ''] = service.days.slice(41);
@@ -354,7 +357,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(await run(database, none)).toMatchObject({ code: 0, pulled: 0, removed: 0 });
   });
 
-  it('remembers the version that the report carries, and pulls a day again if it changed during its query', async () => {
+  it('stores the version in the report, and pulls a day again if the day changed during its query', async () => {
     const { service, connector, databaseOf } = scene;
     const database = databaseOf('while-pulled');
     const [first = '', second = ''] = service.days.slice(60);
@@ -377,7 +380,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     await scene.expectEqual(database, few(60));
   });
 
-  it('pulls a day again whose rows somebody has deleted', async () => {
+  it('pulls a day again after somebody has deleted its rows', async () => {
     const database = scene.databaseOf('meddled');
     await run(database, few());
     await execute(python, [
@@ -465,7 +468,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     });
   });
 
-  it('says why where a client may see nothing of the report', async () => {
+  it('says why if a client may see no row of the report', async () => {
     const client = SAMPLE_PARTNERS.find(({ record }) => record.name === 'nobody')?.client;
     const environment = {
       ...scene.environment,
@@ -497,7 +500,7 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     expect(second).toMatchObject({ code: 1, output: expect.stringMatching(/^Another run of the pipeline/) });
   });
 
-  it('says what to close where another program has the file open', async () => {
+  it('says what to close if another program has the file open', async () => {
     const database = scene.databaseOf('open-elsewhere');
     await run(database, few());
     const code = `import duckdb; c = duckdb.connect('${database}', read_only=True); print('open', flush=True); input()`;

@@ -11,7 +11,7 @@ export function itStaysEqual(
   sceneOf: () => Scene,
   { restatements, kills }: { readonly restatements: number; readonly kills: number },
 ): void {
-  it(`equals a full pull after each of ${restatements} random restatements, for at most 2.5/90 of its bytes`, async () => {
+  it(`equals a full pull after each of ${restatements} random restatements, with at most 2.5/90 of its bytes`, async () => {
     const { service, connector, databaseOf, argv, expectEqual } = sceneOf();
     const database = databaseOf('restated');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0, pulled: service.days.length });

@@ -13,15 +13,15 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
     reason: 'The emulator starts a process for each request at once, too many here; joined.test.ts has ten.',
   },
   {
-    test: 'the answer to a bad request > is 404 where a slash stands at the end',
+    test: 'the answer to a bad request > is 404 if a report’s path ends with a slash',
     reason: 'The emulator drops the slash before it looks for the route.',
   },
   {
-    test: 'the answer to a bad request > is 400 by the gateway itself',
+    test: 'the answer to a bad request > is a 400 from the gateway itself',
     reason: 'The emulator accepts a bare percent sign in a query.',
   },
   {
-    test: 'the answer while a part of the service is broken > is 502 where the function dies during the request',
+    test: 'the answer while a part of the service is broken > is 502 if the function dies during the request',
     reason: 'The emulator sends a 502 of its own and ignores the stage’s gateway responses.',
   },
   {
@@ -29,7 +29,7 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
     reason: 'The emulator decodes a path before it looks for its route.',
   },
   {
-    test: 'the answer to a good request > leads to a 400 where the token is sent to S3 as well',
+    test: 'the answer to a valid request > leads to a 400 if the token is sent to S3 too',
     reason: 'The emulator accepts a request with two authorizations; S3 refuses it.',
   },
   {
@@ -37,11 +37,11 @@ export const localOnly: readonly { readonly test: string; readonly reason: strin
     reason: 'The emulator accepts a request with two authorizations; S3 refuses it.',
   },
   {
-    test: 'the answer to a good request > is the same for fifty callers at once',
+    test: 'the answer to a valid request > is the same for fifty callers at once',
     reason: 'The emulator starts a process for each request at once, too many here; joined.test.ts has ten.',
   },
   {
-    test: 'the answer to a bad request > is 413, and no problem document',
+    test: 'the answer to a bad request > is 413 without a problem document',
     reason: 'The emulator has no limit of 10,240 bytes.',
   },
 ];

@@ -6,8 +6,8 @@ import { stageResources } from '../../tools/docs/stage-resources.ts';
 const costOf = (resources: Parameters<typeof idleCosts>[0], start: string) =>
   idleCosts(resources).find(({ what }) => what.startsWith(start));
 
-describe('what a stage costs when nobody asks', () => {
-  it('counts each metric of an alarm, and each rule of a web ACL', () => {
+describe('the cost of a stage without requests', () => {
+  it('includes each metric of an alarm, and each rule of a web ACL', () => {
     const resources = [
       { Type: 'AWS::CloudWatch::Alarm', Properties: { MetricName: 'one' } },
       {
@@ -20,7 +20,7 @@ describe('what a stage costs when nobody asks', () => {
     expect(costOf(resources, 'AWS WAF, rules')).toMatchObject({ number: 2, dollars: 2 });
   });
 
-  it('counts the pulls of the probe by its schedule', () => {
+  it('includes the pulls of the probe, by its schedule', () => {
     const rule = (ScheduleExpression: string) => [
       { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression } },
     ];
@@ -37,7 +37,7 @@ describe('what a stage costs when nobody asks', () => {
     );
   });
 
-  it('adds the backup of the register where a stage keeps its data', () => {
+  it('includes the backup of the register if the stage keeps its data', () => {
     const own = {
       ...prod,
       alarms: { ...prod.alarms, email: 'operator@example.com' },

@@ -8,12 +8,12 @@ import { madeParts } from '../../tools/docs/made-parts.ts';
 const root = join(import.meta.dirname, '../..');
 
 describe('the generated part of a page', () => {
-  it.each([...madeParts(root)])('$page is as npm run docs writes it', ({ page, make }) => {
+  it.each([...madeParts(root)])('is the current output of npm run docs: $page', ({ page, make }) => {
     const text = readFileSync(join(root, page), 'utf8');
     expect(text).toBe(make(text));
   });
 
-  it('replaces what stood between its marks, and nothing else', () => {
+  it('replaces the text between its marks, and nothing else', () => {
     const page =
       'a\n<!-- X, made by `npm run docs`; edits here are lost. -->\nold\n<!-- The end of what is made. -->\nb\n';
     const made = withMadePart(page, 'X', 'new');

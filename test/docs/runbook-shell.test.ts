@@ -47,7 +47,7 @@ describe('the shell of the runbook', () => {
       10_000,
       'ask: these are the latest 10,000 lines, as many as Logs Insights gives. Ask for fewer days at a time.\n',
     ],
-  ])('prints the %i lines that it found, and on the error output %j', (lines, said) => {
+  ])('prints the %i log lines that it found, and prints on the error output %j', (lines, said) => {
     const answers = {
       'list-stack-resources': 'one\\n',
       'start-query': 'query-1',

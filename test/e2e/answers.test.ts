@@ -30,7 +30,7 @@ const locationOf = async () => {
   return response.headers.get('location') ?? '';
 };
 
-describe('the answer to a good request', () => {
+describe('the answer to a valid request', () => {
   it('is 303 with a Location and Cache-Control: no-store', async () => {
     const response = await service.request('publisherperformance', query);
     expect(response.status).toBe(303);
@@ -38,7 +38,7 @@ describe('the answer to a good request', () => {
     expect(new URL(response.headers.get('location') ?? '').origin).toBe(service.stack.storageUrl);
   });
 
-  it('has a text that says what to do, without the URL, as logs must not hold it', async () => {
+  it('has a text that says what to do, without the URL, because logs must not hold the URL', async () => {
     const response = await service.request('publisherperformance', query);
     expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(await response.text()).toBe(
@@ -47,13 +47,13 @@ describe('the answer to a good request', () => {
     );
   });
 
-  it('has no checksum parameters in the Location, which clients would have to heed', async () => {
+  it('has a Location without checksum parameters, so clients need no code for them', async () => {
     expect(
       [...new URL(await locationOf()).searchParams.keys()].filter((name) => /checksum/i.test(name)),
     ).toEqual([]);
   });
 
-  it('leads to the CSV, as a named attachment, without any header', async () => {
+  it('leads to the CSV, a named attachment, for a download without extra headers', async () => {
     const download = await fetch(await locationOf());
     expect(download.status).toBe(200);
     expect(download.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -64,7 +64,7 @@ describe('the answer to a good request', () => {
     expect(await download.text()).toBe(expected);
   });
 
-  it('leads to a 403 once its URL was changed', async () => {
+  it('leads to a 403 if its URL is changed', async () => {
     const location = new URL(await locationOf());
     const longer = new URL(location);
     longer.searchParams.set('X-Amz-Expires', '600');
@@ -74,7 +74,7 @@ describe('the answer to a good request', () => {
     for (const url of [longer, elsewhere, unsigned]) expect((await fetch(url)).status).toBe(403);
   });
 
-  it('leads to a 403 once its URL has expired', async () => {
+  it('leads to a 403 after its URL has expired', async () => {
     const hasty = await startService(events, { functionEnv: { [ENV.downloadUrlSeconds]: '1' } });
     try {
       const response = await hasty.request('publisherperformance', query);
@@ -86,7 +86,7 @@ describe('the answer to a good request', () => {
     }
   });
 
-  it('leads to a 400 where the token is sent to S3 as well', async () => {
+  it('leads to a 400 if the token is sent to S3 too', async () => {
     const download = await fetch(await locationOf(), {
       headers: { Authorization: `Bearer ${service.token}` },
     });
@@ -94,7 +94,7 @@ describe('the answer to a good request', () => {
     expect(await download.text()).toContain('Only one auth mechanism allowed');
   });
 
-  it('does not depend on how brackets are encoded, nor on the order of the parameters', async () => {
+  it('does not depend on the encoding of brackets or on the order of the parameters', async () => {
     const filtered = { ...question, filters: { ContainerId: ['100', '101'] } };
     const expectedCsv = expectedReport('publisherperformance', events.publisher_events, filtered);
     const base = queryOf(question);
@@ -146,7 +146,7 @@ describe('the answer to a request that admits gzip', () => {
     expect(headers['x-amz-meta-query-execution-id']).toBeTruthy();
   });
 
-  it('is read like any other by a client that decodes gzip by itself', async () => {
+  it('leads a client that decodes gzip automatically to the report', async () => {
     const response = await service.request('publisherperformance', query, {
       headers: acceptsGzip.headers(),
       redirect: 'follow',
@@ -163,7 +163,7 @@ describe('the answer to a request that admits gzip', () => {
     expect(part.headers.get('content-range')).toBe(`bytes 10-19/${body.length}`);
   });
 
-  it('leads ten requests at once to one plain file and one gzipped file', async () => {
+  it('leads ten simultaneous requests to one plain file and one gzipped file', async () => {
     const asked = queryOf({ ...question, fields: ['ContainerId', 'Clicks'] });
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
@@ -217,7 +217,7 @@ describe('the answer to HEAD', () => {
     expect(cacheStatuses).toEqual(['PerformanceReports; fwd=miss', 'PerformanceReports; hit']);
   });
 
-  it('leads to a URL that is signed for GET alone', async () => {
+  it('leads to a URL that is signed for GET only', async () => {
     const response = await service.request('publisherperformance', query, {
       method: 'HEAD',
       headers: auth(),
@@ -261,7 +261,7 @@ describe('the answer to a bad request', () => {
     });
   });
 
-  it('names every required parameter where there is no query at all', async () => {
+  it('names every required parameter if the request has no query', async () => {
     const { errors } = (await (await service.request('advertiserperformance', '')).json()) as {
       errors: { parameter: string }[];
     };
@@ -300,7 +300,7 @@ describe('the answer to a bad request', () => {
     ['DELETE', '/openapi.json', 404, 'not-found'],
     ['GET', '/reporting', 404, 'not-found'],
     ['PUT', '/a/b/c', 404, 'not-found'],
-  ])('%s %s is %i, with a token as well', async (method, path, status, slug) => {
+  ])('to %s %s is %i, even with a token', async (method, path, status, slug) => {
     const headers = { Authorization: `Bearer ${service.token}` };
     const response = await fetch(service.stack.apiUrl + path, { method, headers });
     expect(response.status).toBe(status);
@@ -311,18 +311,18 @@ describe('the answer to a bad request', () => {
     });
   });
 
-  it('is 404 where a slash stands at the end of a report’s path', async () => {
+  it('is 404 if a report’s path ends with a slash', async () => {
     expect((await service.request('publisherperformance/', query)).status).toBe(404);
   });
 
-  it('begins with the first fault, for clients that show no more than 120 characters of it', async () => {
+  it('begins with the first fault, for clients that show only 120 characters of an answer', async () => {
     const response = await service.request('publisherperformance', `${query}&requestedField=Day`);
     expect((await response.text()).slice(0, 120)).toContain(
       '"detail":"requestedField: Unknown parameter. Did you mean \\"requestedFields\\"?"',
     );
   });
 
-  it('is 400 for bytes that are no UTF-8, which the gateway hands on as U+FFFD', async () => {
+  it('is 400 for bytes that are not UTF-8, which the gateway passes on as U+FFFD', async () => {
     const response = await service.request('publisherperformance', `${query}&filter[DeviceOrProxy]=%FFphone`);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -335,13 +335,16 @@ describe('the answer to a bad request', () => {
     });
   });
 
-  it.each(['%', '%z1', '%4', '100%25%'])('is 400 by the gateway itself for %s in the query', async (text) => {
-    // Not through the proxy: this answer is not the service's, and has no body.
-    const response = await fetch(`${service.gatewayUrl}/reporting/publisherperformance?a=${text}`);
-    expect([response.status, await response.text()]).toEqual([400, '']);
-  });
+  it.each(['%', '%z1', '%4', '100%25%'])(
+    'is a 400 from the gateway itself for %s in the query',
+    async (text) => {
+      // Not through the proxy: this answer is not the service's, and has no body.
+      const response = await fetch(`${service.gatewayUrl}/reporting/publisherperformance?a=${text}`);
+      expect([response.status, await response.text()]).toEqual([400, '']);
+    },
+  );
 
-  it('is 413, and no problem document, where the request is larger than API Gateway takes', async () => {
+  it('is 413 without a problem document if the request is too large for API Gateway', async () => {
     const response = await service.request(
       'publisherperformance',
       `${query}&filter[DeviceOrProxy]=${'x'.repeat(11_000)}`,
@@ -352,7 +355,7 @@ describe('the answer to a bad request', () => {
   });
 });
 
-describe('the answer to a token', () => {
+describe('the answer to a request with a token', () => {
   const answerTo = async (authorization: string | undefined, badQuery = '') => {
     const headers: Record<string, string> =
       authorization === undefined ? {} : { Authorization: authorization };
@@ -452,7 +455,7 @@ describe('the answer to a token', () => {
     expect(await answerTo(await authorization())).toEqual(bad);
   });
 
-  it('is 401 where the token never expires', async () => {
+  it('is 401 if the token never expires', async () => {
     expect(await answerTo(await sign({ ...scoped(), exp: undefined }))).toMatchObject({
       status: 401,
       detail: 'The access token has no expiry.',
@@ -465,7 +468,7 @@ describe('the answer to a token', () => {
     ['has no token', 'Bearer '],
     ['holds two tokens', 'Bearer a.b.c, Bearer d.e.f'],
     ['has no scheme', 'a.b.c'],
-  ])('is 401 where the Authorization header %s', async (_, authorization) => {
+  ])('is 401 if the Authorization header %s', async (_, authorization) => {
     expect(await answerTo(authorization)).toEqual(none);
   });
 
@@ -489,7 +492,7 @@ describe('the answer while a part of the service is broken', () => {
     ['the database is gone', { [ENV.athenaDatabase]: 'nowhere' }],
     ['the workgroup is gone', { [ENV.athenaWorkgroup]: 'nowhere' }],
     ['the results bucket is gone', { [ENV.resultsBucket]: 'nowhere' }],
-  ])('is an opaque 500 where %s', async (_, functionEnv) => {
+  ])('is a 500 without details if %s', async (_, functionEnv) => {
     const broken = await startService(knownEvents(1, 5), { functionEnv });
     try {
       const response = await broken.request('publisherperformance', query);
@@ -500,7 +503,7 @@ describe('the answer while a part of the service is broken', () => {
     }
   });
 
-  it('is 502 where the function dies during the request', async () => {
+  it('is 502 if the function dies during the request', async () => {
     const dying = await startService(knownEvents(1, 5));
     try {
       dying.stack.faults.set([{ on: 'query', delayMs: 5_000 }]);
@@ -515,7 +518,7 @@ describe('the answer while a part of the service is broken', () => {
     }
   });
 
-  it('is 500, never 401, where the key server answers rubbish', async () => {
+  it('is 500, never 401, if the key server answers nonsense', async () => {
     const rubbish = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');
     await once(rubbish, 'listening');
     const uri = `http://127.0.0.1:${(rubbish.address() as AddressInfo).port}/`;

@@ -95,7 +95,7 @@ const statesOf = ({ body }: Answer) => body.days.map(({ day, state }) => `${day}
 const versionOf = ({ body }: Answer, day: string) => body.days.find((found) => found.day === day)?.version;
 
 describe('GET /reporting/{report}/days', () => {
-  it('answers the window, and for each day with events its state and version', async () => {
+  it('answers the window, and the state and version of each day with events', async () => {
     await write('2026-03-03', 1);
     await mark('2026-03-01');
     await mkdir(folder('2026-03-02'));
@@ -126,7 +126,7 @@ describe('GET /reporting/{report}/days', () => {
     });
   });
 
-  it('calls days unknown while no day of the window or of the month before it is marked', async () => {
+  it('calls days unknown if no day of the window or of the month before the window has a marker', async () => {
     expect(statesOf(await days(...MARCH))).toEqual(['2026-03-01 unknown']);
     await write('2026-02-20', 1);
     await mark('2026-02-20');
@@ -137,7 +137,7 @@ describe('GET /reporting/{report}/days', () => {
     ]);
   });
 
-  it('gives a day another version when its files change, and only then', async () => {
+  it('gives a day another version only when the files of the day change', async () => {
     await write('2026-03-02', 1);
     const before = await days(...MARCH);
     expect(await days(...MARCH)).toEqual(before);
@@ -157,7 +157,7 @@ describe('GET /reporting/{report}/days', () => {
     ).toBe(3);
   });
 
-  it('gives each day the window and the version that a report of exactly that day has', async () => {
+  it('gives each day the window and the version of a report of exactly that day', async () => {
     await write('2026-03-01', 1, '23:59:59.999');
     await write('2026-03-02', 5);
     await write('2026-03-02', 30, '00:00:00.000');
@@ -170,13 +170,13 @@ describe('GET /reporting/{report}/days', () => {
     expect(await clicks(startInclusive, '2026-03-02T23:59:59Z')).toEqual({ csv: '"Clicks"\n35\n', version });
   });
 
-  it('gives the whole day’s window and version where the window begins and ends within the day', async () => {
+  it('gives the whole day’s window and version if the requested window begins and ends within the day', async () => {
     const whole = await days('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z');
     expect(whole.body.days).toHaveLength(1);
     expect((await days('2026-03-01T11:00:00Z', '2026-03-01T11:00:01Z')).body.days).toEqual(whole.body.days);
   });
 
-  it('gives the version that the report’s file carries, which answers Range and If-None-Match', async () => {
+  it('gives the version that is in the report’s file; the file answers Range and If-None-Match', async () => {
     await write('2026-03-02', 5);
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-02T00:00:00Z&endExclusive=2026-03-03T00:00:00Z&api-version=1.0';
@@ -202,7 +202,7 @@ describe('GET /reporting/{report}/days', () => {
     expect(statesOf(await days('2026-03-03T00:00:00Z', '2026-03-04T00:00:00Z'))).toEqual([]);
   });
 
-  it('takes 400 days, also where they hold more files than S3 lists at once', async () => {
+  it('accepts 400 days, even if they have more files than S3 lists at once', async () => {
     const start = Date.UTC(2025, 1, 10);
     const names = Array.from({ length: 400 }, (_, nth) =>
       new Date(start + nth * 86_400_000).toISOString().slice(0, 10),
@@ -225,7 +225,7 @@ describe('GET /reporting/{report}/days', () => {
     expect(statesOf(await days(...january))).toEqual([]);
   });
 
-  it('answers 404 no-records when the table is missing, as the report does', async () => {
+  it('answers 404 no-records if the table is missing, like the report', async () => {
     await rm(join(lake, 'advertiser_events'), { recursive: true });
     const { status, body } = await days(...MARCH, service.token, DAY.advertiser);
     expect({ status, body }).toMatchObject({
@@ -245,7 +245,7 @@ describe('GET /reporting/{report}/days', () => {
     expect((await days(...MARCH, service.token, DAY.advertiser)).body.days).toEqual([]);
   });
 
-  it('lists no day once the table’s last file is removed, as the report has no rows, and lists the next day written', async () => {
+  it('lists no day after the table’s last file was removed, and lists the next day that is written', async () => {
     const query =
       'requestedFields=Day,Clicks&startInclusive=2026-03-01T00:00:00Z&endExclusive=2026-04-01T00:00:00Z&api-version=1.0';
     const csv = async () =>
@@ -297,15 +297,18 @@ describe('GET /reporting/{report}/days', () => {
     ['publisher-one', ['publisherCompanies']],
     ['advertiser', ['advertiserCompanies']],
     ['nobody', []],
-  ])('answers the client %s only for the reports that are governed by its %j', async (clientId, seen) => {
-    const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
-    const token = await accessToken({ ...service.stack, ...client });
-    const statuses = reports.map(async ({ name }) => (await days(...MARCH, token, name)).status);
-    const expected = reports.map(({ governedBy }) => (seen.includes(governedBy) ? 200 : 401));
-    expect(await Promise.all(statuses)).toEqual(expected);
-  });
+  ])(
+    'answers the client %s only for the reports that these of its rights govern: %j',
+    async (clientId, seen) => {
+      const client = SAMPLE_PARTNERS.find((partner) => partner.client.clientId === clientId)?.client;
+      const token = await accessToken({ ...service.stack, ...client });
+      const statuses = reports.map(async ({ name }) => (await days(...MARCH, token, name)).status);
+      const expected = reports.map(({ governedBy }) => (seen.includes(governedBy) ? 200 : 401));
+      expect(await Promise.all(statuses)).toEqual(expected);
+    },
+  );
 
-  it('refuses a caller without a token before it looks at anything else', async () => {
+  it('refuses a caller without a token before it reads the query', async () => {
     const response = await fetch(`${service.stack.apiUrl}/reporting/${DAY.publisher}/days?nonsense=1`);
     expect(response.status).toBe(401);
   });

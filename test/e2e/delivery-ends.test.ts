@@ -81,8 +81,8 @@ async function empty(prefix: string): Promise<void> {
   for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
 }
 
-describe('a day that is restated long after it was closed', () => {
-  it('is in the report when it is asked for again, and with one metric more; the earlier file stays as it was', async () => {
+describe('a restatement of a day that was closed long ago', () => {
+  it('is in the next report and in a report with one more metric; the earlier file is unchanged', async () => {
     const question: Question = {
       fields: ['Clicks'],
       start: '2026-01-25T00:00:00Z',
@@ -113,8 +113,8 @@ describe('a day that is restated long after it was closed', () => {
   });
 });
 
-describe('a waiting URL that is fetched by four at a time', () => {
-  it('leads all to one report, which is made once: a plain file and a gzipped one', async () => {
+describe('a waiting URL that four clients fetch at once', () => {
+  it('leads all four to one report, which is made once as a plain file and a gzipped file', async () => {
     const question = freshQuestion();
     const counts = watching([{ on: 'query', delayMs: 900 }], { on: 's3', match: 'PUT reports/' }, QUERIES);
     const url = await locationOf(await ask(question));
@@ -128,14 +128,14 @@ describe('a results bucket that has lost objects', () => {
   it.each([
     ['the records and the files', ['cached/', 'jobs/', 'reports/']],
     ['everything', ['cached/', 'jobs/', 'reports/', 'athena/', 'waiting/']],
-  ])('is filled again by the next request: %s', async (_, prefixes) => {
+  ])('gets new ones by the next request, if it has lost %s', async (_, prefixes) => {
     const question = freshQuestion();
     await pull(question);
     for (const prefix of prefixes) await empty(prefix);
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('leads to links that S3 answers 404 while the files are gone and their records are not', async () => {
+  it('leads to links that S3 answers with 404 if it has lost the files but not their records', async () => {
     const question = freshQuestion();
     await pull(question);
     await empty('reports/');
@@ -150,7 +150,7 @@ describe('a results bucket that has lost objects', () => {
 describe('the publication of a large result', () => {
   const large: FaultInput = { on: 'query', resultBytes: LARGE_BYTES };
 
-  it('is tried three times; then all who wait get a 500, and the next request gets the report', async () => {
+  it('is tried three times; then all waiting clients get a 500, and the next request gets the report', async () => {
     const question = freshQuestion();
     // The result is removed after the query has succeeded, and before its publication begins.
     service.stack.faults.set([large, { on: 's3', match: 'GET publications/', delayMs: 2_500, times: 1 }]);
@@ -174,7 +174,7 @@ describe('the publication of a large result', () => {
 });
 
 describe('a query that exceeded the scan limit', () => {
-  it('is not run again for the same data and the same limit', async () => {
+  it('is not run again while the data and the limit are the same', async () => {
     const question = freshQuestion();
     const counts = watching([{ on: 'query', fail: 'cut-off' }], QUERIES);
     const problem = async () => {

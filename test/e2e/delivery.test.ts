@@ -71,7 +71,7 @@ async function follow(question: Question) {
 }
 
 describe('a query that takes longer than one request waits', () => {
-  it('is delivered through waiting URLs that all differ, each answered in time', async () => {
+  it('is delivered through waiting URLs that all differ, and each of them is answered in time', async () => {
     // The first request of a function takes longer than later ones.
     service.stack.faults.set([{ on: 'query', delayMs: 600 }]);
     await pull(freshQuestion());
@@ -134,7 +134,7 @@ describe('a query that takes longer than one request waits', () => {
     });
   });
 
-  it('is stopped in Athena when it takes too long, and answered 503', async () => {
+  it('is stopped in Athena when it takes too long, and is answered 503', async () => {
     const impatient = await startService(events, {
       functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '6000' },
     });
@@ -175,7 +175,7 @@ describe('a query that takes longer than one request waits', () => {
 });
 
 describe('identical requests', () => {
-  it('share one query while it runs, and say so in Cache-Status', async () => {
+  it('share one query while it runs, and their answers say so in Cache-Status', async () => {
     service.stack.faults.set([
       { on: 'query', delayMs: 300 },
       { on: 'athena', match: 'StartQueryExecution' },
@@ -195,7 +195,7 @@ describe('identical requests', () => {
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);
   });
 
-  it('are answered with the cached report, with few calls of S3 and none of Athena', async () => {
+  it('are answered with the cached report, with few calls of S3 and no call of Athena', async () => {
     const question = freshQuestion();
     const first = await ask(question);
     service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
@@ -217,20 +217,20 @@ describe('a query that fails', () => {
     return { status: response.status, slug: JSON.parse(body).type.split(':').at(-1) };
   };
 
-  it('is retried once where Athena says that the failure is retryable', async () => {
+  it('is retried once if Athena says that the failure is retryable', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 1 }]);
     const question = freshQuestion();
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('is a 500 after the second failure, and is run again for the next request', async () => {
+  it('is answered 500 after the second failure, and is run again for the next request', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 2 }]);
     const question = freshQuestion();
     expect(await problem(question)).toEqual({ status: 500, slug: 'internal-error' });
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('is a 500 at once where the failure is final, and is run again for the next request', async () => {
+  it('is answered 500 at once if the failure is final, and is run again for the next request', async () => {
     service.stack.faults.set([{ on: 'query', fail: 'final', times: 1 }]);
     const question = freshQuestion();
     expect(await problem(question)).toEqual({ status: 500, slug: 'internal-error' });
@@ -242,7 +242,7 @@ describe('a query that fails', () => {
     expect(await problem(freshQuestion())).toEqual({ status: 400, slug: 'report-too-large' });
   });
 
-  it('is a 500 at the waiting URL too', async () => {
+  it('is answered 500 at the waiting URL too', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000, fail: 'final' }]);
     const { steps } = await follow(freshQuestion());
     expect(steps.at(-1)?.response.status).toBe(500);
@@ -262,7 +262,7 @@ describe('throttling', () => {
     expect(await pull(question)).toBe(expected(question));
   });
 
-  it('of every call of Athena leads to waiting URLs and, when the time is up, to a 503', async () => {
+  it('of every call of Athena leads to waiting URLs and, when the query’s time is over, to a 503', async () => {
     const impatient = await startService(events, {
       functionEnv: { [ENV.queryWaitMs]: String(WAIT_MS), [ENV.longestQueryMs]: '1500' },
     });
@@ -281,7 +281,7 @@ describe('throttling', () => {
     }
   });
 
-  it('of every call of S3 is answered 503 with Retry-After, within the time of one request', async () => {
+  it('of every call of S3 leads to a 503 with Retry-After, within the time of one request', async () => {
     service.stack.faults.set([{ on: 's3', throttle: true }]);
     const from = Date.now();
     const response = await ask(freshQuestion());
@@ -295,7 +295,7 @@ describe('a result too large to publish while the caller waits', () => {
   const MB = 1_000_000;
   const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
 
-  it('is published whole by the publishing function', async () => {
+  it('is published completely by the publishing function', async () => {
     service.stack.faults.set([{ on: 'query', resultBytes: 40 * MB }]);
     const question = freshQuestion();
     const { body } = await follow(question);

@@ -42,8 +42,8 @@ const notAuthorized = {
   body: expect.stringContaining('"detail":"Not authorized to this endpoint."'),
 };
 
-describe('a caller, by the claims of its token', () => {
-  it('sees only its own companies’ rows, while another caller sees others by the same URL', async () => {
+describe('a caller whose token’s claims say which rows it sees', () => {
+  it('sees only its own companies’ rows, while another caller sees other rows by the same URL', async () => {
     const [one, other] = await Promise.all([
       tokenOf({ publisher_companies: 1000 }),
       tokenOf({ publisher_companies: '1001' }),
@@ -61,7 +61,7 @@ describe('a caller, by the claims of its token', () => {
     expect(answers[0]).not.toEqual(answers[1]);
   });
 
-  it('can’t tell a company that it may not see from one that does not exist', async () => {
+  it('gets the same answer for a company that it may not see and for one that does not exist', async () => {
     const token = await tokenOf({ publisher_companies: [1000] });
     const filtered = (id: string) =>
       get('publisherperformance', { ...revenue, filters: { PublisherCompanyId: [id] } }, token);
@@ -69,7 +69,7 @@ describe('a caller, by the claims of its token', () => {
     expect(await filtered('1001')).toEqual({ status: 200, body: '"PublisherCompanyId","Opens","Revenue"\n' });
   });
 
-  it('gets no advertiser report by a publisher claim, and no publisher report by an advertiser claim', async () => {
+  it('gets no advertiser report with a publisher claim, and no publisher report with an advertiser claim', async () => {
     const spend: Question = { ...january, fields: ['Spend'] };
     expect(await get('advertiserperformance', spend, await tokenOf({ publisher_companies: '*' }))).toEqual(
       notAuthorized,
@@ -84,7 +84,7 @@ describe('a caller, by the claims of its token', () => {
     ['an empty claim', { publisher_companies: '' }],
     ['a malformed claim', { publisher_companies: ['1000', 'all'] }],
     ['a boolean claim', { publisher_companies: true }],
-  ])('gets a 401 with %s, whatever it asks for', async (_, claims) => {
+  ])('gets a 401 for every report with %s', async (_, claims) => {
     const token = await tokenOf(claims);
     expect(await get('publisherperformance', revenue, token)).toEqual(notAuthorized);
     expect(await get('publisherperformance', { ...revenue, fields: ['Nothing'] }, token)).toEqual(
@@ -92,7 +92,7 @@ describe('a caller, by the claims of its token', () => {
     );
   });
 
-  it('gets its own rows through the waiting room too', async () => {
+  it('gets only its own rows through the waiting room too', async () => {
     const token = await tokenOf({ publisher_companies: 1002 });
     const slow = await startService(events, { functionEnv: { ...BY_CLAIMS, QUERY_WAIT_MS: '200' } });
     try {
@@ -111,7 +111,7 @@ describe('a caller, by the claims of its token', () => {
 });
 
 describe('the unrestricted caller', () => {
-  it('gets totals that are the sums over all companies and over the rows without a company', async () => {
+  it('gets totals over all companies, including the rows without a company', async () => {
     const everything = await tokenOf({ publisher_companies: '*' });
     const totals: Question = { ...january, fields: ['ServedAds', 'Opens', 'Clicks'] };
     const numbersOf = async (token: string) =>

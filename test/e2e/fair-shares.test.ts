@@ -54,7 +54,7 @@ async function latestQueries(count: number) {
 }
 
 describe('a partner that asks for more reports at once than it has slots', () => {
-  it('gets every report by a plain GET, and never has more queries under way than slots', async () => {
+  it('gets every report by a plain GET, and never has more running queries than slots', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: QUERY_MS }]);
     const questions = Array.from({ length: 5 }, freshQuestion);
     expect(await Promise.all(questions.map(pull))).toEqual(questions.map(expected));

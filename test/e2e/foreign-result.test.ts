@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe("a result that is not in the engine's CSV dialect", () => {
-  it('is answered 500 at each request, and nothing of the result is shown', async () => {
+  it('leads to a 500 at each request, and no answer shows any part of the result', async () => {
     const question = {
       fields: ['DeviceOrProxy', 'Clicks'],
       start: '2026-01-01T00:00:00Z',

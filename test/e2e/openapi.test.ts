@@ -14,7 +14,7 @@ afterAll(() => service.close());
 const get = (init: RequestInit = {}) => fetch(`${service.stack.apiUrl}/openapi.json`, init);
 
 describe('GET /openapi.json', () => {
-  it('gives anyone docs/openapi.json, with the address of this gateway', async () => {
+  it('gives every caller docs/openapi.json, with the address of this gateway', async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -25,7 +25,7 @@ describe('GET /openapi.json', () => {
     });
   });
 
-  it('names its own address, whatever forwarding headers say', async () => {
+  it('names its own address, whatever the forwarding headers say', async () => {
     const headers = { 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'gopher' };
     const response = await get({
       headers: { ...headers, 'X-Forwarded-Port': '1', Forwarded: 'host=evil.example' },
@@ -45,7 +45,7 @@ describe('GET /openapi.json', () => {
     expect(few).toBeLessThan((many ?? 0) / 4);
   });
 
-  it('is 404 at any other name', async () => {
+  it('is 404 under any other name', async () => {
     expect((await fetch(`${service.stack.apiUrl}/openapi_json`)).status).toBe(404);
   });
 });
@@ -78,7 +78,7 @@ function queryOfExample(
   return query;
 }
 
-describe('the examples of the document', () => {
+describe('the examples of the OpenAPI document', () => {
   const examples = reports.flatMap((report) =>
     Object.entries(exampleRequests(report)).map(
       ([name, request]) => [report.name, name, report, request] as const,
@@ -95,15 +95,18 @@ describe('the examples of the document', () => {
     expect(csv.split('\n')[0]).toBe(exampleCsv(report, request).split('\n')[0]);
   });
 
-  it.each(reports)('of $name make a valid request when every parameter is sent at once', async (report) => {
-    const { parameters } =
-      document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;
-    const filters = parameters.flatMap((parameter) =>
-      'name' in parameter && parameter.name.endsWith(']') ? [parameter.name] : [],
-    );
-    for (const name of Object.keys(exampleRequests(report))) {
-      const query = queryOfExample(parameters, name, { filters });
-      expect((await service.request(report.name, query.toString())).status).toBe(303);
-    }
-  });
+  it.each(reports)(
+    'of $name make a valid request if a caller sends every parameter at once',
+    async (report) => {
+      const { parameters } =
+        document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;
+      const filters = parameters.flatMap((parameter) =>
+        'name' in parameter && parameter.name.endsWith(']') ? [parameter.name] : [],
+      );
+      for (const name of Object.keys(exampleRequests(report))) {
+        const query = queryOfExample(parameters, name, { filters });
+        expect((await service.request(report.name, query.toString())).status).toBe(303);
+      }
+    },
+  );
 });

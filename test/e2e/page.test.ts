@@ -20,7 +20,7 @@ afterAll(() => service.close());
 const get = (path: string, init: RequestInit = {}) => fetch(`${service.gatewayUrl}${path}`, init);
 
 describe('GET /', () => {
-  it('is a page whose files all load, and which may connect only to its own host and the download host', async () => {
+  it('gives a page whose files all load; the page may connect only to its own host and the download host', async () => {
     const response = await get('/');
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(response.headers.get('content-security-policy')).toContain(
@@ -45,7 +45,7 @@ describe('GET /', () => {
 });
 
 describe('GET /reporting/fields', () => {
-  it('is the catalogue, for anyone', async () => {
+  it('gives every caller the catalogue', async () => {
     // Through the proxy, which checks the answer against docs/openapi.json.
     const response = await fetch(`${service.stack.apiUrl}/reporting/fields`);
     expect(response.status).toBe(200);
@@ -77,11 +77,11 @@ describe('GET /reporting/fields', () => {
   });
 });
 
-describe('a page of a partner’s origin', () => {
+describe('a web page of a partner’s origin', () => {
   const authorized = (origin: string) => ({ Origin: origin, Authorization: `Bearer ${service.token}` });
   const path = () => `/reporting/publisherperformance?${queryOf(question)}`;
 
-  it('is let through preflight, report and download', async () => {
+  it('can send the preflight, get the report and download it', async () => {
     const preflight = await get(path(), {
       method: 'OPTIONS',
       headers: {
@@ -104,7 +104,7 @@ describe('a page of a partner’s origin', () => {
     expect(await download.text()).toBe(report);
   });
 
-  it('can read the problem of a bad request, of a missing token and of an unknown path', async () => {
+  it('can read the problem document for a bad request, a missing token and an unknown path', async () => {
     const faulty = await get('/reporting/publisherperformance', { headers: authorized(PARTNER) });
     const stranger = await get(path(), { headers: { Origin: PARTNER } });
     const nowhere = await get('/nowhere', { headers: { Origin: PARTNER } });
@@ -113,7 +113,7 @@ describe('a page of a partner’s origin', () => {
       expect(headers.get('access-control-allow-origin')).toBe(PARTNER);
   });
 
-  it('can read nothing where the stage does not name the origin', async () => {
+  it('can read nothing if the stage does not name the origin', async () => {
     const answer = await get(path(), { headers: authorized('https://evil.example'), redirect: 'manual' });
     expect(answer.headers.has('access-control-allow-origin')).toBe(false);
     expect(answer.headers.get('vary')).toBe('Accept-Encoding, Origin');
@@ -127,7 +127,7 @@ describe('the download host', () => {
       headers: { Origin: PARTNER, ...headers },
     });
 
-  it('allows a preflight for Range, and none for PUT or Authorization', async () => {
+  it('allows Range in a preflight, but not PUT or Authorization', async () => {
     const parts = await preflight({
       'Access-Control-Request-Method': 'GET',
       'Access-Control-Request-Headers': 'range',
@@ -144,7 +144,7 @@ describe('the download host', () => {
     }
   });
 
-  it('lets a page read why a link is refused', async () => {
+  it('lets a web page read why a link is refused', async () => {
     const refused = await fetch(`${service.stack.storageUrl}/performance-reports-results/reports/any`, {
       headers: { Origin: PARTNER },
     });
@@ -156,7 +156,7 @@ describe('the download host', () => {
 describe('the sample partners of one machine', () => {
   const PATH = '/.local/partners';
 
-  it('are listed, with the last day that has events, and have tokens that see their rows', async () => {
+  it('are listed with the last day that has events, and get tokens that see their rows', async () => {
     const { partners, lastDay } = (await (await get(PATH)).json()) as { partners: object[]; lastDay: string };
     expect(lastDay).toBe('2026-02-01');
     expect(partners).toContainEqual({ clientId: 'publisher-one', sees: 'publisher companies 1000' });
@@ -171,12 +171,12 @@ describe('the sample partners of one machine', () => {
     expect(await own.text()).toBe('"PublisherCompanyId"\n1000\n');
   });
 
-  it('get no token for an unknown name, nor by GET', async () => {
+  it('get a token only under a known name, and not by GET', async () => {
     expect((await get(`${PATH}/nosuch/token`, { method: 'POST' })).status).toBe(404);
     expect((await get(`${PATH}/house/token`)).status).toBe(404);
   });
 
-  it('are not found under another Host header', async () => {
+  it('are not listed for another Host header', async () => {
     const outgoing = send(`${service.gatewayUrl}${PATH}`, { headers: { Host: 'evil.example' } });
     outgoing.end();
     const status = await new Promise<number>((resolve) => {

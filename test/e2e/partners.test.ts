@@ -61,18 +61,18 @@ const notAuthorized = {
 };
 
 describe('a partner of the register', () => {
-  it.each(['client_id', 'azp', 'appid'])('is known by its token’s %s', async (claim) => {
+  it.each(['client_id', 'azp', 'appid'])('is recognized by the claim %s of its token', async (claim) => {
     const client = await registered({ publisherCompanies: ['1000', '1002'] });
     expect(await get('publisherperformance', revenue, { [claim]: client })).toEqual(reportOf([1000n, 1002n]));
   });
 
-  it('is not known by any other claim', async () => {
+  it('is not recognized by any other claim', async () => {
     const client = await registered({ publisherCompanies: EVERY_COMPANY });
     for (const claims of [{ sub: client }, { client_id: [client] }, { client_id: '', sub: client }, {}])
       expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
   });
 
-  it('gains nothing by claims that name companies', async () => {
+  it('gets no more rows by claims that name companies', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     const claims = { client_id: client, publisher_companies: '*', advertiser_companies: '*' };
     expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
@@ -97,13 +97,13 @@ describe('a partner of the register', () => {
     ['is another client’s', () => aPartner({ client: 'other', publisherCompanies: ['1000'] })],
     ['is no object', () => 'partner'],
     ['is null', () => null],
-  ])('is refused where its record %s', async (_, recordOf) => {
+  ])('is refused if its record %s', async (_, recordOf) => {
     const client = `refused-${clients++}`;
     await service.stack.register(client, recordOf(client));
     expect(await get('publisherperformance', revenue, { client_id: client })).toEqual(notAuthorized);
   });
 
-  it('gets what the guide promises, if it is one of the samples: reports or a 401', async () => {
+  it('gets the reports and the 401 answers that the guide promises, if it is a sample partner', async () => {
     const statuses = await Promise.all(
       SAMPLE_PARTNERS.map(async ({ client }) => {
         const token = await accessToken({ ...service.stack, ...client });
@@ -158,7 +158,7 @@ describe('a change of the register', () => {
     ['removed', ['Opens'], () => undefined],
     ['inactive', ['Clicks'], (client) => aPartner({ client, publisherCompanies: ['1000'], active: false })],
     ['unreadable', ['Revenue'], () => ({ form: 2 })],
-  ])('makes the waiting URL 404 for a partner whose record is %s', async (_, fields, recordOf) => {
+  ])('makes a partner’s waiting URL answer 404 if the record is now %s', async (_, fields, recordOf) => {
     const client = await registered({ publisherCompanies: ['1000'] });
     const url = await waitingUrl(client, question(fields));
     await service.stack.register(client, recordOf(client));
@@ -170,7 +170,7 @@ describe('a change of the register', () => {
     });
   });
 
-  it('narrows or widens the rows of a report that is waited for', async () => {
+  it('narrows or widens the rows of a report for which the partner is waiting', async () => {
     for (const [fields, before, after] of [
       [['ServedAds'], ['1000', '1001'], ['1001']],
       [['ServedAds', 'Clicks'], ['1000'], ['1000', '1002']],
@@ -204,7 +204,7 @@ describe('the register', () => {
     expect([await callsOfRegister(), await callsOfRegister()]).toEqual([1, 0]);
   });
 
-  it('leads to a 503, not to a 401 or a report, while S3 throttles reads of it', async () => {
+  it('leads to a 503, not to a 401 or a report, while S3 throttles its reads', async () => {
     const client = await registered({ publisherCompanies: ['1000'] });
     service.stack.faults.set([{ on: 's3', match: 'GET partners/', throttle: true }]);
     expect(await get('publisherperformance', revenue, { client_id: client })).toMatchObject({ status: 503 });

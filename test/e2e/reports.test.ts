@@ -38,16 +38,16 @@ describe.each(reports)('GET /reporting/$name', ({ name, fields }) => {
   const names = fields.map((field) => field.name);
   const contracts = CONTRACT[name]?.split(',') ?? [];
 
-  it('has every field of the contract, and in its order', () => {
+  it('has every field of the contract, in the order of the contract', () => {
     expect(names.filter((field) => contracts.includes(field))).toEqual(contracts);
   });
 
-  it('is byte for byte what the events say: all dimensions and metrics', async () => {
+  it('gives byte for byte the report computed from the events: all dimensions and metrics', async () => {
     await agrees(name, ask(names.join(',')));
   });
 
   it.each(fields.filter((field) => !contracts.includes(field.name)))(
-    'is byte for byte what the events say: $name, which came after the contract',
+    'gives byte for byte the report computed from the events: $name, which came after the contract',
     async (field) => {
       const csv = await agrees(name, ask(field.name));
       // A column that nothing fills would agree as well.
@@ -169,11 +169,11 @@ describe('GET /reporting/publisherperformance', () => {
       'filter[PlacementId] on a placement that is not there',
       ask('Opens,Clicks', { filters: { PlacementId: ['99'] } }),
     ],
-  ])('is byte for byte what the events say: %s', async (_, question) => {
+  ])('gives byte for byte the report computed from the events: %s', async (_, question) => {
     await agrees('publisherperformance', question);
   });
 
-  it('gives the other metrics of filter[PlacementId] unchanged when Opens is requested too', async () => {
+  it('gives the same other metrics for filter[PlacementId] if Opens is requested too', async () => {
     const filters = { PlacementId: ['11'] };
     const alone = await service.pull('publisherperformance', ask('Clicks,Revenue', { filters }));
     const together = await service.pull('publisherperformance', ask('Clicks,Revenue,Opens', { filters }));
@@ -195,7 +195,7 @@ describe('GET /reporting/advertiserperformance', () => {
       ask('CampaignId,Spend', { filters: { AdvertiserCompanyId: ['1', '2'], PublisherCompanyId: ['1000'] } }),
     ],
     ['a filter on a placement', ask('CreativeId,Clicks', { filters: { PlacementId: ['11'] } })],
-  ])('is byte for byte what the events say: %s', async (_, question) => {
+  ])('gives byte for byte the report computed from the events: %s', async (_, question) => {
     await agrees('advertiserperformance', question);
   });
 });
@@ -227,7 +227,7 @@ describe('reports', () => {
     '*',
     `''`,
     'ʼ OR 1=1',
-  ])('find nothing by the hostile text %j', async (value) => {
+  ])('find nothing by the hostile filter text %j', async (value) => {
     const filters = { DeviceOrProxy: [value] };
     expect(await agrees('publisherperformance', ask('DeviceOrProxy,Clicks', { filters }))).toBe(
       '"DeviceOrProxy","Clicks"\n',
@@ -237,7 +237,7 @@ describe('reports', () => {
     );
   });
 
-  it('are byte for byte what the events say for random questions', async () => {
+  it('equal the reports computed from the events, byte for byte, for random questions', async () => {
     const random = randomNumbers(7);
     const some = <T>(values: readonly T[], most: number): T[] =>
       [...values].sort(() => random() - 0.5).slice(0, 1 + Math.floor(random() * most));

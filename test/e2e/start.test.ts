@@ -48,7 +48,7 @@ const failure = async (env: Record<string, string>) => {
 };
 
 describe('npm start', () => {
-  it('serves the caller’s events, prints a curl that works, writes stack.json, and leaves nothing behind', async () => {
+  it('serves the user’s events, prints a curl command that works, writes stack.json, and leaves nothing behind', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory });
     await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     expect(output()).toMatch(/^1\. The page: open http:\/\/127\.0\.0\.1:\d+\/ in a browser/m);
@@ -114,7 +114,7 @@ describe('npm start', () => {
     await expect(stat(join(home, 'state', `run-${child.pid}`))).rejects.toThrow('ENOENT');
   });
 
-  it('leaves a running stack as it is when a second one starts or fails to start', async () => {
+  it('does not change a running stack when a second stack starts or fails to start', async () => {
     const state = join(home, 'beside');
     const env = { EVENTS_DIR: eventsDirectory, LOCAL_DIR: state };
     const first = run(env);
@@ -193,7 +193,7 @@ describe('npm start', () => {
     });
   });
 
-  it('with DOWNLOADS_EDGE=1, gives the file also to a client that sends its token to the link', async () => {
+  it('with DOWNLOADS_EDGE=1: also gives the file to a client that sends its token to the link', async () => {
     const { child, output, exitCode } = run({ EVENTS_DIR: eventsDirectory, DOWNLOADS_EDGE: '1' });
     await expect.poll(output, { timeout: 60_000 }).toContain('Ctrl-C');
     const curl = /^curl .*$/m.exec(output())?.[0] ?? '';
@@ -260,7 +260,7 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
-  it('says of an EVENTS_DIR without tables how to begin a lake', async () => {
+  it('says how to begin a lake if EVENTS_DIR has no tables', async () => {
     const directory = join(home, 'empty');
     await mkdir(directory);
     const { code, output } = await failure({ EVENTS_DIR: directory });
@@ -273,7 +273,7 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
-  it('serves a lake that holds one of the tables, and says what it lacks', async () => {
+  it('serves a lake that has only one of the tables, and says which table is missing', async () => {
     const directory = join(home, 'one-table');
     await mkdir(directory);
     await symlink(join(eventsDirectory, 'advertiser_events'), join(directory, 'advertiser_events'));

@@ -76,7 +76,7 @@ const routed = (resources: typeof made) =>
 describe('the functions', () => {
   const functions = ofType(made, 'AWS::Lambda::Function');
 
-  it('are those of functions/, on Node 24 and arm64, with a log of their own that expires', () => {
+  it('are those of functions/, on Node 24 and arm64; each has its own log, which expires', () => {
     expect(functions.map(({ Properties }) => Properties['FunctionName'])).toEqual(
       [...serviceFunctions.map(({ name }) => name), 'probe'].map(
         (name) => `performance-reports-test-${name}`,
@@ -129,7 +129,7 @@ describe('the functions', () => {
     }
   });
 
-  it('know the token endpoint, by default the identity provider’s, and the contact if the stage names one', () => {
+  it('get the token endpoint, by default the identity provider’s, and the contact if the stage names one', () => {
     const accessOf = (stage: StageInput) =>
       new Set(
         serving(ofType(resourcesOf(buildStacks(stage).api), 'AWS::Lambda::Function')).map((each) =>
@@ -149,7 +149,7 @@ describe('the functions', () => {
     );
   });
 
-  it('know the claims that say whose rows a caller sees, where the stage has claims', () => {
+  it('get the claims that say whose rows a caller sees, if the stage has such claims', () => {
     for (const each of serving(ofType(grown, 'AWS::Lambda::Function')))
       expect(readConfig(environment(each)).entitlements).toEqual({
         by: 'claims',
@@ -159,7 +159,7 @@ describe('the functions', () => {
       });
   });
 
-  it('give up after their query wait and before the gateway does', () => {
+  it('time out after their query wait, but before the gateway times out', () => {
     expect(routed(made)).toHaveLength(2 * routes.length + NODES.length);
     for (const { handler, path, gatewayMs } of routed(made)) {
       const functionMs = Number(handler.Properties['Timeout']) * 1_000;
@@ -171,14 +171,14 @@ describe('the functions', () => {
     }
   });
 
-  it('have memory by their work: downloads, which mostly waits, has less than the report functions', () => {
+  it('have the memory that their work needs: downloads, which mostly waits, has less than the report functions', () => {
     const memoryOf = (name: string) =>
       functions.find(({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`)
         ?.Properties['MemorySize'];
     expect([memoryOf('downloads'), memoryOf('publisherperformance')]).toEqual([512, 1_769]);
   });
 
-  it('publish large results on request, try three times, and call `abandon` for those given up', () => {
+  it('publish large results on request, try each three times, and call `abandon` after the last failure', () => {
     const rule = ofType(made, 'AWS::Events::Rule').find(({ Properties }) => Properties['EventPattern']);
     expect(resolved(rule?.Properties)).toMatchObject({
       EventPattern: {
@@ -203,7 +203,7 @@ describe('the functions', () => {
     });
   });
 
-  it('keep lost events in a queue: those that EventBridge can not deliver, and those at which `abandon` fails', () => {
+  it('keep lost events in a queue: events that EventBridge cannot deliver, and events on which `abandon` fails', () => {
     const [[queueId, queue] = ['', undefined], ...more] = Object.entries(made).filter(
       ([, { Type }]) => Type === 'AWS::SQS::Queue',
     );
@@ -223,7 +223,7 @@ describe('the functions', () => {
     });
   });
 
-  it('have a queue of lost events whose policy admits only the publication rule, and only over TLS', () => {
+  it('have a queue of lost events that accepts only the publication rule, and only over TLS', () => {
     const ruleId = Object.entries(made).find(([, { Properties }]) => Properties?.['EventPattern'])?.[0];
     const [policy, ...more] = ofType(made, 'AWS::SQS::QueuePolicy');
     expect(more).toEqual([]);
@@ -240,7 +240,7 @@ describe('the functions', () => {
     });
   });
 
-  it('have time for throttled calls of S3 and for the log line: publish 900 s, abandon 60 s', () => {
+  it('have enough time for throttled calls of S3 and for the log line: publish 900 s, abandon 60 s', () => {
     const secondsOf = (name: string) =>
       functions.find(({ Properties }) => Properties['FunctionName'] === `performance-reports-test-${name}`)
         ?.Properties['Timeout'];
@@ -260,7 +260,7 @@ describe('the functions', () => {
 });
 
 describe('the probe', () => {
-  it('requests the address that partners use, as often as the stage says', () => {
+  it('sends requests to the address that partners use, as often as the stage says', () => {
     const probe = functionOf(grown, 'probe');
     expect(readProbeConfig(environment(probe))).toEqual({
       scope: 'api://performance-reports/.default',
@@ -282,7 +282,7 @@ describe('a release', () => {
     .map((name) => `performance-reports-test-${name}`)
     .sort();
 
-  it('is a version of each function, named by its live alias; whatever calls a function calls the alias', () => {
+  it('is a version of each function, to which the live alias leads; every caller of a function calls the alias', () => {
     const names = aliases(made).map(({ Properties }) => Properties['Name']);
     expect(names).toEqual(ofType(made, 'AWS::Lambda::Function').map(() => 'live'));
     for (const { Properties } of [
@@ -294,7 +294,7 @@ describe('a release', () => {
       expect(String(resolved(Properties['FunctionName']))).toMatch(/<\w+live\w+>/);
   });
 
-  it('is deployed to API Gateway after each alias has got its one permission for it', () => {
+  it('is deployed to API Gateway after each alias has got its one permission for the API', () => {
     const permissions = Object.entries(made).filter(
       ([, { Type, Properties }]) =>
         Type === 'AWS::Lambda::Permission' && Properties['Principal'] === 'apigateway.amazonaws.com',
@@ -308,7 +308,7 @@ describe('a release', () => {
     expect(deployment?.DependsOn).toEqual(expect.arrayContaining(permissions.map(([id]) => id)));
   });
 
-  it('keeps the versions before it, except one whose deployment failed', () => {
+  it('keeps the earlier versions, except a version whose deployment failed', () => {
     for (const { DeletionPolicy, UpdateReplacePolicy } of ofType(made, 'AWS::Lambda::Version'))
       expect({ DeletionPolicy, UpdateReplacePolicy }).toEqual({
         DeletionPolicy: 'RetainExceptOnCreate',
@@ -316,14 +316,14 @@ describe('a release', () => {
       });
   });
 
-  it('gets all requests at once where the stage does not shift, and where the operator says so', () => {
+  it('gets all requests at once if the stage does not shift requests, or if the operator says so', () => {
     for (const resources of [made, atOnce])
       for (const alias of aliases(resources)) expect(alias).not.toHaveProperty('UpdatePolicy');
     expect(ofType(made, 'AWS::CodeDeploy::Application')).toEqual([]);
     expect(ofType(atOnce, 'AWS::CodeDeploy::DeploymentGroup')).toHaveLength(shifted.length);
   });
 
-  it('gets the requests for reports, days and downloads step by step by CodeDeploy, after its check, if the stage says so', () => {
+  it('gets the requests for reports, days and downloads step by step from CodeDeploy, after a check, if the stage says so', () => {
     const groups = ofType(grown, 'AWS::CodeDeploy::DeploymentGroup').map(({ Properties }) => Properties);
     expect(groups.map((group) => group['DeploymentGroupName']).sort()).toEqual(shifted);
     const [alarmId] = named(grown, 'ReleaseCrashes');
@@ -348,7 +348,7 @@ describe('a release', () => {
       });
   });
 
-  it('reaches the functions without a shift after downloads, and those with one after the check and their deployment groups', () => {
+  it('updates functions without a shift after downloads, and functions with a shift after the check and their groups', () => {
     const named = (pattern: RegExp) => expect.arrayContaining([expect.stringMatching(pattern)]);
     for (const { Properties, DependsOn, UpdatePolicy } of aliases(grown).filter(
       ({ Properties }) => !String(resolved(Properties['FunctionName'])).startsWith('<probe'),
@@ -360,7 +360,7 @@ describe('a release', () => {
       expect(DependsOn).toEqual(named(/shift/));
   });
 
-  it('is rolled back when its own alarm sees one crash of the new versions', () => {
+  it('is rolled back if its own alarm sees one crash of the new versions', () => {
     const [, { Properties }] = named(grown, 'ReleaseCrashes');
     expect(Properties['AlarmName']).toBe('performance-reports-test-release-crashes-0123456789ab');
     expect(resolved(Properties)).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
@@ -382,7 +382,7 @@ describe('a release', () => {
     for (const { Period } of metrics) expect(Period).toBe(60);
   });
 
-  it('is checked with its own versions and the probe’s client', () => {
+  it('is checked by calls of its own versions, with the probe’s client', () => {
     const check = functionOf(grown, 'release-check');
     const { versions, commit } = readReleaseConfig(environment(check));
     expect(commit).toBe('0123456789ab');
@@ -399,7 +399,7 @@ describe('a release', () => {
 describe('the firewall', () => {
   const [, { Properties: acl }] = named(made, 'FirewallAcl');
 
-  it('guards the API’s stage and allows what no rule blocks', () => {
+  it('guards the API’s stage, and allows every request that no rule blocks', () => {
     expect(acl).toMatchObject({ Scope: 'REGIONAL', DefaultAction: { Allow: {} } });
     expect((acl['Rules'] as { Name: string }[]).map(({ Name }) => Name)).toEqual([
       'requests-per-address',
@@ -443,7 +443,7 @@ describe('the API', () => {
       );
   });
 
-  it('limits each method of its routes, and all others by default', () => {
+  it('limits each method of its routes, and by default all other methods', () => {
     const [stage] = ofType(made, 'AWS::ApiGateway::Stage') as [Resource];
     const MethodSettings = stage.Properties['MethodSettings'] as Record<string, unknown>[];
     // CloudFormation names the root by a slash alone, and has a slash before every other path.
@@ -470,7 +470,7 @@ describe('the API', () => {
     [1_000, ['https://dash.partner.example']],
     [3_000, []],
   ])(
-    'lets requests hold no more than %i executions of Lambda (with pages of the origins %j)',
+    'lets requests use at most %i executions of Lambda (allowed origins of web pages: %j)',
     (executions, corsOrigins) => {
       const resources = resourcesOf(buildStacks({ ...newAccount, executions, corsOrigins }).api);
       const [stage] = ofType(resources, 'AWS::ApiGateway::Stage') as [Resource];
@@ -499,7 +499,7 @@ describe('the API', () => {
     },
   );
 
-  it('keeps the account’s log role, which other stages use, even where its first deployment is rolled back', () => {
+  it('keeps the account’s log role, which other stages use, even if its first deployment is rolled back', () => {
     expect(
       ofType(made, 'AWS::IAM::Role').filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain'),
     ).toMatchObject([
@@ -530,7 +530,7 @@ describe('the API', () => {
       expect(Format).not.toContain(secret);
   });
 
-  it('answers by itself with problem documents, as the service does', () => {
+  it('answers with problem documents, like the service, when the gateway itself answers', () => {
     const answers = ofType(made, 'AWS::ApiGateway::GatewayResponse').map(({ Properties }) => Properties);
     expect(answers.map(({ ResponseType, StatusCode }) => `${ResponseType} ${StatusCode}`)).toEqual([
       'MISSING_AUTHENTICATION_TOKEN 404',
@@ -564,7 +564,7 @@ describe('the API', () => {
     expect(JSON.stringify(answers[0])).toContain(gatewayProblems.notFound.detail);
   });
 
-  it('answers at the domain of the stage, if it has one', () => {
+  it('answers at the stage’s domain, if the stage has one', () => {
     expect(ofType(made, 'AWS::ApiGateway::DomainName')).toEqual([]);
     expect(ofType(grown, 'AWS::ApiGateway::DomainName')[0]?.Properties).toMatchObject({
       DomainName: 'reports.example.com',
@@ -594,14 +594,14 @@ describe('the API', () => {
   });
 });
 
-describe('pages of other origins', () => {
+describe('web pages of other origins', () => {
   const origins = ['https://dash.partner.example', 'http://localhost:3000'];
   const open = resourcesOf(
     buildStacks({ ...newAccount, corsOrigins: origins, events: { ...newAccount.events, currency: 'EUR' } })
       .api,
   );
 
-  it('are allowed by the functions, on every route, where the stage names them', () => {
+  it('are allowed by the functions, on every route, if the stage names their origins', () => {
     const preflights = routed(open).filter(({ method }) => method === 'OPTIONS');
     expect(preflights.map(({ path }) => path).sort()).toEqual(routes.map(({ path }) => path).sort());
     for (const { handler } of preflights) {
@@ -610,7 +610,7 @@ describe('pages of other origins', () => {
     }
   });
 
-  it('may read the gateway’s own answers where the stage names origins, and not otherwise', () => {
+  it('may read the gateway’s own answers only if the stage names origins', () => {
     const allowed = (resources: typeof made) =>
       ofType(resources, 'AWS::ApiGateway::GatewayResponse').map(
         ({ Properties }) =>
@@ -635,7 +635,7 @@ describe('the edge for downloads', () => {
     return JSON.parse(known[0] ?? '');
   };
 
-  it('exists if the stage has one, on or on standby, and links lead to it only if it is on', () => {
+  it('exists if the stage has it on or on standby, and links lead to it only if it is on', () => {
     expect([edge(made).length, knownTo(made)]).toEqual([0, [null, null]]);
     // On standby, its origin is in the settings already: pages that are open may download there once the edge is on.
     const standby = resourcesOf(buildStacks({ ...newAccount, downloads: { edge: 'standby' } }).api);
@@ -644,7 +644,7 @@ describe('the edge for downloads', () => {
     expect([edge(grown).length, knownTo(grown)]).toEqual([1, origins]);
   });
 
-  it('asks the results bucket by its regional name, without a signature or a right of its own', () => {
+  it('sends requests to the results bucket’s regional name, without its own signature or permission', () => {
     expect(resolved(edge(grown)[0]?.Properties['DistributionConfig'])).toMatchObject({
       Origins: [
         {
@@ -657,7 +657,7 @@ describe('the edge for downloads', () => {
     expect(ofType(grown, 'AWS::S3::BucketPolicy')).toEqual([]);
   });
 
-  it('has the cache key of its local stand-in, takes HTTPS only, and logs nothing', () => {
+  it('has the cache key of its local stand-in, accepts HTTPS only, and logs nothing', () => {
     const config = edge(grown)[0]?.Properties['DistributionConfig'];
     expect(config).toMatchObject({
       DefaultCacheBehavior: {

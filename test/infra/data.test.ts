@@ -15,24 +15,27 @@ const tableInput = (resources: typeof made, name: string) =>
     .find(({ Name }) => Name === name);
 
 describe('the tables', () => {
-  it.each(tables)('$name has the columns of the data contract, in its order', ({ name, columns }) => {
-    expect(tableInput(made, name)).toMatchObject({
-      TableType: 'EXTERNAL_TABLE',
-      PartitionKeys: [{ Name: 'day', Type: 'string' }],
-      StorageDescriptor: {
-        Columns: columns.map(({ name, type, meaning }) => ({
-          Name: name,
-          Type: HIVE_TYPE[type] ?? type,
-          Comment: meaning,
-        })),
-        InputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
-        OutputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
-        SerdeInfo: { SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe' },
-      },
-    });
-  });
+  it.each(tables)(
+    'include $name with the columns of the data contract, in the order of the contract',
+    ({ name, columns }) => {
+      expect(tableInput(made, name)).toMatchObject({
+        TableType: 'EXTERNAL_TABLE',
+        PartitionKeys: [{ Name: 'day', Type: 'string' }],
+        StorageDescriptor: {
+          Columns: columns.map(({ name, type, meaning }) => ({
+            Name: name,
+            Type: HIVE_TYPE[type] ?? type,
+            Comment: meaning,
+          })),
+          InputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat',
+          OutputFormat: 'org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat',
+          SerdeInfo: { SerializationLibrary: 'org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe' },
+        },
+      });
+    },
+  );
 
-  it('finds its days by projection, from the first day up to the present', () => {
+  it('find their days by partition projection, from the first day up to today', () => {
     const [bucket] = named(made, 'EventsD');
     expect(tableInput(made, 'publisher_events')).toMatchObject({
       Parameters: {
@@ -49,7 +52,7 @@ describe('the tables', () => {
     });
   });
 
-  it('reads an existing bucket, below its prefix', () => {
+  it('can read an existing bucket, below its prefix', () => {
     expect(Object.keys(kept).filter((id) => id.startsWith('Events'))).toEqual([]);
     expect(tableInput(kept, 'advertiser_events')).toMatchObject({
       Parameters: {
@@ -65,7 +68,7 @@ describe('the tables', () => {
 describe('the buckets', () => {
   const buckets = [...ofType(made, 'AWS::S3::Bucket'), ...ofType(kept, 'AWS::S3::Bucket')];
 
-  it('are encrypted, and drop unfinished uploads after a day', () => {
+  it('are encrypted, and delete unfinished uploads after a day', () => {
     expect(buckets).toHaveLength(5);
     for (const { Properties } of buckets)
       expect(Properties).toMatchObject({
@@ -84,7 +87,7 @@ describe('the buckets', () => {
       });
   });
 
-  it('keep results for seven days, and what waiting requests need for two', () => {
+  it('keep results for seven days, and the objects of waiting requests for two days', () => {
     const [, { Properties }] = named(made, 'Results2');
     const { Rules } = Properties['LifecycleConfiguration'] as { Rules: Record<string, unknown>[] };
     expect(
@@ -114,7 +117,7 @@ describe('the buckets', () => {
       });
   });
 
-  it('let a report’s file be written once, whoever writes it', () => {
+  it('allow every writer to write a report’s file only once', () => {
     const [, policy] = named(made, 'ResultsPolicy');
     const { Statement } = policy.Properties['PolicyDocument'] as { Statement: { Sid?: string }[] };
     expect(resolved(Statement.find(({ Sid }) => Sid === 'ReportsAreWrittenOnce'))).toEqual({
@@ -142,7 +145,7 @@ describe('the buckets', () => {
     });
   });
 
-  it('let pages of any origin read a download, and none the events', () => {
+  it('let web pages of any origin read a download, and no web page read the events', () => {
     const [, { Properties }] = named(made, 'Results2');
     expect(Properties['CorsConfiguration']).toEqual({
       CorsRules: [
@@ -165,7 +168,7 @@ describe('the buckets', () => {
     expect(events.Properties['CorsConfiguration']).toBeUndefined();
   });
 
-  it('are deleted with their stack; if the stage keeps its data, only when their creation is rolled back', () => {
+  it('are deleted with their stack; if the stage keeps its data, only after a failed creation', () => {
     expect(ofType(made, 'AWS::S3::Bucket').map(({ DeletionPolicy }) => DeletionPolicy)).toEqual([
       'Delete',
       'Delete',
@@ -178,7 +181,7 @@ describe('the buckets', () => {
 });
 
 describe('the register of partners', () => {
-  it('is backed up every day for 35 days, where the stage keeps its data', () => {
+  it('is backed up every day, and each backup is kept for 35 days, if the stage keeps its data', () => {
     const [bucket] = named(kept, 'PartnersD');
     expect(resolved(ofType(kept, 'AWS::Backup::BackupPlan')[0]?.Properties)).toMatchObject({
       BackupPlan: {
@@ -200,7 +203,7 @@ describe('the register of partners', () => {
     expect(ofType(made, 'AWS::Backup::BackupPlan')).toEqual([]);
   });
 
-  it('is backed up to a vault that outlives its stack, under a name that no later stack uses', () => {
+  it('is backed up to a vault that remains after its stack, under a name that no later stack uses', () => {
     expect(ofType(kept, 'AWS::Backup::BackupVault')).toMatchObject([
       { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
     ]);
@@ -210,14 +213,14 @@ describe('the register of partners', () => {
 });
 
 describe('the workgroup', () => {
-  it('has a limit in whole bytes, also for a fraction of a gigabyte', () => {
+  it('has a scan limit in whole bytes, even for a fraction of a gigabyte', () => {
     const { data } = buildStacks({ ...newAccount, queries: { maxGigabytesScanned: 8.2 } });
     expect(ofType(resourcesOf(data), 'AWS::Athena::WorkGroup')[0]?.Properties).toMatchObject({
       WorkGroupConfiguration: { BytesScannedCutoffPerQuery: 8_200_000_000 },
     });
   });
 
-  it('makes every query use engine 3, its result location, encryption, metrics and the scan limit', () => {
+  it('makes every query use engine 3, and the workgroup’s result location, encryption, metrics and scan limit', () => {
     const [bucket] = named(made, 'Results2');
     expect(resolved(ofType(made, 'AWS::Athena::WorkGroup')[0]?.Properties)).toMatchObject({
       Name: 'performance-reports-test',

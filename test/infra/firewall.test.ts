@@ -35,7 +35,7 @@ const DOCUMENTED_PATTERNS: Readonly<Record<string, (query: string) => boolean>> 
 };
 
 describe('the firewall', () => {
-  it('limits each address, then applies the core rules, then those of known bad inputs', () => {
+  it('limits each address, then applies the core rules, then the rules for known bad inputs', () => {
     expect(rules.map(({ name, priority }) => [name, priority])).toEqual([
       ['requests-per-address', 0],
       ['core', 1],
@@ -76,7 +76,7 @@ describe('the firewall', () => {
     });
   });
 
-  it('only counts requests that match six core rules, each named in docs/security.md', () => {
+  it('only counts, and does not block, requests that match six core rules; docs/security.md names each', () => {
     const security = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
     expect(rules[1]).toMatchObject({
       statement: {
@@ -102,7 +102,7 @@ describe('the firewall', () => {
     expect(tripped.filter((rule) => !(rule in COUNTED_CORE_RULES))).toEqual([]);
   });
 
-  it('sets only those core rules to count that honest requests match', () => {
+  it('sets a core rule to count only if honest requests match the rule', () => {
     const tripped = Object.entries(DOCUMENTED_PATTERNS).flatMap(([rule, trips]) =>
       honest.some(([, query]) => trips(query)) ? [rule] : [],
     );

@@ -10,18 +10,18 @@ const serviceFunctionsOf = (api: Stack) =>
     ({ Properties }) => !/-(probe|release-check)$/.test(String(Properties['FunctionName'])),
   );
 
-describe('without an issuer of its own, a stage', () => {
+describe('a stage without an existing identity provider', () => {
   const { identity, api } = buildStacks(newAccount);
   const resources = identity ? resourcesOf(identity) : {};
 
-  it('has a user pool with the scope that tokens must be requested with', () => {
+  it('has a user pool with the scope that every token request must name', () => {
     expect(ofType(resources, 'AWS::Cognito::UserPoolResourceServer')[0]?.Properties).toMatchObject({
       Identifier: 'api://performance-reports',
       Scopes: [{ ScopeName: '.default' }],
     });
   });
 
-  it('has no client but the probe’s: partners are added without a deployment, and nobody can sign up', () => {
+  it('has only the probe’s client: operators add partners without a deployment, and nobody can sign up', () => {
     const clients = ofType(resources, 'AWS::Cognito::UserPoolClient').map(({ Properties }) =>
       resolved(Properties),
     );
@@ -39,7 +39,7 @@ describe('without an issuer of its own, a stage', () => {
     });
   });
 
-  it('keeps the secret of the probe’s client where only the probe’s function can read it', () => {
+  it('lets only the probe’s function read the secret of the probe’s client', () => {
     const [secret] = ofType(resources, 'AWS::SecretsManager::Secret');
     expect(resolved(secret?.Properties)).toMatchObject({
       Name: 'performance-reports-test-probe',
@@ -47,7 +47,7 @@ describe('without an issuer of its own, a stage', () => {
     });
   });
 
-  it('trusts that pool', () => {
+  it('trusts tokens of its user pool', () => {
     for (const { Properties } of serviceFunctionsOf(api))
       expect(resolved(Properties['Environment'])).toMatchObject({
         Variables: {
@@ -69,7 +69,7 @@ describe('the user pool of a stage that keeps its data', () => {
     return ofType(identity ? resourcesOf(identity) : {}, 'AWS::Cognito::UserPool')[0];
   };
 
-  it('is protected, and outlives its stack', () => {
+  it('is protected from deletion, and remains when its stack is deleted', () => {
     expect(poolOf(false)).toMatchObject({
       DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
@@ -77,7 +77,7 @@ describe('the user pool of a stage that keeps its data', () => {
     });
   });
 
-  it('is not protected yet in the first deployment, whose rollback removes it', () => {
+  it('is not yet protected in the first deployment, so that a rollback can remove the pool', () => {
     expect(poolOf(true)).toMatchObject({
       DeletionPolicy: 'RetainExceptOnCreate',
       Properties: { DeletionProtection: 'INACTIVE' },
@@ -85,7 +85,7 @@ describe('the user pool of a stage that keeps its data', () => {
   });
 });
 
-describe('clients that an older version made', () => {
+describe('the clients that an older version made', () => {
   /** Names and logical ids in the template of the version that made clients from the stage file. */
   const deployed = {
     'first-partner': 'Partnersfirstpartner08536B66',
@@ -97,27 +97,30 @@ describe('clients that an older version made', () => {
   });
   const resources = identity ? resourcesOf(identity) : {};
 
-  it.each(Object.entries(deployed))('%s stays the same resource, which CloudFormation keeps', (name, id) => {
-    expect(resources[id]).toMatchObject({
-      Type: 'AWS::Cognito::UserPoolClient',
-      DeletionPolicy: 'Retain',
-      UpdateReplacePolicy: 'Retain',
-    });
-    expect(resolved(resources[id]?.Properties)).toEqual({
-      AccessTokenValidity: 60,
-      AllowedOAuthFlows: ['client_credentials'],
-      AllowedOAuthFlowsUserPoolClient: true,
-      AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
-      ClientName: name,
-      GenerateSecret: true,
-      PreventUserExistenceErrors: 'ENABLED',
-      SupportedIdentityProviders: ['COGNITO'],
-      TokenValidityUnits: { AccessToken: 'minutes' },
-      UserPoolId: expect.stringMatching(/^<Partners/),
-    });
-  });
+  it.each(Object.entries(deployed))(
+    'keep their resource, which CloudFormation does not delete: %s',
+    (name, id) => {
+      expect(resources[id]).toMatchObject({
+        Type: 'AWS::Cognito::UserPoolClient',
+        DeletionPolicy: 'Retain',
+        UpdateReplacePolicy: 'Retain',
+      });
+      expect(resolved(resources[id]?.Properties)).toEqual({
+        AccessTokenValidity: 60,
+        AllowedOAuthFlows: ['client_credentials'],
+        AllowedOAuthFlowsUserPoolClient: true,
+        AllowedOAuthScopes: [expect.stringMatching(/^<PartnersApi\w+>\/\.default$/)],
+        ClientName: name,
+        GenerateSecret: true,
+        PreventUserExistenceErrors: 'ENABLED',
+        SupportedIdentityProviders: ['COGNITO'],
+        TokenValidityUnits: { AccessToken: 'minutes' },
+        UserPoolId: expect.stringMatching(/^<Partners/),
+      });
+    },
+  );
 
-  it('are an error in a stage file of that version, not dropped in silence', () => {
+  it('cause an error if the stage file still names them', () => {
     const identity = { provider: 'cognito', clients: ['first-partner'] } as const;
     expect(() => readStage('test', { ...newAccount, identity })).toThrow(
       /identity\.clients: `clients` is no longer part of the stage file.*formerClients.*docs\/partners\.md/,
@@ -125,14 +128,14 @@ describe('clients that an older version made', () => {
   });
 });
 
-describe('with an existing issuer, a stage', () => {
+describe('a stage with an existing identity provider', () => {
   const { identity, api } = buildStacks(grownAccount);
 
   it('has no user pool', () => {
     expect(identity).toBeUndefined();
   });
 
-  it('trusts that issuer and its keys', () => {
+  it('trusts the provider’s issuer and keys', () => {
     for (const { Properties } of serviceFunctionsOf(api))
       expect(Properties['Environment']).toMatchObject({
         Variables: {

@@ -52,7 +52,7 @@ describe('the alarms', () => {
     );
   });
 
-  it('page somebody when partners get nothing or costs grow, and otherwise open a ticket', () => {
+  it('page somebody if partners get nothing or costs grow, and otherwise open a ticket', () => {
     const paging = alarms.filter(({ AlarmDescription }) => String(AlarmDescription).startsWith('[page] '));
     expect(paging.map(({ AlarmName }) => String(AlarmName).replace('performance-reports-test-', ''))).toEqual(
       [
@@ -71,7 +71,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('go to the topics of the operator’s own where the stage names them', () => {
+  it('go to the operator’s own topics if the stage names topics', () => {
     const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
     const ticketTopicArn = 'arn:aws:sns:eu-west-1:123456789012:tickets';
     const told = (more: object) => {
@@ -107,7 +107,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('describe what partners notice, and link an entry of the runbook', () => {
+  it('describe what partners notice, and link to an entry of the runbook', () => {
     const anchors = [...runbook.matchAll(/^##+ (.+)$/gm)].map(([, title = '']) =>
       title
         .toLowerCase()
@@ -122,7 +122,7 @@ describe('the alarms', () => {
     }
   });
 
-  it('fire when reports fail, in a long and a short window, so often that a month’s error budget is used up in days', () => {
+  it('fire if reports fail in a long and a short window so often that a month’s error budget lasts only days', () => {
     expect(composite.map(({ AlarmRule }) => resolved(AlarmRule))).toEqual(
       ['fast', 'slowly'].map((speed) =>
         expect.stringMatching(
@@ -158,12 +158,12 @@ describe('the alarms', () => {
     for (const count of Object.values(counts)) expect(count).toMatchObject({ MetricStat: { Period: 3_600 } });
   });
 
-  it('read no more metrics than AWS lets an alarm read', () => {
+  it('read at most as many metrics as AWS allows for an alarm', () => {
     for (const { AlarmName } of metricAlarms)
       expect(metricsOf(String(AlarmName).replace('performance-reports-test-', '')).length).toBeLessThan(11);
   });
 
-  it('fire for the bytes that the workgroup scans, however its queries ended', () => {
+  it('fire for the bytes that the workgroup scans, even by failed queries', () => {
     const { expr_1, ...states } = mathOf('much-is-scanned') as Record<string, Record<string, unknown>>;
     expect(expr_1).toMatchObject({ Expression: 'SUM(METRICS())' });
     expect(Object.values(states).map(({ MetricStat }) => MetricStat)).toEqual(
@@ -184,7 +184,7 @@ describe('the alarms', () => {
     expect(named('much-is-scanned')).toMatchObject({ Threshold: 20_000_000_000 });
   });
 
-  it('fire for a large report that is given up, and for callers that are refused', () => {
+  it('fire if a large report is given up, and if callers are refused', () => {
     expect(named('large-reports-fail')).toMatchObject({ Threshold: 1 });
     expect(metricsOf('large-reports-fail')).toEqual([
       'AWS/Lambda AsyncEventsDropped performance-reports-test-publish Sum',
@@ -199,7 +199,7 @@ describe('the alarms', () => {
     expect(filters).toEqual(['{ $.status = "429" }', '{ ($.status = "401") || ($.status = "403") }']);
   });
 
-  it('fire for lost events, and as long as the queue of lost events holds one', () => {
+  it('fire for lost events, as long as the queue of lost events has one', () => {
     expect(named('events-are-lost')).toMatchObject({ Threshold: 1 });
     expect(metricsOf('events-are-lost')).toEqual([
       'AWS/SQS ApproximateNumberOfMessagesVisible performance-reports-test-lost-events Maximum',
@@ -220,14 +220,14 @@ describe('the alarms', () => {
       );
   });
 
-  it('stay quiet without requests, but fire where the probe is silent', () => {
+  it('stay quiet without requests, but fire if the probe sends no metrics', () => {
     for (const alarm of metricAlarms)
       expect(alarm).toMatchObject({
         TreatMissingData: /probe|no-data/.test(String(alarm['AlarmName'])) ? 'breaching' : 'notBreaching',
       });
   });
 
-  it('notify a topic, and an address where the stage has one', () => {
+  it('notify a topic, and an address if the stage has one', () => {
     const [topic] = Object.entries(resources).filter(([, { Type }]) => Type === 'AWS::SNS::Topic');
     for (const alarm of alarms)
       expect(alarm).toMatchObject({ AlarmActions: [{ Ref: topic?.[0] }], OKActions: [{ Ref: topic?.[0] }] });
@@ -264,7 +264,7 @@ describe('the alarms', () => {
 describe('the saved log queries about partners', () => {
   const saved = ofType(resources, 'AWS::Logs::QueryDefinition').map(({ Properties }) => Properties);
 
-  it('are saved under the name of the service, over the logs of the routes that partners request', () => {
+  it('are saved under the name of the service, for the logs of the routes that partners request', () => {
     expect(saved.map(({ Name }) => Name)).toEqual([
       'performance-reports-test/what a partner pulled',
       'performance-reports-test/what the queries of a partner scanned and cost',
@@ -279,7 +279,7 @@ describe('the saved log queries about partners', () => {
     }
   });
 
-  it('are answered for all partners on the dashboard', () => {
+  it('have their results for all partners on the dashboard', () => {
     const body = JSON.stringify(resolved(ofType(resources, 'AWS::CloudWatch::Dashboard')[0]?.Properties));
     for (const title of ['Reports that partners pulled', 'Who was refused, and why', 'cost at $5 a terabyte'])
       expect(body).toContain(title);

@@ -70,7 +70,7 @@ const ALLOWED_WILDCARDS = [
 ];
 
 describe('public access', () => {
-  it('is blocked at every bucket', () => {
+  it('is blocked for every bucket', () => {
     const buckets = all.flatMap((resources) => ofType(resources, 'AWS::S3::Bucket'));
     expect(buckets).toHaveLength(5);
     for (const { Properties } of buckets)
@@ -85,7 +85,7 @@ describe('public access', () => {
       });
   });
 
-  it('is granted to nobody: `*` is a principal in Deny statements alone', () => {
+  it('is granted to nobody: `*` is a principal only in Deny statements', () => {
     const principals = allowing.flatMap(({ Principal }) => (Principal === undefined ? [] : [Principal]));
     expect(new Set(principals.map((principal) => JSON.stringify(principal)))).toEqual(
       new Set(
@@ -96,7 +96,7 @@ describe('public access', () => {
     );
   });
 
-  it('is refused without TLS 1.2', () => {
+  it('is denied without TLS 1.2', () => {
     const policies = all.flatMap((resources) => ofType(resources, 'AWS::S3::BucketPolicy'));
     expect(policies).toHaveLength(5);
     for (const policy of policies)
@@ -111,7 +111,7 @@ describe('public access', () => {
       ]);
   });
 
-  it('cannot start a function: only the API and two rules can', () => {
+  it('cannot start a function: only the API and two rules can do so', () => {
     const permissions = all.flatMap((resources) => ofType(resources, 'AWS::Lambda::Permission'));
     expect(permissions.length).toBeGreaterThan(10);
     for (const { Properties } of permissions) {
@@ -123,13 +123,13 @@ describe('public access', () => {
 });
 
 describe('grants', () => {
-  it('name every action', () => {
+  it('name every action in full', () => {
     expect(allowing.length).toBeGreaterThan(40);
     for (const { Action } of allowing)
       for (const action of list(Action)) expect(action).toMatch(/^[a-z0-9-]+:[A-Za-z]+$/);
   });
 
-  it('hold only wildcards that nothing narrower can replace', () => {
+  it('have only wildcards that nothing narrower can replace', () => {
     const wildcards = allowing
       .flatMap(({ Resource }) => list(Resource).map((resource) => ({ resource })))
       .filter(({ resource }) => resource.includes('*'));
@@ -141,7 +141,7 @@ describe('grants', () => {
       ).toBe(true);
   });
 
-  it('come from inline policies, except those of the roles of API Gateway’s log, AWS Backup and CodeDeploy', () => {
+  it('come from inline policies, except for the roles of API Gateway’s log, AWS Backup and CodeDeploy', () => {
     for (const resources of all)
       expect(
         ofType(resources, 'AWS::IAM::Policy').concat(ofType(resources, 'AWS::IAM::ManagedPolicy')),
@@ -171,7 +171,7 @@ describe('a function', () => {
     ...reports.map(({ name, table }): [string, string[]] => [name, [table]]),
     ['downloads', tables],
     ['publish', []],
-  ])('%s reads the records of %j and no others', (name, readable) => {
+  ])('can read only the records that it needs: %s reads %j', (name, readable) => {
     const events = resources(name, 's3:GetObject').filter((resource) => resource.startsWith('made-events/'));
     expect(events).toEqual(readable.map((table) => `made-events/${table}/*`));
     const described = resources(name, 'glue:GetTable').filter((resource) => resource.includes(':table/'));
@@ -211,7 +211,7 @@ describe('a function', () => {
     ['notfound', [], []],
     ['probe', [], []],
     ['release-check', [], []],
-  ])('%s reads %j of the results and writes %j', (name, reads, writes) => {
+  ])('can use only its folders of the results: %s reads %j and writes %j', (name, reads, writes) => {
     const results = (action: string) =>
       resources(name, action).filter((resource) => resource.startsWith('made-results/'));
     expect(results('s3:GetObject')).toEqual(reads.map((prefix) => `made-results/${prefix}/*`));
@@ -223,7 +223,7 @@ describe('a function', () => {
     ['downloads', ['made-partners/partners/*']],
     ['publish', []],
     ['openapi', []],
-  ])('%s can read %j of the register, and list or change nothing of it', (name, readable) => {
+  ])('cannot list or change the register: %s can only read %j', (name, readable) => {
     const granted = (roles[name] ?? []).filter((statement) =>
       list(statement.Resource).some((resource) => resource.includes('made-partners')),
     );
@@ -233,11 +233,11 @@ describe('a function', () => {
     ).toEqual(readable);
   });
 
-  it('reads no register where claims say whose rows a caller sees', () => {
+  it('cannot read the register if claims say whose rows a caller sees', () => {
     expect(JSON.stringify(resolved(resourcesOf(stages.grownAccount.api)))).not.toContain('made-partners');
   });
 
-  it('runs queries in the workgroup of its stage alone', () => {
+  it('can run queries only in the workgroup of its stage', () => {
     for (const name of [...reports.map((report) => report.name), 'downloads'])
       expect(resources(name, 'athena:StartQueryExecution')).toEqual([
         'arn:<AWS::Partition>:athena:<AWS::Region>:<AWS::AccountId>:workgroup/performance-reports-test',
@@ -245,11 +245,11 @@ describe('a function', () => {
     expect(resources('publish', 'athena:StartQueryExecution')).toEqual([]);
   });
 
-  it('may decrypt the events where they are encrypted with a key', () => {
+  it('may decrypt the events if a key encrypts them', () => {
     expect(allowing.filter(({ Sid }) => Sid === 'DecryptEvents')).toHaveLength(reports.length + 1);
   });
 
-  it('has the statements that are proven by the lane of deployed tests or by a document of AWS, and no others', () => {
+  it('has only statements on the list of statements, and each statement of that list', () => {
     const listed = statements.flatMap(({ sid, functions }) => functions.map((name) => `${name} ${sid}`));
     // Two accounts: one with the register, one whose events have a key of their own.
     const synthesized = (['newAccount', 'grownAccount'] as const).flatMap((account) =>
@@ -260,7 +260,7 @@ describe('a function', () => {
     expect([...new Set(synthesized)].sort()).toEqual(listed.sort());
   });
 
-  it('has each action and folder on the list of parts, if a statement proven here has several', () => {
+  it('has each action and folder on the list of parts, if a statement that the tests prove has several', () => {
     const several = statements.flatMap(({ sid, functions, proof }) =>
       functions.flatMap((name) => {
         const { Action, Resource, Condition } = roles[name]?.find(({ Sid }) => Sid === sid) ?? {};

@@ -19,7 +19,7 @@ describe("AWS's own advice", () => {
   it.each([
     ['a new account', app],
     ['a grown account', grown.app],
-  ])('leaves no finding unanswered in %s', (_, checked) => {
+  ])('has no finding without a written answer in %s', (_, checked) => {
     const { violations } = new AwsSolutionsChecks(checked).validateScope(checked);
     expect(
       violations.map(({ ruleName, violatingResources }) => [
@@ -31,7 +31,7 @@ describe("AWS's own advice", () => {
 });
 
 describe('every stack', () => {
-  it('carries the tags by which its cost is found', () => {
+  it('has the tags by which an operator finds its cost', () => {
     const tagged = Object.values(resourcesOf(data)).filter(({ Type }) => Type === 'AWS::Athena::WorkGroup');
     expect(tagged).toMatchObject([
       {
@@ -46,7 +46,7 @@ describe('every stack', () => {
     ]);
   });
 
-  it('is protected from deletion where the stage keeps its data', () => {
+  it('is protected from deletion if the stage keeps its data', () => {
     expect([data, identity, api, operations].map((stack) => stack?.terminationProtection)).toEqual(
       Array(4).fill(false),
     );
@@ -55,7 +55,7 @@ describe('every stack', () => {
     );
   });
 
-  it('is not protected yet in the first deployment, which may have to be rolled back and repeated', () => {
+  it('is not yet protected in the first deployment, which may have to be rolled back and repeated', () => {
     const first = buildStacks(grownAccount, { isFirst: true });
     expect([first.data, first.api, first.operations].map((stack) => stack.terminationProtection)).toEqual(
       Array(3).fill(false),
@@ -63,13 +63,13 @@ describe('every stack', () => {
   });
 });
 
-it('stacks are deployed one after the other, so that a deployment that fails leaves the later ones as they were', () => {
+it('stacks are deployed one after the other, so a deployment that fails does not change the later stacks', () => {
   const namesOf = (stacks: readonly (Stack | undefined)[]) => stacks.map((stack) => stack?.stackName);
   expect(namesOf(identity?.dependencies ?? [])).toEqual(namesOf([data]));
   expect(namesOf(api.dependencies)).toEqual(namesOf([data, identity]));
 });
 
-describe('what stacks take from each other', () => {
+describe('the values that stacks import from each other', () => {
   const exportsOf = (stack: Stack | undefined) =>
     Object.values(stack ? (Template.fromStack(stack).toJSON()['Outputs'] ?? {}) : {})
       .map((output) => (output as { Export?: { Name: string } }).Export?.Name)
@@ -80,15 +80,12 @@ describe('what stacks take from each other', () => {
   it.each([
     ['with a probe', { data, identity, api }, [...always, 'probe-client']],
     ['without a probe', buildStacks(unprobed), always],
-  ] as const)(
-    '%s is exported, so that CloudFormation refuses to replace what another stack imports',
-    (_, stacks, values) => {
-      const exported = new Set([stacks.data, stacks.identity].flatMap(exportsOf));
-      const imported = [
-        ...JSON.stringify(Template.fromStack(stacks.api).toJSON()).matchAll(/"Fn::ImportValue":"([^"]+)"/g),
-      ];
-      expect(new Set(imported.map(([, name]) => name))).toEqual(exported);
-      expect(exported).toEqual(new Set(values.map((value) => `performance-reports-test-${value}`)));
-    },
-  );
+  ] as const)('are exports, which CloudFormation refuses to replace, in a stage %s', (_, stacks, values) => {
+    const exported = new Set([stacks.data, stacks.identity].flatMap(exportsOf));
+    const imported = [
+      ...JSON.stringify(Template.fromStack(stacks.api).toJSON()).matchAll(/"Fn::ImportValue":"([^"]+)"/g),
+    ];
+    expect(new Set(imported.map(([, name]) => name))).toEqual(exported);
+    expect(exported).toEqual(new Set(values.map((value) => `performance-reports-test-${value}`)));
+  });
 });

@@ -9,7 +9,7 @@ import { ownerNames } from '../../lib/report/catalogue.ts';
 import { grownAccount, newAccount } from './accounts.ts';
 
 describe('the stages that come with the product', () => {
-  it('have dev, which is complete, and prod, which still needs an alarm address and a runbook URL', () => {
+  it('include dev, which is complete, and prod, which still needs an alarm address and a runbook URL', () => {
     expect(chooseStage(stages, 'dev')).toMatchObject({ name: 'dev', keepData: false });
     expect(() => chooseStage(stages, 'prod')).toThrow(
       [
@@ -30,7 +30,7 @@ describe('the stages that come with the product', () => {
     expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ name: 'prod', keepData: true });
   });
 
-  it('let a topic of the operator’s own take the place of the address', () => {
+  it('accept the operator’s own topic in place of the address', () => {
     const topicArn = 'arn:aws:sns:eu-west-1:123456789012:pages';
     const own = {
       ...stages['prod'],
@@ -40,7 +40,7 @@ describe('the stages that come with the product', () => {
     expect(chooseStage({ prod: own }, 'prod')).toMatchObject({ alarms: { topicArn } });
   });
 
-  it('are named when another is asked for', () => {
+  it('are named in the error for an unknown stage', () => {
     expect(() => chooseStage(stages, 'elsewhere')).toThrow(
       `There is no stage "elsewhere". There are: ${Object.keys(stages).join(', ')}. ` +
         'Choose one with `-c stage=<name>`, or write your own in stages.ts (docs/deploy.md, "Stages of your own").',
@@ -48,13 +48,13 @@ describe('the stages that come with the product', () => {
   });
 });
 
-describe('stages of the operator’s own', () => {
-  it('come from a file beside cdk.json, which Git does not hold', async () => {
+describe('the operator’s own stages', () => {
+  it('come from a file beside cdk.json that Git ignores', async () => {
     expect(await ownStages()).toEqual({});
     expect(execFileSync('git', ['ls-files', 'stages.ts'], { encoding: 'utf8' })).toBe('');
   });
 
-  it('come from another file by `-c stages`', async () => {
+  it('come from another file with `-c stages`', async () => {
     expect(Object.keys(await ownStages('test/deployed/stages.ts'))).toEqual(['pool', 'claims', 'kept']);
   });
 
@@ -80,7 +80,7 @@ describe('readFlags', () => {
     ['first', 'true', 'first=yes` until'],
     ['first', '', 'first=yes` until'],
     ['shift', 'yes', 'shift=no` for a deployment that takes all requests at once'],
-  ])('refuses "-c %s=%s": it would not be clear what is meant', (key, value, cure) => {
+  ])('refuses the unclear flag "-c %s=%s"', (key, value, cure) => {
     expect(() => flags({ [key]: value })).toThrow(`\`-c ${key}=${value}\` means nothing. Say \`-c ${cure}`);
   });
 });
@@ -89,7 +89,7 @@ describe('readStage', () => {
   it.each([
     ['an empty account', newAccount],
     ['an account with everything', grownAccount],
-  ])('takes the settings of %s', (_, input) => {
+  ])('accepts the settings of %s', (_, input) => {
     expect(readStage('test', input)).toMatchObject({ name: 'test', ...input });
   });
 
@@ -238,7 +238,7 @@ describe('readStage', () => {
   });
 
   it.each(['aws-prod', 'laws', 'amazon', 'my-cognito'])(
-    'refuses the name "%s" with Cognito, which would refuse its domain in the middle of the deployment',
+    'refuses the name "%s" with Cognito, which refuses such a domain in the middle of the deployment',
     (name) => {
       expect(() => readStage(name, newAccount)).toThrow(
         'its name: expected without "aws", "amazon" and "cognito", which Cognito takes in no domain',

@@ -270,7 +270,7 @@ describe('npm run lake -- check', () => {
     run = await runLake(['check', directory, '--all']);
   });
 
-  it(`finds ${KINDS.length} kinds of fault in one run and says that reports can't be relied on`, () => {
+  it(`finds ${KINDS.length} kinds of fault in one run and says that the reports are not reliable`, () => {
     expect(KINDS.length).toBeGreaterThanOrEqual(25);
     expect(run).toMatchObject({ code: 1 });
     expect(run.stdout).toMatch(
@@ -278,14 +278,17 @@ describe('npm run lake -- check', () => {
     );
   });
 
-  it.each(KINDS)('names $kind, where it is, what is needed and the cure', ({ severity, path, says }) => {
-    const named = findingsIn(run).filter((text) => text.includes(path) && says.test(text));
-    expect(named).toHaveLength(1);
-    expect(named[0]).toContain(`${severity}: `);
-    expect(named[0]).toMatch(/\n {3}needed {2}\S.*\n {3}cure {4}\S/);
-  });
+  it.each(KINDS)(
+    'names the fault ($kind), its place, what is needed and the cure',
+    ({ severity, path, says }) => {
+      const named = findingsIn(run).filter((text) => text.includes(path) && says.test(text));
+      expect(named).toHaveLength(1);
+      expect(named[0]).toContain(`${severity}: `);
+      expect(named[0]).toMatch(/\n {3}needed {2}\S.*\n {3}cure {4}\S/);
+    },
+  );
 
-  it('puts the worst first', () => {
+  it('names the worst faults first', () => {
     const severities = findingsIn(run).map((text) => /^\d+\. ([A-Za-z ]+): /.exec(text)?.[1]);
     const order = ['WRONG NUMBERS', 'REPORTS FAIL', 'warning', 'advice'];
     expect(severities).toEqual(
@@ -293,13 +296,13 @@ describe('npm run lake -- check', () => {
     );
   });
 
-  it('shortens the list of a finding’s files unless all are asked for', async () => {
+  it('shortens the list of a finding’s files unless the user asks for all files', async () => {
     const { stdout } = await runLake(['check', directory]);
     expect(stdout.length).toBeLessThan(run.stdout.length + 1);
     expect(findingsIn({ ...run, stdout })).toHaveLength(findingsIn(run).length);
   });
 
-  it('finds, with --footers, every kind of fault except those of single records', async () => {
+  it('finds with --footers every kind of fault except faults of single records', async () => {
     const footers = await runLake(['check', directory, '--footers']);
     expect(footers.code).toBe(1);
     const kinds = KINDS.filter(({ path, says }) =>
@@ -312,7 +315,7 @@ describe('npm run lake -- check', () => {
   });
 });
 
-describe('npm run lake -- check, of a lake that is right', () => {
+describe('npm run lake -- check, on a lake without faults', () => {
   let right: string;
   beforeEach(async () => {
     right = join(directory, 'right');
@@ -339,7 +342,7 @@ describe('npm run lake -- check, of a lake that is right', () => {
     expect(code).toBe(0);
   });
 
-  it('ignores columns that the contract does not know, whatever their names', async () => {
+  it('ignores all columns that the contract does not have', async () => {
     await writer.file(
       'right/publisher_events/day=2026-01-31/more',
       `SELECT *, 'x' AS day, 1 AS path, 2 AS file FROM (${publisherRecord()})`,
@@ -351,7 +354,7 @@ describe('npm run lake -- check, of a lake that is right', () => {
     expect(code).toBe(0);
   });
 
-  it('warns of a day without a marker among days that have one', async () => {
+  it('warns about a day without a marker if other days have markers', async () => {
     for (const day of ['2026-01-30', '2026-02-03'])
       await writeFile(join(right, `publisher_events/day=${day}/_SUCCESS`), '');
     const { code, stdout } = await runLake(['check', right]);
@@ -361,7 +364,7 @@ describe('npm run lake -- check, of a lake that is right', () => {
     expect(code).toBe(0);
   });
 
-  it('advises on files that are small, have one large row group, are unsorted or not compressed', async () => {
+  it('gives advice about files that are small, unsorted or not compressed, or have one large row group', async () => {
     const rows = (select: string) =>
       `SELECT * REPLACE (TIMESTAMP '2026-01-30 12:00:00' AS event_time, ${select}) FROM (${publisherRecord()}), range(600000)`;
     const day = 'right/publisher_events/day=2026-01-30';
@@ -389,7 +392,7 @@ describe('npm run lake -- check, of a lake that is right', () => {
   });
 });
 
-describe('npm run lake -- check, of single records', () => {
+describe('npm run lake -- check, on single records', () => {
   const plain = `${DAY}/plain.parquet`;
   const time = (text: string, type = 'TIMESTAMPTZ') => `${type} '${text}'`;
   const files: [string, string[]][] = [
@@ -423,7 +426,7 @@ describe('npm run lake -- check, of single records', () => {
     ],
   ];
 
-  it('counts the wrong records of each file, and none of a file without faults', async () => {
+  it('counts the wrong records of each file that has any', async () => {
     for (const [path, records] of files) await writer.file(`records/${path}`, records.join(' UNION ALL '));
     const { stdout } = await runLake(['check', join(directory, 'records')]);
     const found = findingsIn({ code: 1, stdout, stderr: '' }).map((text) =>
@@ -443,7 +446,7 @@ describe('npm run lake -- check, of single records', () => {
   });
 });
 
-describe('npm run lake, of something that is no lake, or not all of one', () => {
+describe('npm run lake, on something that is not a lake or only a part of one', () => {
   const no = (name: string) => join(directory, 'no', name);
   beforeAll(async () => {
     await writer.file('no/pandas.parquet', publisherRecord());
@@ -459,7 +462,7 @@ describe('npm run lake, of something that is no lake, or not all of one', () => 
     ['pandas.parquet', 'a Parquet file', 'pandas-lake'],
     ['events.csv', 'a CSV file', 'events-lake'],
     ['notes', 'a file', 'notes-lake'],
-  ])('check says of %s that it is %s, and how to convert it', async (name, kind, lake) => {
+  ])('check says that %s is %s, and how to convert it', async (name, kind, lake) => {
     expect(await runLake(['check', no(name)])).toEqual({
       code: 2,
       stdout: '',
@@ -471,7 +474,7 @@ describe('npm run lake, of something that is no lake, or not all of one', () => 
     ['files', 'here is a.parquet', () => `convert ${no('files')} --to ${no('files-lake')}`],
     ['empty', 'there are no files', () => `init ${no('empty')}`],
     ['lake/publisher_events', 'this is a part of a lake', () => `check ${no('lake')}`],
-  ])('check says of the folder %s that %s, and which command helps', async (name, found, command) => {
+  ])('check says about the folder %s: %s; and says which command helps', async (name, found, command) => {
     const { code, stdout } = await runLake(['check', no(name)]);
     expect(stdout).toContain(
       `REPORTS FAIL: publisher_events/\n   advertiser_events/\n   found   none of these is here`,
@@ -484,7 +487,7 @@ describe('npm run lake, of something that is no lake, or not all of one', () => 
     expect(code).toBe(1);
   });
 
-  it('check says of a lake without one of the tables what callers are answered, and exits with 0', async () => {
+  it('check says what callers get if a lake lacks one of the tables, and exits with 0', async () => {
     const { code, stdout } = await runLake(['check', no('lake')]);
     expect(stdout).toContain(
       'warning: advertiser_events/\n   found   it does not exist: advertiserperformance answers 404 no-records\n',
@@ -493,7 +496,7 @@ describe('npm run lake, of something that is no lake, or not all of one', () => 
     expect(code).toBe(0);
   });
 
-  it('init makes a lake of a folder that does not exist, and a table of an empty folder', async () => {
+  it('init makes a lake if the folder does not exist, and makes a table from an empty folder', async () => {
     expect((await runLake(['init', no('new')])).stdout).toMatch(
       /^Made the folder .*new, which did not exist\.\nMade publisher_events, empty\.\nMade advertiser_events, empty\.\nNext: `npm run lake -- check .*`\n$/,
     );
@@ -513,7 +516,7 @@ describe('npm run lake, of something that is no lake, or not all of one', () => 
 });
 
 describe('npm run lake, with wrong parameters', () => {
-  it('convert names the target that can’t be written, and the input files that can’t be read', async () => {
+  it('convert names a target that it can’t write, and input files that it can’t read', async () => {
     await writer.file('input/a.parquet', publisherRecord());
     const input = join(directory, 'input');
     const nowhere = await runLake(['convert', input, '--to', join(input, 'a.parquet')]);
@@ -541,7 +544,7 @@ describe('npm run lake, with wrong parameters', () => {
     [['check', 's3:///x'], /^s3:\/\/\/x names no bucket/],
     [['check', 'x', '--fast'], /--fast/],
     [['convert', 'x', '--to', 'y', '--time-unit', 'days'], /--time-unit is "days"; it can be seconds, /],
-  ])('%s says in words what is wrong, and ends with exit code 2', async (parameters, says) => {
+  ])('says in words what is wrong with %s, and ends with exit code 2', async (parameters, says) => {
     const { code, stderr } = await runLake(parameters);
     expect(stderr).toMatch(says);
     expect(stderr).not.toMatch(/\n {4}at /);

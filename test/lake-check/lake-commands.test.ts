@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { convertFiles, convertLake, lakeAround } from '../../lake-check/lake-commands.ts';
 
-describe('the command that makes a lake of files', () => {
+describe('the printed command that makes a lake from files', () => {
   it.each([
     ['/data/pandas.parquet', '/data/pandas.parquet --to /data/pandas-lake'],
     ['events.csv.gz', 'events.csv.gz --to events-lake'],
@@ -9,23 +9,23 @@ describe('the command that makes a lake of files', () => {
     ["/my data/it's", "'/my data/it'\\''s' --to '/my data/it'\\''s-lake'"],
     ['s3://bucket/files/', 's3://bucket/files/ --to s3://bucket/files-lake'],
     ['s3://bucket', 's3://bucket --to s3://bucket/lake'],
-  ])('for %s can be pasted, and writes beside the files', (location, words) => {
+  ])('can be pasted, and writes beside the files: %s', (location, words) => {
     expect(convertFiles(location)).toBe(`\`npm run lake -- convert ${words}\``);
   });
 
-  it('for a lake writes beside it', () => {
+  it('writes beside the lake if the input is a lake', () => {
     expect(convertLake('/data/lake')).toBe('`npm run lake -- convert /data/lake --to /data/lake-converted`');
   });
 
   it.each(['.', '../local', '..', '/data/..'])(
-    'for %s writes beside the folder that it stands for',
+    'writes beside the folder that this path means: %s',
     (location) => {
       expect(convertLake(location)).toMatch(/ --to .*[^./]-converted`$|^.* --to \/-converted`$/);
     },
   );
 });
 
-describe('a part of a lake', () => {
+describe('the lake to which a folder belongs', () => {
   it.each([
     ['/data/lake/publisher_events', '/data/lake'],
     ['/data/lake/advertiser_events/day=2026-01-31/', '/data/lake'],
@@ -33,7 +33,7 @@ describe('a part of a lake', () => {
     ['s3://bucket/lake/publisher_events', 's3://bucket/lake'],
     ['/data/lake', undefined],
     ['/data/publisher_events_2', undefined],
-  ])('%s lies in %s', (location, lake) => {
+  ])('of %s is %s', (location, lake) => {
     expect(lakeAround(location)).toBe(lake);
   });
 });

@@ -33,14 +33,14 @@ afterEach(() => {
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('an idle machine', () => {
-  it('lets a request in at once', async () => {
+  it('admits a request at once', async () => {
     const { enter, names } = machine();
     enter('a');
     await pass(0);
     expect(names()).toEqual(['a']);
   });
 
-  it('lets a crowd in soon, in its order, and refuses nobody', async () => {
+  it('soon admits a crowd of requests, in their order, and refuses none', async () => {
     const { enter, outcomes, names } = machine();
     const crowd = Array.from({ length: 1_000 }, (_, index) => `${index}`);
     for (const name of crowd) enter(name);
@@ -53,7 +53,7 @@ describe('an idle machine', () => {
 });
 
 describe('a busy machine', () => {
-  it('lets nobody in until it has room, and first those who wait already', async () => {
+  it('admits nothing until it has room, and then admits the waiting requests first', async () => {
     const { load, enter, names } = machine();
     load.utilization = 0.9;
     enter('new');
@@ -65,7 +65,7 @@ describe('a busy machine', () => {
     expect(names()).toEqual(['hop', 'new']);
   });
 
-  it('lets in no new report while queries wait for the engine, but lets in those who wait already', async () => {
+  it('admits no new report while queries wait for the engine, but admits requests from the waiting room', async () => {
     const { load, enter, names } = machine();
     load.queued = 4;
     enter('new');
@@ -77,7 +77,7 @@ describe('a busy machine', () => {
     expect(names()).toEqual(['hop', 'new']);
   });
 
-  it('refuses the last ones of a crowd that it can not take in time, and lets the others in', async () => {
+  it('refuses the last requests of a crowd if it cannot admit them in time, and admits the others', async () => {
     const { load, enter, outcomes } = machine();
     load.utilization = 0.9;
     // Ten times a second it has room, each time for about two requests.
@@ -103,7 +103,7 @@ describe('a busy machine', () => {
     }
   });
 
-  it('keeps those who wait already for longer than those who have just come', async () => {
+  it('lets requests from the waiting room wait longer than new requests', async () => {
     const { load, enter, names } = machine();
     load.utilization = 1;
     enter('new');
@@ -114,7 +114,7 @@ describe('a busy machine', () => {
     expect(names()).toEqual(['new', 'hop']);
   });
 
-  it('lets whoever waits go on when it is closed', async () => {
+  it('admits all waiting requests when it is closed', async () => {
     const { load, enter, admission, outcomes } = machine();
     load.utilization = 1;
     enter('a');

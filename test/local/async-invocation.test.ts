@@ -44,7 +44,7 @@ describe('an event', () => {
     expect(invocations.map(([sent]) => sent)).toEqual([event, 'another', 'another', 'another']);
   });
 
-  it('is run again under the same request id until it works', async () => {
+  it('is run again under the same request id until the function succeeds', async () => {
     const { sandbox, invocations } = functionThat('throws', 'throws', 'works');
     const { queue, records } = queueOf(sandbox);
     queue.send(event);
@@ -53,7 +53,7 @@ describe('an event', () => {
     expect(records).toEqual([]);
   });
 
-  it('goes to the destination after the last try', async () => {
+  it('goes to the failure destination after the last try', async () => {
     const { sandbox, invocations } = functionThat();
     const { queue, records } = queueOf(sandbox);
     queue.send(event);
@@ -76,7 +76,7 @@ describe('an event', () => {
     expect(invocations).toHaveLength(3);
   });
 
-  it('is forgotten when the queue is closed between two tries', async () => {
+  it('is dropped if the queue is closed between two tries', async () => {
     const [closed, open] = [functionThat(), functionThat()];
     const { queue, records } = queueOf(closed.sandbox, [100]);
     const other = queueOf(open.sandbox, [100]);
@@ -89,7 +89,7 @@ describe('an event', () => {
   });
 });
 
-it('a function that crashes, and one that takes too long, is run again', async () => {
+it('an event is tried again after a crash of its function and after a time-out', async () => {
   const home = await mkdtemp(join(tmpdir(), 'async-invocation-'));
   onTestFinished(() => rm(home, { recursive: true }));
   const entry = join(home, 'function.mjs');

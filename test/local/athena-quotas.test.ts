@@ -59,7 +59,7 @@ async function admitted(count: number, call: () => Promise<unknown>): Promise<nu
   return count - refused.length;
 }
 
-it('the calls of one operation are admitted at its rate and, after a quiet time, in a burst', async () => {
+it('Athena admits the calls of an operation at its rate and, after a quiet time, in a burst', async () => {
   const { startQuery, get, client, pass } = await start();
   const id = await startQuery();
   expect(await admitted(100, () => startQuery())).toBe(79);
@@ -73,7 +73,7 @@ it('the calls of one operation are admitted at its rate and, after a quiet time,
   expect(await admitted(250, () => get(id))).toBe(200);
 });
 
-it('queries beyond the quota are refused, queued ones counted, until one has ended', async () => {
+it('Athena refuses queries above the quota, which includes queued queries, until one query has ended', async () => {
   const { startQuery, get, running } = await start({ maxRunning: 1, quotas: { activeQueries: 3 } });
   const token = randomUUID();
   const first = await startQuery(token);
@@ -91,13 +91,13 @@ it('queries beyond the quota are refused, queued ones counted, until one has end
   await expect(startQuery()).rejects.toMatchObject({ name: 'TooManyRequestsException' });
 });
 
-it('without quotas, everything is admitted', async () => {
+it('Athena admits every call without quotas', async () => {
   const { startQuery, get } = await start({ quotas: false });
   const ids = await Promise.all(Array.from({ length: 210 }, () => startQuery()));
   expect(await admitted(300, () => get(ids[0] as string))).toBe(300);
 });
 
-it('every call is noted with its time and its query, also one that is throttled', async () => {
+it('Athena records every call with its time and its query, even a throttled call', async () => {
   const quotas = { calls: { GetQueryExecution: { perSecond: 1, burst: 1 } } };
   const { athena, client, startQuery, get } = await start({ quotas });
   const from = Date.now();
@@ -115,7 +115,7 @@ it('every call is noted with its time and its query, also one that is throttled'
   for (const { at } of calls) expect(at >= from && at <= Date.now()).toBe(true);
 });
 
-it('more queries can be RUNNING than the engine takes at once; the others wait before it', async () => {
+it('Athena can show more queries as RUNNING than the engine runs at once; the others wait for the engine', async () => {
   const { startQuery, get, running } = await start({ maxRunning: 5 });
   const ids = await Promise.all(Array.from({ length: 5 }, () => startQuery()));
   const states = async () =>

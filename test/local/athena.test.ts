@@ -136,7 +136,7 @@ const engineByHand = () => {
 };
 
 describe('a query', () => {
-  it('ends SUCCEEDED, described as Athena describes it', async () => {
+  it('ends SUCCEEDED, with the description that Athena gives', async () => {
     const sql = 'SELECT count(*) AS n FROM publisher_events WHERE day = ?';
     const execution = await run(sql, "'2026-01-31'");
 
@@ -174,7 +174,7 @@ describe('a query', () => {
     expect(Number(CompletionDateTime)).toBeGreaterThanOrEqual(Number(SubmissionDateTime));
   });
 
-  it('leaves its result and the metadata in S3, and nothing on the disk', async () => {
+  it('leaves its result and the metadata in S3, and no file on the disk', async () => {
     const { ResultConfiguration, QueryExecutionId } = await run('SELECT 1 AS one');
     const location = String(ResultConfiguration?.OutputLocation);
 
@@ -196,7 +196,7 @@ describe('a query', () => {
     );
   });
 
-  it('writes the header alone when there are no rows', async () => {
+  it('writes only the header if there are no rows', async () => {
     expect(await csvOf('SELECT day, clicks FROM publisher_events WHERE false')).toBe('"day","clicks"\n');
   });
 
@@ -223,7 +223,7 @@ describe('ExecutionParameters', () => {
     expect(await csvOf('SELECT ? AS v', ...parameters)).toBe(`"v"\n"${value}"\n`);
   });
 
-  it('select by partition and by value, and find nothing for another text', async () => {
+  it('select by partition and by value, and another text finds nothing', async () => {
     const sql =
       'SELECT count(*) AS n FROM publisher_events WHERE day = ? AND device_or_proxy = ? AND container_id IN (?, ?)';
     expect(await csvOf(sql, "'2026-01-31'", `'O''Brien" OR 1=1 --'`, '0', '2')).toBe('"n"\n"6666"\n');
@@ -265,7 +265,7 @@ describe('a query that fails', () => {
     ['a setting', 'SET threads = 1', 'SYNTAX_ERROR', 1006],
     ['a file elsewhere', "SELECT * FROM read_text('/etc/hostname')", 'PERMISSION_DENIED', 1000],
     ['a listing of files', "SELECT * FROM glob('/*')", 'PERMISSION_DENIED', 1000],
-  ])('for %s is FAILED as a user error, and not retryable', async (_, sql, name, ErrorType) => {
+  ])('because of %s is FAILED with a user error, which is not retryable', async (_, sql, name, ErrorType) => {
     const { Status } = await run(sql);
     expect(Status).toEqual({
       State: 'FAILED',
@@ -290,7 +290,7 @@ describe('a query that fails', () => {
     expect(nowhere.Status?.StateChangeReason).toMatch(/^SCHEMA_NOT_FOUND: Schema must be specified/);
   });
 
-  it('because the result can’t be written is FAILED with a system error, and retryable', async () => {
+  it('because the result can’t be written is FAILED with a system error, which is retryable', async () => {
     // The SDK says on the console that it can't send a stream twice.
     const warned = vi.spyOn(console, 'warn').mockReturnValue();
     onTestFinished(() => warned.mockRestore());
@@ -332,7 +332,7 @@ describe('DataScannedInBytes', () => {
     return Number(reader.getRowsJS()[0]?.[0]);
   };
 
-  it('counts the data of the columns and days that are read, and of no others', async () => {
+  it('counts only the data of the columns and days that the query reads', async () => {
     const revenue = await sizeOf('revenue');
     expect(revenue).toBeGreaterThan(40_000);
     const scanned = await scannedBy(oneDay);
@@ -345,11 +345,11 @@ describe('DataScannedInBytes', () => {
     expect(await scannedBy(oneDay.replace('revenue', 'clicks'))).toBeLessThan(revenue);
   });
 
-  it('is the same the second time', async () => {
+  it('is the same when the query runs again', async () => {
     expect(await scannedBy(oneDay)).toBe(await scannedBy(oneDay));
   });
 
-  it('above the workgroup’s scan limit cancels the query, and is still told', async () => {
+  it('above the workgroup’s scan limit cancels the query, and the query’s state still shows it', async () => {
     const other = await startOther({ bytesScannedCutoff: 30_000 });
     const { Status, Statistics, ResultConfiguration } = await ended(
       await startQuery(oneDay, {}, other),
@@ -372,7 +372,7 @@ describe('ClientRequestToken', () => {
   it.each([
     ['SUCCEEDED', 'SELECT 1 AS a'],
     ['FAILED', 'SELECT nope'],
-  ])('gives the execution that it gave before, though that is %s', async (state, sql) => {
+  ])('leads to the same execution again, even if that execution is %s', async (state, sql) => {
     const ClientRequestToken = randomUUID();
     const first = await startQuery(sql, { ClientRequestToken });
     expect((await ended(first)).Status?.State).toBe(state);
@@ -383,7 +383,7 @@ describe('ClientRequestToken', () => {
     ['query', 'SELECT 2', {}],
     ['parameters', 'SELECT 1', { ExecutionParameters: ['1'] }],
     ['catalog', 'SELECT 1', { QueryExecutionContext: { Database: database, Catalog: 'AwsDataCatalog' } }],
-  ])('is refused with another %s', async (_, sql, more) => {
+  ])('is refused if it comes again with another %s', async (_, sql, more) => {
     const ClientRequestToken = randomUUID();
     await startQuery('SELECT 1', { ClientRequestToken });
     await expect(startQuery(sql, { ...more, ClientRequestToken })).rejects.toMatchObject({
@@ -460,7 +460,7 @@ describe('a call', () => {
   it.each([
     ['read', executionOf],
     ['stop', stopQuery],
-  ])('to %s an execution that is not there is refused', async (_, call) => {
+  ])('to %s an unknown execution is refused', async (_, call) => {
     await expect(call('00000000-0000-0000-0000-000000000000')).rejects.toMatchObject({
       name: 'InvalidRequestException',
       message: 'QueryExecution 00000000-0000-0000-0000-000000000000 was not found',
@@ -468,7 +468,7 @@ describe('a call', () => {
     });
   });
 
-  it('to another operation is refused', async () => {
+  it('of an unknown operation is refused', async () => {
     await expect(client.send(new ListWorkGroupsCommand({}))).rejects.toMatchObject({
       name: 'UnknownOperationException',
       $metadata: { httpStatusCode: 400 },
@@ -477,7 +477,7 @@ describe('a call', () => {
 });
 
 describe('StopQueryExecution', () => {
-  it('cancels a query that runs, and the engine is free for the next', async () => {
+  it('cancels a running query, and the engine is free for the next query', async () => {
     const other = await startOther({ maxRunning: 1 });
     const long = await startQuery(LONG_QUERY, {}, other);
     const next = await startQuery('SELECT 1', {}, other);
@@ -496,7 +496,7 @@ describe('StopQueryExecution', () => {
     expect(await readdir(join(home, 'scratch'))).toEqual([]);
   });
 
-  it('cancels a query that waits, which then never runs', async () => {
+  it('cancels a waiting query, which then never runs', async () => {
     const { byHand, queries } = engineByHand();
     const other = await startOther({ engine: byHand, maxRunning: 1 });
     const first = await startQuery('SELECT 1', {}, other);
@@ -513,7 +513,7 @@ describe('StopQueryExecution', () => {
   it.each([
     ['SUCCEEDED', 'SELECT 1 AS a'],
     ['FAILED', 'SELECT nope'],
-  ])('leaves a query that is %s as it is', async (state, sql) => {
+  ])('does not change a query that is %s', async (state, sql) => {
     const before = await run(sql);
     await stopQuery(String(before.QueryExecutionId));
     expect(before.Status?.State).toBe(state);
@@ -522,7 +522,7 @@ describe('StopQueryExecution', () => {
 });
 
 describe('the queue', () => {
-  it('runs as many queries as the engine carries; the others are QUEUED, the oldest is next', async () => {
+  it('runs as many queries as the engine allows; the others are QUEUED, and the oldest is next', async () => {
     const { byHand, queries } = engineByHand();
     const other = await startOther({ engine: byHand });
     const ids: string[] = [];
@@ -541,7 +541,7 @@ describe('the queue', () => {
 });
 
 describe('close', () => {
-  it('stops what runs and what waits', async () => {
+  it('stops running and waiting queries', async () => {
     const { byHand, queries } = engineByHand();
     const other = await start({ engine: byHand, maxRunning: 1 });
     await startQuery('SELECT 1', {}, other.client);

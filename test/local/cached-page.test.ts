@@ -21,7 +21,7 @@ const filesIn = async (directory: string) =>
   );
 
 describe('the page of the one-machine service', () => {
-  it('has the same files as the deployed page, whether it is made or kept', async () => {
+  it('has the same files as the deployed page, whether it is newly built or cached', async () => {
     buildPage(join(home, 'deployed'));
     for (const which of ['made', 'kept']) {
       cachedPage(join(home, which), join(home, 'cache/page.json'));
@@ -63,7 +63,7 @@ describe('the page of the one-machine service', () => {
     expect((await filesIn(join(home, 'second')))['page.css'] === 'marked').toBe(isKept);
   });
 
-  it('is made where nothing can be kept', async () => {
+  it('is built if no cache can be written', async () => {
     await writeFile(join(home, 'a-file'), '');
     cachedPage(join(home, 'made'), join(home, 'a-file/page.json'));
     expect(Object.keys(await filesIn(join(home, 'made')))).toContain('page.html');

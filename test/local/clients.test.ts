@@ -10,8 +10,8 @@ import {
 
 const read = (entries: unknown) => readPartners(JSON.stringify(entries));
 
-describe('the file of partners of this machine', () => {
-  it('takes records of the register, with the secret of each client', () => {
+describe('the partners file of this machine', () => {
+  it('can have records like those of the register, with the secret of each client', () => {
     const record = {
       form: 1,
       client: 'client-1',
@@ -28,7 +28,7 @@ describe('the file of partners of this machine', () => {
     ]);
   });
 
-  it('fills in what may be left out', () => {
+  it('gets defaults for the members that it leaves out', () => {
     expect(read([{ name: 'acme', publisherCompanies: ['7'] }])).toMatchObject([
       {
         record: { form: 1, client: 'acme', publisherCompanies: ['7'], advertiserCompanies: [], active: true },
@@ -57,11 +57,11 @@ describe('the file of partners of this machine', () => {
       ],
       /the client "c"/,
     ],
-  ])('refuses %s', (_, entries, fault) => {
+  ])('is refused if it has %s', (_, entries, fault) => {
     expect(() => read(entries)).toThrow(fault);
   });
 
-  it('describes in words the rows that each sample partner sees', () => {
+  it('has a description in words for the rows of each sample partner', () => {
     expect(SAMPLE_PARTNERS.map(describeRows)).toEqual([
       ownerNames.map((owner) => `all ${labelOf(owner)}`).join('; '),
       'publisher companies 1000',
@@ -71,7 +71,7 @@ describe('the file of partners of this machine', () => {
     ]);
   });
 
-  it('begins, with sample events, with a partner that sees rows of both reports', () => {
+  it('begins with a partner that sees rows of both reports, if the events are the sample events', () => {
     expect(PARTNERS_OF_SAMPLE_EVENTS.slice(1)).toEqual(SAMPLE_PARTNERS);
     expect(PARTNERS_OF_SAMPLE_EVENTS.slice(0, 1).map(describeRows)).toEqual([
       'publisher companies 1001; advertiser companies 2000',

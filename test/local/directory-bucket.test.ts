@@ -65,8 +65,8 @@ const everyKey = async (more: Partial<ListObjectsV2CommandInput>) => {
 
 const entry = async (key: string) => (await list({ Prefix: key, MaxKeys: 1 })).Contents?.[0];
 
-describe('a listing of a directory', () => {
-  it('names every file, whatever it is called, and every folder, in the order of the bytes of UTF-8', async () => {
+describe('the listing of a directory', () => {
+  it('names every file and every folder, in the order of their UTF-8 bytes', async () => {
     const names = [
       '_SUCCESS',
       '.hidden',
@@ -88,7 +88,7 @@ describe('a listing of a directory', () => {
     expect(keys).toEqual(expected.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
   });
 
-  it('tells size, time and a tag that changes with the file', async () => {
+  it('gives the size, the time, and an ETag that changes with the file', async () => {
     await write('facts/file', '1234');
     await utimes(pathOf('facts/file'), 0, new Date('2026-01-31T10:30:00.789Z'));
     const first = await entry('facts/file');
@@ -107,7 +107,7 @@ describe('a listing of a directory', () => {
     expect(new Set([first?.ETag, touched?.ETag, replaced?.ETag]).size).toBe(3);
   });
 
-  it('changes the folder’s own ETag and time when a file came and went', async () => {
+  it('gives a folder another ETag and time after a file was added or removed', async () => {
     await write('trace/day=2026-01-31/kept');
     // A time long ago, since two changes within one tick of the file system's clock have the same time.
     await utimes(pathOf('trace/day=2026-01-31'), 0, 0);
@@ -126,7 +126,7 @@ describe('a listing of a directory', () => {
     expect(file).toEqual(before.Contents?.[1]);
   });
 
-  it('takes prefix, start-after, max-keys and delimiter', async () => {
+  it('accepts prefix, start-after, max-keys and delimiter', async () => {
     for (const day of ['01', '02', '03', '10']) await write(`days/day=2026-01-${day}/x`);
     await write('days2/x');
     expect(await keysOf({ Prefix: 'days/day=2026-01-0', StartAfter: 'days/day=2026-01-02' })).toEqual([
@@ -158,7 +158,7 @@ describe('a listing of a directory', () => {
     expect(await everyKey({ Prefix: 'many/day=' })).toEqual(['many/day=2026-01-31/', ...names].sort());
   });
 
-  it('never fails while files come and go', async () => {
+  it('never fails while files are added and removed', async () => {
     const churn = Array.from({ length: 200 }, async (_, index) => {
       await write(`churn/${index}`);
       await rm(pathOf(`churn/${index}`));
@@ -169,7 +169,7 @@ describe('a listing of a directory', () => {
     await Promise.all(churn);
   });
 
-  it('follows links, except into a folder that the link itself lies in', async () => {
+  it('follows links, except a link to a folder that contains the link', async () => {
     await write('links/real/file');
     await symlink(pathOf('links/real'), pathOf('links/folder'));
     await symlink(pathOf('links/real/file'), pathOf('links/file'));
@@ -186,8 +186,8 @@ describe('a listing of a directory', () => {
   });
 });
 
-describe('an object of a directory', () => {
-  it('is the file, whole or in part, under the tag of the listing', async () => {
+describe('an object in a directory', () => {
+  it('is the file, whole or in part, with the ETag of the listing', async () => {
     await write('read/file', '0123456789');
     const object = { Bucket, Key: 'read/file' };
     const { Body, ETag, ContentLength } = await s3.send(new GetObjectCommand(object));
@@ -198,7 +198,7 @@ describe('an object of a directory', () => {
     expect([await part.Body?.transformToString(), part.ContentRange]).toEqual(['789', 'bytes 7-9/10']);
   });
 
-  it('is empty where it stands for a folder', async () => {
+  it('is empty if its key names a folder', async () => {
     await write('marker/file');
     const { Body, ContentLength } = await s3.send(new GetObjectCommand({ Bucket, Key: 'marker/' }));
     expect([await Body?.transformToString(), ContentLength]).toEqual(['', 0]);
@@ -212,12 +212,12 @@ describe('an object of a directory', () => {
     'read/../read/file',
     '../storage/',
     'read/./file',
-  ])('is not there under the key %s', async (Key) => {
+  ])('does not exist under the key %s', async (Key) => {
     await write('read/file', '0123456789');
     await expect(s3.send(new GetObjectCommand({ Bucket, Key }))).rejects.toMatchObject({ name: 'NoSuchKey' });
   });
 
-  it('can be neither written nor deleted', async () => {
+  it('cannot be written or deleted', async () => {
     await write('read/kept', 'x');
     const object = { Bucket, Key: 'read/kept' };
     for (const command of [new PutObjectCommand({ ...object, Body: 'y' }), new DeleteObjectCommand(object)])

@@ -237,12 +237,12 @@ describe('the stand-in of CloudFront, with our settings', () => {
     ['if-none-match', '"1"'],
     ['if-modified-since', 'Thu, 01 Jan 2026 00:00:00 GMT'],
     ['if-range', '"1"'],
-  ])('hands %s on', async (name, value) => {
+  ])('passes on the header %s', async (name, value) => {
     answer = ({ headers }) => ({ status: headers[name] === value ? 206 : 500 });
     expect(await statusOf(`${edge.url}/r.csv?a`, { [name]: value })).toBe(206);
   });
 
-  it.each(['if-match', 'if-unmodified-since'])('hands %s on', async (name) => {
+  it.each(['if-match', 'if-unmodified-since'])('passes on the header %s', async (name) => {
     answer = ({ headers }) => ({ status: headers[name] === 'x' ? 412 : 500 });
     expect(await statusOf(`${edge.url}/r.csv?a`, { [name]: 'x' })).toBe(412);
   });
@@ -262,26 +262,26 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(asked[0]?.headers).not.toHaveProperty('cookie');
   });
 
-  it('tells links apart by everything behind the first question mark', async () => {
+  it('treats links as different if anything after the first question mark differs', async () => {
     answer = ({ url }) => (url?.endsWith('1') ? file() : expired);
     expect(await statusOf(`${edge.url}/r.csv?a?1`)).toBe(200);
     expect(await statusOf(`${edge.url}/r.csv?a?2`)).toBe(403);
   });
 
-  it('refuses a HEAD as S3 does, and gives the file to the GET after it', async () => {
+  it('refuses a HEAD like S3, and gives the file to the next GET', async () => {
     answer = ({ method }) => (method === 'HEAD' ? { status: 403 } : file());
     expect(await statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD')).toBe(403);
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
     expect(await statusOf(`${edge.url}/r.csv?a`, {}, 'HEAD')).toBe(403);
   });
 
-  it.each(['PUT', 'POST', 'DELETE', 'PATCH'])('takes no %s', async (method) => {
+  it.each(['PUT', 'POST', 'DELETE', 'PATCH'])('refuses the method %s', async (method) => {
     answer = () => file();
     expect(await statusOf(`${edge.url}/r.csv?a`, {}, method)).toBe(403);
     expect(asked).toEqual([]);
   });
 
-  it('gives no old file when S3 fails after a link has been used', async () => {
+  it('gives no old file if S3 fails after a link was used once', async () => {
     answer = () => file();
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
     answer = () => ({ status: 500 });
@@ -293,7 +293,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?b`)).toBe(200);
   });
 
-  it('gives a kept file again after S3 answers 304 for it, and keeps no answer to a HEAD', async () => {
+  it('gives a cached file again after S3 has answered 304, and caches no answer to a HEAD', async () => {
     answer = ({ headers }) =>
       headers['if-none-match'] === '"1"' ? { status: 304 } : { headers: { etag: '"1"' }, body: FILE };
     expect((await get(`${edge.url}/r.csv?a`, {}, 'HEAD')).body).toBe('');
@@ -301,7 +301,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(asked.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, undefined, '"1"']);
   });
 
-  it('gives a GET the 403 of a HEAD that uses the same link at the same time, as CloudFront’s guide says', async () => {
+  it('answers a GET with the 403 of a simultaneous HEAD for the same link, as CloudFront’s guide says', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     answer = async ({ method, url }) => {
       if (url !== '/r.csv?a') return file();
@@ -316,7 +316,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect([await head, await download, await statusOf(`${edge.url}/r.csv?a`)]).toEqual([403, 403, 200]);
   });
 
-  it('asks S3 twice for two GETs of one link at one time', async () => {
+  it('sends two requests to S3 for two simultaneous GETs of one link', async () => {
     const answers = [file('first'), file('second')];
     const { promise, resolve } = Promise.withResolvers<void>();
     answer = async ({ url }) => {
@@ -333,12 +333,12 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect((await Promise.all(both)).map(({ body }) => body).sort()).toEqual(['first', 'second']);
   });
 
-  it('answers 502 for a file over the size limit, which is why links to such files lead to the bucket', async () => {
+  it('answers 502 for a file above the size limit, so links to such files lead to the bucket', async () => {
     answer = () => ({ headers: { 'content-length': 30_000_000_001, 'cache-control': 'no-store' } });
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(502);
   });
 
-  it('gives up its request to S3 when the client leaves, and answers the next client', async () => {
+  it('aborts its request to S3 if the client disconnects, and answers the next client', async () => {
     answer = () => new Promise(() => {});
     const outgoing = request(`${edge.url}/r.csv?a`, { agent: false }).end();
     outgoing.on('error', () => {});
@@ -359,7 +359,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
         response.write('half', () => incoming.socket.resetAndDestroy());
       },
     ],
-  ])('outlives an origin that breaks off %s', async (_, breakOff) => {
+  ])('keeps running if the origin closes the connection %s', async (_, breakOff) => {
     interrupt = breakOff;
     await expect(get(`${edge.url}/r.csv?a`).then(({ status }) => expect(status).toBe(200))).rejects.toThrow();
     interrupt = undefined;
@@ -367,7 +367,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
     expect(await statusOf(`${edge.url}/r.csv?a`)).toBe(200);
   });
 
-  it('answers 502 where the bucket can not be reached', async () => {
+  it('answers 502 if the bucket cannot be reached', async () => {
     const lost = await startDownloadsEdge('http://127.0.0.1:1');
     try {
       expect(await statusOf(`${lost.url}/r.csv?a`)).toBe(502);

@@ -68,7 +68,7 @@ const publisherRecord = (changed: Readonly<Record<string, string | undefined>> =
 };
 
 describe('openEvents', () => {
-  it('shows every table of the contract with the types of the contract and the day as text', async () => {
+  it('has every table of the contract, with the types of the contract and the day as text', async () => {
     await writeEach();
     await openEvents(connection, { directory, database });
 
@@ -84,7 +84,7 @@ describe('openEvents', () => {
     expect(shown).toEqual(expected);
   });
 
-  it('shows files and days that are added later', async () => {
+  it('also reads files and days that are added later', async () => {
     await writeEach();
     await openEvents(connection, { directory, database });
     await writeEvents(directory, 'publisher_events', [NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
@@ -105,7 +105,7 @@ describe('openEvents', () => {
     ['a narrower decimal', { revenue: '1::DECIMAL(9,6)' }],
     ['one column more', { clicks: '7 AS added, 1::BIGINT' }],
     ['columns of names that engines use', { clicks: "'x' AS file, 'x' AS day, 'x' AS path, 1::BIGINT" }],
-  ])('reads %s as the contract says', async (_, changed) => {
+  ])('reads %s with the types of the contract', async (_, changed) => {
     await writeEach();
     await rm(join(directory, 'publisher_events'), { recursive: true });
     await writeParquet('publisher_events/day=2026-01-31/a.parquet', publisherRecord(changed));
@@ -119,7 +119,7 @@ describe('openEvents', () => {
     ).toEqual([['TIMESTAMP', '2026-01-31 12:00:00', '1', 'BIGINT', 'BIGINT', '1.000000', 'DECIMAL(18,6)']]);
   });
 
-  it("leaves out what a writer hides: its markers, and files that it hasn't finished", async () => {
+  it('leaves out the hidden files of a writer: its markers and its unfinished files', async () => {
     await writeEach();
     await writeFile(join(directory, 'publisher_events', '_SUCCESS'), '');
     await writeFile(join(directory, 'publisher_events', 'day=2026-01-31', '_half.parquet'), 'half');
@@ -128,7 +128,7 @@ describe('openEvents', () => {
     expect(await rowsOf('SELECT count(*) FROM reports.publisher_events')).toEqual([['1']]);
   });
 
-  it('reads every file of a day, whatever its name and however deep, as Athena does', async () => {
+  it('reads every file of a day, under any name and at any depth, like Athena', async () => {
     await writeEach();
     await writeParquet('publisher_events/day=2026-01-31/part-0000', publisherRecord());
     await writeParquet(
@@ -146,7 +146,7 @@ describe('openEvents', () => {
     ]);
   });
 
-  it('opens only the files of the days that a query asks for', async () => {
+  it('reads only the files of the days that a query asks for', async () => {
     await writeEach([NOON, { event_time: '2026-02-01T00:00:00.000Z' }]);
     await openEvents(connection, { directory, database });
     await writeFile(join(directory, 'publisher_events', 'day=2026-02-01', 'z.parquet'), 'broken meanwhile');
@@ -157,7 +157,7 @@ describe('openEvents', () => {
     await expect(count('2026-02-01')).rejects.toThrow('z.parquet');
   });
 
-  it('answers NULL where a file has no such column, and says so', async () => {
+  it('gives NULL for a column that a file lacks, and says so', async () => {
     await writeEach();
     await writeParquet(
       'publisher_events/day=2026-02-01/a.parquet',
@@ -176,7 +176,7 @@ describe('openEvents', () => {
     ]);
   });
 
-  it('answers NULL where no file has such a column', async () => {
+  it('gives NULL for a column that no file has', async () => {
     await rm(directory, { recursive: true });
     await writeParquet(
       'advertiser_events/day=2026-01-31/a.parquet',
@@ -189,7 +189,7 @@ describe('openEvents', () => {
     ).toEqual([[null, null, false]]);
   });
 
-  it('reads files whose types differ, each of them fitting', async () => {
+  it('reads files with different types if each type fits the contract', async () => {
     await writeEach();
     await addFile({
       clicks: '7::INTEGER',
@@ -208,7 +208,7 @@ describe('openEvents', () => {
     ]);
   });
 
-  it('serves one table where the other is missing, and says so', async () => {
+  it('serves one table if the other is missing, and says so', async () => {
     await writeEach();
     await rm(join(directory, 'advertiser_events'), { recursive: true });
     const warnings: string[] = [];
@@ -333,7 +333,7 @@ describe('openEvents', () => {
       /event_time: it is BIGINT; .*--time-unit/,
     ],
   ])('refuses %s', (_, make, message) => {
-    it('in one line that names the fault and the cure', async () => {
+    it('with one line that names the fault and the cure', async () => {
       await writeEach();
       await make();
 
@@ -344,7 +344,7 @@ describe('openEvents', () => {
     });
   });
 
-  it('names all faults at once, the worst first, and a fault of many files once', async () => {
+  it('names all faults at once, the worst first, and names a fault of many files once', async () => {
     await writeEach();
     await addFile({ clicks: '-1::BIGINT' });
     for (const name of ['m', 'n', 'o', 'p', 'q'])
@@ -363,7 +363,7 @@ describe('openEvents', () => {
     ]);
   });
 
-  it('refuses a directory without any table, and names the folders that it has', async () => {
+  it('refuses a directory without a table, and names the folders in the directory', async () => {
     await mkdir(join(directory, 'publisher'));
     await writeFile(join(directory, 'publisher', 'a.parquet'), '');
     await expect(openEvents(connection, { directory, database })).rejects.toThrow(
@@ -393,7 +393,7 @@ describe('openEvents', () => {
 });
 
 describe('writeEvents', () => {
-  it('puts each record into the partition of its UTC day, to the last millisecond', async () => {
+  it('puts each record into the partition of its UTC day, exact to the millisecond', async () => {
     await writeEach();
     await rm(join(directory, 'publisher_events'), { recursive: true });
     await writeEvents(directory, 'publisher_events', [
@@ -412,7 +412,7 @@ describe('writeEvents', () => {
     ]);
   });
 
-  it('keeps every digit and character; what is left out is 0 in a measure and NULL elsewhere', async () => {
+  it('keeps every digit and character, and writes 0 for a missing measure and NULL for other missing values', async () => {
     const text = `O'Brien" OR 1=1 --\r\n\t日本 📱 `;
     await writeEach();
     await writeEvents(directory, 'publisher_events', [
@@ -461,7 +461,7 @@ describe('makeSampleEvents', () => {
 
   afterAll(() => rm(home, { recursive: true }));
 
-  it('makes the records asked for, on every day of January and February 2026', async () => {
+  it('makes the requested number of records, on every day of January and February 2026', async () => {
     for (const { name } of tables)
       expect(
         await rowsOf(
@@ -491,7 +491,7 @@ describe('makeSampleEvents', () => {
     }
   });
 
-  it.each([0, 1])('makes records of a report with %i counts', async (counts) => {
+  it.each([0, 1])('makes records for a report that has %i counts', async (counts) => {
     const [count] = metricsOf(advertiserReport);
     const fields: readonly Field[] = advertiserReport.fields.filter(
       (field) => field.role === 'dimension' || (counts === 1 && field === count),
@@ -503,14 +503,14 @@ describe('makeSampleEvents', () => {
     expect(made).toEqual([true]);
   });
 
-  it('tells at the start and from day to day how far it has come', () => {
+  it('reports its progress at the start and after each day', () => {
     const days = 59 * tables.length;
     expect(progress).toHaveLength(days + 1);
     expect(progress[0]).toBe(`0/${days}`);
     expect(progress.slice(-1)).toEqual([`${days}/${days}`]);
   });
 
-  it('restates one final day by a second file, which holds a twelfth of its records', async () => {
+  it('restates one final day with a second file, which has a twelfth of the day’s records', async () => {
     for (const { name } of tables) {
       const names: string[] = [];
       for (const day of await readdir(join(sample, name)))
@@ -526,17 +526,17 @@ describe('makeSampleEvents', () => {
     }
   });
 
-  it('deletes what a killed process left half-made, and keeps what a running process is making', async () => {
+  it('deletes the unfinished events of a killed process, and keeps those of a running process', async () => {
     const unfinished = (await readdir(home)).filter((name) => name.includes('partial'));
     expect(unfinished).toEqual([`sample-0123456789ab-partial-${process.pid}-abcdef`]);
   });
 
-  it('does not make again what it has made', async () => {
+  it('does not make existing events again', async () => {
     const onProgress = () => expect.unreachable('it was made again');
     expect(await makeSampleEvents({ directory: home, ...records, onProgress })).toBe(sample);
   });
 
-  it('marks every day except the last as complete, also in sample events that an earlier version made', async () => {
+  it('marks every day except the last as complete, even in sample events of an earlier version', async () => {
     const unmarked = async () => {
       const days = await readdir(join(sample, 'advertiser_events'));
       const marked = days.filter((day) => existsSync(join(sample, 'advertiser_events', day, '_SUCCESS')));
@@ -550,7 +550,7 @@ describe('makeSampleEvents', () => {
     expect(await unmarked()).toEqual(['day=2026-02-28']);
   });
 
-  it('leaves nothing behind when it fails half-way', async () => {
+  it('leaves no files behind if it fails half-way', async () => {
     const half = join(home, 'half');
     const onProgress = (done: number) => {
       if (done === 3) throw new Error('the disk is full');
@@ -564,7 +564,7 @@ describe('makeSampleEvents', () => {
     expect(await readdir(half)).toEqual([]);
   });
 
-  it('counts the opens of container-level records for the container only, and of the others for the placement only', async () => {
+  it('counts opens of container-level records only for the container, and other opens only for the placement', async () => {
     const [levels] = await rowsOf(
       `SELECT count(*) FILTER (placement_id IS NULL) BETWEEN 2800 AND 3200,
        count(*) FILTER (placement_id IS NULL AND NOT (container_opens > 0 AND placement_opens = 0)),
@@ -573,7 +573,7 @@ describe('makeSampleEvents', () => {
     expect(levels).toEqual([true, '0', '0']);
   });
 
-  it('holds mostly raw events, some pre-aggregated records, and money with fractions, zeros and corrections', async () => {
+  it('makes mostly raw events, some pre-aggregated records, and money with fractions, zeros and corrections', async () => {
     const [kinds] = await rowsOf(
       `SELECT avg(CAST(impressions + clicks + conversions = 1 AS INTEGER)) > 0.9,
        count(*) FILTER (impressions > 1 AND clicks > 1) > 400,
@@ -583,7 +583,7 @@ describe('makeSampleEvents', () => {
     expect(kinds).toEqual([true, true, true, true, true]);
   });
 
-  it('has realistic ratios of clicks, opens, conversions, revenue and spend', async () => {
+  it('makes realistic ratios of clicks, opens, conversions, revenue and spend', async () => {
     const [publishers] = await rowsOf(
       `SELECT sum(clicks) / sum(served_ads) BETWEEN 0.01 AND 0.03,
        sum(container_opens) / sum(served_ads) BETWEEN 0.1 AND 0.3,
@@ -600,7 +600,7 @@ describe('makeSampleEvents', () => {
     expect(advertisers).toEqual([true, true, true, true]);
   });
 
-  it('has campaigns of the largest advertiser end and start in the last week, and one in the middle', async () => {
+  it('lets campaigns of the largest advertiser end and start in the last week, and one campaign in its middle', async () => {
     const flights = await rowsOf(
       `SELECT campaign_id, min(day), max(day) FROM sample.advertiser_events
        WHERE advertiser_company_id = 2000 AND campaign_id IN (88000, 88840, 89260, 91360) GROUP BY 1 ORDER BY 1`,
@@ -613,7 +613,7 @@ describe('makeSampleEvents', () => {
     ]);
   });
 
-  it('keeps every creative in one line, campaign and advertiser', async () => {
+  it('gives every creative one line, one campaign and one advertiser', async () => {
     const [creatives] = await rowsOf(
       `SELECT count(*) > 1000, max(parents) FROM (
          SELECT creative_id, count(DISTINCT (campaign_id, advertiser_company_id)) + count(DISTINCT campaign_line_id) AS parents
@@ -622,7 +622,7 @@ describe('makeSampleEvents', () => {
     expect(creatives).toEqual([true, '2']);
   });
 
-  it('keeps every placement in one container, account and company, in both tables', async () => {
+  it('gives every placement one container, account and company, the same in both tables', async () => {
     const [placements] = await rowsOf(
       `SELECT count(*) > 1000, max(parents) FROM (
          SELECT placement_id, count(DISTINCT (container_id, publisher_account_id, publisher_company_id)) AS parents
@@ -634,7 +634,7 @@ describe('makeSampleEvents', () => {
     expect(placements).toEqual([true, '1']);
   });
 
-  it('is skewed: the largest of many companies has a tenth of the traffic, noon twice as much as morning', async () => {
+  it('makes skewed traffic: a tenth for the largest of many companies, and twice as much at noon as in the morning', async () => {
     const [skew] = await rowsOf(
       `SELECT count(*) > 30, max(records) > 2000, min(records) < 100
        FROM (SELECT publisher_company_id, count(*) AS records FROM sample.publisher_events GROUP BY 1)`,
@@ -648,7 +648,7 @@ describe('makeSampleEvents', () => {
     expect(rhythm).toEqual([true, true]);
   });
 
-  it('holds the usual texts, the commonest most often, and NULLs', async () => {
+  it('makes the usual texts, the commonest most often, and NULLs', async () => {
     const textsOf = async (table: string, column: string) =>
       (await rowsOf(`SELECT ${column} FROM sample.${table} GROUP BY 1 ORDER BY count(*) DESC`)).flat();
     expect(await textsOf('publisher_events', 'device_or_proxy')).toEqual([
@@ -670,7 +670,7 @@ describe('makeSampleEvents', () => {
     ]);
   });
 
-  it('holds awkward texts where they are asked for', async () => {
+  it('makes awkward texts if the caller asks for them', async () => {
     const directory = join(home, 'awkward');
     const records = { records: 0, recordsOf: { advertiser_events: 20_000 } };
     const made = await makeSampleEvents({ directory, ...records, hasAwkwardTexts: true });
@@ -682,7 +682,7 @@ describe('makeSampleEvents', () => {
     expect(texts?.[0]).toEqual(expect.arrayContaining(awkward));
   });
 
-  it('holds records without a line, and events in the first and last millisecond of days', async () => {
+  it('makes records without a line, and events in the first and last millisecond of days', async () => {
     const [edges] = await rowsOf(
       `SELECT count(*) FILTER (campaign_line_id IS NULL) > 0,
        count(*) FILTER (CAST(event_time AS TIME) = TIME '00:00:00') > 0,

@@ -3,7 +3,7 @@ import { createExecutions } from '../../local/athena/executions.ts';
 
 const figures = { bytesScanned: 0, planningMs: 0, engineMs: 0, publishingMs: 0 };
 
-it('remembers the last thousand executions that have ended, and every one that has not', async () => {
+it('the store of executions keeps the last thousand ended executions, and every running one', async () => {
   const slow = Promise.withResolvers<typeof figures>();
   const executions = createExecutions(
     ({ request }) => (request.sql === 'slow' ? slow.promise : Promise.resolve(figures)),

@@ -61,7 +61,7 @@ const struck = async (count: number) =>
 const ABORTED = { name: 'AbortError' };
 
 describe('a call that is stalled', () => {
-  it('of S3 is not answered until its client disconnects, and other calls are answered', async () => {
+  it('of S3 gets no answer until its client disconnects, and other calls get answers', async () => {
     faults.set([{ on: 's3', match: 'LIST events/f', stall: true }]);
     const abort = new AbortController();
     const stalled = list(abort.signal);
@@ -79,7 +79,7 @@ describe('a call that is stalled', () => {
     expect(await (await getFile()).Body?.transformToString()).toBe('x');
   });
 
-  it('that writes to S3 writes nothing', async () => {
+  it('of S3 that should write an object does not write it', async () => {
     faults.set([{ on: 's3', match: 'PUT', stall: true }]);
     const abort = new AbortController();
     const object = { Bucket: 'results', Key: 'key', Body: 'x' };
@@ -90,7 +90,7 @@ describe('a call that is stalled', () => {
     expect((await s3.send(new ListObjectsV2Command({ Bucket: 'results' }))).KeyCount).toBe(0);
   });
 
-  it('of Athena is not answered until its client disconnects', async () => {
+  it('of Athena gets no answer until its client disconnects', async () => {
     faults.set([{ on: 'athena', match: 'GetQueryExecution', stall: true, times: 1 }]);
     const abort = new AbortController();
     const stalled = getExecution(abort.signal);
@@ -100,7 +100,7 @@ describe('a call that is stalled', () => {
     await expect(getExecution()).rejects.toMatchObject({ name: 'InvalidRequestException' });
   });
 
-  it('does not keep the services from closing', async () => {
+  it('does not prevent the services from closing', async () => {
     faults.set([
       { on: 's3', stall: true },
       { on: 'athena', stall: true },
@@ -114,7 +114,7 @@ describe('a call that is stalled', () => {
   });
 });
 
-it('with the fault status 500, a call fails as by an error of AWS', async () => {
+it('a call with the fault status 500 fails like an error of AWS', async () => {
   faults.set([
     { on: 's3', match: 'GET', status: 500 },
     { on: 'athena', status: 500 },

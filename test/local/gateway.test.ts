@@ -33,7 +33,7 @@ async function start(
 }
 
 describe('a function behind the gateway', () => {
-  it('gets header names in the case of the caller, and each value of a repeated one', async () => {
+  it('gets header names in the caller’s case, and each value of a repeated header', async () => {
     const { events, get } = await start();
     await get('/report', { 'X-Custom-NAME': 'one', aCCept: ['text/csv', 'text/*'] });
     const [event] = events;
@@ -45,7 +45,7 @@ describe('a function behind the gateway', () => {
     expect(event?.headers).not.toHaveProperty('x-custom-name');
   });
 
-  it('gets the scheme and the port of the gateway, whatever the caller says', async () => {
+  it('gets the gateway’s scheme and port, whatever the caller’s headers say', async () => {
     const { events, get } = await start();
     await get('/report', { 'x-forwarded-PROTO': 'https', 'X-Forwarded-Port': '443' });
     const { multiValueHeaders = {} } = events[0] ?? {};
@@ -65,20 +65,20 @@ describe('a function behind the gateway', () => {
     ['a=1#b=2', { a: ['1'] }],
     ['a=1?b=2', { a: ['1?b=2'] }],
     ['', null],
-  ])('gets the parameters that API Gateway makes of the query %s', async (query, expected) => {
+  ])('gets the same parameters as from API Gateway for the query %s', async (query, expected) => {
     const { events, get } = await start();
     await get(`/report?${query}`);
     expect(events[0]?.multiValueQueryStringParameters).toEqual(expected);
     expect(events[0]?.path).toBe('/report');
   });
 
-  it.each(['a|b', '{a', 'a}'])('is not called where the query has a raw %s', async (value) => {
+  it.each(['a|b', '{a', 'a}'])('is not called if the query has a raw %s', async (value) => {
     const { events, get } = await start();
     expect(await get(`/report?x=${value}`)).toMatchObject({ status: 400, body: '' });
     expect(events).toEqual([]);
   });
 
-  it('has its WWW-Authenticate renamed', async () => {
+  it('sends a WWW-Authenticate header that the gateway renames', async () => {
     const { get } = await start({ statusCode: 401, headers: { 'WWW-Authenticate': 'Bearer' }, body: '' });
     const { headers } = await get('/report');
     expect(headers).toMatchObject({ 'x-amzn-remapped-www-authenticate': 'Bearer' });
@@ -87,7 +87,7 @@ describe('a function behind the gateway', () => {
 });
 
 it.each<Record<string, string>>([{}, { Authorization: 'Bearer token' }])(
-  'an unknown path is a 404 problem, with the headers %j',
+  'the gateway answers an unknown path with a 404 problem document, for a request with the headers %j',
   async (headers) => {
     const { get } = await start();
     const { status, body } = await get('/nothing', headers);
@@ -95,7 +95,7 @@ it.each<Record<string, string>>([{}, { Authorization: 'Bearer token' }])(
   },
 );
 
-it('requests beyond the rate are answered 429 with Retry-After, until there is room again', async () => {
+it('the gateway answers requests above the rate with 429 and Retry-After, until the rate allows more', async () => {
   vi.spyOn(performance, 'now').mockReturnValue(0);
   onTestFinished(() => void vi.restoreAllMocks());
   const { events, get } = await start(undefined, { perSecond: 2, burst: 3 });
@@ -118,7 +118,7 @@ it('requests beyond the rate are answered 429 with Retry-After, until there is r
 });
 
 it.each([true, false])(
-  'pages of any origin may read the gateway’s own answers, if it is started so: %s',
+  'the gateway lets web pages of any origin read its own answers, if the option for pages is %s',
   async (isForPages) => {
     const { get } = await start(undefined, undefined, isForPages);
     const { status, headers } = await get('/nothing');
@@ -128,7 +128,7 @@ it.each([true, false])(
 );
 
 describe('a request that needs admission', () => {
-  it('is 503 if it is not admitted, with the time after which it may come again, and never reaches its function', async () => {
+  it('gets a 503 with Retry-After if it is not admitted, and never reaches its function', async () => {
     const invoke = vi.fn(async () => ({ statusCode: 200, body: '' }));
     const sandbox = { invoke, kill: async () => {}, utilization: () => 0 };
     const gateway = await startGateway(
@@ -151,7 +151,7 @@ describe('a request that needs admission', () => {
     expect((await fetch(`${gateway.url}/fields`)).status).toBe(200);
   });
 
-  it('has the time at which it came to the gateway, not that of its admission', async () => {
+  it('has the time of its arrival at the gateway, not of its admission', async () => {
     const times: { readonly came: number; readonly admitted: number }[] = [];
     let admitted = 0;
     const invoke = async (event: unknown) => {

@@ -106,7 +106,7 @@ describe('the token endpoint', () => {
     expect(await isSigned(token)).toBe(true);
   });
 
-  it('gives no scope where none is asked for', async () => {
+  it('gives no scope if the client asks for none', async () => {
     for (const form of [inBody(partner), { ...inBody(partner), scope: '' }]) {
       const { status, body, token } = await ask(form);
       expect([status, Object.keys(body)]).toEqual([200, ['access_token', 'token_type', 'expires_in']]);
@@ -114,7 +114,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('gives each of fifty clients that ask at once its own claims', async () => {
+  it('gives each of fifty simultaneous clients its own claims', async () => {
     const answers = await Promise.all(
       manyClients.map((client) => ask({ ...inBody(client), scope: `scope-${client.clientId}` })),
     );
@@ -159,7 +159,7 @@ describe('the token endpoint', () => {
     'urn:ietf:params:oauth:grant-type:jwt-bearer',
     'CLIENT_CREDENTIALS',
     '',
-  ])('refuses the grant %j', async (grant) => {
+  ])('refuses the grant type %j', async (grant) => {
     const { status, body } = await ask({ ...inBody(partner), grant_type: grant, username: 'x', code: 'x' });
     expect([status, body]).toEqual([400, { error: 'unsupported_grant_type' }]);
   });
@@ -178,7 +178,7 @@ describe('the key set', () => {
     expect(new Set(keys.map(({ kid }) => kid)).size).toBe(3);
   });
 
-  it('is found by the metadata', async () => {
+  it('has its URL in the metadata', async () => {
     const response = await fetch(`${provider.issuer}/.well-known/openid-configuration`);
     expect(await response.json()).toMatchObject({
       issuer: provider.issuer,
@@ -196,7 +196,7 @@ describe('signToken', () => {
     expect(await isSigned(token)).toBe(true);
   });
 
-  it('replaces its own claims and header members by the given ones', async () => {
+  it('replaces its own claims and header members with the given ones', async () => {
     const token = await provider.signToken(
       { iss: 'https://other', exp: 1, nbf: undefined, scope: ['a'] },
       { header: { kid: 'unknown', typ: undefined, jku: 'https://other/keys' } },
@@ -207,13 +207,13 @@ describe('signToken', () => {
     });
   });
 
-  it('signs a token with the given time to expire', async () => {
+  it('signs a token that expires after the given time', async () => {
     const { claims } = decode(await provider.signToken({}, { expiresInSeconds: -60 }));
     expect(claims).toMatchObject({ iss: provider.issuer, exp: claims.iat - 60 });
   });
 });
 
-describe('the provider', () => {
+describe('the identity provider', () => {
   it.each([
     ['GET', '/token'],
     ['GET', '/authorize?response_type=code&redirect_uri=http://x'],
@@ -225,7 +225,7 @@ describe('the provider', () => {
     expect([response.status, await response.json()]).toEqual([404, { error: 'not_found' }]);
   });
 
-  it('closes at once, whatever connections are open', async () => {
+  it('closes at once, even if connections are open', async () => {
     const closing = await startIdentityProvider({ clients: [] });
     const agent = new Agent({ keepAlive: true });
     const [answer] = await once(request(closing.jwksUri, { agent }).end(), 'response');

@@ -14,24 +14,24 @@ afterEach(() => {
 });
 
 describe('listenOnOtherHost', () => {
-  it('answers on the first address', async () => {
+  it('uses the first address', async () => {
     const origin = await listenOnOtherHost(server, ['127.0.0.1']);
     expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(await (await fetch(origin)).text()).toBe('here');
   });
 
-  it('takes the next address where the machine does not have one', async () => {
+  it('uses the next address if the machine does not have the first one', async () => {
     const origin = await listenOnOtherHost(server, [...NOBODYS, '127.0.0.1']);
     expect(await (await fetch(origin)).text()).toBe('here');
   });
 
-  it('throws where the machine has none of the addresses', async () => {
+  it('throws if the machine has none of the addresses', async () => {
     await expect(listenOnOtherHost(server, NOBODYS)).rejects.toThrow(
       'This machine has none of the addresses 192.0.2.1, 198.51.100.1.',
     );
   });
 
-  it('never takes the address of the gateway', async () => {
+  it('never uses the address of the gateway', async () => {
     expect(new URL(await listenOnOtherHost(server)).hostname).not.toBe('127.0.0.1');
   });
 });

@@ -98,7 +98,7 @@ const putHalf = async (url: string, body: Buffer, path: string, headers = {}): P
 };
 
 describe('an object', () => {
-  it('is read with the bytes and headers it was put with', async () => {
+  it('is read with the bytes and headers with which it was written', async () => {
     await put('headers.csv', '"Day"\n', {
       ContentType: 'text/csv; charset=utf-8',
       ContentDisposition: 'attachment; filename="two  spaces.csv"',
@@ -130,7 +130,7 @@ describe('an object', () => {
     expect(await keys(key)).toContain(key);
   });
 
-  it('takes the headers that a presigned URL asks for', async () => {
+  it('has the headers that a presigned URL asks for', async () => {
     await put('override.csv', 'x', { ContentDisposition: 'inline' });
     const disposition = `attachment; filename="a (1)!*.csv"; filename*=UTF-8''a%20(1).csv`;
     const url = await getSignedUrl(
@@ -172,7 +172,7 @@ describe('an object', () => {
     expect(await refusal(response)).toMatchObject({ status: 416, code: 'InvalidRange' });
   });
 
-  it('is a 304 for a client that has it', async () => {
+  it('is answered 304 to a client that has it', async () => {
     const { ETag = '' } = await put('cached', 'x');
     const url = await presign('cached');
     expect((await fetch(url, { headers: { 'if-none-match': ETag } })).status).toBe(304);
@@ -194,7 +194,7 @@ describe('an object', () => {
     await vi.waitFor(async () => expect(await openFiles()).toEqual([]), { timeout: 60_000 });
   });
 
-  it('can be looked at and deleted', async () => {
+  it('can be read by HEAD and deleted', async () => {
     await put('short-lived', 'x', { ContentType: 'text/csv' });
     const object = { Bucket, Key: 'short-lived' };
     const head = await s3.send(new HeadObjectCommand(object));
@@ -207,13 +207,13 @@ describe('an object', () => {
     await expect(s3.send(new GetObjectCommand(object))).rejects.toMatchObject({ name: 'NoSuchKey' });
   });
 
-  it('is not made by a writer who wants to replace it', async () => {
+  it('is not created by a write that must replace it', async () => {
     await expect(put('absent', 'x', { IfMatch: '"any"' })).rejects.toMatchObject({ name: 'NoSuchKey' });
     expect(await statusOf('absent')).toBe(404);
   });
 
   it.each([{ IfNoneMatch: '*' }, { IfMatch: 'its own' }])(
-    'is not written with %j when it is deleted meanwhile',
+    'is not written with the condition %j if it is deleted during the write',
     async (condition) => {
       const Key = `deleted ${Object.keys(condition)}`;
       const { ETag = '' } = await put(Key, 'old');
@@ -236,7 +236,7 @@ describe('an object', () => {
     },
   );
 
-  it('is not written under a condition that is not understood', async () => {
+  it('is not written with a condition that the store does not support', async () => {
     await expect(put('conditional', 'x', { IfNoneMatch: '"other"' })).rejects.toMatchObject({
       name: 'NotImplemented',
     });
@@ -250,7 +250,7 @@ describe('a listing', () => {
       await put(key, key);
   });
 
-  it('of a bucket names what is there', async () => {
+  it('of a bucket names its objects', async () => {
     await s3.send(new HeadBucketCommand({ Bucket }));
     const listing = await s3.send(
       new ListObjectsV2Command({ Bucket, Prefix: 'list/a/', StartAfter: 'list/a/' }),
@@ -262,13 +262,13 @@ describe('a listing', () => {
     ]);
   });
 
-  it('is empty where nothing is', async () => {
+  it('is empty if no object has the prefix', async () => {
     const listing = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'list/none' }));
     expect(listing).toMatchObject({ KeyCount: 0, IsTruncated: false });
     expect(listing.Contents).toBeUndefined();
   });
 
-  it('encodes the keys of those who ask for that', async () => {
+  it('encodes the keys if the client asks for encoding', async () => {
     await put('list & encode/ü+1', 'x');
     const command = new ListObjectsV2Command({ Bucket, Prefix: 'list &', EncodingType: 'url' });
     const { Contents, Prefix } = await s3.send(command);
@@ -315,7 +315,7 @@ describe('a multipart upload', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(Body)).toBe(true);
   });
 
-  it('shows nothing before it is completed, and can be completed once', async () => {
+  it('makes no object before it is completed, and can be completed once', async () => {
     const upload = await start('late', [Buffer.from('part')]);
     expect(await statusOf('late')).toBe(404);
     expect(await keys('late')).toEqual([]);
@@ -327,7 +327,7 @@ describe('a multipart upload', () => {
     });
   });
 
-  it('with If-None-Match leaves an existing object as it is, and keeps no part of its own', async () => {
+  it('with If-None-Match does not change an existing object, and its own parts are deleted', async () => {
     const [first, second] = [Buffer.concat(parts), Buffer.concat(parts).fill('x')];
     const upload = (Body: Buffer) =>
       new Upload({ client: s3, params: { Bucket, Key: 'once', Body, IfNoneMatch: '*' } }).done();
@@ -342,7 +342,7 @@ describe('a multipart upload', () => {
     expect(await bytesUnder(directory)).toBe(before);
   });
 
-  it('with If-None-Match succeeds for exactly one of two at once', async () => {
+  it('with If-None-Match succeeds for exactly one of two simultaneous uploads', async () => {
     const bodies = ['a', 'b'].map((letter) => Buffer.alloc(6 * MIB, letter));
     const outcomes = await Promise.allSettled(
       bodies.map((Body) =>
@@ -355,7 +355,7 @@ describe('a multipart upload', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(bodies[winner] as Buffer)).toBe(true);
   });
 
-  it('that is aborted leaves its key as it was, and is gone', async () => {
+  it('that is aborted does not change the object, and no longer exists', async () => {
     await put('aborted', 'before');
     const { MultipartUpload, ...upload } = await start('aborted', [Buffer.alloc(4 * MIB)]);
     const before = await bytesUnder(directory);
@@ -405,7 +405,7 @@ describe('a multipart upload', () => {
 });
 
 describe('a write', () => {
-  it('shows nothing of the object before it is whole', async () => {
+  it('shows no part of the object before the object is complete', async () => {
     const body = randomBytes(2 * MIB);
     const half = await putHalf(await presignPut('growing'), body, directory);
     expect(await statusOf('growing')).toBe(404);
@@ -419,7 +419,7 @@ describe('a write', () => {
     expect(await keys('growing')).toEqual(['growing']);
   });
 
-  it('that breaks off leaves the old object, and no partial file', async () => {
+  it('that is cut off leaves the old object, and no partial file', async () => {
     await put('broken', 'before');
     const before = await bytesUnder(directory);
     const half = await putHalf(await presignPut('broken'), randomBytes(2 * MIB), directory);
@@ -428,7 +428,7 @@ describe('a write', () => {
     expect(await read('broken')).toBe('before');
   });
 
-  it('does not touch what a reader has begun to read', async () => {
+  it('does not change the bytes for a reader that has begun to read', async () => {
     const old = randomBytes(20 * MIB);
     await put('overwritten', old);
     const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key: 'overwritten' }));
@@ -437,7 +437,7 @@ describe('a write', () => {
     expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(old)).toBe(true);
   });
 
-  it('never mixes two versions, however many write and read', async () => {
+  it('never mixes two versions, even with many writers and readers', async () => {
     await put('contended', 'first');
     const url = await presign('contended');
     const writers = Array.from({ length: 40 }, (_, i) => put('contended', randomBytes(1 + i * 5000)));
@@ -457,7 +457,7 @@ const temporaryDirectory = async (): Promise<string> => {
   return path;
 };
 
-describe('a stranger', () => {
+describe('a client without the right credentials', () => {
   beforeAll(() => put('secret', 'secret'));
 
   it.each([
@@ -504,7 +504,7 @@ describe('a stranger', () => {
     other.destroy();
   });
 
-  it('is denied with a bearer token alone', async () => {
+  it('is denied with only a bearer token', async () => {
     const response = await fetch(`${store.url}/results/secret`, { headers: { authorization: 'Bearer x' } });
     expect(await refusal(response)).toMatchObject({
       status: 400,
@@ -527,7 +527,7 @@ describe('a presigned URL', () => {
   });
 
   it.each(['soon', '-1', '1e3', ''])(
-    'is refused with the expiry %j, though its signature is good',
+    'is refused with the expiry %j, even if its signature is valid',
     async (expiry) => {
       const response = await fetch(await presign('signed', expiry as unknown as number));
       expect(await refusal(response)).toMatchObject({
@@ -550,7 +550,7 @@ describe('a presigned URL', () => {
   );
 });
 
-describe('a header of AWS’s that is not signed', () => {
+describe('an AWS header that is not signed', () => {
   it('is refused, except the x-amz-cf-id of CloudFront', async () => {
     await put('unsigned', 'a');
     const withHeader = async (name: string) => fetch(await presign('unsigned'), { headers: { [name]: 'x' } });
@@ -563,14 +563,14 @@ describe('a header of AWS’s that is not signed', () => {
   });
 });
 
-describe('what the store does not do', () => {
+describe('a request that the store does not support', () => {
   it.each([
     ['DELETE', 'tagging'],
     ['DELETE', 'versionId'],
     ['PUT', 'acl'],
     ['GET', 'partNumber'],
     ['GET', 'versionId'],
-  ])('is refused and changes nothing: %s ?%s', async (method, subresource) => {
+  ])('is refused, and changes nothing: %s ?%s', async (method, subresource) => {
     await put('untouched', 'x');
     const commands = { DELETE: DeleteObjectCommand, PUT: PutObjectCommand, GET: GetObjectCommand };
     const Command = commands[method as 'GET'];
@@ -586,13 +586,13 @@ describe('what the store does not do', () => {
     expect(await read('untouched')).toBe('x');
   });
 
-  it('answers NoSuchBucket for a bucket that it was not started with', async () => {
+  it('is answered NoSuchBucket if its bucket is unknown', async () => {
     const command = new ListObjectsV2Command({ Bucket: 'other' });
     await expect(s3.send(command)).rejects.toMatchObject({ name: 'NoSuchBucket' });
   });
 });
 
-describe('a prefix where objects are written once', () => {
+describe('a prefix under which objects are written only once', () => {
   const inOnce = async () => {
     const once = await startObjectStore({
       directory: await temporaryDirectory(),
@@ -608,7 +608,7 @@ describe('a prefix where objects are written once', () => {
   };
   const sizes = { 'one request': 1, parts: 6 * MIB };
 
-  it.each(Object.entries(sizes))('takes a conditional write in %s, and no other', async (_, size) => {
+  it.each(Object.entries(sizes))('accepts a write in %s only with If-None-Match', async (_, size) => {
     const client = await inOnce();
     const write = (Key: string, condition = {}) =>
       new Upload({ client, params: { Bucket, Key, Body: Buffer.alloc(size), ...condition } }).done();
@@ -629,7 +629,7 @@ describe('a prefix where objects are written once', () => {
 });
 
 describe('close', () => {
-  it('ends idle connections and half-done requests at once', async () => {
+  it('ends idle connections and unfinished requests at once', async () => {
     const path = await temporaryDirectory();
     const closing = await startObjectStore({ directory: path, buckets: [Bucket] });
     const client = clientOf(closing);

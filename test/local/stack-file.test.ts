@@ -16,7 +16,7 @@ const at = (port: number, pid = process.pid) => ({ ...stackFacts, apiUrl: `http:
 const killed = (): number => spawnSync(process.execPath, ['--version']).pid;
 
 describe('the file of a stack', () => {
-  it('is stack.json for the first stack; a second one has a file of its own', async () => {
+  it('is stack.json for the first stack, and another file for a second stack', async () => {
     const first = await writeStackFile(home, at(8080));
     const before = await readFile(first.path, 'utf8');
     const second = await writeStackFile(home, at(8081));
@@ -25,7 +25,7 @@ describe('the file of a stack', () => {
     expect(await readFile(first.path, 'utf8')).toBe(before);
   });
 
-  it('is found by its port; without a port, that of the first stack is', async () => {
+  it('is found by its port; without a port, the file of the first stack is found', async () => {
     await writeStackFile(home, at(8080));
     await writeStackFile(home, at(8081));
     expect(await runningStack(home)).toEqual(at(8080));
@@ -35,14 +35,14 @@ describe('the file of a stack', () => {
     expect(await runningStack(home, '8082')).toBeUndefined();
   });
 
-  it('of a second stack is found after the first has ended', async () => {
+  it('of a second stack is found without a port after the first stack has ended', async () => {
     const { path } = await writeStackFile(home, at(8080));
     await writeStackFile(home, at(8081));
     await rm(path);
     expect(await runningStack(home)).toEqual(at(8081));
   });
 
-  it('of a process that was killed is ignored, and deleted with its directory', async () => {
+  it('of a killed process is ignored, and is deleted with the stack’s directory', async () => {
     const pid = killed();
     await writeStackFile(home, at(8080, pid));
     await writeStackFile(home, at(8081));
@@ -55,7 +55,7 @@ describe('the file of a stack', () => {
     expect(await writeStackFile(home, at(8080))).toMatchObject({ port: undefined });
   });
 
-  it('is undefined where nothing was ever started', async () => {
+  it('is undefined if no stack was ever started', async () => {
     expect(await runningStack(join(home, 'nowhere'))).toBeUndefined();
     await removeLeftovers(join(home, 'nowhere'));
   });

@@ -48,7 +48,7 @@ async function startNoting(options: Partial<StackOptions> = {}) {
   return { stack, notesOf };
 }
 
-it('a publication that fails three times is handed to the function that records it as abandoned', async () => {
+it('the stack passes a publication that failed three times to the function that records it as abandoned', async () => {
   const { stack, notesOf } = await startNoting({ asyncRetryPausesMs: [0, 0] });
   const s3 = new S3Client({ endpoint: stack.storageUrl, region: 'us-east-1', credentials });
   onTestFinished(() => s3.destroy());
@@ -75,7 +75,7 @@ it('a publication that fails three times is handed to the function that records 
   expect(abandoned.remainingMs).toBeLessThanOrEqual(60_000);
 });
 
-it('functions have EVENTS_BUCKET where the events lie in a directory, and only then', async () => {
+it('functions have EVENTS_BUCKET only if the events are in a directory', async () => {
   const eventsDirectory = await mkdtemp(join(tmpdir(), 'stack-events-'));
   onTestFinished(() => rm(eventsDirectory, { recursive: true }));
   for (const [options, bucket] of [

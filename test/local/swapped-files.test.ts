@@ -81,9 +81,9 @@ const refusal = (found: string, type: string, column = 'publisher_company_id', d
   ),
 });
 
-describe('a file whose types are not the table’s, swapped in under a running engine', () => {
+describe('a file with other types than its table, put in place while the engine runs,', () => {
   it.each(['2026-01-30', '2026-01-31', '2026-02-01'])(
-    'fails the queries that read its column, whether it comes first or last (%s)',
+    'makes queries of its column fail, for the first, the middle or the last day (%s)',
     async (day) => {
       expect(await clicks('2026-01-30', '2026-02-01')).toBe('"clicks"\n"1101"\n');
       await writeAgain(day, asDouble);
@@ -93,19 +93,19 @@ describe('a file whose types are not the table’s, swapped in under a running e
     },
   );
 
-  it('does not fail queries of other days, and leaves their ids exact', async () => {
+  it('does not make queries of other days fail, and does not change their ids', async () => {
     await writeAgain('2026-01-30', asDouble);
     expect(await clicks('2026-01-31', '2026-02-01')).toBe('"clicks"\n"1100"\n');
     await writeAgain('2026-02-01', asDouble);
     expect(await clicks('2026-01-31', '2026-01-31')).toBe('"clicks"\n"100"\n');
   });
 
-  it('fails no query that does not read the column', async () => {
+  it('does not make a query fail that does not read the column', async () => {
     await writeAgain('2026-01-31', asDouble);
     expect(await csvOf('SELECT sum(clicks) AS clicks FROM publisher_events')).toBe('"clicks"\n"1111"\n');
   });
 
-  it('fails queries until it is put right', async () => {
+  it('makes queries fail until a correct file replaces it', async () => {
     await writeAgain('2026-01-31', 'CAST(clicks AS DOUBLE) AS clicks');
     const all = () => clicks('2026-01-30', '2026-02-01');
     await expect(all()).rejects.toMatchObject(refusal('DOUBLE', 'bigint', 'clicks'));
@@ -114,7 +114,7 @@ describe('a file whose types are not the table’s, swapped in under a running e
     expect(await all()).toBe('"clicks"\n"1101"\n');
   });
 
-  it('fails queries of its day also when it lies beside the day’s own file', async () => {
+  it('makes queries of its day fail even if it is a second file of the day', async () => {
     await writeAgain('2026-01-31', asDouble, 'a.parquet');
     await expect(clicks('2026-01-31', '2026-01-31')).rejects.toMatchObject(refusal('DOUBLE', 'bigint'));
     expect(await clicks('2026-02-01', '2026-02-01')).toBe('"clicks"\n"1000"\n');
@@ -127,7 +127,7 @@ describe('a file whose types are not the table’s, swapped in under a running e
     ['revenue', '1.5::DECIMAL(18,4) AS revenue', 'DECIMAL(18,4)', 'decimal(18,6)'],
     ['device_or_proxy', '7 AS device_or_proxy', 'INTEGER', 'varchar'],
     ['event_time', "DATE '2026-01-31' AS event_time", 'DATE', 'timestamp'],
-  ])('fails queries that read %s written as %s', async (column, change, found, type) => {
+  ])('makes queries of %s fail if the file has %s', async (column, change, found, type) => {
     await writeAgain('2026-01-31', change);
     await expect(
       csvOf(`SELECT max(${column}) AS c FROM publisher_events WHERE day = '2026-01-31'`),
@@ -135,9 +135,9 @@ describe('a file whose types are not the table’s, swapped in under a running e
   });
 });
 
-describe('a file whose types are read as the table’s, swapped in under a running engine', () => {
+describe('a file with types that convert to those of its table, put in place while the engine runs,', () => {
   it.each(['2026-01-30', '2026-01-31', '2026-02-01'])(
-    'is read, whether it comes first or last (%s)',
+    'is read, for the first, the middle or the last day (%s)',
     async (day) => {
       await writeAgain(
         day,

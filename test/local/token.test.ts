@@ -41,7 +41,7 @@ const token = async (parameters: string[], directory = home, port = '') => {
 const claimsOf = (text: string) => JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString());
 
 describe('npm run token', () => {
-  it('prints a token of the first client, or of the client that is named', async () => {
+  it('prints a token of the first client, or of the named client', async () => {
     expect(claimsOf(await token([]))).toMatchObject({ client_id: 'house', scope: 'api://x/.default' });
     expect(claimsOf(await token(['publisher-one']))).toMatchObject({ client_id: 'publisher-one' });
   });

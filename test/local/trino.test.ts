@@ -69,7 +69,7 @@ async function open(url: string, env: Record<string, string> = {}) {
   return { run, scratchDirectory };
 }
 
-it('writes pages as Athena’s CSV while they arrive, numbers with all their digits', async () => {
+it('the Trino engine writes pages as Athena’s CSV while they arrive, and keeps all digits of numbers', async () => {
   const { url, calls } = await coordinator(
     ...checked(),
     '{"nextUri":"@/next/1","stats":{"state":"QUEUED"}}',
@@ -93,7 +93,7 @@ it('writes pages as Athena’s CSV while they arrive, numbers with all their dig
   ]);
 });
 
-it('sends user, catalog, schema and the time zone UTC', async () => {
+it('the Trino engine sends user, catalog, schema and the time zone UTC', async () => {
   const { url, calls } = await coordinator(...checked());
   await open(url, { TRINO_USER: 'me', TRINO_PASSWORD: 'secret', TRINO_CATALOG: 'lake', TRINO_SCHEMA: 'ads' });
   expect(calls[0]?.headers).toMatchObject({
@@ -114,7 +114,7 @@ it.each([
     ['1 -- one', `'O''Brien'`],
     `EXECUTE IMMEDIATE 'SELECT ''a'', ?, ?' USING (1 -- one\n), ('O''Brien'\n)`,
   ],
-])('sends %s as one statement', async (_, sql, parameters, body) => {
+])('the Trino engine sends %s as one statement', async (_, sql, parameters, body) => {
   const { url, calls } = await coordinator(...checked(), '{"columns":[],"stats":{}}');
   const { run } = await open(url);
   await run(sql, { parameters });
@@ -127,7 +127,7 @@ it.each([
   ['HIVE_BAD_DATA', 'EXTERNAL', { category: 1, type: 200, retryable: false }],
   ['EXCEEDED_LOCAL_MEMORY_LIMIT', 'INSUFFICIENT_RESOURCES', { category: 1, type: 0, retryable: true }],
   ['QUERY_QUEUE_FULL', 'INSUFFICIENT_RESOURCES', { category: 1, type: 200, retryable: true }],
-])('reports %s as Athena does', async (errorName, errorType, failure) => {
+])('the Trino engine reports %s as Athena reports such an error', async (errorName, errorType, failure) => {
   const error = { message: 'line 1:1: no\nmore', errorCode: 1, errorName, errorType };
   const { url } = await coordinator(...checked(), JSON.stringify({ stats: {}, error }));
   const { run, scratchDirectory } = await open(url);
@@ -135,14 +135,14 @@ it.each([
   expect(await readdir(scratchDirectory)).toEqual([]);
 });
 
-it('reports the cluster’s scan limit as Athena reports its own: cancelled, with the bytes scanned', async () => {
+it('the Trino engine reports the cluster’s scan limit like Athena’s: cancelled, with the scanned bytes', async () => {
   const error = { message: 'too much', errorName: 'EXCEEDED_SCAN_LIMIT', errorType: 'USER_ERROR' };
   const stats = { physicalInputBytes: 99 };
   const { url } = await coordinator(...checked(), JSON.stringify({ stats, error }));
   await expect((await open(url)).run('SELECT 1')).rejects.toEqual(new QueryScanLimitExceeded(99));
 });
 
-it('cancels the statement on an abort', async () => {
+it('the Trino engine cancels the statement on an abort', async () => {
   const waiting = '{"nextUri":"@/next/1","stats":{}}';
   const { url, calls } = await coordinator(...checked(), ...Array<string>(100_000).fill(waiting));
   const { run, scratchDirectory } = await open(url);
@@ -155,7 +155,7 @@ it('cancels the statement on an abort', async () => {
   expect(await readdir(scratchDirectory)).toEqual([]);
 });
 
-it('runs nothing that could change the cluster', async () => {
+it('the Trino engine runs no statement that could change the cluster', async () => {
   const { url, calls } = await coordinator(...checked());
   const { run } = await open(url);
   for (const sql of [
@@ -182,7 +182,7 @@ it.each<[string, (string | number)[], string]>([
     'publisher_events holds revenue as double; the data contract has decimal(18,6).',
   ],
   ['lets nobody in', [401], "can't be asked: Trino answers 401 no more"],
-])('refuses a cluster that %s, in one line', async (_, answers, message) => {
+])('the Trino engine refuses, in one line, a cluster that %s', async (_, answers, message) => {
   const { url } = await coordinator(...answers);
   await expect(open(url)).rejects.toMatchObject({
     name: 'OperatorFault',
@@ -190,7 +190,7 @@ it.each<[string, (string | number)[], string]>([
   });
 });
 
-it('refuses a TRINO_URL that is no http or https URL', () => {
+it('the Trino engine refuses a TRINO_URL that is not an http or https URL', () => {
   for (const url of ['trino:8080', 'trino', 'ftp://trino'])
     expect(() => clusterOf({ TRINO_URL: url })).toThrow('is no address');
   expect(clusterOf({})).toBeUndefined();

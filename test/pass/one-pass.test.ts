@@ -63,7 +63,7 @@ const expected = (question: Question, rows: readonly EventRow[] = events.publish
   expectedReport('publisherperformance', [...rows], question);
 const slugOf = ({ body }: Answer) => JSON.parse(body).type.split(':').at(-1);
 
-it('gives both reports to the digit, plain and gzipped, and the same again without a query', async () => {
+it('the service gives both reports exactly, plain and gzipped, and the same again without a query', async () => {
   const wide: Question = {
     ...january,
     fields: ['DateTime', 'PlacementId', 'DeviceOrProxy', 'ServedAds', 'Opens', 'Clicks', 'Revenue'],
@@ -85,7 +85,7 @@ it('gives both reports to the digit, plain and gzipped, and the same again witho
   expect(advertiser.body).toBe(expectedReport('advertiserperformance', events.advertiser_events, spend));
 });
 
-it('gives two partners their own rows of one report, and none to a third', async () => {
+it('the service gives two partners their own rows of one report, and gives a third partner no rows', async () => {
   const tokenOf = (client_id: string) =>
     service.stack.identityProvider.signToken({ scope: service.stack.scope, client_id });
   for (const company of [1000n, 1001n]) {
@@ -109,7 +109,7 @@ it('gives two partners their own rows of one report, and none to a third', async
   expect((await get(`/reporting/publisherperformance?${queryOf(january)}`)).status).toBe(401);
 });
 
-it('leads all callers of a slow query through waiting URLs to its one report', async () => {
+it('the service leads all callers of a slow query through waiting URLs to one report', async () => {
   const slow = { ...january, end: '2026-01-21T00:00:00Z' };
   service.stack.faults.set([
     { on: 'query', delayMs: SLOW_MS },
@@ -121,7 +121,7 @@ it('leads all callers of a slow query through waiting URLs to its one report', a
   expect(service.stack.faults.current()[1]?.matched).toBe(1);
 });
 
-it('publishes a large result by a function of its own', async () => {
+it('the service publishes a large result with a separate function', async () => {
   const large = { ...january, end: '2026-01-22T00:00:00Z' };
   service.stack.faults.set([{ on: 'query', resultBytes: 20_000_000 }]);
   const { body } = await report(large);
@@ -130,7 +130,7 @@ it('publishes a large result by a function of its own', async () => {
   expect(body).toBe(header + rows.repeat((body.length - header.length) / rows.length));
 });
 
-it('tells the states of days, for both reports', async () => {
+it('the service gives the states of days, for both reports', async () => {
   const window = 'startInclusive=2026-01-01T00:00:00Z&endExclusive=2026-01-04T00:00:00Z&api-version=1.0';
   await writeFile(join(service.eventsDirectory, 'publisher_events/day=2026-01-01/_SUCCESS'), '');
   for (const name of ['publisherperformance', 'advertiserperformance']) {
@@ -141,7 +141,7 @@ it('tells the states of days, for both reports', async () => {
   expect((await get(`/reporting/publisherperformance/days?${window}`)).status).toBe(401);
 });
 
-it('gives the document, the catalogue and the page to anyone', async () => {
+it('the service gives every caller the OpenAPI document, the catalogue and the page', async () => {
   expect(JSON.parse((await get('/openapi.json')).body).openapi).toMatch(/^3\./);
   expect(JSON.parse((await get('/reporting/fields')).body).reports).toHaveLength(2);
   const page = await fetch(service.gatewayUrl);
@@ -149,7 +149,7 @@ it('gives the document, the catalogue and the page to anyone', async () => {
   expect((await fetch(service.gatewayUrl + script)).status).toBe(200);
 });
 
-it('says what is wrong with a request', async () => {
+it('the service says what is wrong with a request', async () => {
   const unknown = await report({ ...january, fields: ['Day', 'Click'] });
   expect([unknown.status, slugOf(unknown)]).toEqual([400, 'invalid-request']);
   expect(unknown.body).toContain('Did you mean \\"Clicks\\"?');
@@ -160,7 +160,7 @@ it('says what is wrong with a request', async () => {
   expect((await get('/reporting/nothing', mine())).status).toBe(404);
 });
 
-it('answers a failed query, an exceeded scan limit and a throttled S3 each with its own status', async () => {
+it('the service has different statuses for a failed query, an exceeded scan limit and a throttled S3', async () => {
   const until = (hour: number) => ({ ...january, end: `2026-01-23T${String(hour).padStart(2, '0')}:00:00Z` });
   service.stack.faults.set([{ on: 'query', fail: 'retryable', times: 1 }]);
   expect((await report(until(1))).body).toBe(expected(until(1)));
@@ -175,7 +175,7 @@ it('answers a failed query, an exceeded scan limit and a throttled S3 each with 
   expect([throttled.status, throttled.headers.get('retry-after')]).toEqual([503, '30']);
 });
 
-it('answers 429 to requests beyond its rate', async () => {
+it('the service answers requests above its rate with 429', async () => {
   const busy = await startService(events, { throttling: { perSecond: 0.001, burst: 1 } });
   try {
     const both = [await get('/openapi.json', {}, busy.stack), await get('/openapi.json', {}, busy.stack)];
@@ -185,7 +185,7 @@ it('answers 429 to requests beyond its rate', async () => {
   }
 });
 
-it('answers 502 where the function dies during the request', async () => {
+it('the service answers 502 if the function dies during the request', async () => {
   // A service with the default wait of 8 s: the request surely waits for its query when its function is killed.
   const dying = await startService(events);
   try {
@@ -203,7 +203,7 @@ it('answers 502 where the function dies during the request', async () => {
   }
 });
 
-it('names its commit at every path, without a token: by that, a rollback knows that it is done', async () => {
+it('the service names its commit at every path, without a token, so a rollback can see that it is done', async () => {
   const functions = [...routes.map(({ functionName }) => functionName), NOT_FOUND_FUNCTION];
   const commit = service.stack.environment[ENV.commit] ?? 'unknown';
   const atOnce = { pause: async () => {}, mayWait: () => false };

@@ -56,11 +56,11 @@ describe('CONTRIBUTING.md', () => {
     .replaceAll('# 9999.', `# ${nextDecision}.`);
   const recipes = readRecipes(guide);
 
-  it('has an expected outcome only for recipes that exist', () => {
+  it('has every recipe for which this test expects an outcome', () => {
     expect(recipes.map(({ title }) => title)).toEqual(expect.arrayContaining(Object.keys(OUTCOMES)));
   });
 
-  it('says of every suite what it is for', () => {
+  it('says what every test suite is for', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const suites = Object.keys(scripts).filter((name) => /^test\b/.test(name));
     const listed = [...guide.matchAll(/^\| `npm (?:run )?(test[\w:]*)` \| .{10,} \|$/gm)].map(

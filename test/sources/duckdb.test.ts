@@ -43,7 +43,7 @@ function groupsOf(rows: readonly EventRow[]): Group[] {
   ]);
 }
 
-describe('hive folders that DuckDB writes', () => {
+describe('hive-partitioned folders that DuckDB writes', () => {
   let home: string;
   let writer: Writer;
   let texts: string;

@@ -53,7 +53,7 @@ async function sparkPython(): Promise<string | undefined> {
 
 const python = (await sparkPython()) ?? '';
 
-describe.skipIf(!python)('what Spark writes', () => {
+describe.skipIf(!python)('a folder that Spark writes', () => {
   let written: Written;
   beforeAll(async () => {
     written = await writtenBy(python, 'spark_source.py');

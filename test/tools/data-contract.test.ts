@@ -6,7 +6,7 @@ import { withContractTables } from '../../tools/lake/contract-tables.ts';
 
 const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'data-contract.md'), 'utf8');
 
-it('docs/data-contract.md has the tables of the catalogue; npm run data-contract writes them', () => {
+it('docs/data-contract.md has the tables of the catalogue, as npm run data-contract writes them', () => {
   expect(page).toBe(withContractTables(page));
 });
 
@@ -15,6 +15,6 @@ it('docs/data-contract.md names every column with its type', () => {
     expect(page).toContain(`| \`${name}\` | ${type} | `);
 });
 
-it('a page without the comments around the tables is refused', () => {
+it('npm run data-contract refuses a page without the comments around the tables', () => {
   expect(() => withContractTables('# Data contract')).toThrow('lost its marks');
 });

@@ -27,7 +27,7 @@ const grown: AccountQuotas = {
 };
 
 describe('diagnose', () => {
-  it('finds nothing to change in an account with the quotas that the guide asks for, and says which one binds first', () => {
+  it('finds nothing to change in an account with the quotas of the guide, and names the quota that is reached first', () => {
     const { limits, findings } = diagnose(grown, stage, 8);
     expect(findings).toEqual([]);
     expect(limits.map(({ name }) => name)).toEqual([
@@ -97,7 +97,7 @@ describe('diagnose', () => {
     expect(findings).toEqual([{ finding: expect.stringMatching(finding), remedy }]);
   });
 
-  it('leaves out what AWS does not tell, and tokens of a provider that is not Cognito', () => {
+  it('leaves out quotas that AWS does not report, and tokens of a provider that is not Cognito', () => {
     const existing = { ...stage, identity: { provider: 'existing' } } as unknown as typeof stage;
     const { limits } = diagnose({ ...grown, starts: undefined }, existing, 8);
     expect(limits.map(({ name }) => name)).not.toContain('Athena, StartQueryExecution a second');
@@ -155,7 +155,7 @@ describe('npm run doctor', () => {
     return { code, output };
   };
 
-  it('tells the operator of a new account which quota binds first, and how to raise it', async () => {
+  it('says which quota of a new account is reached first, and how to raise it', async () => {
     const { code, output } = await run('dev');
     expect(code, output).toBe(0);
     expect(output.split('\n').slice(0, 3)).toEqual([
@@ -171,7 +171,7 @@ describe('npm run doctor', () => {
     expect(calls.every((call) => /^Get|^GET /.test(call))).toBe(true);
   });
 
-  it('says in one line what is wrong with a stage, and starts nothing', async () => {
+  it('says in one line what is wrong with a stage, and then calls nothing', async () => {
     expect(await run('nowhere')).toMatchObject({
       code: 1,
       output: expect.stringContaining('no stage "nowhere"'),

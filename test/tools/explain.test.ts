@@ -21,7 +21,7 @@ import { startReleaseStandIn } from './release-stand-in.ts';
 const API = 'api://performance-reports';
 const SCOPE = `${API}/.default`;
 
-describe('what is wrong with a token', () => {
+describe('the fault of a token', () => {
   let provider: IdentityProvider;
   beforeAll(async () => {
     provider = await startIdentityProvider({ clients: [] });
@@ -35,7 +35,7 @@ describe('what is wrong with a token', () => {
   };
   const requiredClaim = { name: 'roles', value: 'Reports.Read' };
 
-  it('is not said of a token that the service accepts', async () => {
+  it('is empty for a token that the service accepts', async () => {
     expect(await check({ scope: SCOPE })).toMatchObject({ claims: { scope: SCOPE } });
     const named = { aud: API, roles: ['Reports.Read'] };
     expect(await check(named, { requiredClaim })).toMatchObject({ claims: named });
@@ -58,11 +58,11 @@ describe('what is wrong with a token', () => {
       /this stage trusts "https:\/\/other/,
     ],
     ['an expiry in the past', { scope: SCOPE, exp: 1_700_000_000 }, {}, /It expired at 2023-11-14T22:13:20/],
-  ])('is named: %s', async (_, claims, rules, reason) => {
+  ])('is named for a token with %s', async (_, claims, rules, reason) => {
     expect(await check(claims, rules)).toEqual({ refused: expect.stringMatching(reason) });
   });
 
-  it('is the key where another key signed the token', async () => {
+  it('is the key if another key signed the token', async () => {
     const other = await startIdentityProvider({ clients: [] });
     try {
       const { issuer, jwksUri } = provider;
@@ -77,7 +77,7 @@ describe('what is wrong with a token', () => {
 });
 
 describe('the environment of a stage', () => {
-  it('is that of the live release; without one, an error is thrown', async () => {
+  it('is the environment of the live release; without a live release, reading it throws an error', async () => {
     const aws = await startReleaseStandIn({ publisherperformance: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'] });
     onTestFinished(() => aws.close());
     for (const [name, value] of Object.entries(aws.env)) vi.stubEnv(name, value);
@@ -133,7 +133,7 @@ describe('npm run explain', () => {
     return (listing.Contents ?? []).map(({ Key }) => Key).filter((key) => key?.includes(job));
   };
 
-  it('shows the token’s client, the rows that it opens, the SQL, and whether the report is cached', async () => {
+  it('shows the token’s client, the rows that it may see, the SQL, and whether the report is cached', async () => {
     const url = `${service.stack.apiUrl}/reporting/publisherperformance?${query}`;
     const before = await explain(service.token, url);
     expect(before).toMatch(/^partner +house, active/m);

@@ -97,15 +97,15 @@ it.each<[string, DayAction, ...Parameters<typeof actionOf>]>([
   ],
   ['a final day without records', 'final-as-it-is', raw({ files: 0 }), undefined],
   ['a day that lost its last record', 'write-final', raw({ files: 0 }), hours({ note: note('v1') })],
-])('%s: %s', (_, action, rawDay, hoursDay, options) => {
+])('the plan for %s is %s', (_, action, rawDay, hoursDay, options) => {
   expect(actionOf(rawDay, hoursDay, options)).toBe(action);
 });
 
-it('leaves days alone that were not asked for', () => {
+it('the plan leaves out days that were not requested', () => {
   expect(actionOf(raw(), undefined, { isAsked: (day: string) => day !== DAY })).toBeUndefined();
 });
 
-it('takes a table’s past days for open once any of its days has a marker', () => {
+it('the plan treats a table’s past days without a marker as open if any day of the table has a marker', () => {
   const planned = planHours([raw({ isMarked: false }), raw({ day: '2026-01-30' })], [], {
     ...{ today: TODAY, columns: 'a', again: false, replace: false },
   });

@@ -98,7 +98,7 @@ describe('a lake in a bucket', () => {
     ]);
   });
 
-  it('is checked like a folder; with the footers alone, no file is fetched', async () => {
+  it('is checked like a folder; with --footers, check fetches no complete file', async () => {
     const whole = await lake('check', LAKE);
     expect(whole.stdout).toMatch(
       /publisher_events: 2026-01-29 to 2026-01-30, 2 days \(2 final, 0 open\),\n {4}2 records/,
@@ -111,7 +111,7 @@ describe('a lake in a bucket', () => {
     );
   });
 
-  it('shows the same faults as a folder', async () => {
+  it('has the same faults as a folder with the same files', async () => {
     const odd = join(directory, 'odd');
     await writer.file(
       'odd/publisher_events/day=2026-01-31/float',
@@ -141,7 +141,7 @@ describe('a lake in a bucket', () => {
     expect(inBucket).toMatchObject({ code: 1, stdout: expect.stringMatching(/4 faults\.\nNext: .*\n$/) });
   });
 
-  it('leaves the day open where the writer is killed, and is right once the day is written again', async () => {
+  it('has an open day after its writer was killed, and is right after the day is written again', async () => {
     await lake('convert', await input(3), '--to', LAKE, '--replace');
     const killed = spawnNode(['tools/lake.ts', 'convert', await input(4), '--to', LAKE, '--replace'], {
       env: { ...process.env, ...env() },
@@ -181,7 +181,7 @@ describe('a lake in a bucket', () => {
     );
   });
 
-  it('is named, with what to check, if it does not exist', async () => {
+  it('is named in an error that says what to check, if the bucket does not exist', async () => {
     const { code, stderr } = await lake('check', 's3://another/events');
     expect(stderr).toMatch(
       /^s3:\/\/another\/events can't be reached: NoSuchBucket .* Check bucket, region and credentials\.\n$/,

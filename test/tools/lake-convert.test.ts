@@ -77,29 +77,32 @@ describe('npm run lake -- convert', () => {
   it.each([
     ['as they are', []],
     ['summed by the hour', ['--hourly']],
-  ])('makes a lake from many forms, %s, whose reports equal an independent sum', async (name, options) => {
-    const lake = join(directory, `lake ${name}`);
-    const { code, stdout, stderr } = await runLake(['convert', input, '--to', lake, ...options]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const clicks = (events['publisher_events'] ?? []).reduce(
-      (sum, row) => sum + BigInt(row['clicks'] ?? 0),
-      0n,
-    );
-    expect(stdout.split('\n').slice(0, 2)).toEqual([
-      expect.stringMatching(
-        /^publisher_events in .*: 2 days \(2026-01-30 to 2026-01-31, final\), 600 records/,
-      ),
-      expect.stringMatching(RegExp(`^  Sums, .* clicks ${clicks}, revenue `)),
-    ]);
-    expect(stdout).not.toMatch(/SELECT|COPY/);
-    await expectReports(lake, events);
+  ])(
+    'makes a lake from many forms, with records %s; its reports equal an independent sum',
+    async (name, options) => {
+      const lake = join(directory, `lake ${name}`);
+      const { code, stdout, stderr } = await runLake(['convert', input, '--to', lake, ...options]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const clicks = (events['publisher_events'] ?? []).reduce(
+        (sum, row) => sum + BigInt(row['clicks'] ?? 0),
+        0n,
+      );
+      expect(stdout.split('\n').slice(0, 2)).toEqual([
+        expect.stringMatching(
+          /^publisher_events in .*: 2 days \(2026-01-30 to 2026-01-31, final\), 600 records/,
+        ),
+        expect.stringMatching(RegExp(`^  Sums, .* clicks ${clicks}, revenue `)),
+      ]);
+      expect(stdout).not.toMatch(/SELECT|COPY/);
+      await expectReports(lake, events);
 
-    const checked = await runLake(['check', lake]);
-    expect(checked.stdout).toMatch(/2 days \(2 final, 0 open\)/);
-    expect(checked.code).toBe(0);
-  });
+      const checked = await runLake(['check', lake]);
+      expect(checked.stdout).toMatch(/2 days \(2 final, 0 open\)/);
+      expect(checked.code).toBe(0);
+    },
+  );
 
-  it('prints with --show-sql the SQL that it runs', async () => {
+  it('prints the SQL that it runs with --show-sql', async () => {
     await writeFile(join(directory, 'one.csv'), 'event_time,placement_id,clicks\n2026-01-31T12:00:00Z,1,1\n');
     const { stdout } = await runLake([
       ...['convert', join(directory, 'one.csv'), '--to', join(directory, 'sql')],
@@ -110,7 +113,7 @@ describe('npm run lake -- convert', () => {
     );
   });
 
-  it('estimates what --hourly would save, from a sample or, if the lake is small, from a whole day', async () => {
+  it('estimates the saving of --hourly from a sample or, for a small lake, from a whole day', async () => {
     const alike = (minutes: string) =>
       publisherRecord({ event_time: `TIMESTAMP '2026-01-31 12:${minutes}:00'` });
     await writer.file('alike.parquet', `${alike('00')} UNION ALL ${alike('01')} UNION ALL ${alike('59')}`);
@@ -124,7 +127,7 @@ describe('npm run lake -- convert', () => {
     expect(hourly.stdout).not.toMatch(/With --hourly/);
   });
 
-  it('tells what the lake still lacks, and what to do next', async () => {
+  it('says what the lake still lacks, and what to do next', async () => {
     const time = "TIMESTAMPTZ '2026-01-31 12:00:00+00'";
     await writer.file('next.parquet', publisherRecord({ event_time: time }));
     const lake = join(directory, "next's");
@@ -143,7 +146,7 @@ describe('npm run lake -- convert', () => {
     );
   });
 
-  it('removes the unfinished files of a conversion that was killed, and refuses to run beside one that is running', async () => {
+  it('removes the unfinished files of a killed conversion, and refuses to run during another conversion', async () => {
     const lake = join(directory, 'shared');
     await writer.file('shared.parquet', publisherRecord());
     const killed = join(lake, '.lake-work-killed');
@@ -191,7 +194,7 @@ describe('npm run lake -- convert', () => {
     }
   });
 
-  it('gives equal files for equal records, so that writing them again changes no version', async () => {
+  it('writes equal files for equal records, so a second conversion changes no version', async () => {
     const twice = join(directory, 'twice');
     const records = `SELECT * EXCLUDE (range) REPLACE ((hash(range) % 9)::BIGINT AS clicks) FROM (${publisherRecord()}), range(5000)`;
     await writer.file('one-way.parquet', `${records} ORDER BY range`);
@@ -210,7 +213,7 @@ describe('npm run lake -- convert', () => {
     expect(before).toEqual(['_SUCCESS', expect.stringMatching(/^events-[0-9a-f]{12}\.parquet$/)]);
   });
 
-  it('refuses to write days again unless told to, and then replaces them whole', async () => {
+  it('refuses to write existing days without --replace, and with --replace replaces each day completely', async () => {
     const lake = join(directory, 'restated');
     const one = async (clicks: string, time: string) => {
       await writer.file('one.parquet', publisherRecord({ clicks, event_time: `TIMESTAMP '${time}'` }));
@@ -248,36 +251,39 @@ describe('npm run lake -- convert', () => {
     ['whole', 'old'],
     ['whole', 'nothing'],
     ['nothing', 'old'],
-  ])('repairs what a killed writer left: new folder %s, old folder %s', async (arriving, leaving) => {
-    const lake = join(directory, `killed-${arriving}-${leaving}`);
-    const table = join(lake, 'publisher_events');
-    await mkdir(table, { recursive: true });
-    const day = (clicks: string) =>
-      writer.file(`made/${clicks}.parquet`, publisherRecord({ clicks: `${clicks}::BIGINT` }));
-    for (const [state, clicks] of [
-      [leaving, '1'],
-      [arriving, '2'],
-    ] as const) {
-      if (state === 'nothing') continue;
-      await day(clicks);
-      await mkdir(join(table, `.day=2026-01-31.${state}.x`));
-      await rename(
-        join(directory, `made/${clicks}.parquet`),
-        join(table, `.day=2026-01-31.${state}.x`, 'a.parquet'),
+  ])(
+    'repairs a day after a killed writer left this: new folder %s, old folder %s',
+    async (arriving, leaving) => {
+      const lake = join(directory, `killed-${arriving}-${leaving}`);
+      const table = join(lake, 'publisher_events');
+      await mkdir(table, { recursive: true });
+      const day = (clicks: string) =>
+        writer.file(`made/${clicks}.parquet`, publisherRecord({ clicks: `${clicks}::BIGINT` }));
+      for (const [state, clicks] of [
+        [leaving, '1'],
+        [arriving, '2'],
+      ] as const) {
+        if (state === 'nothing') continue;
+        await day(clicks);
+        await mkdir(join(table, `.day=2026-01-31.${state}.x`));
+        await rename(
+          join(directory, `made/${clicks}.parquet`),
+          join(table, `.day=2026-01-31.${state}.x`, 'a.parquet'),
+        );
+      }
+      await writer.file('other.parquet', publisherRecord({ event_time: "TIMESTAMP '2026-01-30 10:00:00'" }));
+      const { code } = await runLake(['convert', join(directory, 'other.parquet'), '--to', lake]);
+      expect(code).toBe(0);
+      expect((await readdir(table)).sort()).toEqual(['day=2026-01-30', 'day=2026-01-31']);
+      await using opened = await openLake(lake);
+      const question = { start: '2026-01-31T00:00:00Z', end: '2026-02-01T00:00:00Z', fields: ['Clicks'] };
+      expect(await opened.ask(reports[0] as Report, { question })).toBe(
+        `"Clicks"\n${arriving === 'whole' ? 2 : 1}\n`,
       );
-    }
-    await writer.file('other.parquet', publisherRecord({ event_time: "TIMESTAMP '2026-01-30 10:00:00'" }));
-    const { code } = await runLake(['convert', join(directory, 'other.parquet'), '--to', lake]);
-    expect(code).toBe(0);
-    expect((await readdir(table)).sort()).toEqual(['day=2026-01-30', 'day=2026-01-31']);
-    await using opened = await openLake(lake);
-    const question = { start: '2026-01-31T00:00:00Z', end: '2026-02-01T00:00:00Z', fields: ['Clicks'] };
-    expect(await opened.ask(reports[0] as Report, { question })).toBe(
-      `"Clicks"\n${arriving === 'whole' ? 2 : 1}\n`,
-    );
-  });
+    },
+  );
 
-  it('takes whole numbers for times where --time-unit says what they count', async () => {
+  it('reads whole numbers as times if --time-unit says what they count', async () => {
     await writer.file(
       'epochs.parquet',
       `${publisherRecord({ event_time: '1769860799999::BIGINT' })} UNION ALL ${publisherRecord({ event_time: '1769860800000::BIGINT' })}`,
@@ -297,7 +303,7 @@ describe('npm run lake -- convert', () => {
     ).toBe('"DateTime","Clicks"\n"2026-01-31T11:00:00Z",1\n"2026-01-31T12:00:00Z",1\n');
   });
 
-  it('cuts finer times to the millisecond, so that they stay in their hour', async () => {
+  it('cuts finer times to the millisecond, so every time stays in its hour', async () => {
     await writer.file(
       'fine.parquet',
       publisherRecord({ event_time: "TIMESTAMP_NS '2026-01-31 23:59:59.999999999'" }),
@@ -323,7 +329,7 @@ describe('npm run lake -- convert', () => {
     });
   });
 
-  it('writes NULL where a file has no such column, and says so', async () => {
+  it('writes NULL for a column that a file lacks, and says so', async () => {
     await writer.file('narrow.parquet', publisherRecord({ clicks: undefined, device_or_proxy: undefined }));
     const { code, stdout } = await runLake([
       'convert',
@@ -411,7 +417,7 @@ describe('npm run lake -- convert', () => {
       ],
     ];
 
-    it('if any value would be changed, and names all such values at once', async () => {
+    it('if any value would change, and names all these values at once', async () => {
       await Promise.all(
         REFUSED.map(([, changed], index) =>
           writer.file(`refused/${index}.parquet`, publisherRecord(changed)),
@@ -438,7 +444,7 @@ describe('npm run lake -- convert', () => {
       await expect(readdir(join(directory, 'none'))).rejects.toThrow('ENOENT');
     });
 
-    it('if values turn out wrong only when they are read, and names those of all files at once', async () => {
+    it('if values prove wrong only when it reads them, and names the wrong values of all files at once', async () => {
       await writer.file('late/fine.parquet', publisherRecord());
       await writer.file('late/half.parquet', publisherRecord({ container_id: '7.5::DOUBLE' }));
       await writer.file('late/timeless.parquet', publisherRecord({ event_time: 'NULL::TIMESTAMP' }));
@@ -490,7 +496,7 @@ describe('npm run lake -- convert', () => {
 });
 
 describe('npm run lake -- init', () => {
-  it('makes the tables that are missing, so that the lake can be served', async () => {
+  it('makes the missing tables, so the service can use the lake', async () => {
     const lake = join(directory, 'young');
     const lacking = reports.map(({ table }) => table).filter((table) => table !== 'publisher_events');
     await writer.file('young/publisher_events/day=2026-01-31/a.parquet', record('publisher_events'));

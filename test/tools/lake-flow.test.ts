@@ -16,11 +16,11 @@ describe('--memory', () => {
     ['1.5 gb', 1_500_000_000],
     ['500MB', 500_000_000],
     ['1GiB', 1_073_741_824],
-  ])('%s is %i bytes', (text, bytes) => {
+  ])('reads %s as %i bytes', (text, bytes) => {
     expect(memoryBytes(text)).toBe(bytes);
   });
 
-  it.each(['', 'much', '2', 'GB', '-1GB', '499MB', '2 elephants', '1e9 MB'])('"%s" is refused', (text) => {
+  it.each(['', 'much', '2', 'GB', '-1GB', '499MB', '2 elephants', '1e9 MB'])('refuses "%s"', (text) => {
     expect(() => memoryBytes(text)).toThrow(
       new OperatorFault(
         `--memory is ${JSON.stringify(text)}; write how much this may use, like 2GB or 800MB, and at least 500MB`,
@@ -33,11 +33,11 @@ describe('--memory', () => {
     ['half of the container, where it is smaller', 8e9, 2e9, 1e9],
     ['half of the machine, where the container has no limit', 8e9, 2 ** 64, 4e9],
     ['never less than DuckDB needs', 600e6, 0, 500e6],
-  ])('is by default %s', (_, machine, container, usual) => {
+  ])('has the default %s', (_, machine, container, usual) => {
     expect(usualMemory(machine, container)).toBe(usual);
   });
 
-  it('leaves room for Node.js and for what DuckDB does not count', () => {
+  it('leaves room for Node.js and for memory that DuckDB does not count', () => {
     expect([500e6, 1e9, 16e9].map(duckDbMemory)).toEqual([200e6, 600e6, 12.6e9]);
   });
 });
@@ -53,7 +53,7 @@ describe('files that are read together', () => {
     return planInput(file, { timeUnit: 'seconds' }) as InputPlan;
   };
 
-  it('are Parquet files of equal types; a CSV stands alone', () => {
+  it('are Parquet files of equal types; a CSV file is read by itself', () => {
     const csv = { isText: true, parquet: undefined } as unknown as Partial<InputFile>;
     const narrow = { types: new Map([...types, ['clicks', 'INTEGER']]) };
     const plans = [planned('a'), planned('b', csv), planned('c', narrow), planned('d'), planned('e', csv)];
@@ -81,7 +81,7 @@ describe('the progress of a conversion', () => {
   const parquet = { bytes: 300, isText: false };
   const text = { bytes: 100, isText: true };
 
-  it('goes from 0 to the whole, from file to file and from day to day, and never back', () => {
+  it('goes from 0 to the end, from file to file and from day to day, and never back', () => {
     const { ofReading, ofWriting } = stretches([parquet, text]);
     const steps = [
       ...[ofReading(0, 300), ofReading(300, 100)],
@@ -95,7 +95,7 @@ describe('the progress of a conversion', () => {
     expect(steps.at(-1)?.to).toBeCloseTo(1);
   });
 
-  it('gives reading text more of the time than reading Parquet', () => {
+  it('gives text files a larger part of the time than Parquet files', () => {
     expect(stretches([text]).ofReading(0, 100).to).toBeGreaterThan(stretches([parquet]).ofReading(0, 300).to);
   });
 
@@ -109,16 +109,16 @@ describe('the progress of a conversion', () => {
     expect(wholeAt({ from: 0.2, to: 0.4 }, percentage)).toBe(whole);
   });
 
-  it('is a number also for empty files', () => {
+  it('is a number even for empty files', () => {
     const { ofReading, ofWriting } = stretches([{ bytes: 0, isText: true }]);
     expect([ofReading(0, 0).to, ofWriting(0, 0, 0).from].every(Number.isFinite)).toBe(true);
   });
 });
 
-describe('the sample for what --hourly would save', () => {
+describe('the sample for the saving of --hourly', () => {
   const hours = (...rows: number[]) => rows.map((count, at) => ({ at, rows: count }));
 
-  it('is taken from the day with the median number of records', () => {
+  it('comes from the day with the median number of records', () => {
     const days = [900, 5, 80].map((rows, index) => ({ day: `2026-01-0${index + 1}`, rows }));
     expect(middleDay(days)?.day).toBe('2026-01-03');
     expect(middleDay([])).toBeUndefined();
@@ -142,7 +142,7 @@ describe('the sample for what --hourly would save', () => {
   });
 });
 
-describe('the outcome', () => {
+describe('the printed outcome of a conversion', () => {
   const staged = {
     table: { name: 'publisher_events' },
     rows: 20_000_000,
@@ -154,7 +154,7 @@ describe('the outcome', () => {
   } as const;
   const estimate = { day: '2026-01-30', hours: 3, rows: 1000, bytes: 100, summedRows: 70, summedBytes: 9 };
 
-  it('is five lines: what there is, its sums, what was changed, what would be smaller, what to do next', () => {
+  it('is five lines: the lake, its sums, the changed values, what would be smaller, what to do next', () => {
     expect(
       renderOutcome({
         to: '/lake',
@@ -170,7 +170,7 @@ Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
 `);
   });
 
-  it('gives each of several changes a line', () => {
+  it('has a line for each of several changes', () => {
     const text = renderOutcome({
       to: '/lake',
       tables: [],
@@ -180,7 +180,7 @@ Next: npm run lake -- check /lake, then EVENTS_DIR=/lake npm start
     expect(text).toMatch(/^Changed on the way:\n {2}one thing; or so\n {2}another\nNext: /);
   });
 
-  it('of hours in a bucket tells the summed records, and no command for one machine', () => {
+  it('names the number of summed records for hours in a bucket, and has no command for one machine', () => {
     expect(
       renderOutcome({
         to: 's3://bucket/lake',
@@ -235,7 +235,7 @@ describe('a conversion that fails half-way', () => {
     expect(fault.message).toMatch(message);
   });
 
-  it('leaves an error that nobody has foreseen as it is', () => {
+  it('does not change the text of an unexpected error', () => {
     const error = new Error('INTERNAL Error: Assertion triggered');
     expect(conversionFault(error, { to: '/lake', daysWritten: 0, days: 1 })).toBe(error);
   });

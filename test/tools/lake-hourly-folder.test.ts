@@ -47,7 +47,7 @@ const clicksIn = async (name: string) =>
     )
   )[0];
 
-it('replaces a day whole when its raw file was written again under its name', async () => {
+it('lake hourly replaces a complete day if its raw file was written again under the same name', async () => {
   await rawDay('again', 1);
   expect((await hourly('again')).code).toBe(0);
   expect(await clicksIn('again')).toEqual([2, 1]);
@@ -58,7 +58,7 @@ it('replaces a day whole when its raw file was written again under its name', as
   expect((await readdir(hoursFolder('again'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
 });
 
-it('reads what the engines read: narrower types, columns that a file lacks as NULL, no others, no hidden files', async () => {
+it('lake hourly reads files like the engines: narrower types, NULL for missing columns, no extra columns, no hidden files', async () => {
   await rawDay('engines', 1, { clicks: '7::INTEGER', served_ads: undefined });
   const folder = `engines/raw/${TABLE}/day=${DAY}`;
   await writer.file(
@@ -73,7 +73,7 @@ it('reads what the engines read: narrower types, columns that a file lacks as NU
   ]);
 });
 
-it('leaves files of another writer alone unless told to replace them', async () => {
+it('lake hourly keeps files of another writer unless an option says to replace them', async () => {
   await rawDay('other', 1);
   const { code } = await runLake(['convert', join(home, 'other/raw'), '--to', join(home, 'other/hours')]);
   expect(code).toBe(0);
@@ -89,7 +89,7 @@ it('leaves files of another writer alone unless told to replace them', async () 
   expect(await clicksIn('other')).toEqual([2, 1]);
 });
 
-it('names a day that can not be summed, and does the others', async () => {
+it('lake hourly names a day that it cannot sum, and sums the other days', async () => {
   await rawDay('wrong', 1, { clicks: '9223372036854775807::BIGINT' });
   await writer.file(
     `wrong/raw/${TABLE}/day=2026-01-29/part.parquet`,
@@ -110,7 +110,7 @@ it('names a day that can not be summed, and does the others', async () => {
   expect(stdout).toMatch(/\nNot all is done\./);
 });
 
-it('treats an unmarked day as open with --day too, if the table had a marker once; replaces a damaged file once its day is final', async () => {
+it('lake hourly treats a day without a marker as open, even with --day, and replaces a damaged file when its day is final', async () => {
   await rawDay('marks', 1);
   const raw = join(home, `marks/raw/${TABLE}`);
   await rename(join(raw, `day=${DAY}`), join(raw, 'day=2026-01-30'));
@@ -126,7 +126,7 @@ it('treats an unmarked day as open with --day too, if the table had a marker onc
   expect(await clicksIn('marks')).toEqual([4, 1]);
 });
 
-it('refuses a raw lake without any day, and keeps the hours', async () => {
+it('lake hourly refuses a raw lake without days, and keeps the hours', async () => {
   await rawDay('gone', 1);
   expect((await hourly('gone')).code).toBe(0);
   await rm(join(home, 'gone/raw'), { recursive: true });
@@ -154,7 +154,7 @@ async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource
   );
 }
 
-it('does not sum a day whose files can not be fetched, and tells the reason', async () => {
+it('lake hourly does not sum a day if it cannot fetch the day’s files, and gives the reason', async () => {
   await rawDay('forbidden', 1);
   const outcome = await makeRawDay(
     'forbidden',
@@ -173,7 +173,7 @@ it.each([
       await rename(join(day, 'part.parquet'), join(day, 'other.parquet'));
     },
   },
-])('reads a day again if its file was $was during the read', async ({ change }) => {
+])('lake hourly reads a day again if the day’s file was $was during the read', async ({ change }) => {
   await rm(join(home, 'changing'), { recursive: true, force: true });
   await rawDay('changing', 1);
   const raw = folderSource(join(home, 'changing/raw'));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('npm run lake -- hourly', () => {
-  it('sums what is new or was restated, and nothing else', async () => {
+  it('sums only new and restated days', async () => {
     const first = await world.hourly();
     expect(first.stdout).toMatch(/^publisher_events: 2 days summed .*: 60 records, by the hour 6 records\n/);
     expect(first.code).toBe(0);
@@ -28,7 +28,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('shows the latest version in the end, whenever the raw day is restated during a run', async () => {
+  it('has the latest version in the end, even if the raw day is restated at any point of a run', async () => {
     for (let at = 1, wasHeld = true; wasHeld; at++) {
       await world.restate();
       const run = await world.heldAt(at, 'call', () => world.restate());
@@ -39,7 +39,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.look())[DAY]).toBe(world.version);
   });
 
-  it('shows hours of one version at every moment, and of the latest in the end, wherever a run is killed', async () => {
+  it('always has hours of a single version, and in the end of the latest, even if a run is killed at any point', async () => {
     // The marker goes, the file comes, the marker comes.
     expect(await restateAndKill(world, false)).toBe(3);
   });
@@ -48,7 +48,7 @@ describe('npm run lake -- hourly', () => {
     { was: 'final', isOpen: false, writes: [3] },
     { was: 'open', isOpen: true, writes: [2] },
   ])(
-    'shows the latest version in the end, even if a slow run that saw the day $was is overtaken by another',
+    'has the latest version in the end, even if another run overtakes a slow run that saw the day $was',
     async ({ isOpen, writes }) => {
       for (const write of writes) {
         // A day that has no hours yet, so that hours of an open day are written.
@@ -65,7 +65,7 @@ describe('npm run lake -- hourly', () => {
     },
   );
 
-  it('does not trust a marker that is of another file', async () => {
+  it('does not trust a marker that belongs to another file', async () => {
     const bucket = openBucket(world.HOURS);
     const marker = `publisher_events/day=${DAY}/_SUCCESS`;
     const note = await text(await bucket.read(marker));
@@ -74,7 +74,7 @@ describe('npm run lake -- hourly', () => {
     expect(await text(await bucket.read(marker))).toBe(note);
   });
 
-  it('removes files of another writer, if told to, before its own is there', async () => {
+  it('removes files of another writer, with the option for this, before it writes its own file', async () => {
     const day = `publisher_events/day=${DAY}`;
     await openBucket(world.HOURS).write(`${day}/other.parquet`, 'x');
     const calls: string[] = [];
@@ -87,7 +87,7 @@ describe('npm run lake -- hourly', () => {
     expect(inDay).toEqual(['DELETE _SUCCESS', 'DELETE other.parquet', 'PUT hours.parquet', 'PUT _SUCCESS']);
   });
 
-  it('sums an open day again when it changes, without a marker', async () => {
+  it('sums an open day again when the day changes, and writes no marker', async () => {
     const day = '2026-03-01';
     for (let turn = 0; turn < 2; turn++) {
       await world.restate({ day, isOpen: true });
@@ -98,7 +98,7 @@ describe('npm run lake -- hourly', () => {
     expect((await world.hourly()).stdout).toMatch(/^publisher_events: no day summed/);
   });
 
-  it('keeps the hours of a day that is being written again, until it is final again', async () => {
+  it('keeps the hours of a day that a writer restates, until the day is final again', async () => {
     const before = (await world.look())[DAY];
     await world.restate({ isOpen: true });
     const reopened = await world.hourly();
@@ -119,7 +119,7 @@ describe('npm run lake -- hourly', () => {
     [['--day', '2026-01-02..2026-01-01'], /write a day, 2026-01-31, or the first and the last/],
     [['--day', '2025-01-01'], /holds no day of publisher_events that was asked for/],
     [['--table', 'clicks'], /--table is clicks; it can be publisher_events or advertiser_events/],
-  ])('%s says in words what is wrong', async (options, says) => {
+  ])('says in words what is wrong with %s', async (options, says) => {
     const asked = options.includes('--from')
       ? []
       : ['--from', world.RAW, '--to', world.HOURS, '--table', 'publisher_events'];

@@ -33,8 +33,8 @@ const write = async (path: string, text: string) => {
   await writeFile(join(directory, path), text);
 };
 
-describe('a column that stands in the names of folders', () => {
-  it('is read where the files do not have it', async () => {
+describe('a column in the names of folders', () => {
+  it('is read if the files do not have this column', async () => {
     const record = publisherRecord({ publisher_company_id: undefined, device_or_proxy: undefined });
     for (const folder of ['31/device_or_proxy=a%2Fb', '__HIVE_DEFAULT_PARTITION__/device_or_proxy=50%'])
       await writer.file(`hive/publisher_company_id=${folder}/a.parquet`, record);
@@ -44,13 +44,13 @@ describe('a column that stands in the names of folders', () => {
     ]);
   });
 
-  it('is not read from the folders if the files have it, nor is any other name of a folder', async () => {
+  it('is not read if the files have this column; other folder names are ignored', async () => {
     await writer.file('both/publisher_company_id=31/day=7/a.parquet', publisherRecord());
     expect(await converted('both', 'publisher_company_id::VARCHAR')).toEqual([['1', 1]]);
   });
 });
 
-it('understands quotes in a CSV file that has none in its first 20,480 records', async () => {
+it('lake convert understands quotes in a CSV file that has none in its first 20,480 records', async () => {
   const record = (device: string) => `2026-01-31 12:00:00,1,7,${device}\n`;
   const header = 'event_time,placement_id,served_ads,device_or_proxy\n';
   await write('late/a.csv', `${header}${record('phone').repeat(21_000)}${record('"say ""hi"""')}`);
@@ -60,7 +60,7 @@ it('understands quotes in a CSV file that has none in its first 20,480 records',
   ]);
 });
 
-it('says how to write a record of a CSV file that can not be read', () => {
+it('lake convert says how to correct a record of a CSV file that it cannot read', () => {
   const cure =
     'Put quotes around a text with a separator, a quote or a line break, and write a quote inside a text twice, as in "say ""hi""" (Spark: option("escape", "\\""))';
   expect(
@@ -84,7 +84,7 @@ async function refused(...inputs: readonly string[]): Promise<string> {
 const HEADER = 'event_time,placement_id,served_ads\n';
 const RECORD = '2026-01-31 12:00:00,1,7\n';
 
-describe('a file some of whose records would be left out silently', () => {
+describe('a file from which some records would silently be lost', () => {
   const uneven = (fields: number, example: string) =>
     `can't be read: not every line has the ${fields} fields that the first line names, for example ${JSON.stringify(example)}. Write the header first, then records alone, each with all fields`;
   const wider = 'event_time,placement_id,served_ads,clicks';
@@ -131,20 +131,20 @@ describe('a file some of whose records would be left out silently', () => {
   });
 });
 
-it('reads clicks and clicks_1 as two columns, not as one that comes twice', async () => {
+it('lake convert reads clicks and clicks_1 as two columns, not as the same column twice', async () => {
   await write('like/a.csv', 'event_time,served_ads,clicks,clicks_1\n2026-01-31 12:00:00,1,7,8\n');
   expect(await converted('like', 'clicks::VARCHAR')).toEqual([['7', 1]]);
 });
 
-describe('files that would count twice', () => {
-  it('are read once if they are named twice', async () => {
+describe('files with records that would count twice', () => {
+  it('are read once if the command names them twice', async () => {
     await write('twice/a.csv', HEADER + RECORD);
     const lake = join(directory, 'once');
     const inputs = ['twice', 'twice/a.csv', 'twice/../twice/a.csv'].map((input) => `${directory}/${input}`);
     expect((await runLake(['convert', ...inputs, '--to', lake])).stdout).toContain('1 record\n');
   });
 
-  it('are refused where the lake lies in a folder that is read', async () => {
+  it('are refused if the lake is inside an input folder', async () => {
     await write('around/a.csv', HEADER + RECORD);
     const again = ['convert', join(directory, 'around'), '--to', join(directory, 'around/lake'), '--replace'];
     expect((await runLake(again)).code).toBe(0);
@@ -153,7 +153,7 @@ describe('files that would count twice', () => {
     );
   });
 
-  it('are refused where a file of the lake itself holds only records of other days, and would stay', async () => {
+  it('are refused if a file of the target lake has only records of other days, and so would remain', async () => {
     const file = 'place/publisher_events/day=2026-01-30/a.parquet';
     await writer.file(file, publisherRecord());
     const place = join(directory, 'place');

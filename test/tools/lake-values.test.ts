@@ -73,7 +73,7 @@ type Cases = readonly (readonly [written: string, becomes: string | null])[];
 const writtenOf = (cases: Cases) => cases.map(([written]) => written);
 const becomesOf = (cases: Cases) => cases.map(([, becomes]) => becomes);
 
-describe('amounts that are written as text', () => {
+describe('amounts in text columns', () => {
   const EXACT: Cases = [
     ['7.6e-05', '0.000076'],
     ['7.6E-5', '0.000076'],
@@ -99,7 +99,7 @@ describe('amounts that are written as text', () => {
     ['123456789012123456000000000000000000000000e-30', '123456789012.123456'],
   ];
 
-  it('are exact, with exponents and signs too', async () => {
+  it('are exact, even with exponents and signs', async () => {
     const { values, losses, changes } = await convertColumn({ column: 'revenue' }, writtenOf(EXACT));
     expect(Object.fromEntries(EXACT.map(([written], index) => [written, values[index]]))).toEqual(
       Object.fromEntries(EXACT),
@@ -107,7 +107,7 @@ describe('amounts that are written as text', () => {
     expect({ losses, changes }).toEqual({ losses: [], changes: [] });
   });
 
-  it('give the same number however it is written', async () => {
+  it('give the same number in every notation', async () => {
     const random = randomNumbers(31);
     const upTo = (end: number) => Math.floor(random() * end);
     const cases = Array.from({ length: 2_000 }, (): [string, string] => {
@@ -133,7 +133,7 @@ describe('amounts that are written as text', () => {
     return `${plus}${shown}${'eE'[upTo(2)]}${exponent < 0 || upTo(2) ? '' : '+'}${exponent}`;
   }
 
-  it('count as missing if they are NaN, NULL and the like, and the outcome says so', async () => {
+  it('count as missing if they are NaN, NULL or a similar word, and the outcome says so', async () => {
     const words = ['NaN', 'nan', 'NULL', 'null', '\\N', 'None', '<NA>', 'NA', ' NaN '];
     expect(await convertColumn({ column: 'revenue' }, [...words, '', ' ', null])).toEqual({
       values: Array(12).fill(null),
@@ -142,7 +142,7 @@ describe('amounts that are written as text', () => {
     });
   });
 
-  it('are refused for what is wrong with them, each with its cure', async () => {
+  it('are refused with an error that names each fault and how to correct it', async () => {
     const REFUSED: readonly [texts: readonly string[], says: string][] = [
       [
         ['-1e12', '1000000000000', '1e300', '1234567890123.1234567'],
@@ -201,7 +201,7 @@ describe('amounts that are written as text', () => {
     ['1\u202f234,500', 'Write 1234.500'],
     ["1'234.5", 'Write 1234.5'],
     ['1_000', 'Write 1000'],
-  ])('for %s, the error shows how to write it', (written, cure) => {
+  ])('are refused as %s with an error that shows how to write them', (written, cure) => {
     expect(withoutSeparators(written)).toBe(cure);
   });
 });
@@ -265,13 +265,13 @@ describe('amounts of other types', () => {
       ],
     ],
   ];
-  it.each(CASES)('%s are exact or refused', async (type, cases, says) => {
+  it.each(CASES)('are exact or refused if their type is %s', async (type, cases, says) => {
     const { values, losses } = await convertColumn({ column: 'revenue', type }, writtenOf(cases));
     expect(values).toEqual(becomesOf(cases));
     expect(losses).toEqual(says.map((text) => `a.csv: revenue: ${text}`));
   });
 
-  it('doubles become exactly the six-digit decimals from which they were made', async () => {
+  it('become exactly the six-digit decimals from which the doubles were made', async () => {
     const random = randomNumbers(32);
     const cases = Array.from({ length: 5_000 }, (_, index): [string, string] => {
       // Of every size, from 0 to the last double that holds millionths.
@@ -297,7 +297,7 @@ describe('--round', () => {
     ['1.00000050000e-1', '0.100000'],
   ];
 
-  it('rounds half away from zero, and tells by how much', async () => {
+  it('rounds half away from zero, and says by how much', async () => {
     const { values, losses, changes } = await convertColumn(
       { column: 'revenue', round: true },
       writtenOf(HALVES),
@@ -310,7 +310,7 @@ describe('--round', () => {
     ]);
   });
 
-  it('adds up what it changed, to the last digit', async () => {
+  it('adds up its changes exactly', async () => {
     const random = randomNumbers(33);
     const nanos = Array.from({ length: 1_000 }, () => BigInt(Math.floor(random() * 2e12) - 1e12));
     const half = (n: bigint) => (n < 0n ? -500n : 500n);
@@ -332,7 +332,7 @@ describe('--round', () => {
     return `${n < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '');
   };
 
-  it('says nothing where nothing is rounded, and still refuses what is no amount', async () => {
+  it('says nothing if it rounds nothing, and still refuses values that are not amounts', async () => {
     const { changes, losses } = await convertColumn({ column: 'revenue', round: true }, [
       '1.5',
       '1,5',
@@ -424,7 +424,7 @@ describe('identifiers and counts', () => {
 });
 
 describe('text', () => {
-  it('stays as it is, whatever it says', async () => {
+  it('stays unchanged, whatever it contains', async () => {
     const texts = ['NaN', 'NULL', '\\N', 'None', '', ' ', '1e3', null];
     expect(await convertColumn({ column: 'device_or_proxy' }, texts)).toEqual({
       values: texts,
@@ -452,7 +452,7 @@ describe('times', () => {
     ['1970-01-01 00:00:00', '1970-01-01 00:00:00'],
   ];
 
-  it('that are text may have an offset or none', async () => {
+  it('in text columns may have an offset or none', async () => {
     const { values, losses, changes } = await convertColumn({ column: 'event_time' }, writtenOf(WRITTEN));
     expect(values).toEqual(becomesOf(WRITTEN));
     expect(losses).toEqual([]);
@@ -461,7 +461,7 @@ describe('times', () => {
     ]);
   });
 
-  it('are refused for what is wrong with them, each with its cure', async () => {
+  it('are refused with an error that names each fault and how to correct it', async () => {
     const texts = [
       '',
       'NaT',
@@ -505,7 +505,7 @@ describe('times', () => {
 describe('--time-zone', () => {
   const berlin = { column: 'event_time', timeZone: 'Europe/Berlin' };
 
-  it('is the zone of times without an offset, and of no others', async () => {
+  it('is the zone only of times without an offset', async () => {
     const cases: Cases = [
       ['2026-01-31 00:30:00', '2026-01-30 23:30:00'],
       ['2026-07-01 00:30:00.123', '2026-06-30 22:30:00.123'],
@@ -524,7 +524,7 @@ describe('--time-zone', () => {
     ]);
   });
 
-  it('is not the zone of INT96, which Spark writes in UTC', async () => {
+  it('is not the zone of INT96 times, which Spark writes in UTC', async () => {
     const spark = { ...berlin, type: 'TIMESTAMP', declared: 'INT96' };
     expect(await convertColumn(spark, ['2026-03-29 02:30:00'])).toEqual({
       values: ['2026-03-29 02:30:00'],
@@ -542,7 +542,7 @@ describe('--time-zone', () => {
   const GAP =
     'a.csv: event_time: in 2 records, "2026-03-29 02:00:00" for example does not exist in Europe/Berlin, where clocks went forward from 2026-03-29 02:00:00 to 2026-03-29 03:00:00. Correct it at the source, or say another --time-zone';
 
-  it('refuses local times that do not exist or come twice, and names the change of clocks', async () => {
+  it('refuses local times that do not exist or occur twice, and names the change of clocks', async () => {
     const { values, losses } = await convertColumn(berlin, CHANGED);
     expect(values).toEqual([null, null, null, null]);
     expect(losses).toEqual([
@@ -554,7 +554,7 @@ describe('--time-zone', () => {
   it.each([
     ['earlier', '2026-10-25 00:00:00', '2026-10-25 00:59:59.999'],
     ['later', '2026-10-25 01:00:00', '2026-10-25 01:59:59.999'],
-  ] as const)('takes the %s of two instants when told so', async (ambiguous, first, last) => {
+  ] as const)('uses the %s of two instants if --ambiguous says so', async (ambiguous, first, last) => {
     const { values, losses, changes } = await convertColumn({ ...berlin, ambiguous }, CHANGED);
     expect(values).toEqual([null, null, first, last]);
     expect(losses).toEqual([GAP]);
@@ -612,7 +612,7 @@ describe('--time-zone', () => {
   );
 });
 
-describe('numbers in the column of times', () => {
+describe('numbers in a column of times', () => {
   const JUDGED: readonly [unit: string, type: string, cases: Cases][] = [
     [
       'seconds',
@@ -641,14 +641,20 @@ describe('numbers in the column of times', () => {
     ['nanoseconds', 'DOUBLE', [['1769860800123000000', '2026-01-31 12:00:00.123']]],
     ['nanoseconds', 'DECIMAL(20,0)', [['1769860800123456789', '2026-01-31 12:00:00.123']]],
   ];
-  it.each(JUDGED)('are read as %s from %s by their size', async (unit, type, cases) => {
-    const { values, losses, changes } = await convertColumn({ column: 'event_time', type }, writtenOf(cases));
-    expect({ values, losses }).toEqual({ values: becomesOf(cases), losses: [] });
-    const [first, last] = [cases[0]?.[1], cases.at(-1)?.[1]];
-    expect(changes).toEqual([
-      `event_time: ${cases.length === 1 ? '1 number was' : `${cases.length} numbers were`} read as ${unit} since 1970 (if they count something else, say --time-unit): ${cases.length === 1 ? first : `${first} to ${last}`}`,
-    ]);
-  });
+  it.each(JUDGED)(
+    'are read as %s in a column of type %s because of their size',
+    async (unit, type, cases) => {
+      const { values, losses, changes } = await convertColumn(
+        { column: 'event_time', type },
+        writtenOf(cases),
+      );
+      expect({ values, losses }).toEqual({ values: becomesOf(cases), losses: [] });
+      const [first, last] = [cases[0]?.[1], cases.at(-1)?.[1]];
+      expect(changes).toEqual([
+        `event_time: ${cases.length === 1 ? '1 number was' : `${cases.length} numbers were`} read as ${unit} since 1970 (if they count something else, say --time-unit): ${cases.length === 1 ? first : `${first} to ${last}`}`,
+      ]);
+    },
+  );
 
   it('are refused if they fit two units', async () => {
     const { losses, changes } = await convertColumn({ column: 'event_time', type: 'BIGINT' }, [
@@ -662,14 +668,14 @@ describe('numbers in the column of times', () => {
     expect(changes).toEqual([]);
   });
 
-  it('are refused if they fit none, as days and hours that are written in digits', async () => {
+  it('are refused if they fit no unit, for example days and hours written in digits', async () => {
     const { losses } = await convertColumn({ column: 'event_time' }, ['20260131', '2026013112', '-5']);
     expect(losses).toEqual([
       'a.csv: event_time: in 3 records, "-5" for example is not between 2000 and May 2033, whether it counts seconds, milliseconds, microseconds or nanoseconds since 1970. Say what it counts: --time-unit seconds|milliseconds|microseconds|nanoseconds; or write times like 2026-01-31T23:59:59Z',
     ]);
   });
 
-  it('are refused among written times, unless told what they count', async () => {
+  it('are refused in a column with written times, unless --time-unit says what they count', async () => {
     const texts = ['2026-01-31T12:00:00Z', '1769860800'];
     const { losses } = await convertColumn({ column: 'event_time' }, texts);
     expect(losses).toEqual([
@@ -683,7 +689,7 @@ describe('numbers in the column of times', () => {
     });
   });
 
-  it('count what --time-unit says, from 1970 to 9999', async () => {
+  it('count the unit in --time-unit, from 1970 to 9999', async () => {
     const { values, losses } = await convertColumn(
       { column: 'event_time', type: 'HUGEINT', timeUnit: 'milliseconds' },
       ['0', '1769860800', '253402300799999', '253402300800000', '-1', '100000000000000000000000'],
@@ -701,7 +707,7 @@ describe('numbers in the column of times', () => {
     ]);
   });
 
-  it('are no times if they are single floats or missing', async () => {
+  it('are not times if they are single floats or missing', async () => {
     const single = await convertColumn({ column: 'event_time', type: 'FLOAT' }, ['1769860800']);
     expect(single.losses).toEqual([
       expect.stringMatching(
@@ -720,7 +726,7 @@ describe('numbers in the column of times', () => {
 });
 
 describe('changes of several files', () => {
-  it('are told in one line for each column and kind of change', async () => {
+  it('are reported in one line for each column and kind of change', async () => {
     const rounded = { words: { one: 'was rounded', many: 'were rounded' }, column: 'spend' };
     const read = { words: { one: 'was read', many: 'were read' }, column: 'event_time' };
     expect(
@@ -754,11 +760,11 @@ describe('the options about values', () => {
       /^--ambiguous is "both"; it can be earlier, later$/,
     ],
     [{ ambiguous: 'later' }, /^--ambiguous decides about local times: say --time-zone too$/],
-  ])('%j is refused by an error that says what is allowed', (written, says) => {
+  ])('are refused with an error that says what is allowed: %j', (written, says) => {
     expect(() => valueOptions(written)).toThrow(says);
   });
 
-  it('are passed on', () => {
+  it('are passed on to the conversion', () => {
     expect(
       valueOptions({ 'time-zone': 'Europe/Berlin', ambiguous: 'later', 'time-unit': 'seconds', round: true }),
     ).toEqual({ timeZone: 'Europe/Berlin', ambiguous: 'later', timeUnit: 'seconds', round: true });
@@ -767,7 +773,7 @@ describe('the options about values', () => {
 });
 
 describe('npm run lake -- convert', () => {
-  it('takes the options about values, and tells at the end what it changed in all files', async () => {
+  it('accepts the options about values, and says at the end what it changed in all files', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'lake-values-'));
     const rows = ['2026-01-30 23:30:00,0.0000004', '2026-01-31 00:30:00,1e-7', '2026-10-25 02:30:00,1'];
     for (const [index, row] of rows.entries())

@@ -15,7 +15,7 @@ describe('findMovedAliases', () => {
     ['1 (aaaaaaaaaaaa)', functionAt(1)],
     ['1 (aaaaaaaaaaaa) and 2 (bbbbbbbbbbbb)', functionAt(1, 2)],
     ['2 (bbbbbbbbbbbb) and 1 (aaaaaaaaaaaa)', functionAt(2, 1)],
-  ])('finds an alias at %s where the stack has 2', (where, functions) => {
+  ])('finds an alias at version %s if the stack has version 2', (where, functions) => {
     expect(findMovedAliases('prod', functions, stack)).toEqual([
       {
         finding:
@@ -26,7 +26,7 @@ describe('findMovedAliases', () => {
     ]);
   });
 
-  it('names the flag of the next deployment where CodeDeploy shifts', () => {
+  it('names the flag for the next deployment if CodeDeploy shifts requests', () => {
     const remedyWith = (group: string) =>
       findMovedAliases('prod', functionAt(1), {
         ...stack,
@@ -36,13 +36,13 @@ describe('findMovedAliases', () => {
     expect(remedyWith('downloads')).toMatch(/^Nothing to do/);
   });
 
-  it('finds nothing where each alias leads to the version of the stack', () => {
+  it('finds nothing if each alias leads to the version of the stack', () => {
     expect(findMovedAliases('prod', functionAt(2), stack)).toEqual([]);
   });
 });
 
 describe('readMovedAliases', () => {
-  it('reads where each alias leads, and the version that the stack has now', async () => {
+  it('reads to which version each alias leads, and which version the stack has now', async () => {
     const aws = await startReleaseStandIn({
       page: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'],
       fields: ['bbbbbbbbbbbb'],

@@ -20,7 +20,7 @@ const CONTACT = '--contact reports@partner.example';
 const writes = () => aws.calls.filter((call) => /PUT|DELETE|Create|Add|Delete/.test(call));
 
 describe('npm run partner, with Cognito', () => {
-  it('adds a partner: a client that gets tokens for the service, with a secret that is shown once', async () => {
+  it('adds a partner with a client that gets tokens for the service, and shows the client’s secret once', async () => {
     const added = await partner(`add dev first --publisher-companies 1000,007 ${CONTACT}`);
     expect(added.code).toBe(0);
     const client = aws.clients.get(clientIn(added) ?? '');
@@ -33,7 +33,7 @@ describe('npm run partner, with Cognito', () => {
     expect(shown.output).not.toContain(secretIn(added));
   });
 
-  it('keeps names apart that differ only by a hyphen', async () => {
+  it('treats names as different if they differ only by a hyphen', async () => {
     const [plain, hyphened] = [
       await partner(`add dev twoparts --publisher-companies 1 ${CONTACT}`),
       await partner(`add dev two-parts --advertiser-companies every-company ${CONTACT}`),
@@ -47,7 +47,7 @@ describe('npm run partner, with Cognito', () => {
     for (const line of lines) expect(output).toMatch(RegExp(line, 'm'));
   });
 
-  it('lists a client that was made by hand as one without rights', async () => {
+  it('lists a client that somebody made by hand as a client without rights', async () => {
     aws.clients.set('by-hand', {
       ClientId: 'by-hand',
       ClientName: 'first',
@@ -60,7 +60,7 @@ describe('npm run partner, with Cognito', () => {
     aws.clients.delete('by-hand');
   });
 
-  it('changes companies, contact and whether it is active, and leaves the rest', async () => {
+  it('changes a partner’s companies, contact and active state, and keeps the rest', async () => {
     await partner(`add dev changing --publisher-companies 1 --advertiser-companies 2 ${CONTACT}`);
     const { code, output } = await partner('set dev changing --publisher-companies none --active no');
     expect(code).toBe(0);
@@ -70,7 +70,7 @@ describe('npm run partner, with Cognito', () => {
     );
   });
 
-  it('keeps annotations that are there, when it changes a partner and when an add is repeated', async () => {
+  it('keeps existing annotations when it changes a partner and when an add is repeated', async () => {
     const line = `add dev annotated --publisher-companies 1 ${CONTACT}`;
     const client = clientIn(await partner(line)) ?? '';
     const register = registerBucket(PARTNERS_BUCKET);
@@ -91,7 +91,7 @@ describe('npm run partner, with Cognito', () => {
     });
   });
 
-  it('rotates a secret: both are good until --finish, and --again makes another new one', async () => {
+  it('rotates a secret: both secrets are valid until --finish, and --again makes another new secret', async () => {
     const added = await partner(`add dev rotating --publisher-companies 1 ${CONTACT}`);
     const secrets = () => [...(aws.clients.get(clientIn(added) ?? '')?.secrets.values() ?? [])];
     const rotated = await partner('rotate dev rotating');
@@ -122,7 +122,7 @@ describe('npm run partner, with Cognito', () => {
     expect(clientIn(again)).not.toBe(clientIn(added));
   });
 
-  it('takes a client that an older version made, with its secret as it is', async () => {
+  it('adopts a client that an older version made, and keeps its secret', async () => {
     const secrets = new Map([['old--1', 'old secret']]);
     aws.clients.set('old', { ClientId: 'old', ClientName: 'first-partner', AllowedOAuthScopes: [], secrets });
     const added = await partner(`add dev first-partner --client old --publisher-companies 1 ${CONTACT}`);
@@ -132,7 +132,7 @@ describe('npm run partner, with Cognito', () => {
     expect([...secrets.values()]).toEqual(['old secret']);
   });
 
-  it('adds one partner where two operators add it at one time', async () => {
+  it('adds one partner if two operators add it at the same time', async () => {
     const before = aws.clients.size;
     const line = `add dev twice --publisher-companies 1 ${CONTACT}`;
     const ended = await Promise.all([partner(line), partner(line)]);
@@ -146,7 +146,7 @@ describe('npm run partner, with Cognito', () => {
 });
 
 describe('npm run partner, with an existing identity provider', () => {
-  it('takes the client’s id and does not call Cognito', async () => {
+  it('uses the given client id and does not call Cognito', async () => {
     const added = await partner(`add own outside --client 6f1c --publisher-companies 1 ${CONTACT}`);
     expect(added.code).toBe(0);
     expect(clientIn(added)).toBe('6f1c');
@@ -156,7 +156,7 @@ describe('npm run partner, with an existing identity provider', () => {
 });
 
 describe('the command line', () => {
-  it('prints what it did and ends with 0, or one line and 1', async () => {
+  it('prints what it did and ends with 0, or prints one line and ends with 1', async () => {
     const added = await runPartner(aws.env, `add dev spawned --publisher-companies 1 ${CONTACT}`.split(' '));
     expect(added).toEqual({ code: 0, output: expect.stringMatching(/^Partner spawned of stage dev:\n/) });
     expect(await runPartner(aws.env, ['list', 'nowhere'])).toEqual({

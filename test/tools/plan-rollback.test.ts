@@ -98,7 +98,7 @@ describe('commitToGoTo', () => {
       /^CloudFormation has put the last deployment back: .* at a{12}\. Name the commit to go to:\n {2}a{12} .*\n {2}z{12} /,
       'put-back',
     ],
-  ])('is a fault where %s, which says what to do', (_, functions, message, end) => {
+  ])('throws a fault that says what to do, if %s', (_, functions, message, end) => {
     expect(() => goTo(functions, 'a', end)).toThrow(message);
   });
 });
@@ -116,7 +116,7 @@ describe('commitNamed', () => {
     ['its beginning', 'abc1234a', 'abc1234aaaaa'],
     ['its whole name, which another begins with', 'feed123', 'feed123'],
     ['its whole name, which is short', 'v2', 'v2'],
-  ])('is found by %s', (_, given, commit) => {
+  ])('finds a commit by %s', (_, given, commit) => {
     expect(commitNamed(functions, given)).toBe(commit);
   });
 
@@ -134,7 +134,7 @@ describe('commitNamed', () => {
         '  feed123-anew (published 2026-01-04T00:00:00Z)\n  feed123 (published 2026-01-03T00:00:00Z)\n' +
         '  abc1234bbbbb (published 2026-01-02T00:00:00Z)\n  abc1234aaaaa (published 2026-01-01T00:00:00Z)',
     ],
-  ])('is a fault for %s', (_, given, message) => {
+  ])('throws a fault for %s', (_, given, message) => {
     expect(() => commitNamed(functions, given)).toThrow(message);
   });
 });

@@ -3,7 +3,7 @@ import { refusal } from '../../tools/lake/convert/refusal.ts';
 
 const linesOf = (faults: readonly string[]) => refusal(faults).message.split('\n');
 
-it('shows three files of many with the same fault, whatever its counts and examples', () => {
+it('a refusal shows three of many files with the same fault, even if counts and examples differ', () => {
   const parts = Array.from(
     { length: 1_000 },
     (_, index) =>
@@ -17,7 +17,7 @@ it('shows three files of many with the same fault, whatever its counts and examp
   ]);
 });
 
-it('shows 50 faults of very many', () => {
+it('a refusal shows 50 of very many faults', () => {
   const lines = linesOf(Array.from({ length: 60 }, (_, index) => `a.csv: column ${index}: is wrong`));
   expect(lines[0]).toMatch(/ 60 things stand against it:$/);
   expect(lines).toHaveLength(1 + 50 + 1);

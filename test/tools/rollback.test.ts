@@ -44,7 +44,7 @@ const moves = () => aws.calls.filter((call) => call.startsWith('UpdateAlias'));
 const withSeconds = expect.stringMatching(/after \d+ s[:.]/);
 
 describe('npm run rollback', () => {
-  it('points every function at the last version of the release before, and tells what it did', async () => {
+  it('moves every function to its last version of the release before, and says what it did', async () => {
     const { code, lines } = await rollback();
     expect(aliases()).toEqual(allAt('3'));
     expect({ code, lines }).toEqual({
@@ -63,13 +63,13 @@ describe('npm run rollback', () => {
     });
   });
 
-  it('goes forward again to a commit that is named by its beginning', async () => {
+  it('goes forward again to a commit that the operator names by its beginning', async () => {
     await rollback();
     expect((await rollback(['ccccccc'])).code).toBe(0);
     expect(aliases()).toEqual(allAt('4'));
   });
 
-  it('moves nothing where all is there already', async () => {
+  it('moves nothing if every function already has the commit', async () => {
     await rollback();
     aws.calls.splice(0);
     const { code, lines } = await rollback([A]);
@@ -86,14 +86,14 @@ describe('npm run rollback', () => {
     expect(aliases()).toEqual(allAt('3'));
   });
 
-  it('finishes what a command that was killed has begun', async () => {
+  it('finishes the work of a killed command', async () => {
     functionOf('downloads').version = '3';
     expect((await rollback()).code).toBe(0);
     expect(aliases()).toEqual(allAt('3'));
     expect(moves()).toHaveLength(FUNCTIONS.length - 1);
   });
 
-  it('tries again where Lambda throttles', async () => {
+  it('tries again if Lambda throttles', async () => {
     aws.refuse = (call) => {
       aws.refuse = () => undefined;
       return call.startsWith('UpdateAlias') ? { status: 429, type: 'TooManyRequestsException' } : undefined;
@@ -102,7 +102,7 @@ describe('npm run rollback', () => {
     expect(aliases()).toEqual(allAt('3'));
   });
 
-  it('moves the others where one can not be moved, tells which, and ends with 1', async () => {
+  it('moves the other functions if one cannot be moved, names that one, and ends with 1', async () => {
     aws.refuse = (call) =>
       call === 'UpdateAlias page 3' ? { status: 403, type: 'AccessDeniedException' } : undefined;
     const { code, lines } = await rollback();
@@ -112,14 +112,14 @@ describe('npm run rollback', () => {
     expect(lines.at(-1)).toBe(`Not at ${A}: page. Repeat this command: it finishes what is half done.`);
   });
 
-  it('leaves a function that is new with the release, and does not wait for its routes', async () => {
+  it('does not move a function that is new in the release, and does not wait for its routes', async () => {
     aws.functions.set('fields', { commits: [B], version: '1', weights: {} });
     const { code, lines } = await rollback();
     expect(code).toBe(0);
     expect(lines).toContain(`fields has no version of ${A}: it stays as it is.`);
   });
 
-  it('fails where routes do not answer with the commit in time, and names them', async () => {
+  it('fails if routes do not answer with the commit in time, and names these routes', async () => {
     aws.silent.add('/').add('/reporting/downloads/rollback/rollback');
     const { code, lines } = await rollback([], { ...WAITS, answers: 0 });
     expect(code).toBe(1);
@@ -150,7 +150,7 @@ describe('npm run rollback', () => {
       ['CodeDeploy does not stop its shift: AccessDeniedException: made to refuse'],
     ],
   ])(
-    'stops a deployment that %s, and leaves alone what CloudFormation has put back',
+    'stops a deployment that %s, and does not change what CloudFormation has put back',
     async (_, refusal, told) => {
       aws.refuse = () => refusal;
       aws.stackVersions = allAtNumber(3);
@@ -194,7 +194,7 @@ describe('npm run rollback', () => {
     expect(moves()).toEqual([]);
   });
 
-  it('ends well where the deployment that it stops was the first one with aliases', async () => {
+  it('succeeds if the deployment that it stops was the first one with aliases', async () => {
     aws.stackStatus = 'UPDATE_IN_PROGRESS';
     aws.onPutBack = () => aws.functions.clear();
     const { code, lines } = await rollback();

@@ -91,7 +91,7 @@ describe('DuckDB, Trino and the contract’s words give the same bytes', () => {
     expect(differences).toEqual([]);
   });
 
-  it('or both fail, where a count exceeds 64 bits', async () => {
+  it('or both engines fail, if a count exceeds 64 bits', async () => {
     for (const engine of [duckDb, trino]) {
       const ask = (...fields: string[]) =>
         askEngine(engine, publisherReport, { question: { ...OVERFLOWING_DAY, fields } });

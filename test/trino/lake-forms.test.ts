@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-it('a raw, a sorted and an hourly lake give the same bytes for 300 reports at whole hours', async () => {
+it('a raw, a sorted and an hourly lake give the same bytes for 300 reports with windows of whole hours', async () => {
   const { requests, withRows, differences } = await compareLakes(engines, lakes.events);
   process.stdout.write(
     `${requests} requests, ${withRows} of them with rows, ${differences.length} differences\n`,

@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** Partition projection is Athena's; Trino's has the same properties and types. */
-describe('a table that projects its days from a first one', () => {
+describe('a table that projects its days from a first day', () => {
   it.each<[string, string, string, Question['filters']?]>([
     [
       'is empty before its first day, where there are records',

@@ -73,7 +73,7 @@ it.each([
     { EVENTS_DIR: '/tmp' },
     /^TRINO_URL: can't be set beside EVENTS_DIR\. Unset one of them\.\n$/,
   ],
-])('npm start says in one line that it found %s', async (_, env, message) => {
+])('npm start says in one line what is wrong if it finds %s', async (_, env, message) => {
   const { output, exitCode } = start({ LOCAL_DIR: await homeOfOne(), TRINO_URL: trinoUrl, ...env });
   expect(await exitCode).toBe(1);
   expect(output()).toMatch(message);

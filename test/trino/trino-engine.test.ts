@@ -31,7 +31,7 @@ const run = (sql: string, parameters: string[] = [], signal = new AbortControlle
 const csvOf = async (sql: string, ...parameters: string[]): Promise<string> =>
   readFile((await run(sql, parameters)).csvPath, 'utf8');
 
-describe('a result', () => {
+describe('a result of the Trino engine', () => {
   it.each([
     ['a bigint', '9223372036854775807', '9223372036854775807'],
     ['a decimal', `DECIMAL '-12345678901234567890.000001'`, '-12345678901234567890.000001'],
@@ -40,15 +40,15 @@ describe('a result', () => {
     ['a date', `DATE '2026-01-31'`, '2026-01-31'],
     ['a boolean', '1 = 1', 'true'],
     ['a text', `'say "hi", 🦊' || chr(10) || chr(13)`, 'say ""hi"", 🦊\n\r'],
-  ])('holds %s as Athena’s CSV does', async (_, sql, value) => {
+  ])('has %s in the form of Athena’s CSV', async (_, sql, value) => {
     expect(await csvOf(`SELECT ${sql} AS v, NULL AS n`)).toBe(`"v","n"\n"${value}",\n`);
   });
 
-  it('is the header alone where there are no rows', async () => {
+  it('is only the header if there are no rows', async () => {
     expect(await csvOf('SELECT clicks FROM publisher_events WHERE false')).toBe('"clicks"\n');
   });
 
-  it('of many pages is whole and in order', async () => {
+  it('is complete and in order if it has many pages', async () => {
     const numbers = 'SELECT n FROM UNNEST(sequence(1, 10000)) AS a(n)';
     const csv = await csvOf(`SELECT 10000 * (a.n - 1) + b.n AS n FROM (${numbers}) a CROSS JOIN
       (SELECT * FROM UNNEST(sequence(1, 5)) AS b(n)) b ORDER BY a.n, b.n`);
@@ -80,7 +80,7 @@ describe('a query that fails', () => {
     ['too few parameters', 'SELECT ?, ?', ['1'], 'INVALID_PARAMETER_USAGE', 1100],
     ['brackets that close the wrong thing', 'SELECT ?', ['1), (2'], 'INVALID_PARAMETER_USAGE', 1100],
     ['two statements', 'SELECT 1; SELECT 2', [], 'SYNTAX_ERROR', 1006],
-  ])('for %s is a user error, in Athena’s words', async (_, sql, parameters, name, type) => {
+  ])('because of %s gives a user error, in Athena’s words', async (_, sql, parameters, name, type) => {
     await expect(run(sql, parameters)).rejects.toMatchObject({
       name: 'Error',
       message: expect.stringMatching(`^${name}: .`),
@@ -91,7 +91,7 @@ describe('a query that fails', () => {
   });
 });
 
-it('an aborted query is stopped in the cluster', async () => {
+it('the engine stops an aborted query in the cluster', async () => {
   const abort = new AbortController();
   const endless =
     'SELECT count(*) FROM UNNEST(sequence(1, 10000)) a(n), UNNEST(sequence(1, 10000)) b(n), UNNEST(sequence(1, 10000)) c(n)';
@@ -102,7 +102,7 @@ it('an aborted query is stopped in the cluster', async () => {
   expect(await csvOf(stateOf)).toBe('"state"\n"FAILED"\n');
 });
 
-it('counts the bytes of the days that are read, and of no others', async () => {
+it('the engine counts only the bytes of the days that a query reads', async () => {
   // Trino reads a file of less than 3 MB whole, so that the columns can't be told apart here.
   const scanned = async (where: string) =>
     (await run(`SELECT sum(clicks) FROM publisher_events WHERE ${where}`)).bytesScanned;

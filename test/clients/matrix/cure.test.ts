@@ -6,8 +6,8 @@ const kind = (program: string, ...cures: { from: string; to: string }[]) =>
     typeof kindOf
   >[0]);
 
-describe('how a client works', () => {
-  it('is called "as it comes" without a cure', () => {
+describe('the word for what a client needs', () => {
+  it('is "as it comes" if the client’s program needs no change', () => {
     expect(kind('get(url)')).toBe('as it comes');
   });
 
@@ -19,11 +19,11 @@ describe('how a client works', () => {
     ],
     ['one word replaced', 'Client::new();', { from: 'new()', to: 'builder().redirects(30).build()' }],
     ['one line added', 'get(url)', { from: 'get', to: 'timeout(1200)\nget' }],
-  ])('is called "an option" with %s', (_, program, cure) => {
+  ])('is "an option" if the change is: %s', (_, program, cure) => {
     expect(kind(program, cure)).toBe('an option');
   });
 
-  it('is called "an option" with two lines extended', () => {
+  it('is "an option" if the change extends two lines', () => {
     const cures = [
       { from: '()', to: '(timeout=60)' },
       { from: 'url)', to: 'url, redirects=30)' },
@@ -36,7 +36,7 @@ describe('how a client works', () => {
     ['a line removed', 'get(url)\nsave()', { from: '\nsave()', to: '' }],
     ['two lines added', 'get(url)', { from: 'get(url)', to: 'get(url)\nwhile moved:\n  get(next)' }],
     ['one line extended and one added', 'get(url)', { from: 'url)', to: 'url, 30)\nhandler()' }],
-  ])('is called "rewrite" with %s', (_, program, cure) => {
+  ])('is "rewrite" if the change is: %s', (_, program, cure) => {
     expect(kind(program, cure)).toBe('rewrite');
   });
 });

@@ -192,7 +192,7 @@ function tokenOf({ sendsToken, follows, forwardsToken }: Omit<Seen, 'asksForGzip
 const mark = (passed: boolean | undefined) => (passed ? '✓' : '✗');
 const getsAll = ({ atOnce, slow, oddText }: Trial) => atOnce && slow && oddText;
 
-it('every client pulls the reports that docs/clients.md says it pulls, and every report once its cure is applied', async () => {
+it('every client pulls the reports that docs/clients.md names for it, and every report once its program has its cure', async () => {
   const naive = subjects.map((subject) => trialOf(subject, subject.client.program, false));
   const healed = subjects
     .filter(({ client }) => client.cures)
